@@ -1,0 +1,5 @@
+//! AEGX evidence bundles: format, writer, verifier. Knows nothing of Lazaret.
+
+pub mod digest;
+
+pub use digest::{Digest, Hasher};
