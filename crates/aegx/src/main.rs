@@ -1,1 +1,3 @@
+//! The `aegx` program.
+
 fn main() {}
