@@ -1,5 +1,20 @@
 //! AEGX evidence bundles: format, writer, verifier. Knows nothing of Lazaret.
 
+pub mod archive;
+pub mod audit;
+pub mod canon;
 pub mod digest;
+pub mod manifest;
+mod plain;
+pub mod record;
+pub mod source;
+pub mod timestamp;
+pub mod verify;
 
+pub use archive::Rules;
+pub use audit::AuditEntry;
 pub use digest::{Digest, Hasher};
+pub use manifest::Manifest;
+pub use record::{Draft, DraftError, Payload, Principal, Record, RecordType};
+pub use source::Source;
+pub use verify::{Code, Finding, Format, Progress, Report, verify};

@@ -1,3 +1,9 @@
-//! The `aegx` program.
+//! The `aegx` program: write, verify and exchange evidence bundles.
 
-fn main() {}
+mod commands;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    commands::run()
+}

@@ -1,0 +1,45 @@
+//! Packs a directory bundle into an archive.
+
+use std::path::Path;
+
+use super::error::BundleError;
+use super::files;
+use crate::archive::{ArchiveWriter, Overwrite};
+use crate::source::{AUDIT_LOG, BLOBS, MANIFEST, Member, MemberKind, RECORDS, Source};
+
+/// Writes the bundle in `dir` to the archive `target`, in upstream's order of entries.
+///
+/// # Errors
+/// If there is anything in the directory that does not belong to a bundle, links included: they
+/// would carry the content of other files out.
+pub fn pack(dir: &Path, target: &Path, overwrite: Overwrite) -> Result<(), BundleError> {
+    let _lock = files::lock_shared(dir)?;
+    let source = Source::Directory(dir.to_owned());
+    let io = |error| BundleError::io(dir, error);
+    let mut members = source.top().map_err(io)?;
+    members.extend(source.blobs().map_err(io)?);
+    members.sort();
+    if let Some(stray) = members.iter().find(|member| !belongs(member)) {
+        return Err(BundleError::Stray { name: stray.name.clone() });
+    }
+    let mut archive = ArchiveWriter::create(target, overwrite)?;
+    for member in &members {
+        match member.kind {
+            MemberKind::Directory => archive.add_directory(&format!("{}/", member.name))?,
+            MemberKind::File | MemberKind::Other => {
+                let input = source.open_member(&member.name).map_err(io)?;
+                archive.add_file(&member.name, input)?;
+            }
+        }
+    }
+    archive.finish()?;
+    Ok(())
+}
+
+fn belongs(member: &Member) -> bool {
+    match member.name.as_str() {
+        MANIFEST | RECORDS | AUDIT_LOG => member.kind == MemberKind::File,
+        BLOBS => member.kind == MemberKind::Directory,
+        name => member.kind == MemberKind::File && name.starts_with("blobs/"),
+    }
+}

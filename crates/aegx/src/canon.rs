@@ -1,0 +1,106 @@
+//! `AEGX_CANON_0_1`: the one spelling of a JSON value that is hashed.
+//!
+//! Not how files are stored: stored lines keep their strings as given, canonical ones are in
+//! normal form C. Keys are sorted by their raw bytes and normalised only then, as upstream does,
+//! so two raw keys may print alike.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Number, Value};
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
+
+/// The canonical bytes of `value`.
+#[must_use]
+pub fn canonical(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_value(&mut out, value);
+    out
+}
+
+/// Appends the canonical bytes of `value`.
+///
+/// Recurses as deep as the value is nested; what was read from text is at most 128 deep.
+pub fn write_value(out: &mut Vec<u8>, value: &Value) {
+    match value {
+        Value::Null => out.extend_from_slice(b"null"),
+        Value::Bool(true) => out.extend_from_slice(b"true"),
+        Value::Bool(false) => out.extend_from_slice(b"false"),
+        Value::Number(number) => write_number(out, number),
+        Value::String(text) => write_string(out, text),
+        Value::Array(items) => write_array(out, items, write_value),
+        Value::Object(map) => write_object(out, map),
+    }
+}
+
+/// Appends a canonical array, each item by `write_item`.
+pub fn write_array<T>(out: &mut Vec<u8>, items: &[T], write_item: impl Fn(&mut Vec<u8>, &T)) {
+    out.push(b'[');
+    for (position, item) in items.iter().enumerate() {
+        if position > 0 {
+            out.push(b',');
+        }
+        write_item(out, item);
+    }
+    out.push(b']');
+}
+
+/// Appends a canonical string.
+pub fn write_string(out: &mut Vec<u8>, text: &str) {
+    const HEX: [u8; 16] = *b"0123456789abcdef";
+    out.push(b'"');
+    for &byte in normal_form(text).as_bytes() {
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x00..0x20 => {
+                let (high, low) = (usize::from(byte >> 4), usize::from(byte & 0xf));
+                let digit = |at: usize| HEX.get(at).copied().unwrap_or(b'0');
+                out.extend_from_slice(b"\\u00");
+                out.extend_from_slice(&[digit(high), digit(low)]);
+            }
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'"');
+}
+
+/// Does the canonical form spell `text` otherwise than it stands?
+#[must_use]
+pub fn is_rewritten(text: &str) -> bool {
+    matches!(normal_form(text), Cow::Owned(normal) if normal != text)
+}
+
+fn write_object(out: &mut Vec<u8>, map: &Map<String, Value>) {
+    out.push(b'{');
+    // serde_json's map is ordered by raw bytes, which is the order asked for.
+    for (position, (key, value)) in map.iter().enumerate() {
+        if position > 0 {
+            out.push(b',');
+        }
+        write_string(out, key);
+        out.push(b':');
+        write_value(out, value);
+    }
+    out.push(b'}');
+}
+
+fn write_number(out: &mut Vec<u8>, number: &Number) {
+    let is_negative_zero =
+        number.is_f64() && number.as_f64().is_some_and(|it| it == 0.0 && it.is_sign_negative());
+    if is_negative_zero {
+        out.push(b'0');
+    } else {
+        out.extend_from_slice(number.to_string().as_bytes());
+    }
+}
+
+fn normal_form(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.nfc().collect())
+    }
+}

@@ -1,0 +1,35 @@
+//! `aegx export`.
+
+use std::path::PathBuf;
+
+use aegx::archive::Overwrite;
+use aegx::bundle;
+use serde_json::json;
+
+use super::{Exit, Failure, output};
+
+/// Pack a bundle into a zip.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The directory of the bundle.
+    bundle_dir: PathBuf,
+    /// The zip to write, by custom `NAME.aegx.zip`.
+    out_zip: PathBuf,
+    /// Replace the zip if it exists.
+    #[arg(long)]
+    force: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let overwrite = if args.force { Overwrite::Yes } else { Overwrite::No };
+    bundle::pack(&args.bundle_dir, &args.out_zip, overwrite)?;
+    if args.json {
+        output::json(&json!({ "zip": args.out_zip }));
+    } else {
+        output::line(&format!("Exported: {}", args.out_zip.display()));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,95 @@
+//! `aegx verify`.
+
+use std::path::{Path, PathBuf};
+
+use aegx::verify::Class;
+use aegx::{Code, Finding, Format, Progress, Report, Rules, Source};
+use serde_json::json;
+
+use super::{Exit, Failure, output, progress};
+
+/// Check that a bundle is what was written, all of it, in order.
+///
+/// By default everything is refused that cannot be known to be true, each with its own code.
+/// With --compat the verdict and the exit code are upstream's: 0 pass, 2 verification failure,
+/// 3 schema failure, 4 unreadable.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A directory or a zip.
+    bundle: PathBuf,
+    /// Judge as upstream's program does.
+    #[arg(long)]
+    compat: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let rules = if args.compat { Rules::Compat } else { Rules::Strict };
+    let report = verify(&args.bundle, rules)?;
+    if args.json {
+        output::json(&to_json(&report));
+    } else {
+        print(&report);
+    }
+    Ok(exit(&report, rules))
+}
+
+/// Verifies what is at `path`, with a bar if it takes a while.
+pub(crate) fn verify(path: &Path, rules: Rules) -> Result<Report, Failure> {
+    let source = match Source::open(path, rules) {
+        Ok(source) => source,
+        Err(error) if error.is_io() => {
+            return Err(Failure::unable(format!("`{}`: {error}", path.display())));
+        }
+        Err(error) => {
+            let at = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let detail = format!("{error} [{}]", error.code());
+            return Ok(Report::of_one(Finding { code: Code::Archive, at, detail }));
+        }
+    };
+    let bar = progress::bar(progress::size_of(path), "verifying");
+    let show = |done| bar.set_position(done);
+    let report = aegx::verify_any(&source, rules, &Progress::showing(&show));
+    bar.finish_and_clear();
+    Ok(report)
+}
+
+fn exit(report: &Report, rules: Rules) -> Exit {
+    match (rules, report.worst) {
+        (_, None) => Exit::Done,
+        (Rules::Strict, Some(_)) => Exit::Refused,
+        // The two later formats' own programs know only 0 and 1.
+        (Rules::Compat, Some(_)) if report.format != Format::Aegx01 => Exit::Upstream(1),
+        (Rules::Compat, Some(Class::Strict | Class::Integrity)) => Exit::Upstream(2),
+        (Rules::Compat, Some(Class::Schema)) => Exit::Upstream(3),
+        (Rules::Compat, Some(Class::Unreadable)) => Exit::Upstream(4),
+    }
+}
+
+fn print(report: &Report) {
+    for finding in &report.findings {
+        output::note(&finding.to_string());
+    }
+    let unlisted = report.findings_total - report.findings.len() as u64;
+    if unlisted > 0 {
+        output::note(&format!("… and {unlisted} more"));
+    }
+    for text in &report.notes {
+        output::note(&format!("note: {text}"));
+    }
+    output::line(if report.ok() { "Verification: PASS" } else { "Verification: FAIL" });
+}
+
+fn to_json(report: &Report) -> serde_json::Value {
+    json!({
+        "ok": report.ok(),
+        "format": report.format.as_str(),
+        "records": report.records,
+        "blobs": report.blobs,
+        "errors": report.findings,
+        "errors_total": report.findings_total,
+        "notes": report.notes,
+    })
+}

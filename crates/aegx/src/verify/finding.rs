@@ -1,0 +1,178 @@
+//! What verification can find, each with a stable code.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// One thing that is wrong with a bundle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What kind of thing.
+    pub code: Code,
+    /// Where: a file of the bundle, with the line where there is one.
+    pub at: String,
+    /// What was expected and what stood there.
+    pub detail: String,
+}
+
+impl Finding {
+    pub(crate) fn new(code: Code, at: impl fmt::Display, detail: impl fmt::Display) -> Self {
+        Self { code, at: at.to_string(), detail: detail.to_string() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} [{}]", self.at, self.detail, self.code.as_str())
+    }
+}
+
+/// How bad a finding is, in upstream's order; the worst decides the exit code in compat mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Upstream accepts it; strict verification does not.
+    Strict,
+    /// A hash, a count or a reference is false.
+    Integrity,
+    /// The right shape of JSON, but not of a record, an entry or a manifest.
+    Schema,
+    /// Cannot be read at all.
+    Unreadable,
+}
+
+macro_rules! codes {
+    ($($class:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ })+) => {
+        /// The kind of a finding. The text is stable; others script against it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[non_exhaustive]
+        pub enum Code {
+            $($($(#[$doc])* #[serde(rename = $text)] $variant,)+)+
+        }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &[Self] = &[$($(Self::$variant),+),+];
+
+            /// The stable text.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $($(Self::$variant => $text,)+)+
+                }
+            }
+
+            /// How bad it is.
+            #[must_use]
+            pub const fn class(self) -> Class {
+                match self {
+                    $($(Self::$variant)|+ => Class::$class,)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    Unreadable {
+        /// A file of the bundle is missing or cannot be read.
+        FileUnreadable = "file_unreadable",
+        /// `manifest.json` is not JSON.
+        ManifestParse = "manifest_parse",
+        /// A line of `records.jsonl` is not a record.
+        RecordParse = "record_parse",
+        /// A line of `audit-log.jsonl` is not an entry.
+        AuditParse = "audit_parse",
+        /// A line is longer than the limit.
+        LineTooLong = "line_too_long",
+        /// The archive cannot be trusted to hold what it lists.
+        Archive = "archive",
+    }
+    Schema {
+        /// A manifest field is missing, unknown or of the wrong kind.
+        ManifestSchema = "manifest_schema",
+        /// A record field is of the wrong kind.
+        RecordSchema = "record_schema",
+        /// An audit field is of the wrong kind.
+        AuditSchema = "audit_schema",
+    }
+    Integrity {
+        /// The content of a record does not have the id it claims.
+        RecordId = "record_id",
+        /// A parent is no record of the bundle.
+        ParentMissing = "parent_missing",
+        /// A blob that a record names is not there.
+        BlobMissing = "blob_missing",
+        /// A blob that a record names does not have the hash of its name.
+        BlobHash = "blob_hash",
+        /// An entry does not stand where its `idx` says.
+        AuditIdx = "audit_idx",
+        /// An entry does not hold the hash of the one before.
+        AuditPrev = "audit_prev",
+        /// An entry does not have the hash it claims.
+        AuditHash = "audit_hash",
+        /// The manifest's `audit_head` is not the hash of the last entry.
+        AuditHead = "audit_head",
+        /// The manifest's `record_count` is false.
+        RecordCount = "record_count",
+        /// The manifest's `blob_count` is false.
+        BlobCount = "blob_count",
+        /// The manifest names a root that is no record.
+        RootMissing = "root_missing",
+        /// An older format: whatever its own verifier rejects.
+        Legacy = "legacy",
+    }
+    Strict {
+        /// A record and the audit entry at its place are not about the same thing.
+        AuditRecordMismatch = "audit_record_mismatch",
+        /// A record without an audit entry.
+        RecordUnaudited = "record_unaudited",
+        /// An audit entry without a record.
+        AuditWithoutRecord = "audit_without_record",
+        /// A parent that stands after its child.
+        ParentAfterChild = "parent_after_child",
+        /// A field that no hash covers because the format does not know it.
+        UnknownField = "unknown_field",
+        /// A key that stands twice in one object: readers disagree on which counts.
+        DuplicateKey = "duplicate_key",
+        /// A payload with both shapes: one hides the other.
+        PayloadShadowed = "payload_shadowed",
+        /// `extensions` of a record, which no hash covers.
+        ExtensionsUnhashed = "extensions_unhashed",
+        /// A record without `schema`, which the writer always writes.
+        SchemaMissing = "schema_missing",
+        /// A number that is not spelled as it would be stored, or does not stay what it is.
+        NumberUnstable = "number_unstable",
+        /// White space in or around a line.
+        LineWhitespace = "line_whitespace",
+        /// A line that ends with a carriage return.
+        LineEnding = "line_ending",
+        /// A line with nothing on it.
+        BlankLine = "blank_line",
+        /// The last line does not end.
+        FinalNewline = "final_newline",
+        /// Keys out of the stored order.
+        KeyOrder = "key_order",
+        /// Any other way in which a line is not what the writer stores.
+        StoredForm = "stored_form",
+        /// A time that looks right but is no date.
+        TimeImpossible = "time_impossible",
+        /// `size` of a payload is not the length of the blob.
+        BlobSize = "blob_size",
+        /// A blob that no record names and that does not have the hash of its name.
+        BlobUnreferencedHash = "blob_unreferenced_hash",
+        /// Something in `blobs/` that is no blob.
+        BlobName = "blob_name",
+        /// A file that does not belong to a bundle.
+        FileUnexpected = "file_unexpected",
+        /// A link or a special file where a plain file is expected.
+        FileNotRegular = "file_not_regular",
+        /// `record_count` or `blob_count` is a double, which upstream never compares.
+        CountNotInteger = "count_not_integer",
+        /// `meta` or `extensions` of the manifest, which no hash covers.
+        ManifestUnhashed = "manifest_unhashed",
+        /// `root_records` is not the list of all records without parents.
+        RootsIncomplete = "roots_incomplete",
+        /// An older format: what its own verifier wrongly accepts.
+        LegacyStrict = "legacy_strict",
+    }
+}

@@ -1,0 +1,141 @@
+//! Verification: is this bundle what was written, all of it, in order?
+//!
+//! One pass over each file. Lines are checked by several threads and joined in file order by
+//! [`fold`], so memory does not grow with the bundle but for eight bytes a record.
+
+mod audit_line;
+mod blobs;
+mod diagnose;
+mod engine;
+mod finding;
+mod fingerprint;
+mod fold;
+mod frame;
+mod lines;
+mod manifest_check;
+mod pinned;
+mod record_line;
+mod report;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+pub use finding::{Class, Code, Finding};
+pub use lines::LINE_BYTES_MAX;
+pub use report::{FINDINGS_LISTED_MAX, Format, Report};
+
+use crate::archive::Rules;
+use crate::source::{AUDIT_LOG, BLOBS, MANIFEST, MemberKind, RECORDS, Source};
+use fingerprint::Fingerprints;
+use report::Findings;
+
+/// Verifies a bundle of format A.
+///
+/// With [`Rules::Compat`] the verdict is upstream's; with [`Rules::Strict`] everything is refused
+/// besides that upstream accepts without being able to know that it is true.
+#[must_use]
+pub fn verify(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report {
+    let mut findings = Findings::default();
+    let ids = Fingerprints::default();
+    let threads = Threads::available();
+
+    let mut found = Vec::new();
+    let claims = match source.open_member(MANIFEST) {
+        Ok(input) => manifest_check::check(input, rules, &ids, &mut found),
+        Err(error) => {
+            found.push(Finding::new(Code::FileUnreadable, MANIFEST, error));
+            None
+        }
+    };
+    if rules == Rules::Strict {
+        check_members(source, &mut found);
+    }
+    findings.extend(found);
+
+    let claims = claims.unwrap_or_default();
+    let records_bytes = source.member_bytes(RECORDS).unwrap_or(0);
+    let mut fold = fold::Fold::new(rules, &ids, &claims, records_bytes);
+    engine::run(source, rules, threads, progress, &mut fold, &mut findings);
+
+    let mut found = Vec::new();
+    let blobs = blobs::check(source, rules, &fold.blobs, threads, progress, &mut found);
+    findings.extend(found);
+    fold.finish(blobs.blobs, &mut findings);
+
+    let owned = |counts: &std::collections::BTreeMap<&'static str, u64>| {
+        counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+    };
+    Report {
+        records: fold.records,
+        blobs: blobs.blobs,
+        blob_bytes: blobs.bytes,
+        by_type: owned(&fold.by_type),
+        by_principal: owned(&fold.by_principal),
+        notes: notes(fold.unpinned),
+        ..findings.into_report(Format::Aegx01)
+    }
+}
+
+/// Bytes read so far, shared with whoever shows them.
+#[derive(Default)]
+pub struct Progress<'a> {
+    done: AtomicU64,
+    show: Option<&'a (dyn Fn(u64) + Sync)>,
+}
+
+impl<'a> Progress<'a> {
+    /// Calls `show` now and then with the number of bytes read so far.
+    pub fn showing(show: &'a (dyn Fn(u64) + Sync)) -> Self {
+        Self { done: AtomicU64::new(0), show: Some(show) }
+    }
+
+    pub(crate) fn add(&self, bytes: u64) {
+        let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if let Some(show) = self.show {
+            show(done);
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Threads(usize);
+
+impl Threads {
+    fn available() -> Self {
+        const THREADS_MAX: usize = 32;
+        Self(thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX))
+    }
+}
+
+fn check_members(source: &Source, findings: &mut Vec<Finding>) {
+    let members = match source.top() {
+        Ok(members) => members,
+        Err(error) => return findings.push(Finding::new(Code::FileUnreadable, ".", error)),
+    };
+    for member in members {
+        let expected = match member.name.as_str() {
+            MANIFEST | RECORDS | AUDIT_LOG => MemberKind::File,
+            BLOBS => MemberKind::Directory,
+            _ => {
+                let detail = "does not belong to a bundle and is covered by no hash";
+                findings.push(Finding::new(Code::FileUnexpected, &member.name, detail));
+                continue;
+            }
+        };
+        if member.kind != expected {
+            let detail = "is a link or a special file";
+            findings.push(Finding::new(Code::FileNotRegular, &member.name, detail));
+        }
+    }
+}
+
+fn notes(unpinned: u64) -> Vec<String> {
+    let mut notes = Vec::new();
+    if unpinned > 0 {
+        notes.push(format!(
+            "{unpinned} records hold text that is not in Unicode normal form C, or -0.0: by the \
+             format's design their ids pin the meaning, not every byte"
+        ));
+    }
+    notes
+}
