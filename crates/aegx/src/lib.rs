@@ -2,9 +2,13 @@
 
 pub mod archive;
 pub mod audit;
+pub mod bundle;
 pub mod canon;
+pub mod checkpoint;
 pub mod digest;
 pub mod manifest;
+pub mod merkle;
+pub mod note;
 mod plain;
 pub mod record;
 pub mod source;
