@@ -53,7 +53,12 @@ impl Source {
     /// # Errors
     /// If there is nothing at `path` or the archive breaks the `rules`.
     pub fn open(path: &Path, rules: Rules) -> Result<Self, ArchiveError> {
-        if fs::metadata(path).map_err(ArchiveError::Io)?.is_dir() {
+        let metadata = fs::metadata(path).map_err(|source| ArchiveError::Io {
+            action: "open",
+            path: path.to_owned(),
+            source,
+        })?;
+        if metadata.is_dir() {
             Ok(Self::Directory(path.to_owned()))
         } else {
             Ok(Self::Zip(Box::new(Archive::open(path, rules)?)))

@@ -95,7 +95,7 @@ impl Builder {
         if path.exists() {
             return Ok(());
         }
-        let copy = || -> io::Result<Digest> {
+        let mut copy = || -> io::Result<Digest> {
             let file = File::create_new(&path)?;
             let mut out = Hashing { hasher: Hasher::new(), out: file };
             io::copy(&mut input, &mut out)?;

@@ -73,8 +73,13 @@ impl Transaction {
         let mut line = record.to_line()?.into_bytes();
         line.push(b'\n');
         let mut entry = Vec::new();
-        let head =
-            audit::write_entry(&mut entry, self.manifest.record_count, ts.as_bytes(), &id, &self.head);
+        let head = audit::write_entry(
+            &mut entry,
+            self.manifest.record_count,
+            ts.as_bytes(),
+            &id,
+            &self.head,
+        );
         entry.push(b'\n');
 
         self.note(None)?;
@@ -226,7 +231,9 @@ fn check_head(dir: &Path, manifest: &Manifest) -> Result<Digest, BundleError> {
     let last = last.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let entry: AuditEntry = serde_json::from_slice(last)
         .map_err(|_| inconsistent("the last line of the audit log is no entry"))?;
-    if entry.entry_hash != manifest.audit_head || Some(manifest.record_count) != entry.idx.checked_add(1) {
+    if entry.entry_hash != manifest.audit_head
+        || Some(manifest.record_count) != entry.idx.checked_add(1)
+    {
         return Err(inconsistent("the audit log does not end where the manifest says"));
     }
     Ok(head)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use aegx::Rules;
-use aegx::archive::{self, Archive};
+use aegx::archive::{self, Archive, ArchiveError};
 use serde_json::json;
 
 use super::{Exit, Failure, output, progress};
@@ -24,9 +24,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let refused = |error: archive::ArchiveError| {
-        let message = format!("`{}`: {error} [{}]", args.bundle_zip.display(), error.code());
-        if error.is_io() { Failure::unable(message) } else { Failure::refused(message) }
+    let refused = |error: ArchiveError| {
+        let zip = args.bundle_zip.display();
+        let message = format!("`{zip}`: {} [{}]", output::chain(&error), error.code());
+        let disk = matches!(error, ArchiveError::Io { .. });
+        if disk { Failure::unable(message) } else { Failure::refused(message) }
     };
     let zip = Archive::open(&args.bundle_zip, Rules::Strict).map_err(refused)?;
     let bytes = zip.entries().map(archive::Entry::size).sum();

@@ -109,16 +109,17 @@ impl Failure {
 
 impl From<BundleError> for Failure {
     fn from(error: BundleError) -> Self {
-        let message = error.to_string();
-        match error {
-            BundleError::Draft(_) => Self::usage(message),
-            BundleError::NotEmpty { .. }
-            | BundleError::Inconsistent { .. }
-            | BundleError::UnknownParent { .. }
-            | BundleError::UnknownBlob { .. }
-            | BundleError::FalseSize { .. }
-            | BundleError::Stray { .. } => Self::refused(message),
-            _ => Self::unable(message),
+        let message = output::chain(&error);
+        let disk = matches!(
+            error,
+            BundleError::Io { .. } | BundleError::Archive(_) | BundleError::NotABundle { .. }
+        );
+        if matches!(error, BundleError::Draft(_)) {
+            Self::usage(message)
+        } else if disk {
+            Self::unable(message)
+        } else {
+            Self::refused(message)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What goes to stdout and stderr. A closed pipe is no reason to fail.
 
+use std::error::Error;
 use std::io::{self, Write};
 
 use serde_json::Value;
@@ -22,4 +23,15 @@ pub(crate) fn error(text: &str) {
 /// A line for people beside the result.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// An error with everything that caused it, on one line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use aegx::archive::ArchiveError;
 use aegx::verify::Class;
 use aegx::{Code, Finding, Format, Progress, Report, Rules, Source};
 use serde_json::json;
@@ -40,8 +41,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 pub(crate) fn verify(path: &Path, rules: Rules) -> Result<Report, Failure> {
     let source = match Source::open(path, rules) {
         Ok(source) => source,
-        Err(error) if error.is_io() => {
-            return Err(Failure::unable(format!("`{}`: {error}", path.display())));
+        Err(error @ ArchiveError::Io { .. }) => {
+            return Err(Failure::unable(output::chain(&error)));
         }
         Err(error) => {
             let at = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -51,7 +52,7 @@ pub(crate) fn verify(path: &Path, rules: Rules) -> Result<Report, Failure> {
     };
     let bar = progress::bar(progress::size_of(path), "verifying");
     let show = |done| bar.set_position(done);
-    let report = aegx::verify_any(&source, rules, &Progress::showing(&show));
+    let report = aegx::verify(&source, rules, &Progress::showing(&show));
     bar.finish_and_clear();
     Ok(report)
 }

@@ -119,7 +119,14 @@ fn respelled_number(text: &str) -> Option<String> {
         .split(|byte| !is_number(byte))
         .filter(|word| word.iter().any(u8::is_ascii_digit))
         .map(|word| String::from_utf8_lossy(word).into_owned())
-        .find(|word| serde_json::from_str::<Value>(word).is_ok_and(|it| it.to_string() != *word))
+        .find(|word| respells(word))
+}
+
+fn respells(literal: &str) -> bool {
+    serde_json::from_str::<Value>(literal).is_ok_and(|value| {
+        let stored = value.to_string();
+        stored != literal
+    })
 }
 
 /// The bytes of a JSON text that are not in its strings.
