@@ -22,9 +22,11 @@ use std::thread;
 
 pub use finding::{Class, Code, Finding};
 pub use lines::LINE_BYTES_MAX;
+pub use record_line::BlobUse;
 pub use report::{FINDINGS_LISTED_MAX, Format, Report};
 
 use crate::archive::Rules;
+use crate::digest::Digest;
 use crate::source::{AUDIT_LOG, BLOBS, MANIFEST, MemberKind, RECORDS, Source};
 use fingerprint::Fingerprints;
 use report::Findings;
@@ -74,6 +76,29 @@ pub fn verify(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report 
         notes: notes(fold.unpinned),
         ..findings.into_report(Format::Aegx01)
     }
+}
+
+/// Checks one stored line of `records.jsonl` by itself, strictly; `text` is without its newline.
+///
+/// # Errors
+/// Everything that is wrong with it. A blank line is an error too.
+pub fn check_record_line(text: &[u8]) -> Result<LineFacts, Vec<Finding>> {
+    let mut findings = Vec::new();
+    let line = lines::Line { number: 1, text, ended: true };
+    let seen = record_line::check(&line, Rules::Strict, &mut findings);
+    match seen.and_then(|seen| seen.id.map(|id| (id, seen.blob))) {
+        Some((id, blob)) if findings.is_empty() => Ok(LineFacts { id, blob }),
+        _ => Err(findings),
+    }
+}
+
+/// What [`check_record_line`] established.
+#[derive(Clone, Copy, Debug)]
+pub struct LineFacts {
+    /// The record's id, which its content has.
+    pub id: Digest,
+    /// The blob that it names.
+    pub blob: Option<BlobUse>,
 }
 
 /// Bytes read so far, shared with whoever shows them.

@@ -31,10 +31,12 @@ pub(crate) struct Seen {
 }
 
 /// A record's claim about a blob.
-#[derive(Clone, Copy)]
-pub(crate) struct BlobUse {
-    pub(crate) blob: Digest,
-    pub(crate) bytes: u64,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlobUse {
+    /// Its name.
+    pub blob: Digest,
+    /// Its length, as the record says.
+    pub bytes: u64,
 }
 
 /// Reads a line; `None` if there is nothing on it.

@@ -1,0 +1,246 @@
+//! A record on its way into the journal: checked, timed, numbered, named by its hash.
+
+use aegx::record::{Draft, DraftError, Payload, Principal, RecordType};
+use aegx::{Digest, timestamp};
+use model::{AgentId, Kind, SessionId, Taint};
+use serde_json::{Map, Value};
+
+/// What is to be recorded. Time, number and id are the journal's to give.
+#[derive(Clone, Debug)]
+pub struct NewRecord {
+    /// What happened.
+    pub record_type: RecordType,
+    /// What happened, finer.
+    pub kind: Kind,
+    /// Who caused it.
+    pub principal: Principal,
+    /// Where its content has been.
+    pub taint: Taint,
+    /// Records that it came from.
+    pub parents: Vec<Digest>,
+    /// The session, if it is of one.
+    pub session: Option<SessionId>,
+    /// The agent, if it is of one.
+    pub agent: Option<AgentId>,
+    /// Further facts for queries; no key that the journal itself uses.
+    pub meta: Map<String, Value>,
+    /// The content.
+    pub content: Content,
+}
+
+/// The content of a record.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// A value, kept in the record unless it is long.
+    Json(Value),
+    /// Bytes, kept beside the record.
+    Bytes {
+        /// Their media type.
+        mime: String,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+}
+
+impl NewRecord {
+    /// A record about the host itself.
+    #[must_use]
+    pub fn of_host(record_type: RecordType, kind: Kind, content: Value) -> Self {
+        Self {
+            record_type,
+            kind,
+            principal: Principal::Sys,
+            taint: Taint::NONE,
+            parents: Vec::new(),
+            session: None,
+            agent: None,
+            meta: Map::new(),
+            content: Content::Json(content),
+        }
+    }
+}
+
+/// Which part of an entry a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It stands alone.
+    Single,
+    /// It opens an entry; the entry's number is the record's own.
+    Open,
+    /// It belongs to the entry that record `entry` opened.
+    Step { entry: u64 },
+    /// It closes that entry.
+    Close { entry: u64 },
+}
+
+/// A record ready to be written.
+pub(crate) struct Prepared {
+    pub(crate) id: Digest,
+    pub(crate) seq: u64,
+    pub(crate) ts: String,
+    pub(crate) line: Vec<u8>,
+    pub(crate) phase: Phase,
+    pub(crate) session: Option<String>,
+    pub(crate) agent: Option<String>,
+}
+
+/// Content that must be on disk before the record that names it.
+pub(crate) struct BlobToWrite {
+    pub(crate) name: Digest,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Why something cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// Doubles do not print alike everywhere.
+    #[error("a record holds integers and text, not the double {0}; write it as text")]
+    Double(String),
+    /// A key of `meta` that means something to the journal.
+    #[error("`{0}` in `meta` is set by the journal")]
+    ReservedKey(String),
+    /// Nested deeper than can be read back.
+    #[error("nested deeper than {DEPTH_MAX} levels")]
+    TooDeep,
+    /// The line would be too long even without its content.
+    #[error("the record has {bytes} bytes, at most {LINE_BYTES_MAX} fit")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// The content is too long.
+    #[error("the content has {bytes} bytes, at most {CONTENT_BYTES_MAX} fit")]
+    ContentTooLong {
+        /// Its length.
+        bytes: usize,
+    },
+    /// A parent list that nobody could follow.
+    #[error("{count} parents, at most {PARENTS_MAX}")]
+    TooManyParents {
+        /// How many.
+        count: usize,
+    },
+    /// Not a record.
+    #[error(transparent)]
+    Draft(#[from] DraftError),
+    /// Not JSON.
+    #[error("cannot print as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Longer content is kept beside the record.
+pub const INLINE_BYTES_MAX: usize = 4096;
+/// The longest content.
+pub const CONTENT_BYTES_MAX: usize = 256 << 20;
+/// The longest line of a record.
+pub const LINE_BYTES_MAX: usize = 256 << 10;
+/// The deepest nesting of `meta` and of content; half of what a reader takes.
+pub const DEPTH_MAX: usize = 64;
+/// The most parents.
+pub const PARENTS_MAX: usize = 1024;
+
+const RESERVED: [&str; 7] = ["agent", "entry", "kind", "phase", "seq", "session", "ts"];
+
+/// Checks a record and gives it its time, number and id.
+pub(crate) fn prepare(
+    new: NewRecord,
+    phase: Phase,
+    seq: u64,
+    unix_seconds: i64,
+) -> Result<(Prepared, Option<BlobToWrite>), RecordError> {
+    if let Some(key) = new.meta.keys().find(|key| RESERVED.contains(&key.as_str())) {
+        return Err(RecordError::ReservedKey(key.clone()));
+    }
+    if new.parents.len() > PARENTS_MAX {
+        return Err(RecordError::TooManyParents { count: new.parents.len() });
+    }
+    let mut parents = new.parents;
+    parents.sort_unstable();
+    parents.dedup();
+
+    let ts = timestamp::from_unix(unix_seconds);
+    let mut meta = new.meta;
+    let mut put = |key: &str, value: Value| meta.insert(key.to_owned(), value);
+    put("kind", Value::from(new.kind.as_str()));
+    put("seq", Value::from(seq));
+    put("ts", Value::from(ts.clone()));
+    if let Some(session) = &new.session {
+        put("session", Value::from(session.as_str()));
+    }
+    if let Some(agent) = &new.agent {
+        put("agent", Value::from(agent.as_str()));
+    }
+    let mark = match phase {
+        Phase::Single => None,
+        Phase::Open => Some((seq, "open")),
+        Phase::Step { entry } => Some((entry, "step")),
+        Phase::Close { entry } => Some((entry, "close")),
+    };
+    if let Some((entry, phase)) = mark {
+        put("entry", Value::from(entry));
+        put("phase", Value::from(phase));
+    }
+    let meta_value = Value::Object(meta);
+    check_value(&meta_value, DEPTH_MAX)?;
+    let Value::Object(meta) = meta_value else { return Err(RecordError::TooDeep) };
+
+    let (payload, blob) = place(new.content)?;
+    let taint = new.taint.iter_names().map(str::to_owned).collect();
+    let draft = Draft {
+        record_type: new.record_type,
+        principal: new.principal,
+        taint,
+        parents,
+        meta,
+        payload,
+    };
+    let record = draft.seal()?;
+    let line = record.to_line()?.into_bytes();
+    if line.len() > LINE_BYTES_MAX {
+        return Err(RecordError::TooLong { bytes: line.len() });
+    }
+    let id = Digest::from_hex(record.record_id.as_bytes()).unwrap_or(Digest::ZERO);
+    let name = |it: Option<&str>| it.map(str::to_owned);
+    let session = name(new.session.as_ref().map(SessionId::as_str));
+    let agent = name(new.agent.as_ref().map(AgentId::as_str));
+    Ok((Prepared { id, seq, ts, line, phase, session, agent }, blob))
+}
+
+/// Decides where the content goes.
+fn place(content: Content) -> Result<(Payload, Option<BlobToWrite>), RecordError> {
+    let (mime, bytes) = match content {
+        Content::Json(value) => {
+            check_value(&value, DEPTH_MAX)?;
+            let bytes = serde_json::to_vec(&value)?;
+            if bytes.len() <= INLINE_BYTES_MAX {
+                return Ok((Payload::Inline { inline: value }, None));
+            }
+            ("application/json".to_owned(), bytes)
+        }
+        Content::Bytes { mime, bytes } => (mime, bytes),
+    };
+    if bytes.len() > CONTENT_BYTES_MAX {
+        return Err(RecordError::ContentTooLong { bytes: bytes.len() });
+    }
+    let name = Digest::of(&bytes);
+    let payload = Payload::Blob { blob: name.to_string(), mime, size: bytes.len() as u64 };
+    Ok((payload, Some(BlobToWrite { name, bytes })))
+}
+
+fn check_value(value: &Value, depth: usize) -> Result<(), RecordError> {
+    let below = || depth.checked_sub(1).ok_or(RecordError::TooDeep);
+    match value {
+        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
+        Value::Number(number) if number.is_f64() => Err(RecordError::Double(number.to_string())),
+        Value::Number(_) => Ok(()),
+        Value::Array(items) => {
+            let below = below()?;
+            items.iter().try_for_each(|item| check_value(item, below))
+        }
+        Value::Object(map) => {
+            let below = below()?;
+            map.values().try_for_each(|item| check_value(item, below))
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Verifies a segment from its header on: every hash, every link, every part.
+
+use std::collections::BTreeMap;
+
+use aegx::merkle::{self, Frontier};
+use aegx::verify::{BlobUse, check_record_line};
+use aegx::{Digest, Record, audit};
+use serde_json::Value;
+
+use super::format::{Header, OpenMark, Seal};
+use super::walk::{BATCH_START, Item, Walk};
+
+/// What a segment turned out to hold.
+pub(crate) struct Checked {
+    pub(crate) header: Header,
+    /// Index of the record that would come next.
+    pub(crate) next_idx: u64,
+    /// Hash of the last sound entry.
+    pub(crate) head: Digest,
+    /// The tree over all records up to it.
+    pub(crate) frontier: Frontier,
+    /// Entries that are open behind it.
+    pub(crate) open: BTreeMap<u64, OpenMark>,
+    /// Where the next part would go.
+    pub(crate) end: u64,
+    /// Is it complete?
+    pub(crate) seal: Option<Seal>,
+    /// The first thing that is wrong.
+    pub(crate) broken: Option<Broken>,
+    /// Blobs that its records name, with the record's index.
+    pub(crate) blobs: Vec<(u64, BlobUse)>,
+    /// How many sound records it holds.
+    pub(crate) records: u64,
+}
+
+/// The first thing that is wrong with a segment.
+#[derive(Clone, Debug)]
+pub(crate) struct Broken {
+    /// Where.
+    pub(crate) offset: u64,
+    /// Index of the record there.
+    pub(crate) idx: u64,
+    /// What.
+    pub(crate) why: String,
+    /// Can it be what a crash left of the last batch? Only if no batch begins behind it.
+    pub(crate) torn_tail: bool,
+}
+
+/// Verifies a segment. `None` if it does not even have a header.
+pub(crate) fn check(bytes: &[u8]) -> Option<Checked> {
+    let (header, mut walk) = Walk::begin(bytes).ok()?;
+    let mut checked = Checked {
+        next_idx: header.first,
+        head: header.head_digest()?,
+        frontier: header.frontier().ok()?,
+        open: header.open.iter().map(|mark| (mark.entry, mark.clone())).collect(),
+        end: walk.offset(),
+        seal: None,
+        broken: None,
+        blobs: Vec::new(),
+        records: 0,
+        header,
+    };
+    let mut scratch = Vec::new();
+    while let Some(item) = walk.next() {
+        let verdict = match item {
+            Err(_) => Err("not a whole record and entry".to_owned()),
+            Ok(item) => take(&mut checked, item, &mut scratch),
+        };
+        if let Err(why) = verdict {
+            checked.broken = Some(broken(bytes, &checked, why));
+            break;
+        }
+        checked.end = walk.offset();
+    }
+    if checked.broken.is_none() && has_leftovers(bytes, checked.end) {
+        let why = "data after the end".to_owned();
+        checked.broken = Some(broken(bytes, &checked, why));
+    }
+    Some(checked)
+}
+
+fn take(checked: &mut Checked, item: Item<'_>, scratch: &mut Vec<u8>) -> Result<(), String> {
+    if checked.seal.is_some() {
+        return Err("data after the seal".to_owned());
+    }
+    match item {
+        Item::Batch(idx) if idx == checked.next_idx => Ok(()),
+        Item::Batch(idx) => Err(format!("a batch says {idx}, the next is {}", checked.next_idx)),
+        Item::Entry { record, audit, .. } => take_entry(checked, record, audit, scratch),
+        Item::Seal(seal) => {
+            let expected = Seal {
+                sealed: checked.header.segment,
+                count: checked.next_idx - checked.header.first,
+                head: checked.head.to_string(),
+                root: checked.frontier.root().to_string(),
+            };
+            if seal != expected {
+                return Err("the seal does not fit the records".to_owned());
+            }
+            checked.seal = Some(seal);
+            Ok(())
+        }
+    }
+}
+
+fn take_entry(
+    checked: &mut Checked,
+    record: &[u8],
+    entry: &[u8],
+    scratch: &mut Vec<u8>,
+) -> Result<(), String> {
+    let facts = check_record_line(record).map_err(|findings| {
+        findings.first().map_or_else(|| "no record".to_owned(), |it| it.detail.clone())
+    })?;
+    // The entry must be, byte for byte, the one that follows from everything before it.
+    let ts = entry_ts(entry).ok_or("the entry has no time")?;
+    scratch.clear();
+    let head = audit::write_entry(scratch, checked.next_idx, ts, &facts.id, &checked.head);
+    if scratch != entry {
+        return Err("the entry does not follow from the record and the entry before".to_owned());
+    }
+    if memchr::memmem::find(record, b"\"phase\":\"").is_some() {
+        track(checked, record, &facts.id);
+    }
+    if let Some(blob) = facts.blob {
+        checked.blobs.push((checked.next_idx, blob));
+    }
+    checked.frontier.push(merkle::leaf_hash(&facts.id));
+    checked.head = head;
+    checked.next_idx += 1;
+    checked.records += 1;
+    Ok(())
+}
+
+/// Keeps the list of open entries. The text was found in the line, perhaps only in the content.
+fn track(checked: &mut Checked, line: &[u8], id: &Digest) {
+    let Ok(record) = serde_json::from_slice::<Record>(line) else { return };
+    let text = |key: &str| record.meta.get(key).and_then(Value::as_str);
+    let Some(entry) = record.meta.get("entry").and_then(Value::as_u64) else { return };
+    match text("phase") {
+        Some("open") => {
+            let mark = OpenMark {
+                entry,
+                id: id.to_string(),
+                session: text("session").map(str::to_owned),
+                agent: text("agent").map(str::to_owned),
+            };
+            checked.open.insert(entry, mark);
+        }
+        Some("close") => {
+            checked.open.remove(&entry);
+        }
+        _ => {}
+    }
+}
+
+/// `ts` of an entry's line, whose layout is fixed.
+pub(crate) fn entry_ts(entry: &[u8]) -> Option<&[u8]> {
+    let rest = entry.strip_prefix(b"{\"idx\":")?;
+    let digits = rest.iter().take_while(|it| it.is_ascii_digit()).count();
+    rest.get(digits..)?.strip_prefix(b",\"ts\":\"")?.get(..20)
+}
+
+fn broken(bytes: &[u8], checked: &Checked, why: String) -> Broken {
+    let start = usize::try_from(checked.end).unwrap_or(usize::MAX);
+    let rest = bytes.get(start..).unwrap_or_default();
+    let mut needle = vec![b'\n'];
+    needle.extend_from_slice(BATCH_START);
+    // The broken part may itself begin with a batch line; only a later one tells.
+    let later = memchr::memmem::find(rest, &needle).is_some();
+    Broken { offset: checked.end, idx: checked.next_idx, why, torn_tail: !later }
+}
+
+fn has_leftovers(bytes: &[u8], end: u64) -> bool {
+    let start = usize::try_from(end).unwrap_or(usize::MAX);
+    bytes.get(start..).is_some_and(|rest| rest.iter().any(|byte| *byte != 0))
+}
