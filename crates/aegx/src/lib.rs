@@ -1,10 +1,6 @@
 //! AEGX evidence bundles: format, writer, verifier. Knows nothing of Lazaret.
 
 pub mod archive;
-pub mod audit;
-pub mod bundle;
-pub mod canon;
-pub mod checkpoint;
 pub mod digest;
 pub mod manifest;
 pub mod merkle;

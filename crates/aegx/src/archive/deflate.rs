@@ -13,15 +13,6 @@ pub(super) enum Effort {
     None,
 }
 
-impl Effort {
-    fn level(self) -> Compression {
-        match self {
-            Self::Usual => Compression::new(6),
-            Self::None => Compression::none(),
-        }
-    }
-}
-
 /// A raw deflate stream.
 pub(super) struct Deflater {
     stream: Compress,
@@ -32,7 +23,7 @@ pub(super) struct Deflater {
 impl Deflater {
     pub(super) fn new() -> Self {
         Self {
-            stream: Compress::new(Effort::Usual.level(), false),
+            stream: Compress::new(Compression::new(LEVEL), false),
             effort: Effort::Usual,
             buffer: Vec::with_capacity(OUTPUT_BYTES),
         }
@@ -45,13 +36,19 @@ impl Deflater {
         effort: Effort,
         sink: &mut impl Write,
     ) -> io::Result<()> {
-        if effort != self.effort {
-            // The level can only change where nothing is pending.
-            self.run(&[], FlushCompress::Sync, sink)?;
-            self.stream.set_level(effort.level())?;
-            self.effort = effort;
+        match effort {
+            Effort::Usual => self.run(input, FlushCompress::None, sink)?,
+            Effort::None => {
+                if self.effort == Effort::Usual {
+                    // Ends on a whole byte, and makes the compressor forget what it has seen: it
+                    // must not refer back across the bytes that it will not see.
+                    self.run(&[], FlushCompress::Full, sink)?;
+                }
+                write_stored_blocks(input, sink)?;
+            }
         }
-        self.run(input, FlushCompress::None, sink)
+        self.effort = effort;
+        Ok(())
     }
 
     /// Writes what is pending, and the end of the stream.
@@ -84,4 +81,43 @@ impl Deflater {
     }
 }
 
+/// Blocks of type 0, none of them the last (RFC 1951, section 3.2.4).
+fn write_stored_blocks(input: &[u8], sink: &mut impl Write) -> io::Result<()> {
+    for block in input.chunks(u16::MAX.into()) {
+        let length = block.len() as u16;
+        sink.write_all(&[0])?;
+        sink.write_all(&length.to_le_bytes())?;
+        sink.write_all(&(!length).to_le_bytes())?;
+        sink.write_all(block)?;
+    }
+    Ok(())
+}
+
+const LEVEL: u32 = 6;
 const OUTPUT_BYTES: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    #[test]
+    fn any_mix_of_efforts_inflates_to_the_input() {
+        let line = b"a line that repeats itself, and what repeats itself is referred back to\n";
+        for pattern in 0..64u32 {
+            let mut deflater = Deflater::new();
+            let (mut input, mut output) = (Vec::new(), Vec::new());
+            for step in 0..6 {
+                let piece = line.repeat(if step % 2 == 0 { 1 } else { 3000 });
+                let effort = if pattern >> step & 1 == 0 { Effort::Usual } else { Effort::None };
+                deflater.write(&piece, effort, &mut output).unwrap();
+                input.extend(piece);
+            }
+            deflater.finish(&mut output).unwrap();
+            let mut inflated = Vec::new();
+            flate2::read::DeflateDecoder::new(&output[..]).read_to_end(&mut inflated).unwrap();
+            assert!(inflated == input, "pattern {pattern:06b}");
+        }
+    }
+}

@@ -190,17 +190,21 @@ impl ArchiveError {
     pub(super) fn zip(action: &'static str, path: &Path) -> impl FnOnce(rawzip::Error) -> Self {
         let path = path.to_owned();
         move |error| match error.into_kind() {
+            // What the system says of an offset that no file can have.
+            ErrorKind::IO(e) if e.kind() == io::ErrorKind::InvalidInput => CUT,
             ErrorKind::IO(e) if e.kind() == io::ErrorKind::UnexpectedEof => CUT,
             ErrorKind::Eof => CUT,
             ErrorKind::IO(source) => Self::Io { action, path, source },
             ErrorKind::MissingEndOfCentralDirectory => Self::EndMissing,
+            ErrorKind::InvalidEndOfCentralDirectory => {
+                Self::EndMismatch { what: "the directory starts after its end" }
+            }
             kind @ (ErrorKind::BufferTooSmall { .. }
             | ErrorKind::InvalidSignature { .. }
             | ErrorKind::InvalidChecksum { .. }
             | ErrorKind::InvalidSize { .. }
             | ErrorKind::InvalidUtf8(_)
             | ErrorKind::InvalidInput { .. }
-            | ErrorKind::InvalidEndOfCentralDirectory
             | _) => Self::Corrupt { what: kind.to_string().to_lowercase() },
         }
     }

@@ -102,6 +102,7 @@ impl ArchiveWriter {
         }
         let target = self.target;
         let archive_bytes = self.zip.stream_offset();
+        // Cannot fail by INVARIANT (Readable); kept as its other half.
         self.limits.check_ratio(self.total, archive_bytes)?;
 
         let buffered = self.zip.finish().map_err(ArchiveError::zip("write", &target))?;
