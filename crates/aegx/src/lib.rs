@@ -1,6 +1,10 @@
 //! AEGX evidence bundles: format, writer, verifier. Knows nothing of Lazaret.
 
 pub mod archive;
+pub mod audit;
+pub mod bundle;
+pub mod canon;
+pub mod checkpoint;
 pub mod digest;
 pub mod manifest;
 pub mod merkle;

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let zip = Archive::open(&args.bundle_zip, Rules::Strict).map_err(refused)?;
     let bytes = zip.entries().map(archive::Entry::size).sum();
     let bar = progress::bar(bytes, "importing");
-    let extracted = archive::extract(&zip, &args.out_dir, &mut |done| bar.set_position(done));
+    let extracted = archive::extract(&zip, &args.out_dir, &mut |done| bar.inc(done));
     bar.finish_and_clear();
     let extracted = extracted.map_err(refused)?;
     if args.json {
