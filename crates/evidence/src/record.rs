@@ -132,13 +132,13 @@ pub enum RecordError {
 /// Longer content is kept beside the record.
 pub const INLINE_BYTES_MAX: usize = 4096;
 /// The longest content.
-pub const CONTENT_BYTES_MAX: usize = 256 << 20;
+pub(crate) const CONTENT_BYTES_MAX: usize = 256 << 20;
 /// The longest line of a record.
-pub const LINE_BYTES_MAX: usize = 256 << 10;
+pub(crate) const LINE_BYTES_MAX: usize = 256 << 10;
 /// The deepest nesting of `meta` and of content; half of what a reader takes.
-pub const DEPTH_MAX: usize = 64;
+pub(crate) const DEPTH_MAX: usize = 64;
 /// The most parents.
-pub const PARENTS_MAX: usize = 1024;
+pub(crate) const PARENTS_MAX: usize = 1024;
 
 const RESERVED: [&str; 7] = ["agent", "entry", "kind", "phase", "seq", "session", "ts"];
 
