@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
@@ -17,11 +16,12 @@ use crate::clock::{Clock, SystemClock};
 use crate::disk::{Disk, RealDisk};
 use crate::entry::OpenEntry;
 use crate::layout::Layout;
+use crate::queue::{Closed, Outcome, Queue};
 use crate::record::{self, NewRecord, Phase, RecordError};
 use crate::recovery::{self, OpenError, Recovery, Start};
 use crate::segment::{OpenMark, SEGMENT_BYTES_DEFAULT};
 use crate::stats::{Counters, WriterStats};
-use crate::writer::{CheckpointPace, Command, Health, Writer};
+use crate::writer::{CheckpointPace, Health, Writer};
 
 /// How to open a journal.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub struct Config {
     pub segment_bytes: u64,
     /// Whether `append` waits for the disk.
     pub durability: Durability,
-    /// Records that may wait for the writer; then producers wait for room.
+    /// Records that may wait for the writer, and so the longest batch; then producers wait.
     pub queue_records: usize,
     /// A checkpoint is signed after this many records…
     pub checkpoint_records: u64,
@@ -52,7 +52,7 @@ impl Config {
             dir: dir.into(),
             segment_bytes: SEGMENT_BYTES_DEFAULT,
             durability: Durability::Synced,
-            queue_records: 4096,
+            queue_records: 1024,
             checkpoint_records: 10_000,
             checkpoint_seconds: 60,
             clock: Arc::new(SystemClock),
@@ -123,12 +123,18 @@ pub enum AppendError {
     Closed,
 }
 
+impl From<Closed> for AppendError {
+    fn from(_: Closed) -> Self {
+        Self::Closed
+    }
+}
+
 /// The most entries that can be open at once: each segment's header lists them.
 pub const OPEN_ENTRIES_MAX: usize = 2048;
 
 /// An open journal. Share it by reference; closing it ends the writer.
 pub struct Journal {
-    queue: Option<SyncSender<Command>>,
+    queue: Arc<Queue>,
     writer: Mutex<Option<JoinHandle<Writer>>>,
     health: Arc<Health>,
     counters: Arc<Counters>,
@@ -171,13 +177,14 @@ impl Journal {
             counters: Arc::clone(&counters),
             room: None,
         };
-        let (queue, commands) = mpsc::sync_channel(config.queue_records.max(1));
+        let queue = Arc::new(Queue::new(config.queue_records));
+        let commands = Arc::clone(&queue);
         let thread = thread::Builder::new().name("journal-writer".to_owned());
         let writer = thread
             .spawn(move || writer.run(&commands))
             .map_err(|error| OpenError::io(layout.root(), error))?;
         let journal = Self {
-            queue: Some(queue),
+            queue,
             writer: Mutex::new(Some(writer)),
             health,
             counters,
@@ -223,11 +230,11 @@ impl Journal {
     /// # Errors
     /// If the disk failed.
     pub fn checkpoint(&self) -> Result<Kept, AppendError> {
-        self.health.check()?;
-        let (reply, answer) = mpsc::sync_channel(1);
-        let queue = self.queue.as_ref().ok_or(AppendError::Closed)?;
-        queue.send(Command::Checkpoint(reply)).map_err(|_| AppendError::Closed)?;
-        answer.recv().map_err(|_| AppendError::Closed)?
+        match self.queue.checkpoint()? {
+            Outcome::Durable { checkpoint: Some(kept), .. } => Ok(kept),
+            Outcome::Durable { checkpoint: None, .. } => Err(AppendError::Closed),
+            Outcome::Failed(why) => Err(AppendError::Poisoned { why }),
+        }
     }
 
     /// What the writer did since it was started.
@@ -249,18 +256,22 @@ impl Journal {
     }
 
     pub(crate) fn write(&self, new: NewRecord, phase: Phase) -> Result<Receipt, AppendError> {
-        self.health.check()?;
+        self.health.check().map_err(|why| AppendError::Poisoned { why })?;
         let seq = self.next_seq.fetch_add(1, Ordering::Relaxed);
         let (prepared, blob) = record::prepare(new, phase, seq, self.clock.unix_seconds())?;
         if let Some(blob) = blob {
             // The blob first: a record never names what is not there.
             let put = self.blobs.put(&blob.name, &blob.bytes);
-            put.map_err(|error| self.health.poison(&format!("blob {}: {error}", blob.name)))?;
+            put.map_err(|error| AppendError::Poisoned {
+                why: self.health.poison(&format!("blob {}: {error}", blob.name)),
+            })?;
         }
-        let (reply, answer) = mpsc::sync_channel(1);
-        let queue = self.queue.as_ref().ok_or(AppendError::Closed)?;
-        queue.send(Command::Append(prepared, reply)).map_err(|_| AppendError::Closed)?;
-        let receipt = answer.recv().map_err(|_| AppendError::Closed)??;
+        let id = prepared.id;
+        let (position, outcome) = self.queue.append(prepared)?;
+        let receipt = match outcome {
+            Outcome::Durable { first, .. } => Receipt::new(first + position as u64, id, seq),
+            Outcome::Failed(why) => return Err(AppendError::Poisoned { why }),
+        };
         if matches!(phase, Phase::Close { .. }) {
             self.open_entries.fetch_sub(1, Ordering::Relaxed);
         }
@@ -296,15 +307,17 @@ impl Journal {
     }
 
     fn end(&mut self) -> Result<(), AppendError> {
-        self.queue = None;
+        self.queue.close();
         let handle = self.writer.get_mut().ok().and_then(Option::take);
         let Some(handle) = handle else { return Ok(()) };
         let mut writer = handle.join().map_err(|_| AppendError::Closed)?;
-        self.health.check()?;
+        let failed = |why| AppendError::Poisoned { why };
+        self.health.check().map_err(failed)?;
         if writer.last_checkpoint.0 != writer.tip.next_idx {
-            writer.checkpoint()?;
+            writer.checkpoint().map_err(failed)?;
         }
-        recovery::write_clean(&self.layout, &writer.tip).map_err(|error| self.health.poison(&error))
+        recovery::write_clean(&self.layout, &writer.tip)
+            .map_err(|error| failed(self.health.poison(&error)))
     }
 }
 

@@ -14,6 +14,7 @@ mod import;
 mod index;
 mod journal;
 mod layout;
+mod queue;
 mod reader;
 mod record;
 mod recovery;

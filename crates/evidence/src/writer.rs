@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
@@ -13,8 +12,9 @@ use aegx::{Digest, audit, timestamp};
 use crate::checkpoints::{Checkpoints, Kept};
 use crate::clock::Clock;
 use crate::disk::{self, Disk};
-use crate::journal::{AppendError, Durability, Receipt};
+use crate::journal::Durability;
 use crate::layout::Layout;
+use crate::queue::{Batch, Outcome, Queue};
 use crate::record::{Phase, Prepared};
 use crate::segment::{self, Header, OpenMark, SEAL_BYTES_MAX, Seal};
 use crate::stats::Counters;
@@ -33,27 +33,19 @@ pub(crate) struct Tip {
     pub(crate) open: BTreeMap<u64, OpenMark>,
 }
 
-/// What producers ask for.
-pub(crate) enum Command {
-    Append(Prepared, SyncSender<Result<Receipt, AppendError>>),
-    Checkpoint(SyncSender<Result<Kept, AppendError>>),
-}
-
 /// Set once and never cleared: after a failed write or sync nothing on disk can be assumed.
 #[derive(Default)]
 pub(crate) struct Health(OnceLock<String>);
 
 impl Health {
-    pub(crate) fn check(&self) -> Result<(), AppendError> {
-        match self.0.get() {
-            None => Ok(()),
-            Some(why) => Err(AppendError::Poisoned { why: why.clone() }),
-        }
+    /// Why nothing is taken any more, if so.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.0.get().map_or(Ok(()), |why| Err(why.clone()))
     }
 
-    pub(crate) fn poison(&self, why: &dyn std::fmt::Display) -> AppendError {
-        let why = self.0.get_or_init(|| why.to_string());
-        AppendError::Poisoned { why: why.clone() }
+    /// Takes nothing any more, because of `why` or what was before.
+    pub(crate) fn poison(&self, why: &dyn std::fmt::Display) -> String {
+        self.0.get_or_init(|| why.to_string()).clone()
     }
 }
 
@@ -81,72 +73,39 @@ pub(crate) struct Writer {
     pub(crate) room: Option<JoinHandle<io::Result<File>>>,
 }
 
-/// A batch is at most this many records…
-const BATCH_RECORDS_MAX: usize = 1024;
-/// …and about this many bytes.
-const BATCH_BYTES_MAX: usize = 4 << 20;
-/// An audit line with its newline, and a share of the batch line, at most.
-const ENTRY_BYTES_MAX: usize = 384;
-
-type Waiting = (Prepared, SyncSender<Result<Receipt, AppendError>>);
+/// An audit line with its newline is shorter than this.
+const ENTRY_BYTES_MAX: u64 = 384;
+/// So is a batch line.
+const BATCH_LINE_BYTES_MAX: u64 = 64;
 
 impl Writer {
-    /// Works until the last producer is gone. Gives back where the journal stands.
-    pub(crate) fn run(mut self, queue: &Receiver<Command>) -> Self {
-        let mut batch: Vec<Waiting> = Vec::new();
-        while let Ok(first) = queue.recv() {
-            let mut bytes = 0;
-            let mut next = Some(first);
-            let mut checkpoint = None;
-            while let Some(command) = next.take() {
-                match command {
-                    Command::Append(prepared, reply) => {
-                        bytes += prepared.line.len() + ENTRY_BYTES_MAX;
-                        batch.push((prepared, reply));
-                    }
-                    Command::Checkpoint(reply) => {
-                        checkpoint = Some(reply);
-                        break;
-                    }
-                }
-                if batch.len() < BATCH_RECORDS_MAX && bytes < BATCH_BYTES_MAX {
-                    next = queue.try_recv().ok();
-                }
-            }
-            self.commit(&mut batch, bytes as u64);
-            if let Some(reply) = checkpoint {
-                let _ = reply.send(self.checkpoint());
-            }
+    /// Works until nothing will come any more. Gives back where the journal stands.
+    pub(crate) fn run(mut self, queue: &Queue) -> Self {
+        while let Some(batch) = queue.take() {
+            let first = self.tip.next_idx;
+            let outcome = match self.commit(&batch) {
+                Ok(checkpoint) => Outcome::Durable { first, checkpoint },
+                Err(why) => Outcome::Failed(why),
+            };
+            batch.done.tell(outcome);
+            self.keep_pace();
         }
         self
     }
 
-    /// Makes a batch durable and answers it.
-    fn commit(&mut self, batch: &mut Vec<Waiting>, bytes_max: u64) {
-        if batch.is_empty() {
-            return;
+    /// Makes a batch durable, and signs what it ends if that is wanted.
+    fn commit(&mut self, batch: &Batch) -> Result<Option<Kept>, String> {
+        self.health.check()?;
+        if !batch.records.is_empty() {
+            self.write(batch).map_err(|error| self.health.poison(&error))?;
         }
-        let written = self.health.check().and_then(|()| {
-            self.write(batch, bytes_max).map_err(|error| self.health.poison(&error))
-        });
-        match written {
-            Ok(first) => {
-                for (idx, (prepared, reply)) in (first..).zip(batch.drain(..)) {
-                    let _ = reply.send(Ok(Receipt::new(idx, prepared.id, prepared.seq)));
-                }
-            }
-            Err(AppendError::Poisoned { why }) => {
-                for (_, reply) in batch.drain(..) {
-                    let _ = reply.send(Err(AppendError::Poisoned { why: why.clone() }));
-                }
-            }
-            Err(_) => batch.clear(),
-        }
-        self.keep_pace();
+        if batch.wants_checkpoint { self.checkpoint().map(Some) } else { Ok(None) }
     }
 
-    /// Writes and syncs; the tip moves only when both are done. Gives the first index.
-    fn write(&mut self, batch: &[Waiting], bytes_max: u64) -> io::Result<u64> {
+    /// Writes and syncs; the tip moves only when both are done.
+    fn write(&mut self, batch: &Batch) -> io::Result<()> {
+        let count = batch.records.len() as u64;
+        let bytes_max = batch.bytes as u64 + count * ENTRY_BYTES_MAX + BATCH_LINE_BYTES_MAX;
         if self.tip.offset + bytes_max + SEAL_BYTES_MAX > self.segment_bytes {
             self.rotate()?;
         }
@@ -154,7 +113,7 @@ impl Writer {
         let mut buffer = Vec::with_capacity(usize::try_from(bytes_max).unwrap_or(0));
         buffer.extend_from_slice(segment::batch_line(first).as_bytes());
         let mut head = self.tip.head;
-        for (idx, (prepared, _)) in (first..).zip(batch) {
+        for (idx, prepared) in (first..).zip(&batch.records) {
             buffer.extend_from_slice(&prepared.line);
             buffer.push(b'\n');
             head =
@@ -165,17 +124,17 @@ impl Writer {
         self.sync()?;
 
         self.tip.offset += buffer.len() as u64;
-        self.tip.next_idx += batch.len() as u64;
+        self.tip.next_idx += count;
         self.tip.head = head;
-        for (prepared, _) in batch {
+        for prepared in &batch.records {
             self.tip.frontier.push(merkle::leaf_hash(&prepared.id));
             self.track(prepared);
         }
-        self.counters.batch(batch.len() as u64, buffer.len() as u64);
+        self.counters.batch(count, buffer.len() as u64);
         if self.room.is_none() && self.tip.offset * 2 > self.segment_bytes {
             self.make_room();
         }
-        Ok(first)
+        Ok(())
     }
 
     fn track(&mut self, prepared: &Prepared) {
@@ -256,7 +215,7 @@ impl Writer {
     }
 
     /// Signs what is there now.
-    pub(crate) fn checkpoint(&mut self) -> Result<Kept, AppendError> {
+    pub(crate) fn checkpoint(&mut self) -> Result<Kept, String> {
         self.health.check()?;
         let now = self.clock.unix_seconds();
         let root = self.tip.frontier.root();
