@@ -248,6 +248,8 @@ macro_rules! names {
     };
 }
 
+pub(crate) use names;
+
 names! {
     /// What a record is about.
     RecordType {

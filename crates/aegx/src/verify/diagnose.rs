@@ -2,6 +2,7 @@
 //!
 //! Only called for the rare line that did not take the short way, so it may be thorough.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -77,9 +78,7 @@ fn explain(text: &str, known: &[&str], strict: &mut impl FnMut(Code, String)) {
     if let Some(literal) = respelled_number(text) {
         say(Code::NumberUnstable, format!("`{literal}` is not how this number is stored"));
     }
-    let mut outline = Outline::default();
-    let mut reader = serde_json::Deserializer::from_str(text);
-    if (Walk { outline: &mut outline, depth: 0 }).deserialize(&mut reader).is_ok() {
+    if let Some(outline) = outline(text) {
         for key in &outline.duplicates {
             say(Code::DuplicateKey, format!("key `{key}` stands twice in one object"));
         }
@@ -147,12 +146,21 @@ fn outside_strings(text: &str) -> impl Iterator<Item = u8> + '_ {
     })
 }
 
+/// The keys of a JSON text; `None` if it is not JSON.
+pub(crate) fn outline(text: &str) -> Option<Outline> {
+    let mut outline = Outline::default();
+    let mut reader = serde_json::Deserializer::from_str(text);
+    Walk { outline: &mut outline, depth: 0 }.deserialize(&mut reader).ok()?;
+    Some(outline)
+}
+
 /// What a tree of JSON hides from a reader for whom the last of two keys wins.
 #[derive(Default)]
-struct Outline {
-    top: Vec<String>,
-    payload: Vec<String>,
-    duplicates: Vec<String>,
+pub(crate) struct Outline {
+    pub(crate) top: Vec<String>,
+    pub(crate) meta: Vec<String>,
+    pub(crate) payload: Vec<String>,
+    pub(crate) duplicates: Vec<String>,
     unsorted: bool,
 }
 
@@ -179,8 +187,9 @@ impl<'de> Visitor<'de> for Walk<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<String>, A::Error> {
         let mut keys: Vec<String> = Vec::new();
+        let mut known = HashSet::new();
         while let Some(key) = map.next_key::<String>()? {
-            if keys.contains(&key) {
+            if !known.insert(key.clone()) {
                 self.outline.duplicates.push(key.clone());
             }
             // Records, entries and payloads have an order of their own.
@@ -191,8 +200,10 @@ impl<'de> Visitor<'de> for Walk<'_> {
             }
             let below = Walk { outline: self.outline, depth: self.depth + 1 };
             let inner = map.next_value_seed(below)?;
-            if self.depth == 0 && key == "payload" {
-                self.outline.payload = inner;
+            match (self.depth, key.as_str()) {
+                (0, "payload") => self.outline.payload = inner,
+                (0, "meta") => self.outline.meta = inner,
+                _ => {}
             }
             keys.push(key);
         }

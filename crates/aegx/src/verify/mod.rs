@@ -4,18 +4,18 @@
 //! [`fold`], so memory does not grow with the bundle but for eight bytes a record.
 
 mod audit_line;
-mod blobs;
-mod diagnose;
+pub(crate) mod blobs;
+pub(crate) mod diagnose;
 mod engine;
 mod finding;
-mod fingerprint;
+pub(crate) mod fingerprint;
 mod fold;
-mod frame;
-mod lines;
+pub(crate) mod frame;
+pub(crate) mod lines;
 mod manifest_check;
-mod pinned;
-mod record_line;
-mod report;
+pub(crate) mod pinned;
+pub(crate) mod record_line;
+pub(crate) mod report;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -50,7 +50,7 @@ pub fn verify(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report 
         }
     };
     if rules == Rules::Strict {
-        check_members(source, &mut found);
+        check_members(source, &[], &mut found);
     }
     findings.extend(found);
 
@@ -123,16 +123,18 @@ impl<'a> Progress<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Threads(usize);
+pub(crate) struct Threads(usize);
 
 impl Threads {
-    fn available() -> Self {
+    pub(crate) fn available() -> Self {
         const THREADS_MAX: usize = 32;
         Self(thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX))
     }
 }
 
-fn check_members(source: &Source, findings: &mut Vec<Finding>) {
+/// Refuses what stands at the top of a bundle without belonging there. `further` are plain files
+/// that the format knows besides the usual ones.
+pub(crate) fn check_members(source: &Source, further: &[&str], findings: &mut Vec<Finding>) {
     let members = match source.top() {
         Ok(members) => members,
         Err(error) => return findings.push(Finding::new(Code::FileUnreadable, ".", error)),
@@ -141,6 +143,7 @@ fn check_members(source: &Source, findings: &mut Vec<Finding>) {
         let expected = match member.name.as_str() {
             MANIFEST | RECORDS | AUDIT_LOG => MemberKind::File,
             BLOBS => MemberKind::Directory,
+            name if further.contains(&name) => MemberKind::File,
             _ => {
                 let detail = "does not belong to a bundle and is covered by no hash";
                 findings.push(Finding::new(Code::FileUnexpected, &member.name, detail));
