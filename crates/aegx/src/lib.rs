@@ -14,6 +14,7 @@ pub mod note;
 mod plain;
 pub mod record;
 mod record_ids;
+pub mod seal;
 pub mod source;
 pub mod timestamp;
 pub mod verify;

@@ -118,11 +118,24 @@ fn append_all(args: &Args, journal: &Journal) -> Result<(f64, Vec<u64>, Vec<f64>
     let start = Instant::now();
     let work = |writer: u64| -> Result<Vec<(u64, u64)>, Failure> {
         let session = SessionId::parse(&format!("bench-{writer}")).map_err(Failure::usage)?;
+        let agent = AgentId::parse("bench").map_err(Failure::usage)?;
+        let kind = Kind::parse("bench").map_err(Failure::usage)?;
+        let content = json!({ "text": "x".repeat(args.payload) });
         let mut parent: Option<Digest> = None;
         let mut done = Vec::new();
         while next.fetch_add(1, Ordering::Relaxed) < args.records {
             let begun = Instant::now();
-            let record = record(&session, parent, args.payload)?;
+            let record = NewRecord {
+                record_type: RecordType::ToolCall,
+                kind: kind.clone(),
+                principal: Principal::Tool,
+                taint: Taint::TOOL_OUTPUT,
+                parents: parent.into_iter().collect(),
+                session: Some(session.clone()),
+                agent: Some(agent.clone()),
+                meta: Map::new(),
+                content: Content::Json(content.clone()),
+            };
             let receipt = journal.append(record).map_err(Failure::unable)?;
             parent = Some(receipt.id());
             done.push((micros(start.elapsed()), micros(begun.elapsed())));
@@ -151,24 +164,6 @@ fn append_all(args: &Args, journal: &Journal) -> Result<(f64, Vec<u64>, Vec<f64>
         })
         .collect();
     Ok((seconds, all.into_iter().map(|(_, latency)| latency).collect(), rates))
-}
-
-fn record(
-    session: &SessionId,
-    parent: Option<Digest>,
-    payload: usize,
-) -> Result<NewRecord, Failure> {
-    Ok(NewRecord {
-        record_type: RecordType::ToolCall,
-        kind: Kind::parse("bench").map_err(Failure::usage)?,
-        principal: Principal::Tool,
-        taint: Taint::TOOL_OUTPUT,
-        parents: parent.into_iter().collect(),
-        session: Some(session.clone()),
-        agent: Some(AgentId::parse("bench").map_err(Failure::usage)?),
-        meta: Map::new(),
-        content: Content::Json(json!({ "text": "x".repeat(payload) })),
-    })
 }
 
 fn micros(time: Duration) -> u64 {
