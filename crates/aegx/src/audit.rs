@@ -56,13 +56,17 @@ impl AuditEntry {
 /// Hash of an entry whose `ts` is plain ASCII.
 #[must_use]
 pub fn entry_hash(idx: u64, ts: &[u8], record_id: &Digest, prev: &Digest) -> Digest {
+    hash_texts(idx, ts, record_id.to_hex().as_bytes(), prev.to_hex().as_bytes())
+}
+
+fn hash_texts(idx: u64, ts: &[u8], record_id: &[u8; 64], prev: &[u8; 64]) -> Digest {
     let mut preimage = Vec::with_capacity(PREIMAGE_BYTES);
     preimage.extend_from_slice(b"{\"idx\":");
     push_decimal(&mut preimage, idx);
     preimage.extend_from_slice(b",\"prev\":\"");
-    preimage.extend_from_slice(prev.to_hex().as_bytes());
+    preimage.extend_from_slice(prev);
     preimage.extend_from_slice(b"\",\"recordId\":\"");
-    preimage.extend_from_slice(record_id.to_hex().as_bytes());
+    preimage.extend_from_slice(record_id);
     preimage.extend_from_slice(b"\",\"ts\":\"");
     preimage.extend_from_slice(ts);
     preimage.extend_from_slice(b"\"}");
@@ -71,15 +75,16 @@ pub fn entry_hash(idx: u64, ts: &[u8], record_id: &Digest, prev: &Digest) -> Dig
 
 /// Appends the stored line of an entry, without newline, and gives its hash.
 pub fn write_entry(out: &mut Vec<u8>, idx: u64, ts: &[u8], id: &Digest, prev: &Digest) -> Digest {
-    let hash = entry_hash(idx, ts, id, prev);
+    let (id, prev) = (id.to_hex(), prev.to_hex());
+    let hash = hash_texts(idx, ts, id.as_bytes(), prev.as_bytes());
     out.extend_from_slice(b"{\"idx\":");
     push_decimal(out, idx);
     out.extend_from_slice(b",\"ts\":\"");
     out.extend_from_slice(ts);
     out.extend_from_slice(b"\",\"recordId\":\"");
-    out.extend_from_slice(id.to_hex().as_bytes());
+    out.extend_from_slice(id.as_bytes());
     out.extend_from_slice(b"\",\"prev\":\"");
-    out.extend_from_slice(prev.to_hex().as_bytes());
+    out.extend_from_slice(prev.as_bytes());
     out.extend_from_slice(b"\",\"entryHash\":\"");
     out.extend_from_slice(hash.to_hex().as_bytes());
     out.extend_from_slice(b"\"}");

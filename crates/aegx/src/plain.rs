@@ -44,6 +44,7 @@ impl<'a> Plain<'a> {
         let start = self.at;
         let mut ascii = true;
         loop {
+            self.skip_plain();
             match self.peek()? {
                 b'"' => break,
                 b'\\' => self.escape()?,
@@ -112,6 +113,13 @@ impl<'a> Plain<'a> {
         let start = self.at;
         self.skip_object(DEPTH_MAX, &mut see)?;
         self.since(start)
+    }
+
+    /// Skips text that needs no look, eight bytes at a time.
+    fn skip_plain(&mut self) {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let (words, _) = rest.as_chunks::<8>();
+        self.at += 8 * words.iter().take_while(|word| all_plain(**word)).count();
     }
 
     fn peek(&self) -> Option<u8> {
@@ -193,6 +201,22 @@ impl<'a> Plain<'a> {
         self.at += length;
         Some(())
     }
+}
+
+/// Is each of these bytes printable ASCII other than `"` and `\`?
+fn all_plain(word: [u8; 8]) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    const SPACES: u64 = u64::from_ne_bytes([0x20; 8]);
+    const QUOTES: u64 = u64::from_ne_bytes([b'"'; 8]);
+    const SLASHES: u64 = u64::from_ne_bytes([b'\\'; 8]);
+    let word = u64::from_ne_bytes(word);
+    // For a byte below 0x80, subtracting borrows into its high bit exactly if it was smaller. A
+    // borrow from the byte before can only make more of them look special, never fewer.
+    let below = |word: u64, bound: u64| word.wrapping_sub(bound) & !word;
+    let special =
+        word | below(word, SPACES) | below(word ^ QUOTES, ONES) | below(word ^ SLASHES, ONES);
+    special & HIGH == 0
 }
 
 /// `\u000x` is the spelling of a control character that has no letter of its own.

@@ -86,11 +86,10 @@ fn print(unix_seconds: i64, leap: i64) -> String {
     let (year, month, day) = civil_from_days(unix_seconds.div_euclid(DAY_SECONDS));
     let of_day = unix_seconds.rem_euclid(DAY_SECONDS);
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60 + leap);
-    let year = match year {
-        0..=9999 => format!("{year:04}"),
-        _ => format!("{year:+05}"),
-    };
-    format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    match year {
+        0..=9999 => format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"),
+        _ => format!("{year:+05}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"),
+    }
 }
 
 fn number(rest: &mut &[u8], digits: usize) -> Option<u32> {

@@ -89,6 +89,11 @@ impl Writer {
             };
             batch.done.tell(outcome);
             self.keep_pace();
+            if batch.records.len() > 1 {
+                // Several producers were just woken and will be back at once. Letting them go
+                // first makes one long batch of what would be a short one and a long one.
+                thread::yield_now();
+            }
         }
         self
     }
@@ -188,7 +193,11 @@ impl Writer {
             }
         };
         let path = segment::path(&self.layout.segments(), number);
-        self.file = segment::create(&path, &header, self.segment_bytes, room)?;
+        let bytes = match self.durability {
+            Durability::Synced => self.segment_bytes,
+            Durability::DangerouslyUnsynced => 0,
+        };
+        self.file = segment::create(&path, &header, bytes, room)?;
         self.tip.segment = number;
         self.tip.segment_first = self.tip.next_idx;
         self.tip.offset = header.len() as u64;
@@ -198,6 +207,10 @@ impl Writer {
     /// Makes the next segment's file in the background.
     fn make_room(&mut self) {
         let target = segment::path(&self.layout.segments(), self.tip.segment + 1);
+        if self.durability == Durability::DangerouslyUnsynced {
+            // Zeros only make syncs cheap.
+            return;
+        }
         let bytes = self.segment_bytes;
         let making = move || segment::zero_fill(&segment::room_path(&target), bytes);
         self.room = thread::Builder::new().name("journal-room".to_owned()).spawn(making).ok();

@@ -210,8 +210,8 @@ fn print(args: &Args, measured: &Measured) {
         rate / machine.syncs_per_second
     ));
     output::line(&format!(
-        "          p50 {} µs, p99 {} µs; {} fsyncs for {} records",
-        measured.p50_us, measured.p99_us, measured.fsyncs, args.records
+        "          p50 {} µs, p99 {} µs; {} records in {} batches, {} fsyncs",
+        measured.p50_us, measured.p99_us, args.records, measured.batches, measured.fsyncs
     ));
     output::line(&format!("          by fifths: {parts:?} records/s"));
     output::line(&format!("reopen    {:.2} s after an orderly end", measured.reopen_seconds));

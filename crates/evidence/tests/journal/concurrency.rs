@@ -1,0 +1,89 @@
+//! Many producers, readers at the same time, one writing process.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use evidence::{Against, Config, Journal, OpenError, Reader};
+
+use crate::common::{assert_sound, config, numbered, numbers, open};
+
+#[test]
+fn sixty_four_producers_get_distinct_receipts_in_order() {
+    const PRODUCERS: u64 = 64;
+    const EACH: u64 = 50;
+    let dir = tempfile::tempdir().unwrap();
+    // A short queue, so that producers meet the back-pressure too.
+    let (journal, _) = Journal::open(&Config { queue_records: 8, ..config(dir.path()) }).unwrap();
+    let mut receipts: Vec<(u64, u64)> = std::thread::scope(|scope| {
+        let journal = &journal;
+        let threads: Vec<_> = (0..PRODUCERS)
+            .map(|producer| {
+                scope.spawn(move || {
+                    let append = |step| {
+                        let number = producer * EACH + step;
+                        (journal.append(numbered(number)).unwrap().idx(), number)
+                    };
+                    let mine: Vec<_> = (0..EACH).map(append).collect();
+                    assert!(mine.is_sorted(), "a producer's own records keep their order");
+                    mine
+                })
+            })
+            .collect();
+        threads.into_iter().flat_map(|it| it.join().unwrap()).collect()
+    });
+    let stats = journal.writer_stats();
+    assert_eq!(stats.records, PRODUCERS * EACH);
+    assert!(stats.syncs < stats.records, "syncs are shared");
+    journal.close().unwrap();
+    receipts.sort_unstable();
+    assert!(receipts.iter().map(|it| it.0).eq(0..PRODUCERS * EACH));
+    let stored: Vec<u64> = receipts.iter().map(|it| it.1).collect();
+    assert_eq!(numbers(dir.path()), stored);
+    assert_sound(dir.path());
+}
+
+#[test]
+fn readers_see_a_growing_prefix_while_it_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    journal.append(numbered(0)).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (journal, done) = (&journal, &done);
+        scope.spawn(move || {
+            for number in 1..3000 {
+                journal.append(numbered(number)).unwrap();
+            }
+            done.store(true, Ordering::SeqCst);
+        });
+        let reader = Reader::open(dir.path()).unwrap();
+        let mut at = reader.start().unwrap();
+        let mut next = 0;
+        loop {
+            let last_look = done.load(Ordering::SeqCst);
+            let see = |entry: evidence::Entry<'_>| {
+                assert_eq!(entry.idx, next);
+                next += 1;
+                ControlFlow::<()>::Continue(())
+            };
+            (at, _) = reader.read(at, see).unwrap();
+            let verified = evidence::verify(&reader, &Against::default()).unwrap();
+            assert_eq!(verified.damages, []);
+            if last_look {
+                break;
+            }
+        }
+        assert_eq!(next, 3000);
+    });
+}
+
+#[test]
+fn a_second_writer_is_told_who_has_the_journal() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    let error = Journal::open(&config(dir.path())).err().unwrap();
+    assert!(matches!(error, OpenError::Locked { .. }));
+    assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
+    drop(journal);
+    drop(open(dir.path()));
+}

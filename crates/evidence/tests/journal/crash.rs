@@ -1,0 +1,101 @@
+//! A child appends and reports each receipt; it is killed at random moments; nothing it was told
+//! is durable may be missing.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use evidence::Journal;
+
+use crate::common::{assert_sound, config, numbered, numbers};
+
+const CHILD_DIR: &str = "LAZARET_CRASH_CHILD_DIR";
+const CHILD_FIRST: &str = "LAZARET_CRASH_CHILD_FIRST";
+/// How often the child is killed; `LAZARET_CRASH_KILLS=1000` for the long run.
+const KILLS: &str = "LAZARET_CRASH_KILLS";
+const KILLS_DEFAULT: u64 = 200;
+
+/// Not a test of its own: what the child does when the test below starts it.
+#[test]
+fn child() {
+    let Ok(dir) = std::env::var(CHILD_DIR) else { return };
+    let first: u64 = std::env::var(CHILD_FIRST).unwrap().parse().unwrap();
+    let (journal, _) = Journal::open(&config(Path::new(&dir))).unwrap();
+    let report = std::sync::Mutex::new(());
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (journal, report) = (&journal, &report);
+            scope.spawn(move || {
+                for step in 0.. {
+                    let number = first + thread + 4 * step;
+                    journal.append(numbered(number)).unwrap();
+                    let _guard = report.lock();
+                    report_line(number);
+                }
+            });
+        }
+    });
+}
+
+#[expect(clippy::print_stdout, reason = "how the child tells the parent what it was promised")]
+fn report_line(number: u64) {
+    println!("durable {number}");
+}
+
+#[test]
+fn what_was_acknowledged_survives_every_kill() {
+    let kills = std::env::var(KILLS).ok().and_then(|it| it.parse().ok()).unwrap_or(KILLS_DEFAULT);
+    let dir = tempfile::tempdir().unwrap();
+    let mut acknowledged: Vec<u64> = Vec::new();
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    for round in 0..kills {
+        let first = round * 1_000_000;
+        let mut child = spawn(dir.path(), first);
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        // From before the journal is open to well into the work.
+        std::thread::sleep(Duration::from_micros(random % 25_000));
+        child.kill().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        for line in output.lines().map_while(Result::ok) {
+            acknowledged
+                .extend(line.strip_prefix("durable ").and_then(|it| it.parse::<u64>().ok()));
+        }
+        child.wait().unwrap();
+        if round % 20 == 19 || round + 1 == kills {
+            check(dir.path(), &acknowledged);
+        }
+    }
+    assert!(acknowledged.len() as u64 > kills, "the child hardly got to work");
+}
+
+/// Everything acknowledged is there once, and the chain verifies.
+fn check(dir: &Path, acknowledged: &[u64]) {
+    drop(Journal::open(&config(dir)).unwrap());
+    let mut there = numbers(dir);
+    let count = there.len();
+    there.sort_unstable();
+    there.dedup();
+    assert_eq!(there.len(), count, "a record is there twice");
+    for number in acknowledged {
+        assert!(
+            there.binary_search(number).is_ok(),
+            "record {number} was acknowledged and is gone"
+        );
+    }
+    assert_sound(dir);
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test kills a process, so it must start one")]
+fn spawn(dir: &Path, first: u64) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["crash::child", "--exact", "--nocapture", "--test-threads=1"])
+        .env(CHILD_DIR, dir)
+        .env(CHILD_FIRST, first.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}

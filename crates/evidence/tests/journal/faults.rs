@@ -1,0 +1,145 @@
+//! The disk fails at append n, for every n: nothing acknowledged is lost, nothing more is taken.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use evidence::{AppendError, Config, Disk, Journal, RealDisk};
+
+use crate::common::{assert_sound, config, numbered, numbers};
+
+/// How the disk fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// Some of the bytes are written, then no more.
+    ShortWrite,
+    /// Nothing is written.
+    Eio,
+    /// Some of the bytes are written, then the disk is full.
+    Enospc,
+    /// Everything is written but may not be durable.
+    FailedSync,
+}
+
+const FAULTS: [Fault; 4] = [Fault::ShortWrite, Fault::Eio, Fault::Enospc, Fault::FailedSync];
+
+/// The real disk until append `at`, then a broken one, for once only: nothing may depend on the
+/// fault lasting.
+struct FaultyDisk {
+    fault: Fault,
+    at: u64,
+    writes: AtomicU64,
+    syncs: AtomicU64,
+    short: AtomicU64,
+}
+
+impl FaultyDisk {
+    fn new(fault: Fault, at: u64) -> Self {
+        Self { fault, at, writes: 0.into(), syncs: 0.into(), short: 0.into() }
+    }
+}
+
+impl Disk for FaultyDisk {
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        if self.short.swap(0, Ordering::SeqCst) == 1 {
+            let enospc = self.fault == Fault::Enospc;
+            return if enospc { Err(io::Error::from_raw_os_error(28)) } else { Ok(0) };
+        }
+        let mine = self.writes.fetch_add(1, Ordering::SeqCst) == self.at;
+        match self.fault {
+            Fault::ShortWrite | Fault::Enospc if mine => {
+                self.short.store(1, Ordering::SeqCst);
+                RealDisk.write_at(file, &bytes[..bytes.len() / 2], offset)
+            }
+            Fault::Eio if mine => Err(io::Error::from_raw_os_error(5)),
+            _ => RealDisk.write_at(file, bytes, offset),
+        }
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        let mine = self.syncs.fetch_add(1, Ordering::SeqCst) == self.at;
+        if mine && self.fault == Fault::FailedSync {
+            return Err(io::Error::from_raw_os_error(5));
+        }
+        RealDisk.sync(file)
+    }
+}
+
+#[test]
+fn the_disk_fails_at_append_n_for_every_n() {
+    let dir = tempfile::tempdir().unwrap();
+    for fault in FAULTS {
+        for at in 0..200 {
+            try_fault(&dir.path().join(format!("{fault:?}-{at}")), fault, at);
+        }
+    }
+}
+
+fn try_fault(dir: &Path, fault: Fault, at: u64) {
+    let disk = Arc::new(FaultyDisk::new(fault, at));
+    let (journal, _) = Journal::open(&Config { disk: disk.clone(), ..config(dir) }).unwrap();
+    for number in 0..at {
+        journal.append(numbered(number)).unwrap();
+    }
+    for number in at..at + 3 {
+        let error = journal.append(numbered(number)).unwrap_err();
+        assert!(matches!(error, AppendError::Poisoned { .. }), "{fault:?} at {at}: {error}");
+    }
+    assert!(matches!(journal.checkpoint(), Err(AppendError::Poisoned { .. })));
+    assert!(journal.close().is_err(), "{fault:?} at {at}");
+    assert!(!dir.join("clean.json").exists());
+
+    let (journal, _) = Journal::open(&config(dir)).unwrap();
+    journal.append(numbered(1000)).unwrap();
+    journal.close().unwrap();
+    let mut there = numbers(dir);
+    // A record whose sync failed may be there or not; it was not acknowledged.
+    there.retain(|number| *number != at);
+    let expected: Vec<u64> = (0..at).chain([1000]).collect();
+    assert_eq!(there, expected, "{fault:?} at {at}");
+    assert_sound(dir);
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn everybody_in_a_failed_batch_hears_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Arc::new(FaultyDisk::new(Fault::FailedSync, 3));
+    let (journal, _) = Journal::open(&Config { disk, ..config(dir.path()) }).unwrap();
+    let results: Vec<bool> = std::thread::scope(|scope| {
+        let journal = &journal;
+        let threads: Vec<_> = (0..32)
+            .map(|number| scope.spawn(move || journal.append(numbered(number)).is_ok()))
+            .collect();
+        threads.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    let durable: Vec<u64> =
+        (0..32_u64).zip(&results).filter(|(_, ok)| **ok).map(|(number, _)| number).collect();
+    drop(journal);
+    drop(Journal::open(&config(dir.path())).unwrap());
+    let there = numbers(dir.path());
+    for number in durable {
+        assert!(there.contains(&number));
+    }
+    assert_sound(dir.path());
+}
+
+#[test]
+fn a_blob_that_cannot_be_written_poisons_the_journal_before_its_record_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = crate::common::open(dir.path());
+    journal.append(numbered(1)).unwrap();
+    let blobs = dir.path().join("blobs");
+    std::fs::remove_dir_all(&blobs).unwrap();
+    crate::common::overwrite(&blobs, b"in the way");
+    let long = crate::common::record("s", serde_json::json!("x".repeat(10_000)));
+    assert!(matches!(journal.append(long), Err(AppendError::Poisoned { .. })));
+    assert!(matches!(journal.append(numbered(2)), Err(AppendError::Poisoned { .. })));
+    drop(journal);
+    std::fs::remove_file(&blobs).unwrap();
+    drop(Journal::open(&config(dir.path())).unwrap());
+    assert_eq!(numbers(dir.path()), [1]);
+    assert_sound(dir.path());
+}

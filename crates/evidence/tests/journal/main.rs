@@ -1,0 +1,21 @@
+//! The journal, tried as it is used and as it is attacked.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
+mod common;
+mod concurrency;
+mod crash;
+mod entries;
+mod export;
+mod faults;
+mod history;
+mod index;
+mod records;
+mod recovery;
+mod retention;
+mod tree;

@@ -1,0 +1,102 @@
+//! What is taken, how it is stored, what is refused.
+
+use aegx::{Digest, RecordType};
+use evidence::{AppendError, Content, INLINE_BYTES_MAX, NewRecord};
+use model::Taint;
+use serde_json::{Value, json};
+
+use crate::common::{assert_sound, lines, numbered, open, record};
+
+#[test]
+fn a_record_is_stored_as_the_format_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    let first = journal.append(numbered(0)).unwrap();
+    let new = NewRecord {
+        parents: vec![Digest::of(b"z"), first.id(), first.id()],
+        taint: Taint::WEB_DERIVED.union(Taint::UNTRUSTED),
+        ..record("s", json!({ "b": 1, "a": "é\u{1}" }))
+    };
+    let second = journal.append(new).unwrap();
+    assert_eq!((first.idx(), second.idx()), (0, 1));
+    journal.close().unwrap();
+    let stored = &lines(dir.path())[1];
+    assert_eq!(stored["recordId"], second.id().to_string());
+    assert_eq!(stored["taint"], json!(["UNTRUSTED", "WEB_DERIVED"]));
+    let mut parents = [Digest::of(b"z").to_string(), first.id().to_string()];
+    parents.sort();
+    assert_eq!(stored["parents"], json!(parents));
+    assert_eq!(stored["payload"], json!({ "inline": { "a": "é\u{1}", "b": 1 } }));
+    assert_sound(dir.path());
+}
+
+#[test]
+fn long_content_goes_to_a_blob_that_is_there_before_the_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    for bytes in [INLINE_BYTES_MAX - 2, INLINE_BYTES_MAX - 1, 100_000] {
+        journal.append(record("s", Value::String("x".repeat(bytes)))).unwrap();
+    }
+    let content = Content::Bytes { mime: "text/plain".to_owned(), bytes: b"short".to_vec() };
+    journal.append(NewRecord { content, ..numbered(0) }).unwrap();
+    journal.close().unwrap();
+    let shapes: Vec<bool> =
+        lines(dir.path()).iter().map(|it| it.pointer("/payload/blob").is_some()).collect();
+    assert_eq!(shapes, [false, true, true, true]);
+    assert_sound(dir.path());
+
+    let blob = Digest::of(b"short").to_string();
+    std::fs::remove_file(dir.path().join("blobs").join(&blob[..2]).join(&blob)).unwrap();
+    let damages = crate::common::damages(dir.path(), &evidence::Against::default());
+    assert!(damages.len() == 1 && damages[0].contains(&blob), "{damages:?}");
+}
+
+#[test]
+fn the_same_content_twice_gives_two_ids() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    let ids =
+        [journal.append(numbered(1)).unwrap().id(), journal.append(numbered(1)).unwrap().id()];
+    assert_ne!(ids[0], ids[1]);
+}
+
+#[test]
+fn what_cannot_be_stored_faithfully_is_refused_and_nothing_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
+    let mut reserved = numbered(0);
+    reserved.meta.insert("session".to_owned(), json!("somebody-else"));
+    let mut long = numbered(0);
+    long.meta.insert("note".to_owned(), json!("x".repeat(300_000)));
+    let mut double = numbered(0);
+    double.meta.insert("rate".to_owned(), json!([{ "a": 0.5 }]));
+    let many = NewRecord {
+        parents: (0..2000).map(|n: u32| Digest::of(&n.to_be_bytes())).collect(),
+        ..numbered(0)
+    };
+    let refused =
+        [record("s", json!({ "x": 1.5 })), record("s", deep), reserved, long, double, many];
+    for new in refused {
+        let error = journal.append(new).unwrap_err();
+        assert!(matches!(error, AppendError::Record(_)), "{error}");
+    }
+    assert_eq!(journal.append(numbered(7)).unwrap().idx(), 0);
+    journal.close().unwrap();
+    assert_sound(dir.path());
+}
+
+#[test]
+fn meta_of_the_caller_is_kept_and_found_beside_the_journals_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    let mut new = numbered(0);
+    new.record_type = RecordType::FileWrite;
+    new.meta.insert("path".to_owned(), json!("/tmp/é\"\n"));
+    journal.append(new).unwrap();
+    journal.close().unwrap();
+    let stored = &lines(dir.path())[0];
+    assert_eq!(stored["meta"]["path"], "/tmp/é\"\n");
+    assert_eq!(stored["meta"]["kind"], "test");
+    assert_sound(dir.path());
+}
