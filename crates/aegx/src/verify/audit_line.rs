@@ -3,6 +3,7 @@
 use super::diagnose;
 use super::finding::{Code, Finding};
 use super::lines::Line;
+use super::report::Findings;
 use crate::archive::Rules;
 use crate::audit::{self, AuditEntry};
 use crate::digest::Digest;
@@ -24,7 +25,7 @@ pub(crate) struct Link {
 }
 
 /// Reads a line; `None` if there is nothing on it.
-pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Vec<Finding>) -> Option<Link> {
+pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Findings) -> Option<Link> {
     let at = || format!("{AUDIT_LOG}:{}", line.number);
     let plain = if line.ended { read_plain(line) } else { None };
     let (link, actual) = match plain {
@@ -35,7 +36,7 @@ pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Vec<Finding>) 
     if link.idx.is_some() && !sound {
         let claimed = link.entry_hash.map_or_else(|| "no digest".to_owned(), |it| it.to_string());
         let detail = format!("entryHash is `{claimed}`, the entry has {actual}");
-        findings.push(Finding::new(Code::AuditHash, at(), detail));
+        findings.add(Finding::new(Code::AuditHash, at(), detail));
     }
     Some(Link { sound, ..link })
 }
@@ -74,14 +75,14 @@ fn read_any(
     line: &Line<'_>,
     at: &str,
     rules: Rules,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Option<(Link, Digest)> {
     let text = super::frame::unwrap(line, at, rules, findings)?;
     let unread = Link { line: line.number, ..Link::default() };
     let entry: AuditEntry = match serde_json::from_str(text) {
         Ok(entry) => entry,
         Err(error) => {
-            findings.push(Finding::new(Code::AuditParse, at, error));
+            findings.add(Finding::new(Code::AuditParse, at, error));
             return Some((unread, Digest::ZERO));
         }
     };
@@ -89,7 +90,7 @@ fn read_any(
         let digest = Digest::from_hex(text.as_bytes());
         if digest.is_none() {
             let detail = format!("`{field}` is `{text}`, not 64 lower-case hex digits");
-            findings.push(Finding::new(Code::AuditSchema, at, detail));
+            findings.add(Finding::new(Code::AuditSchema, at, detail));
         }
         digest
     };
@@ -102,7 +103,7 @@ fn read_any(
     };
     if !timestamp::has_shape(&entry.ts) {
         let detail = format!("`ts` is `{}`, not `YYYY-MM-DDTHH:MM:SSZ`", entry.ts);
-        findings.push(Finding::new(Code::AuditSchema, at, detail));
+        findings.add(Finding::new(Code::AuditSchema, at, detail));
     }
     if rules == Rules::Strict {
         diagnose::audit(text, &entry, at, findings);

@@ -2,12 +2,14 @@
 //!
 //! Only called for the rare line that did not take the short way, so it may be thorough.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::finding::{Code, Finding};
+use super::report::Findings;
 use crate::audit::AuditEntry;
 use crate::record::{Record, is_stable};
 use crate::timestamp;
@@ -27,8 +29,8 @@ const AUDIT_KEYS: &[&str] = &["idx", "ts", "recordId", "prev", "entryHash"];
 const BLOB_KEYS: &[&str] = &["blob", "mime", "size"];
 
 /// Everything that strict verification holds against a record's line by itself.
-pub(crate) fn record(text: &str, record: &Record, at: &str, findings: &mut Vec<Finding>) {
-    let mut strict = |code, detail: String| findings.push(Finding::new(code, at, detail));
+pub(crate) fn record(text: &str, record: &Record, at: &str, findings: &mut Findings) {
+    let mut strict = |code, detail: String| findings.add(Finding::new(code, at, detail));
     if record.extensions.is_some() {
         strict(Code::ExtensionsUnhashed, "`extensions` is covered by no hash".to_owned());
     }
@@ -50,8 +52,8 @@ pub(crate) fn record(text: &str, record: &Record, at: &str, findings: &mut Vec<F
 }
 
 /// Everything that strict verification holds against an audit line by itself.
-pub(crate) fn audit(text: &str, entry: &AuditEntry, at: &str, findings: &mut Vec<Finding>) {
-    let mut strict = |code, detail: String| findings.push(Finding::new(code, at, detail));
+pub(crate) fn audit(text: &str, entry: &AuditEntry, at: &str, findings: &mut Findings) {
+    let mut strict = |code, detail: String| findings.add(Finding::new(code, at, detail));
     check_time(Some(&entry.ts), &mut strict);
     if serde_json::to_string(entry).unwrap_or_default() != text {
         explain(text, AUDIT_KEYS, &mut strict);
@@ -179,8 +181,9 @@ impl<'de> Visitor<'de> for Walk<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<String>, A::Error> {
         let mut keys: Vec<String> = Vec::new();
+        let mut known = HashSet::new();
         while let Some(key) = map.next_key::<String>()? {
-            if keys.contains(&key) {
+            if !known.insert(key.clone()) {
                 self.outline.duplicates.push(key.clone());
             }
             // Records, entries and payloads have an order of their own.

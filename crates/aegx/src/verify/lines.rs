@@ -20,8 +20,11 @@ pub(crate) struct Chunks<R> {
     done: bool,
 }
 
-/// A chunk is at least this long, unless the file ends.
+/// A chunk is about this long, unless a line is longer or the file ends.
 const CHUNK_BYTES: usize = 1 << 20;
+/// What is kept of a line may be longer than the line, so a chunk has no more than this many. Honest
+/// lines have over 200 bytes.
+const CHUNK_LINES_MAX: usize = CHUNK_BYTES / 64;
 
 /// The longest line that is read; a bound on memory, far above any honest record.
 pub const LINE_BYTES_MAX: usize = 64 << 20;
@@ -42,30 +45,26 @@ impl<R: Read> Chunks<R> {
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<Chunk>, ReadError> {
-        if self.done {
-            return Ok(None);
-        }
         let mut bytes = std::mem::take(&mut self.carry);
         bytes.reserve((2 * CHUNK_BYTES).saturating_sub(bytes.len()));
-        loop {
+        let mut whole = memchr::memrchr(b'\n', &bytes);
+        while whole.is_none() && !self.done {
+            if bytes.len() > LINE_BYTES_MAX {
+                self.done = true;
+                return Err(ReadError::LineTooLong { line: self.next_line });
+            }
             let searched = bytes.len();
             let read = (&mut self.input)
                 .take(CHUNK_BYTES as u64)
                 .read_to_end(&mut bytes)
                 .map_err(ReadError::Io)?;
-            if read == 0 {
-                self.done = true;
-                break;
-            }
+            self.done = read == 0;
             let fresh = bytes.get(searched..).unwrap_or_default();
-            if let Some(last) = memchr::memrchr(b'\n', fresh) {
-                self.carry = bytes.split_off(searched + last + 1);
-                break;
-            }
-            if bytes.len() > LINE_BYTES_MAX {
-                self.done = true;
-                return Err(ReadError::LineTooLong { line: self.next_line });
-            }
+            whole = memchr::memrchr(b'\n', fresh).map(|last| searched + last);
+        }
+        whole = memchr::memchr_iter(b'\n', &bytes).nth(CHUNK_LINES_MAX - 1).or(whole);
+        if let Some(last) = whole {
+            self.carry = bytes.split_off(last + 1);
         }
         if bytes.is_empty() {
             return Ok(None);
