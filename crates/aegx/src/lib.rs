@@ -6,6 +6,8 @@ pub mod bundle;
 pub mod canon;
 pub mod checkpoint;
 pub mod digest;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod manifest;
 pub mod merkle;
 pub mod note;

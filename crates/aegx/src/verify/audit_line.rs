@@ -12,7 +12,7 @@ use crate::source::AUDIT_LOG;
 use crate::timestamp;
 
 /// What the chain needs to know of an entry. What cannot be a digest is `None`.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) line: u64,
     /// `None` if the line could not be read.
@@ -26,19 +26,29 @@ pub(crate) struct Link {
 
 /// Reads a line; `None` if there is nothing on it.
 pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Findings) -> Option<Link> {
-    let at = || format!("{AUDIT_LOG}:{}", line.number);
     let plain = if line.ended { read_plain(line) } else { None };
-    let (link, actual) = match plain {
-        Some(read) => read,
-        None => read_any(line, &at(), rules, findings)?,
-    };
+    match plain {
+        Some((link, actual)) => Some(conclude(link, actual, findings)),
+        None => check_any(line, rules, findings),
+    }
+}
+
+/// The long way, for any line.
+pub(crate) fn check_any(line: &Line<'_>, rules: Rules, findings: &mut Findings) -> Option<Link> {
+    let at = format!("{AUDIT_LOG}:{}", line.number);
+    let (link, actual) = read_any(line, &at, rules, findings)?;
+    Some(conclude(link, actual, findings))
+}
+
+fn conclude(link: Link, actual: Digest, findings: &mut Findings) -> Link {
     let sound = link.entry_hash == Some(actual);
     if link.idx.is_some() && !sound {
+        let at = format!("{AUDIT_LOG}:{}", link.line);
         let claimed = link.entry_hash.map_or_else(|| "no digest".to_owned(), |it| it.to_string());
         let detail = format!("entryHash is `{claimed}`, the entry has {actual}");
-        findings.add(Finding::new(Code::AuditHash, at(), detail));
+        findings.add(Finding::new(Code::AuditHash, at, detail));
     }
-    Some(Link { sound, ..link })
+    Link { sound, ..link }
 }
 
 /// The short way: an entry spelled exactly as the writer stores it.

@@ -3,20 +3,20 @@
 //! One pass over each file. Lines are checked by several threads and joined in file order by
 //! [`fold`], so memory does not grow with the bundle but for eight bytes a record.
 
-mod audit_line;
+pub(crate) mod audit_line;
 mod blobs;
 mod diagnose;
 mod engine;
 mod finding;
-mod fingerprint;
+pub(crate) mod fingerprint;
 mod fold;
 mod frame;
-mod lines;
-mod manifest_check;
+pub(crate) mod lines;
+pub(crate) mod manifest_check;
 mod manifest_read;
 mod pinned;
-mod record_line;
-mod report;
+pub(crate) mod record_line;
+pub(crate) mod report;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;

@@ -15,7 +15,7 @@ use crate::source::RECORDS;
 use crate::timestamp;
 
 /// What the rest of verification needs to know of a record.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// The id that the line claims, if it can be one.
     pub(crate) id: Option<Digest>,
@@ -42,11 +42,12 @@ pub struct BlobUse {
 
 /// Reads a line; `None` if there is nothing on it.
 pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Findings) -> Option<Seen> {
-    if line.ended
-        && let Some(seen) = check_plain(line, findings)
-    {
-        return Some(seen);
-    }
+    let plain = if line.ended { check_plain(line, findings) } else { None };
+    plain.or_else(|| check_any(line, rules, findings))
+}
+
+/// The long way, for any line.
+pub(crate) fn check_any(line: &Line<'_>, rules: Rules, findings: &mut Findings) -> Option<Seen> {
     let at = format!("{RECORDS}:{}", line.number);
     let text = super::frame::unwrap(line, &at, rules, findings)?;
     let record: Record = match serde_json::from_str(text) {
@@ -82,7 +83,7 @@ pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Findings) -> O
 }
 
 /// The short way: a line that is its own canonical form, which is also beyond reproach.
-fn check_plain(line: &Line<'_>, findings: &mut Findings) -> Option<Seen> {
+pub(crate) fn check_plain(line: &Line<'_>, findings: &mut Findings) -> Option<Seen> {
     let mut text = Plain::new(line.text);
     text.token(b"{\"recordId\":")?;
     let id = Digest::from_hex(text.string()?)?;
