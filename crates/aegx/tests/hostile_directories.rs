@@ -20,7 +20,7 @@ use aegx::bundle::{self, BundleError};
 use aegx::record::{Draft, DraftError, Payload, Principal, RecordType};
 use aegx::verify::{FINDINGS_LISTED_MAX, LINE_BYTES_MAX};
 use aegx::{AuditEntry, Code, Digest, Manifest, Progress, Report, Rules, Source, verify};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 const FILES: [&str; 3] = ["manifest.json", "records.jsonl", "audit-log.jsonl"];
@@ -36,7 +36,7 @@ fn bundle() -> (TempDir, PathBuf) {
 }
 
 fn draft(inline: Value) -> Draft {
-    let Value::Object(meta) = json!({ "ts": "2026-02-15T00:00:00Z" }) else { unreachable!() };
+    let meta = Map::from_iter([("ts".to_owned(), json!("2026-02-15T00:00:00Z"))]);
     Draft {
         record_type: RecordType::SessionMessage,
         principal: Principal::User,
@@ -246,7 +246,8 @@ fn a_count_that_cannot_grow_is_refused() {
 
 #[test]
 fn nothing_is_added_to_a_bundle_whose_files_disagree() {
-    let cases: [(&str, fn(&[u8]) -> Vec<u8>); 5] = [
+    type Change = fn(&[u8]) -> Vec<u8>;
+    let cases: [(&str, Change); 5] = [
         ("records.jsonl", |it| it.strip_suffix(b"\n").unwrap().to_vec()),
         ("records.jsonl", |_| Vec::new()),
         ("audit-log.jsonl", |it| it.strip_suffix(b"\n").unwrap().to_vec()),

@@ -1,6 +1,11 @@
 //! The bytes of the format depend on how serde_json reads and prints. Cargo unifies features, so
 //! any dependency of any crate could switch one on; then these fail before an id changes.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "test helpers; `allow-unwrap-in-tests` covers only `#[test]` functions"
+)]
+
 use serde_json::Value;
 
 fn printed(text: &str) -> String {

@@ -3,6 +3,7 @@
 //! others, and how the compatible one exits.
 
 #![expect(
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "test helpers; `allow-unwrap-in-tests` covers only `#[test]` functions"
 )]
