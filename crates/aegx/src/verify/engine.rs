@@ -19,7 +19,7 @@ use crate::source::{AUDIT_LOG, RECORDS, Source};
 /// Chunks that may be under way at once, for each thread: a bound on memory.
 const CHUNKS_PER_THREAD: usize = 4;
 /// A chunk of more than this counts as several.
-const TICKET_BYTES: usize = 4 << 20;
+const TICKET_BYTES: usize = 2 << 20;
 
 pub(crate) fn run(
     source: &Source,
