@@ -54,6 +54,66 @@ fn value(doubles: bool) -> impl Strategy<Value = Value> {
     })
 }
 
+/// JSON as somebody might spell it: also twice the same key, or what no writer of ours would print.
+fn spelled() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "a",
+        "b",
+        "\\b",
+        "\\f",
+        "\\n",
+        "\\u000a",
+        "\\u0001",
+        "\\u001F",
+        "\\u001f",
+        "\\u0008",
+        "\\u0061",
+        "\\/",
+        "\\\"",
+        "\\\\",
+        "é",
+        "e\u{301}",
+        "\u{301}",
+        "\u{7f}",
+        "\\ud83d\\ude00",
+        "😀",
+    ]);
+    let string = vec(piece, 0..3).prop_map(|pieces| format!("\"{}\"", pieces.concat()));
+    let other = prop::sample::select(vec![
+        "0",
+        "-0",
+        "1",
+        "-1",
+        "10",
+        "01",
+        "1e2",
+        "1E2",
+        "1.0",
+        "-0.0",
+        "123456789012345678",
+        "1234567890123456789",
+        "18446744073709551616",
+        "true",
+        "false",
+        "null",
+        "nul",
+        "",
+    ]);
+    let leaf = prop_oneof![string.clone(), other.prop_map(str::to_owned)];
+    leaf.prop_recursive(3, 16, 3, move |inner| {
+        let pair =
+            (string.clone(), inner.clone()).prop_map(|(key, value)| format!("{key}:{value}"));
+        prop_oneof![
+            vec(inner, 0..3).prop_map(|items| format!("[{}]", items.join(","))),
+            vec(pair.clone(), 0..4).prop_map(|pairs| format!("{{{}}}", pairs.join(","))),
+            vec(pair, 0..4).prop_map(|mut pairs| {
+                pairs.sort();
+                format!("{{{}}}", pairs.join(","))
+            }),
+        ]
+    })
+}
+
 /// A record as somebody might ask for it.
 fn draft(doubles: bool) -> impl Strategy<Value = Draft> {
     let payload = prop_oneof![
@@ -95,6 +155,20 @@ proptest! {
     fn plain_values_are_canonical(value in value(true)) {
         let _ = fuzzing::plain(value.to_string().as_bytes());
         let _ = fuzzing::plain(&canon::canonical(&value));
+    }
+
+    #[test]
+    fn however_it_is_spelled_both_ways_agree(inline in spelled(), more in spelled()) {
+        let _ = fuzzing::plain(inline.as_bytes());
+        let _ = fuzzing::json_line(inline.as_bytes());
+        let ts = "\"ts\":\"2026-02-15T00:00:00Z\"";
+        let id = Digest::of(inline.as_bytes());
+        let line = format!(
+            "{{\"recordId\":\"{id}\",\"type\":\"Snapshot\",\"principal\":\"SYS\",\"taint\":[],\
+             \"parents\":[],\"meta\":{{\"more\":{more},{ts}}},\"payload\":{{\"inline\":{inline}}},\
+             \"schema\":\"0.1\"}}"
+        );
+        let _ = fuzzing::record_line(line.as_bytes());
     }
 
     #[test]
