@@ -46,9 +46,14 @@ pub fn write_array<T>(out: &mut Vec<u8>, items: &[T], write_item: impl Fn(&mut V
 
 /// Appends a canonical string.
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
+    write_escaped(out, &normal_form(text));
+}
+
+/// Appends a string with the escapes of the canonical form but in whatever normal form it has.
+pub(crate) fn write_escaped(out: &mut Vec<u8>, text: &str) {
     const HEX: [u8; 16] = *b"0123456789abcdef";
     out.push(b'"');
-    for &byte in normal_form(text).as_bytes() {
+    for &byte in text.as_bytes() {
         match byte {
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),

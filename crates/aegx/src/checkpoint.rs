@@ -32,6 +32,12 @@ impl Checkpoint {
         Self::parse(note.text())
     }
 
+    /// Reads the text of a note that nobody verified: good for finding out what it is about, not
+    /// for believing it.
+    pub fn from_unverified(note: &SignedNote) -> Result<Self, CheckpointMalformed> {
+        Self::parse(note.text_unverified())
+    }
+
     /// Signs the statement.
     pub fn sign(&self, key: &SigningKey) -> Result<SignedNote, NoteMalformed> {
         SignedNote::sign(&self.to_text(), &[key])

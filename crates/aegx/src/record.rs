@@ -268,6 +268,8 @@ macro_rules! names {
     };
 }
 
+pub(crate) use names;
+
 names! {
     /// What a record is about.
     RecordType {

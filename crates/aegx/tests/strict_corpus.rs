@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aegx::verify::{Class, printable};
-use aegx::{Code, Finding, Progress, Report, Rules, Source, verify};
+use aegx::{Code, Finding, Progress, Report, Rules, Source, verify_any};
 use serde_json::Value;
 
 fn corpus() -> PathBuf {
@@ -39,7 +39,7 @@ fn cases() -> Vec<Case> {
 
 fn judge(name: &str, rules: Rules) -> Report {
     match Source::open(&corpus().join(name), rules) {
-        Ok(source) => verify(&source, rules, &Progress::default()),
+        Ok(source) => verify_any(&source, rules, &Progress::default()),
         Err(error) => Report::of_one(Finding::new(Code::Archive, name, error)),
     }
 }

@@ -36,7 +36,9 @@ pub enum CheckpointError {
         error: io::Error,
     },
     /// A key that others may have read is no key.
-    #[error("`{path}` can be read by others (mode {mode:03o}); `chmod 600` it, or remove it if others may have used it")]
+    #[error(
+        "`{path}` can be read by others (mode {mode:03o}); `chmod 600` it, or remove it if others may have used it"
+    )]
     KeyExposed {
         /// The file.
         path: String,

@@ -1,1 +1,44 @@
-//! x
+//! The live journal: every record durable before it counts, chained, signed, searchable.
+//!
+//! One writer thread, many producers; appending never reads. What lies on disk is described in
+//! [`segment`]; how a start deals with a crash in [`recovery`].
+
+mod blobs;
+mod chain;
+mod checkpoints;
+mod clock;
+mod disk;
+mod entry;
+mod export;
+mod import;
+mod index;
+mod journal;
+mod layout;
+mod queue;
+mod reader;
+mod record;
+mod recovery;
+mod retention;
+mod segment;
+mod stats;
+mod tree;
+mod verify;
+mod writer;
+
+pub use chain::{Damage, Retired};
+pub use checkpoints::{CheckpointError, Kept};
+pub use clock::{Clock, SystemClock};
+pub use disk::{Disk, RealDisk};
+pub use entry::OpenEntry;
+pub use export::{ExportError, Exported, Target, export};
+pub use import::{ImportError, Imported, Imports, import};
+pub use index::{Filter, Groups, Index, IndexError, Row};
+pub use journal::{AppendError, Config, Durability, Journal, OPEN_ENTRIES_MAX, Receipt};
+pub use reader::{Entry, Position, ReadError, Reader};
+pub use record::{Content, INLINE_BYTES_MAX, NewRecord, RecordError};
+pub use recovery::{Cut, OpenError, Recovery};
+pub use retention::{RetentionError, RetentionOutcome, RetentionRule, retire};
+pub use segment::{SEGMENT_BYTES_DEFAULT, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
+pub use stats::WriterStats;
+pub use tree::{Tree, TreeError};
+pub use verify::{Against, Verified, verify};

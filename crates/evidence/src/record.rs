@@ -1,6 +1,9 @@
 //! A record on its way into the journal: checked, timed, numbered, named by its hash.
 
+use std::fmt::Write as _;
+
 use aegx::record::{Draft, DraftError, Payload, Principal, RecordType};
+use aegx::seal::{Parts, seal_plain};
 use aegx::{Digest, timestamp};
 use model::{AgentId, Kind, SessionId, Taint};
 use serde_json::{Map, Value};
@@ -132,13 +135,13 @@ pub enum RecordError {
 /// Longer content is kept beside the record.
 pub const INLINE_BYTES_MAX: usize = 4096;
 /// The longest content.
-pub const CONTENT_BYTES_MAX: usize = 256 << 20;
+pub(crate) const CONTENT_BYTES_MAX: usize = 256 << 20;
 /// The longest line of a record.
-pub const LINE_BYTES_MAX: usize = 256 << 10;
+pub(crate) const LINE_BYTES_MAX: usize = 256 << 10;
 /// The deepest nesting of `meta` and of content; half of what a reader takes.
-pub const DEPTH_MAX: usize = 64;
+pub(crate) const DEPTH_MAX: usize = 64;
 /// The most parents.
-pub const PARENTS_MAX: usize = 1024;
+pub(crate) const PARENTS_MAX: usize = 1024;
 
 const RESERVED: [&str; 7] = ["agent", "entry", "kind", "phase", "seq", "session", "ts"];
 
@@ -155,68 +158,119 @@ pub(crate) fn prepare(
     if new.parents.len() > PARENTS_MAX {
         return Err(RecordError::TooManyParents { count: new.parents.len() });
     }
-    let mut parents = new.parents;
-    parents.sort_unstable();
-    parents.dedup();
-
+    let mut new = new;
+    new.parents.sort_unstable();
+    new.parents.dedup();
     let ts = timestamp::from_unix(unix_seconds);
-    let mut meta = new.meta;
-    let mut put = |key: &str, value: Value| meta.insert(key.to_owned(), value);
-    put("kind", Value::from(new.kind.as_str()));
-    put("seq", Value::from(seq));
-    put("ts", Value::from(ts.clone()));
-    if let Some(session) = &new.session {
-        put("session", Value::from(session.as_str()));
+    let meta = write_meta(&new, phase, seq, &ts)?;
+    let content = std::mem::replace(&mut new.content, Content::Json(Value::Null));
+    let (place, blob) = place(content)?;
+    let (id, line) = match seal_short(&new, &meta, &place) {
+        Some(sealed) => sealed,
+        None => seal_long(&new, &meta, place)?,
+    };
+    if line.len() > LINE_BYTES_MAX {
+        return Err(RecordError::TooLong { bytes: line.len() });
     }
-    if let Some(agent) = &new.agent {
-        put("agent", Value::from(agent.as_str()));
-    }
+    // Only an entry that may stay open needs to be known by more than its number.
+    let opens = phase == Phase::Open;
+    let session = new.session.filter(|_| opens).map(|it| it.as_str().to_owned());
+    let agent = new.agent.filter(|_| opens).map(|it| it.as_str().to_owned());
+    Ok((Prepared { id, seq, ts, line, phase, session, agent }, blob))
+}
+
+/// `meta` as it is stored: what the caller gave and what the journal adds, keys sorted.
+fn write_meta(new: &NewRecord, phase: Phase, seq: u64, ts: &str) -> Result<Vec<u8>, RecordError> {
     let mark = match phase {
         Phase::Single => None,
         Phase::Open => Some((seq, "open")),
         Phase::Step { entry } => Some((entry, "step")),
         Phase::Close { entry } => Some((entry, "close")),
     };
-    if let Some((entry, phase)) = mark {
-        put("entry", Value::from(entry));
-        put("phase", Value::from(phase));
+    let session = new.session.as_ref().map(SessionId::as_str);
+    let agent = new.agent.as_ref().map(AgentId::as_str);
+    if new.meta.is_empty() {
+        // Names are plain by their type, so that they need no escaping.
+        let mut meta = String::with_capacity(META_BYTES);
+        let mut put = |key: &str, value: std::fmt::Arguments<'_>| {
+            let lead = if meta.is_empty() { '{' } else { ',' };
+            let _ = write!(meta, "{lead}\"{key}\":{value}");
+        };
+        agent.into_iter().for_each(|it| put("agent", format_args!("\"{it}\"")));
+        mark.into_iter().for_each(|(entry, _)| put("entry", format_args!("{entry}")));
+        put("kind", format_args!("\"{}\"", new.kind));
+        mark.into_iter().for_each(|(_, phase)| put("phase", format_args!("\"{phase}\"")));
+        put("seq", format_args!("{seq}"));
+        session.into_iter().for_each(|it| put("session", format_args!("\"{it}\"")));
+        put("ts", format_args!("\"{ts}\""));
+        meta.push('}');
+        return Ok(meta.into_bytes());
     }
-    let meta_value = Value::Object(meta);
-    check_value(&meta_value, DEPTH_MAX)?;
-    let Value::Object(meta) = meta_value else { return Err(RecordError::TooDeep) };
+    let mut meta = new.meta.clone();
+    let mut put = |key: &str, value: Value| meta.insert(key.to_owned(), value);
+    put("kind", new.kind.as_str().into());
+    put("seq", seq.into());
+    put("ts", ts.into());
+    session.map(|it| put("session", it.into()));
+    agent.map(|it| put("agent", it.into()));
+    if let Some((entry, phase)) = mark {
+        put("entry", entry.into());
+        put("phase", phase.into());
+    }
+    let meta = Value::Object(meta);
+    check_value(&meta, DEPTH_MAX)?;
+    Ok(serde_json::to_vec(&meta)?)
+}
 
-    let (payload, blob) = place(new.content)?;
-    let taint = new.taint.iter_names().map(str::to_owned).collect();
+/// Longer than `meta` mostly is.
+const META_BYTES: usize = 256;
+
+fn seal_short(new: &NewRecord, meta: &[u8], place: &Place) -> Option<(Digest, Vec<u8>)> {
+    let Place::Inline { text, .. } = place else { return None };
+    let taint: Vec<_> = new.taint.iter_names().collect();
+    seal_plain(&Parts {
+        record_type: new.record_type,
+        principal: new.principal,
+        taint: &taint,
+        parents: &new.parents,
+        meta,
+        inline: text,
+    })
+}
+
+fn seal_long(new: &NewRecord, meta: &[u8], place: Place) -> Result<(Digest, Vec<u8>), RecordError> {
+    let payload = match place {
+        Place::Inline { value, .. } => Payload::Inline { inline: value },
+        Place::Blob(payload) => payload,
+    };
     let draft = Draft {
         record_type: new.record_type,
         principal: new.principal,
-        taint,
-        parents,
-        meta,
+        taint: new.taint.iter_names().map(str::to_owned).collect(),
+        parents: new.parents.clone(),
+        meta: serde_json::from_slice(meta)?,
         payload,
     };
     let record = draft.seal()?;
-    let line = record.to_line()?.into_bytes();
-    if line.len() > LINE_BYTES_MAX {
-        return Err(RecordError::TooLong { bytes: line.len() });
-    }
-    let id = Digest::from_hex(record.record_id.as_bytes()).unwrap_or(Digest::ZERO);
-    let name = |it: Option<&str>| it.map(str::to_owned);
-    let session = name(new.session.as_ref().map(SessionId::as_str));
-    let agent = name(new.agent.as_ref().map(AgentId::as_str));
-    Ok((Prepared { id, seq, ts, line, phase, session, agent }, blob))
+    Ok((record.compute_id(), record.to_line()?.into_bytes()))
+}
+
+/// Where the content goes.
+enum Place {
+    Inline { value: Value, text: Vec<u8> },
+    Blob(Payload),
 }
 
 /// Decides where the content goes.
-fn place(content: Content) -> Result<(Payload, Option<BlobToWrite>), RecordError> {
+fn place(content: Content) -> Result<(Place, Option<BlobToWrite>), RecordError> {
     let (mime, bytes) = match content {
         Content::Json(value) => {
             check_value(&value, DEPTH_MAX)?;
-            let bytes = serde_json::to_vec(&value)?;
-            if bytes.len() <= INLINE_BYTES_MAX {
-                return Ok((Payload::Inline { inline: value }, None));
+            let text = serde_json::to_vec(&value)?;
+            if text.len() <= INLINE_BYTES_MAX {
+                return Ok((Place::Inline { value, text }, None));
             }
-            ("application/json".to_owned(), bytes)
+            ("application/json".to_owned(), text)
         }
         Content::Bytes { mime, bytes } => (mime, bytes),
     };
@@ -225,7 +279,7 @@ fn place(content: Content) -> Result<(Payload, Option<BlobToWrite>), RecordError
     }
     let name = Digest::of(&bytes);
     let payload = Payload::Blob { blob: name.to_string(), mime, size: bytes.len() as u64 };
-    Ok((payload, Some(BlobToWrite { name, bytes })))
+    Ok((Place::Blob(payload), Some(BlobToWrite { name, bytes })))
 }
 
 fn check_value(value: &Value, depth: usize) -> Result<(), RecordError> {

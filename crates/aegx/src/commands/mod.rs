@@ -3,13 +3,18 @@
 mod add_blob;
 mod add_record;
 mod clock;
+mod convert;
 mod export;
 mod import;
 mod init;
+mod input;
 mod output;
 mod progress;
+mod prove_inclusion;
+mod signed_checkpoint;
 mod summarize;
 mod verify;
+mod verify_checkpoint;
 
 use std::process::ExitCode;
 
@@ -40,6 +45,9 @@ enum Command {
     Import(import::Args),
     Verify(verify::Args),
     Summarize(summarize::Args),
+    Convert(convert::Args),
+    ProveInclusion(prove_inclusion::Args),
+    VerifyCheckpoint(verify_checkpoint::Args),
 }
 
 /// Runs the program.
@@ -53,6 +61,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Import(args) => import::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Summarize(args) => summarize::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::ProveInclusion(args) => prove_inclusion::run(&args),
+        Command::VerifyCheckpoint(args) => verify_checkpoint::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),

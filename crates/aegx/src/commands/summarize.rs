@@ -34,6 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             "by_type": report.by_type,
             "by_principal": report.by_principal,
             "errors_total": report.findings_total,
+            "notes": report.notes,
         }));
     } else {
         output::line(&format!("Format: {}", report.format.as_str()));
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         print_counts("By principal", &report.by_principal);
         output::line(&format!("Blobs: {} ({} bytes)", report.blobs, report.blob_bytes));
         output::line(&format!("Verification: {}", if report.ok() { "PASS" } else { "FAIL" }));
+        report.notes.iter().for_each(|text| output::note(&format!("note: {text}")));
     }
     let passes = report.ok() || rules == Rules::Compat;
     Ok(if passes { Exit::Done } else { Exit::Refused })

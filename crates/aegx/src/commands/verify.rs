@@ -13,7 +13,8 @@ use super::{Exit, Failure, output, progress};
 ///
 /// By default everything is refused that cannot be known to be true, each with its own code.
 /// With --compat the verdict and the exit code are upstream's: 0 pass, 2 verification failure,
-/// 3 schema failure, 4 unreadable.
+/// 3 schema failure, 4 unreadable. Bundles of the two older formats (AER 0.1, unified 0.2) are
+/// recognised; with --compat they exit with 0 or 1, as their own programs do.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A directory or a zip.
@@ -52,7 +53,7 @@ pub(crate) fn verify(path: &Path, rules: Rules) -> Result<Report, Failure> {
     };
     let bar = progress::bar(progress::size_of(path), "verifying");
     let show = |done| bar.set_position(done);
-    let report = aegx::verify(&source, rules, &Progress::showing(&show));
+    let report = aegx::verify_any(&source, rules, &Progress::showing(&show));
     bar.finish_and_clear();
     Ok(report)
 }

@@ -1,6 +1,7 @@
 //! C2SP signed notes: a text, a blank line, and the signatures over the text.
 //!
-//! `SignedNote` was only read; `VerifiedNote` was verified. Only the latter shows its text.
+//! `SignedNote` was only read; `VerifiedNote` was verified. Only the latter shows its text under a
+//! name that does not warn.
 
 mod key;
 mod name;
@@ -80,6 +81,12 @@ impl SignedNote {
             return Err(NoteRefused::NoSignature { name: key.name().clone(), id: key.id() });
         }
         Ok(VerifiedNote { note: self, signer: key.clone() })
+    }
+
+    /// The text, which anybody may have written.
+    #[must_use]
+    pub fn text_unverified(&self) -> &str {
+        &self.text
     }
 
     /// The signatures, by whomever they claim to be.

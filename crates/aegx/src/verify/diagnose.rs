@@ -79,9 +79,7 @@ fn explain(text: &str, known: &[&str], strict: &mut impl FnMut(Code, String)) {
     if let Some(literal) = respelled_number(text) {
         say(Code::NumberUnstable, format!("`{literal}` is not how this number is stored"));
     }
-    let mut outline = Outline::default();
-    let mut reader = serde_json::Deserializer::from_str(text);
-    if (Walk { outline: &mut outline, depth: 0 }).deserialize(&mut reader).is_ok() {
+    if let Some(outline) = outline(text) {
         for key in &outline.duplicates {
             say(Code::DuplicateKey, format!("key `{key}` stands twice in one object"));
         }
@@ -149,12 +147,21 @@ fn outside_strings(text: &str) -> impl Iterator<Item = u8> + '_ {
     })
 }
 
+/// The keys of a JSON text; `None` if it is not JSON.
+pub(crate) fn outline(text: &str) -> Option<Outline> {
+    let mut outline = Outline::default();
+    let mut reader = serde_json::Deserializer::from_str(text);
+    Walk { outline: &mut outline, depth: 0 }.deserialize(&mut reader).ok()?;
+    Some(outline)
+}
+
 /// What a tree of JSON hides from a reader for whom the last of two keys wins.
 #[derive(Default)]
-struct Outline {
-    top: Vec<String>,
-    payload: Vec<String>,
-    duplicates: Vec<String>,
+pub(crate) struct Outline {
+    pub(crate) top: Vec<String>,
+    pub(crate) meta: Vec<String>,
+    pub(crate) payload: Vec<String>,
+    pub(crate) duplicates: Vec<String>,
     unsorted: bool,
 }
 
@@ -194,8 +201,10 @@ impl<'de> Visitor<'de> for Walk<'_> {
             }
             let below = Walk { outline: self.outline, depth: self.depth + 1 };
             let inner = map.next_value_seed(below)?;
-            if self.depth == 0 && key == "payload" {
-                self.outline.payload = inner;
+            match (self.depth, key.as_str()) {
+                (0, "payload") => self.outline.payload = inner,
+                (0, "meta") => self.outline.meta = inner,
+                _ => {}
             }
             keys.push(key);
         }

@@ -9,7 +9,7 @@ use std::thread;
 use super::audit_line::{self, Link};
 use super::finding::{Code, Finding};
 use super::fold::{Fold, Stream};
-use super::lines::{Chunk, Chunks, LINE_BYTES_MAX, ReadError};
+use super::lines::{Chunk, Chunks};
 use super::record_line::{self, Seen};
 use super::report::Findings;
 use super::{Progress, Threads};
@@ -153,11 +153,7 @@ fn next_job<R: Read>(slot: &mut Option<Chunks<R>>, stream: Stream) -> Job {
             *slot = None;
             return Job::Ended(stream);
         }
-        Some(Err(ReadError::Io(error))) => Finding::new(Code::FileUnreadable, name(stream), error),
-        Some(Err(ReadError::LineTooLong { line })) => {
-            let at = format!("{}:{line}", name(stream));
-            Finding::new(Code::LineTooLong, at, format!("longer than {LINE_BYTES_MAX} bytes"))
-        }
+        Some(Err(error)) => error.into_finding(name(stream)),
     };
     *slot = None;
     Job::Failed(finding)

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use super::finding::{Code, Finding};
+
 /// Whole lines of one file.
 pub(crate) struct Chunk {
     /// Number of the first line, from 1.
@@ -32,6 +34,19 @@ pub const LINE_BYTES_MAX: usize = 64 << 20;
 pub(crate) enum ReadError {
     Io(io::Error),
     LineTooLong { line: u64 },
+}
+
+impl ReadError {
+    /// The finding about the file `name`.
+    pub(crate) fn into_finding(self, name: &str) -> Finding {
+        match self {
+            Self::Io(error) => Finding::new(Code::FileUnreadable, name, error),
+            Self::LineTooLong { line } => {
+                let detail = format!("longer than {LINE_BYTES_MAX} bytes");
+                Finding::new(Code::LineTooLong, format!("{name}:{line}"), detail)
+            }
+        }
+    }
 }
 
 impl<R: Read> Chunks<R> {

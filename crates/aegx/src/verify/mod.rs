@@ -4,17 +4,17 @@
 //! [`fold`], so memory does not grow with the bundle but for eight bytes a record.
 
 pub(crate) mod audit_line;
-mod blobs;
-mod diagnose;
+pub(crate) mod blobs;
+pub(crate) mod diagnose;
 mod engine;
 mod finding;
 pub(crate) mod fingerprint;
 mod fold;
-mod frame;
+pub(crate) mod frame;
 pub(crate) mod lines;
 pub(crate) mod manifest_check;
 mod manifest_read;
-mod pinned;
+pub(crate) mod pinned;
 pub(crate) mod record_line;
 pub(crate) mod report;
 
@@ -54,7 +54,7 @@ pub fn verify(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report 
         }
     };
     if rules == Rules::Strict {
-        check_members(source, &mut findings);
+        check_members(source, &[], &mut findings);
     }
 
     let claims = claims.unwrap_or_default();
@@ -124,16 +124,18 @@ impl<'a> Progress<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Threads(usize);
+pub(crate) struct Threads(usize);
 
 impl Threads {
-    fn available() -> Self {
+    pub(crate) fn available() -> Self {
         const THREADS_MAX: usize = 32;
         Self(thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX))
     }
 }
 
-fn check_members(source: &Source, findings: &mut Findings) {
+/// Refuses what stands at the top of a bundle without belonging there. `further` are plain files
+/// that the format knows besides the usual ones.
+pub(crate) fn check_members(source: &Source, further: &[&str], findings: &mut Findings) {
     let members = match source.top() {
         Ok(members) => members,
         Err(error) => return findings.add(Finding::new(Code::FileUnreadable, ".", error)),
@@ -142,6 +144,7 @@ fn check_members(source: &Source, findings: &mut Findings) {
         let expected = match member.name.as_str() {
             MANIFEST | RECORDS | AUDIT_LOG => MemberKind::File,
             BLOBS => MemberKind::Directory,
+            name if further.contains(&name) => MemberKind::File,
             name => {
                 let detail = if bundle::is_leftover(name) {
                     "left by an interrupted addition; the next addition clears it up"

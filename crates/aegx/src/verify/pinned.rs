@@ -17,7 +17,7 @@ pub(crate) fn is_pinned(record: &Record) -> bool {
     payload && value_is_pinned(&record.meta) && !lists.any(|text| canon::is_rewritten(text))
 }
 
-fn value_is_pinned(value: &Value) -> bool {
+pub(crate) fn value_is_pinned(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => true,
         Value::Number(number) => {

@@ -96,6 +96,11 @@ impl Findings {
         self.worst = self.worst.max(other.worst);
     }
 
+    /// How many there are, listed or not.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.total == 0
     }

@@ -1,6 +1,6 @@
 //! Verifies a segment from its header on: every hash, every link, every part.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aegx::merkle::{self, Frontier};
 use aegx::verify::{BlobUse, check_record_line};
@@ -29,8 +29,8 @@ pub(crate) struct Checked {
     pub(crate) broken: Option<Broken>,
     /// Blobs that its records name, with the record's index.
     pub(crate) blobs: Vec<(u64, BlobUse)>,
-    /// How many sound records it holds.
-    pub(crate) records: u64,
+    /// Roots of the tree at the sizes that were asked for.
+    pub(crate) roots: BTreeMap<u64, Digest>,
 }
 
 /// The first thing that is wrong with a segment.
@@ -48,6 +48,11 @@ pub(crate) struct Broken {
 
 /// Verifies a segment. `None` if it does not even have a header.
 pub(crate) fn check(bytes: &[u8]) -> Option<Checked> {
+    check_noting(bytes, &BTreeSet::new())
+}
+
+/// As [`check`], noting the root of the tree at each of `sizes` that lies in the segment.
+pub(crate) fn check_noting(bytes: &[u8], sizes: &BTreeSet<u64>) -> Option<Checked> {
     let (header, mut walk) = Walk::begin(bytes).ok()?;
     let mut checked = Checked {
         next_idx: header.first,
@@ -58,15 +63,17 @@ pub(crate) fn check(bytes: &[u8]) -> Option<Checked> {
         seal: None,
         broken: None,
         blobs: Vec::new(),
-        records: 0,
+        roots: BTreeMap::new(),
         header,
     };
+    checked.note_root(sizes);
     let mut scratch = Vec::new();
     while let Some(item) = walk.next() {
         let verdict = match item {
             Err(_) => Err("not a whole record and entry".to_owned()),
             Ok(item) => take(&mut checked, item, &mut scratch),
         };
+        checked.note_root(sizes);
         if let Err(why) = verdict {
             checked.broken = Some(broken(bytes, &checked, why));
             break;
@@ -78,6 +85,14 @@ pub(crate) fn check(bytes: &[u8]) -> Option<Checked> {
         checked.broken = Some(broken(bytes, &checked, why));
     }
     Some(checked)
+}
+
+impl Checked {
+    fn note_root(&mut self, sizes: &BTreeSet<u64>) {
+        if sizes.contains(&self.next_idx) {
+            self.roots.entry(self.next_idx).or_insert_with(|| self.frontier.root());
+        }
+    }
 }
 
 fn take(checked: &mut Checked, item: Item<'_>, scratch: &mut Vec<u8>) -> Result<(), String> {
@@ -129,7 +144,6 @@ fn take_entry(
     checked.frontier.push(merkle::leaf_hash(&facts.id));
     checked.head = head;
     checked.next_idx += 1;
-    checked.records += 1;
     Ok(())
 }
 

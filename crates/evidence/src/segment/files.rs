@@ -17,7 +17,8 @@ pub(crate) fn list(dir: &Path) -> io::Result<Vec<u64>> {
     for entry in fs::read_dir(dir)? {
         let name = PathBuf::from(entry?.file_name());
         let is_segment = name.extension().is_some_and(|it| it == EXTENSION);
-        let number = name.file_stem().and_then(|it| it.to_str()).and_then(|it| it.parse().ok());
+        let stem = name.file_stem().and_then(|it| it.to_str());
+        let number: Option<u64> = stem.and_then(|it| it.parse().ok());
         numbers.extend(number.filter(|_| is_segment));
     }
     numbers.sort_unstable();

@@ -19,7 +19,7 @@ mod files;
 mod format;
 mod walk;
 
-pub(crate) use check::{Broken, Checked, check, entry_ts};
+pub(crate) use check::{Checked, check, check_noting, entry_ts};
 pub(crate) use files::{create, list, path, room_path, zero_fill};
 
 pub(crate) use format::{Header, OpenMark, SEAL_BYTES_MAX, Seal, batch_line};

@@ -1,0 +1,125 @@
+//! `lazaret evidence checkpoint`.
+
+use std::path::PathBuf;
+
+use aegx::Digest;
+use evidence::{Config, Filter, Kept, Reader, Tree};
+use serde_json::json;
+
+use super::filter::parse_id;
+use super::open;
+use crate::home::Home;
+use crate::output;
+use crate::run::{Exit, Failure};
+
+/// Sign what the journal holds now, or prove something about what was signed.
+///
+/// Keep the note elsewhere: whoever has it, and the public key, can later tell whether the journal
+/// was changed. Without --prove or --since a new checkpoint is signed and printed.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// Print the newest kept checkpoint instead of signing a new one.
+    #[arg(long)]
+    last: bool,
+    /// Prove that the record with this id is covered by the newest checkpoint.
+    #[arg(long, value_name = "ID", conflicts_with = "since")]
+    prove: Option<String>,
+    /// Prove that the journal of this many records is the beginning of the newest checkpoint.
+    #[arg(long, value_name = "SIZE")]
+    since: Option<u64>,
+    /// Write the result to this file instead of stdout.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let dir = args.home.journal()?;
+    let kept = if args.last || args.prove.is_some() || args.since.is_some() {
+        let reader = open::reader(&dir)?;
+        let last = reader.checkpoints().map_err(Failure::unable)?.into_iter().next_back();
+        last.ok_or_else(|| Failure::unable("no checkpoint was signed yet"))?
+    } else {
+        let journal = open::writer(&Config::new(&dir))?;
+        let kept = journal.checkpoint().map_err(Failure::unable)?;
+        journal.close().map_err(Failure::unable)?;
+        kept
+    };
+    let text = match (&args.prove, args.since) {
+        (Some(id), _) => {
+            let id = parse_id(id).map_err(Failure::usage)?;
+            prove_inclusion(&open::reader(&dir)?, &kept, &id)?.to_string()
+        }
+        (None, Some(old)) => prove_consistency(&open::reader(&dir)?, &kept, old)?.to_string(),
+        (None, None) if args.json => {
+            json!({ "size": kept.size, "ts": kept.ts, "note": kept.note }).to_string()
+        }
+        (None, None) => kept.note.trim_end().to_owned(),
+    };
+    match &args.out {
+        None => {
+            output::line(&text);
+        }
+        Some(path) => write_new(path, &text)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn prove_inclusion(
+    reader: &Reader,
+    kept: &Kept,
+    id: &Digest,
+) -> Result<serde_json::Value, Failure> {
+    let index = open::index(reader)?;
+    let filter = Filter { id: Some(*id), limit: Some(1), ..Filter::default() };
+    let mut found = None;
+    let mut see = |row: evidence::Row| {
+        found = Some(row.idx);
+        false
+    };
+    index.query(&filter, &mut see).map_err(open::index_failure)?;
+    let idx = found.ok_or_else(|| Failure::refused(format!("there is no record {id}")))?;
+    if idx >= kept.size {
+        let why = "the record is newer than the newest checkpoint; sign one first";
+        return Err(Failure::refused(why));
+    }
+    let tree = Tree::open(reader).map_err(Failure::unable)?;
+    let hashes = tree.inclusion(idx, kept.size).map_err(Failure::unable)?;
+    let root = tree.root(kept.size).map_err(Failure::unable)?;
+    Ok(json!({
+        "recordId": id.to_string(),
+        "index": idx,
+        "size": kept.size,
+        "root": root.to_string(),
+        "hashes": hex(&hashes),
+        "checkpoint": kept.note,
+    }))
+}
+
+fn prove_consistency(reader: &Reader, kept: &Kept, old: u64) -> Result<serde_json::Value, Failure> {
+    let tree = Tree::open(reader).map_err(Failure::unable)?;
+    let hashes = tree.consistency(old, kept.size).map_err(Failure::refused)?;
+    Ok(json!({
+        "old_size": old,
+        "old_root": tree.root(old).map_err(Failure::unable)?.to_string(),
+        "size": kept.size,
+        "root": tree.root(kept.size).map_err(Failure::unable)?.to_string(),
+        "hashes": hex(&hashes),
+        "checkpoint": kept.note,
+    }))
+}
+
+fn hex(hashes: &[Digest]) -> Vec<String> {
+    hashes.iter().map(Digest::to_string).collect()
+}
+
+fn write_new(path: &PathBuf, text: &str) -> Result<(), Failure> {
+    use std::io::Write;
+    std::fs::File::create_new(path)
+        .and_then(|mut file| writeln!(file, "{text}"))
+        .map_err(|error| Failure::unable(format!("`{}`: {error}", path.display())))
+}

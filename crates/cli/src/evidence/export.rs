@@ -1,0 +1,60 @@
+//! `lazaret evidence export`.
+
+use std::path::PathBuf;
+
+use aegx::timestamp;
+use evidence::{Clock, SystemClock, Target, export};
+use serde_json::json;
+
+use super::filter::FilterArgs;
+use super::open;
+use crate::home::Home;
+use crate::output;
+use crate::run::{Exit, Failure};
+
+/// Write chosen records, and nothing of others, to a bundle.
+///
+/// The bundle passes `aegx verify` and stands on its own. A parent that does not pass the filter is
+/// withheld; the record that named it then says so in `meta.withheld`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// Where to: a zip if the name ends in .zip, else a directory.
+    out: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let now = SystemClock.unix_seconds();
+    let filter = args.filter.to_filter(now, None)?;
+    let reader = open::reader(&args.home.journal()?)?;
+    let index = open::index(&reader)?;
+    let target = Target::from_path(&args.out);
+    let exported = export(&reader, &index, &filter, target, &timestamp::from_unix(now))
+        .map_err(Failure::unable)?;
+    if args.json {
+        output::json(&json!({
+            "out": args.out,
+            "records": exported.records,
+            "blobs": exported.blobs,
+            "reissued": exported.reissued,
+            "audit_head": exported.audit_head,
+        }));
+    } else {
+        let (records, blobs) = (exported.records, exported.blobs);
+        output::line(&format!(
+            "exported {records} records, {blobs} blobs to {}",
+            args.out.display()
+        ));
+        if exported.reissued > 0 {
+            let count = exported.reissued;
+            output::line(&format!("{count} records were issued anew without parents of others"));
+        }
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,44 @@
+//! `lazaret evidence import`.
+
+use std::path::PathBuf;
+
+use evidence::{Config, ImportError, import};
+use serde_json::json;
+
+use super::open;
+use crate::home::Home;
+use crate::output;
+use crate::run::{Exit, Failure};
+
+/// Verify a bundle of others and keep it beside the journal.
+///
+/// It never becomes part of the journal, so that it cannot pose as our own evidence; look at it
+/// with `lazaret evidence query --import HEAD`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// A directory or a zip.
+    bundle: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let journal = open::writer(&Config::new(args.home.journal()?))?;
+    let imported = import(&journal, &args.bundle).map_err(|error| {
+        let refused = matches!(error, ImportError::Refused { .. } | ImportError::Archive(_));
+        if refused { Failure::refused(error) } else { Failure::unable(error) }
+    })?;
+    journal.close().map_err(Failure::unable)?;
+    if args.json {
+        output::json(&json!({
+            "head": imported.head, "records": imported.records, "known": imported.known,
+        }));
+    } else {
+        let how = if imported.known { "was here already" } else { "imported" };
+        output::line(&format!("{} records {how}, head {}", imported.records, imported.head));
+    }
+    Ok(Exit::Done)
+}

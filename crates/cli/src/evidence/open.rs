@@ -1,0 +1,54 @@
+//! Opening the journal, for reading or for writing.
+
+use std::path::Path;
+
+use evidence::{Config, Index, IndexError, Journal, OpenError, ReadError, Reader};
+
+use crate::output;
+use crate::run::Failure;
+
+/// Opens the journal for reading.
+pub(crate) fn reader(dir: &Path) -> Result<Reader, Failure> {
+    Reader::open(dir).map_err(failure)
+}
+
+/// Opens the journal for writing and says what recovery did.
+pub(crate) fn writer(config: &Config) -> Result<Journal, Failure> {
+    let (journal, recovery) = Journal::open(config).map_err(|error| {
+        let damaged = matches!(error, OpenError::Damaged(_));
+        if damaged { Failure::refused(error) } else { Failure::unable(error) }
+    })?;
+    if let Some(cut) = &recovery.cut {
+        output::note(&format!(
+            "recovered: {} bytes that were never acknowledged were cut from segment {:012} and \
+             kept in {}",
+            cut.bytes,
+            cut.segment,
+            cut.aside.display()
+        ));
+    }
+    if recovery.interrupted > 0 {
+        let count = recovery.interrupted;
+        output::note(&format!("recovered: {count} open entries were closed as interrupted"));
+    }
+    Ok(journal)
+}
+
+/// Opens the index and brings it up to date.
+pub(crate) fn index(reader: &Reader) -> Result<Index, Failure> {
+    let spinner = output::spinner("indexing");
+    let index = Index::open(reader, &mut |records| spinner.set_position(records));
+    spinner.finish_and_clear();
+    index.map_err(index_failure)
+}
+
+/// What a broken index means for the user.
+pub(crate) fn index_failure(error: IndexError) -> Failure {
+    if let IndexError::Read(error) = error { failure(error) } else { Failure::unable(error) }
+}
+
+/// What an unreadable journal means for the user.
+pub(crate) fn failure(error: ReadError) -> Failure {
+    let damaged = matches!(error, ReadError::Damaged { .. } | ReadError::Gone { .. });
+    if damaged { Failure::refused(error) } else { Failure::unable(error) }
+}

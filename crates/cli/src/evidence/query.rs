@@ -1,0 +1,44 @@
+//! `lazaret evidence query`.
+
+use evidence::{Clock, Imports, SystemClock};
+
+use super::filter::{FilterArgs, parse_id};
+use super::{open, show};
+use crate::home::Home;
+use crate::run::{Exit, Failure};
+
+/// Find records.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// At most so many, the newest.
+    #[arg(long, default_value_t = 1000)]
+    limit: u64,
+    /// In the imported bundle with this head instead of the journal.
+    #[arg(long, value_name = "HEAD")]
+    import: Option<String>,
+    /// Print one JSON object per record.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let filter = args.filter.to_filter(SystemClock.unix_seconds(), Some(args.limit))?;
+    let reader = open::reader(&args.home.journal()?)?;
+    let mut see = |row| show::row(&row, args.json);
+    if let Some(head) = &args.import {
+        let head = parse_id(head).map_err(Failure::usage)?;
+        let imports = Imports::of(&reader);
+        imports.query(&head, &filter, &mut see).map_err(|error| {
+            let known = imports.heads().join(", ");
+            Failure::unable(format!("no imported bundle {head}: {error}; there are: {known}"))
+        })?;
+        return Ok(Exit::Done);
+    }
+    let index = open::index(&reader)?;
+    index.query(&filter, &mut see).map_err(open::index_failure)?;
+    Ok(Exit::Done)
+}

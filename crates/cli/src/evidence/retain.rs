@@ -1,0 +1,61 @@
+//! `lazaret evidence retain`.
+
+use aegx::RecordType;
+use evidence::{Clock, Config, NewRecord, RetentionRule, SystemClock, retire};
+use model::Kind;
+use serde_json::json;
+
+use super::filter::parse_time;
+use super::open;
+use crate::home::Home;
+use crate::output;
+use crate::run::{Exit, Failure};
+
+/// Delete old records: whole sealed segments that a checkpoint covers, oldest first.
+///
+/// Their heads and hashes are kept, so that the rest still verifies and old signatures can still be
+/// proved. That records were deleted is itself recorded.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// Segments with nothing newer than this go: a time, or how long ago (90d).
+    #[arg(long, value_name = "TIME")]
+    before: String,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let before = parse_time(&args.before, SystemClock.unix_seconds())?;
+    let dir = args.home.journal()?;
+    let reader = open::reader(&dir)?;
+    // Holding the journal keeps a second retention away and lets this one be recorded.
+    let journal = open::writer(&Config::new(&dir))?;
+    let outcome = retire(&reader, RetentionRule { before }).map_err(Failure::unable)?;
+    let records: u64 = outcome.segments.iter().map(|it| it.count).sum();
+    if let Some(last) = outcome.segments.last() {
+        let content = json!({
+            "blobs": outcome.blobs, "head": last.head, "records": records,
+            "segments": outcome.segments.len(),
+        });
+        let kind = Kind::parse("journal_retired").map_err(Failure::unable)?;
+        journal
+            .append(NewRecord::of_host(RecordType::FileDelete, kind, content))
+            .map_err(Failure::unable)?;
+    }
+    journal.close().map_err(Failure::unable)?;
+    if args.json {
+        output::json(&json!({
+            "segments": outcome.segments.len(), "records": records, "blobs": outcome.blobs,
+        }));
+    } else {
+        let segments = outcome.segments.len();
+        output::line(&format!(
+            "deleted {records} records in {segments} segments, {} blobs",
+            outcome.blobs
+        ));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,85 @@
+//! `lazaret evidence tail`.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use evidence::{Position, Reader, Row};
+
+use super::{open, show};
+use crate::home::Home;
+use crate::run::{Exit, Failure};
+
+/// Show the newest records, and with -f those that come.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// How many.
+    #[arg(short = 'n', long, default_value_t = 20)]
+    lines: usize,
+    /// Go on showing records as they are appended.
+    #[arg(short, long)]
+    follow: bool,
+    /// Print one JSON object per record.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How often a follower looks.
+const PAUSE: Duration = Duration::from_millis(200);
+/// The most records that are held in memory to find the last ones.
+const LINES_MAX: usize = 100_000;
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let reader = open::reader(&args.home.journal()?)?;
+    let (rows, mut at) = newest(&reader, args.lines.min(LINES_MAX))?;
+    for row in rows {
+        if !show::row(&row, args.json) {
+            return Ok(Exit::Done);
+        }
+    }
+    if !args.follow {
+        return Ok(Exit::Done);
+    }
+    loop {
+        let seen = reader.read(at, |entry| {
+            let row = Row { idx: entry.idx, id: entry.id, line: entry.record.to_vec() };
+            if show::row(&row, args.json) {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        });
+        let (next, gone) = seen.map_err(open::failure)?;
+        if gone.is_some() {
+            return Ok(Exit::Done);
+        }
+        at = next;
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// The newest records, from as few segments as hold them, and the place behind them.
+fn newest(reader: &Reader, count: usize) -> Result<(VecDeque<Row>, Position), Failure> {
+    let numbers = reader.segments().map_err(open::failure)?;
+    let mut back = 1;
+    loop {
+        let from = numbers.iter().rev().nth(back - 1).or(numbers.first()).copied().unwrap_or(0);
+        let start = Position { segment: from, offset: 0, idx: 0 };
+        let mut rows = VecDeque::new();
+        let (at, _) = reader
+            .read(start, |entry| {
+                rows.push_back(Row { idx: entry.idx, id: entry.id, line: entry.record.to_vec() });
+                if rows.len() > count {
+                    rows.pop_front();
+                }
+                ControlFlow::<()>::Continue(())
+            })
+            .map_err(open::failure)?;
+        if rows.len() >= count || back >= numbers.len() {
+            return Ok((rows, at));
+        }
+        back *= 2;
+    }
+}

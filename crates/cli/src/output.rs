@@ -1,0 +1,79 @@
+//! What goes to stdout and stderr. A closed pipe is no reason to fail.
+
+use std::io::{self, IsTerminal, Write};
+
+use indicatif::ProgressBar;
+use serde_json::Value;
+
+/// One line for people or scripts. Answers whether anybody is still reading.
+pub(crate) fn line(text: &str) -> bool {
+    writeln!(io::stdout(), "{text}").is_ok()
+}
+
+/// One JSON object on a line of its own, flushed.
+pub(crate) fn json(value: &Value) -> bool {
+    line(&value.to_string()) && io::stdout().flush().is_ok()
+}
+
+/// An error.
+pub(crate) fn error(text: &str) {
+    let _ = writeln!(io::stderr(), "lazaret: {text}");
+}
+
+/// A line for people beside the result.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Is a person looking at stdout?
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Colours, where a person looks and has not forbidden them.
+pub(crate) struct Paint {
+    on: bool,
+}
+
+impl Paint {
+    pub(crate) fn for_stdout() -> Self {
+        Self { on: is_terminal() && std::env::var_os("NO_COLOR").is_none() }
+    }
+
+    pub(crate) fn good(&self, text: &str) -> String {
+        self.wrap("32", text)
+    }
+
+    pub(crate) fn bad(&self, text: &str) -> String {
+        self.wrap("31", text)
+    }
+
+    pub(crate) fn strong(&self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    pub(crate) fn faint(&self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
+    fn wrap(&self, code: &str, text: &str) -> String {
+        if self.on { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}
+
+/// Text of others, safe to show on a terminal: no control characters, no bidirectional tricks.
+pub(crate) fn tame(text: &str) -> String {
+    let hostile = |it: char| {
+        it.is_control()
+            || matches!(it, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    text.chars().map(|it| if hostile(it) { '\u{fffd}' } else { it }).collect()
+}
+
+/// Shows that something is going on; nothing in a pipe.
+pub(crate) fn spinner(text: &'static str) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    ProgressBar::new_spinner().with_message(text)
+}

@@ -1,0 +1,76 @@
+//! The commands, and the exit codes, which are decided here and nowhere else.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::{demo, evidence, output};
+
+/// A security runtime for AI agents.
+///
+/// Lazaret stands between an agent and everything that the agent can touch. This version holds the
+/// foundation: evidence. Every decision goes into a journal that is durable before anything
+/// happens, chained so that no record can be changed, dropped or moved, and signed so that
+/// an outsider can tell.
+///
+/// Try `lazaret demo`. State lives in LAZARET_HOME, by default ~/.lazaret.
+///
+/// Exit codes: 0 done or verified, 1 verification failed or refused, 2 wrong usage, 3 could not
+/// work (a full disk, a journal that another process has open).
+#[derive(Parser)]
+#[command(name = "lazaret", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Demo(demo::Args),
+    Evidence(Box<evidence::Args>),
+}
+
+/// Runs the program.
+pub(crate) fn run() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Evidence(args) => evidence::run(*args),
+    };
+    let exit = outcome.unwrap_or_else(|failure| {
+        output::error(&failure.message);
+        failure.exit
+    });
+    ExitCode::from(exit as u8)
+}
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Done = 0,
+    /// Verification failed, or the request was understood and refused.
+    Refused = 1,
+    Usage = 2,
+    Unable = 3,
+}
+
+/// Why a command did not come to its end.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+impl Failure {
+    pub(crate) fn refused(message: impl std::fmt::Display) -> Self {
+        Self { exit: Exit::Refused, message: message.to_string() }
+    }
+
+    pub(crate) fn usage(message: impl std::fmt::Display) -> Self {
+        Self { exit: Exit::Usage, message: message.to_string() }
+    }
+
+    pub(crate) fn unable(message: impl std::fmt::Display) -> Self {
+        Self { exit: Exit::Unable, message: message.to_string() }
+    }
+}

@@ -1,0 +1,179 @@
+//! Taking in bundles of others.
+//!
+//! They are verified and kept beside the journal, never in it: a foreign record must not be able
+//! to pose as one of ours. The journal only records that, and what, was taken in.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use aegx::archive::{self, ArchiveError};
+use aegx::source::{BLOBS, MANIFEST, MemberKind, RECORDS};
+use aegx::{Digest, Finding, Manifest, Progress, Record, RecordType, Rules, Source};
+use model::Kind;
+use serde_json::json;
+
+use crate::index::{Filter, Row};
+use crate::journal::{AppendError, Journal};
+use crate::layout::{Layout, create_private_dir};
+use crate::reader::Reader;
+use crate::record::NewRecord;
+
+/// A bundle that was taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// Hash of its last audit entry, by which it is known here.
+    pub head: String,
+    /// Records in it.
+    pub records: u64,
+    /// Was it here already?
+    pub known: bool,
+}
+
+/// Why a bundle was not taken in. Nothing of it is left behind.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The archive.
+    #[error("{0} [{code}]", code = .0.code())]
+    Archive(ArchiveError),
+    /// It does not verify.
+    #[error("the bundle does not verify: {total} findings, the first: {first}")]
+    Refused {
+        /// How many.
+        total: u64,
+        /// The first.
+        first: Box<Finding>,
+    },
+    /// Its import could not be recorded.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// The disk.
+    #[error("`{path}`: {error}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+/// Verifies the bundle at `path` and keeps a copy.
+///
+/// # Errors
+/// If it does not verify strictly, or the disk fails.
+pub fn import(journal: &Journal, path: &Path) -> Result<Imported, ImportError> {
+    let layout = journal.layout();
+    let io = |error| ImportError::Io { path: path.display().to_string(), error };
+    let imports = layout.imports();
+    create_private_dir(&imports).map_err(io)?;
+    let work = imports.join(format!(".new-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&work);
+    let taken = copy_in(path, &work).and_then(|()| verify(&work));
+    let outcome = taken.and_then(|(head, records)| {
+        let target = imports.join(&head);
+        let known = target.exists();
+        if !known {
+            fs::rename(&work, &target).map_err(io)?;
+            record(journal, path, &head, records)?;
+        }
+        Ok(Imported { head, records, known })
+    });
+    let _ = fs::remove_dir_all(&work);
+    outcome
+}
+
+/// The bundles that were taken in.
+pub struct Imports {
+    layout: Layout,
+}
+
+impl Imports {
+    /// Those beside the journal that `reader` reads.
+    #[must_use]
+    pub fn of(reader: &Reader) -> Self {
+        Self { layout: reader.layout().clone() }
+    }
+
+    /// Their heads, sorted.
+    #[must_use]
+    pub fn heads(&self) -> Vec<String> {
+        let listing = fs::read_dir(self.layout.imports()).into_iter().flatten().flatten();
+        let names = listing.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut heads: Vec<_> =
+            names.filter(|it| Digest::from_hex(it.as_bytes()).is_some()).collect();
+        heads.sort();
+        heads
+    }
+
+    /// Shows the records of one of them that pass the filter to `see`, until it answers `false`.
+    ///
+    /// # Errors
+    /// If there is no such bundle.
+    pub fn query(
+        &self,
+        head: &Digest,
+        filter: &Filter,
+        see: &mut dyn FnMut(Row) -> bool,
+    ) -> io::Result<()> {
+        let path = self.layout.imports().join(head.to_string()).join(RECORDS);
+        for (idx, line) in (0..).zip(BufReader::new(File::open(path)?).split(b'\n')) {
+            let line = line?;
+            let record: Record = serde_json::from_slice(&line)?;
+            let id = record.compute_id();
+            if filter.matches(&record, &id) && !see(Row { idx, id, line }) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Copies only what belongs to a bundle, and only plain files.
+fn copy_in(path: &Path, work: &Path) -> Result<(), ImportError> {
+    let source = Source::open(path, Rules::Strict).map_err(ImportError::Archive)?;
+    if let Source::Zip(zip) = &source {
+        return archive::extract(zip, work, &mut |_| ()).map(drop).map_err(ImportError::Archive);
+    }
+    let io = |error| ImportError::Io { path: path.display().to_string(), error };
+    create_private_dir(&work.join(BLOBS)).map_err(io)?;
+    let mut members = source.blobs().map_err(io)?;
+    members.extend(source.top().map_err(io)?);
+    for member in members.iter().filter(|it| it.kind == MemberKind::File) {
+        let mut input = source.open_member(&member.name).map_err(io)?;
+        let mut output = File::create_new(work.join(&member.name)).map_err(io)?;
+        io::copy(&mut input, &mut output).map_err(io)?;
+        output.sync_all().map_err(io)?;
+    }
+    Ok(())
+}
+
+/// Verifies the copy: what is kept is what was verified.
+fn verify(work: &Path) -> Result<(String, u64), ImportError> {
+    let source = Source::Directory(work.to_owned());
+    let report = aegx::verify(&source, Rules::Strict, &Progress::default());
+    if let Some(first) = report.findings.into_iter().next() {
+        return Err(ImportError::Refused { total: report.findings_total, first: Box::new(first) });
+    }
+    let io = |error| ImportError::Io { path: MANIFEST.to_owned(), error };
+    let manifest = File::open(work.join(MANIFEST)).map_err(io)?;
+    let manifest: Manifest =
+        serde_json::from_reader(BufReader::new(manifest)).map_err(|error| io(error.into()))?;
+    // An empty bundle has no head of its own to be known by.
+    let head = if report.records == 0 {
+        Digest::of(b"empty bundle").to_string()
+    } else {
+        manifest.audit_head
+    };
+    Ok((head, report.records))
+}
+
+fn record(journal: &Journal, path: &Path, head: &str, records: u64) -> Result<(), ImportError> {
+    let Ok(kind) = Kind::parse("evidence_import") else { return Ok(()) };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let content = json!({ "audit_head": head, "file": name, "records": records });
+    let mut record = NewRecord::of_host(RecordType::FileRead, kind, content);
+    record.taint = model::Taint::UNTRUSTED;
+    journal.append(record)?;
+    Ok(())
+}

@@ -1,0 +1,333 @@
+//! The journal: what everybody appends to and nobody waits for longer than one sync.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+use aegx::{Digest, RecordType};
+use model::{AgentId, Kind, SessionId};
+use serde_json::json;
+
+use crate::blobs::Blobs;
+use crate::checkpoints::Kept;
+use crate::clock::{Clock, SystemClock};
+use crate::disk::{Disk, RealDisk};
+use crate::entry::OpenEntry;
+use crate::layout::Layout;
+use crate::queue::{Closed, Outcome, Queue};
+use crate::record::{self, NewRecord, Phase, RecordError};
+use crate::recovery::{self, OpenError, Recovery, Start};
+use crate::segment::{OpenMark, SEGMENT_BYTES_DEFAULT};
+use crate::stats::{Counters, WriterStats};
+use crate::writer::{CheckpointPace, Health, Writer};
+
+/// How to open a journal.
+#[derive(Clone)]
+pub struct Config {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Room of a segment.
+    pub segment_bytes: u64,
+    /// Whether `append` waits for the disk.
+    pub durability: Durability,
+    /// Records that may wait for the writer, and so the longest batch; then producers wait.
+    pub queue_records: usize,
+    /// A checkpoint is signed after this many records…
+    pub checkpoint_records: u64,
+    /// …or when the last one is this old and there is something new.
+    pub checkpoint_seconds: i64,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// What writes and syncs.
+    pub disk: Arc<dyn Disk>,
+}
+
+impl Config {
+    /// The defaults, for a journal in `dir`.
+    #[must_use]
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self {
+            dir: dir.into(),
+            segment_bytes: SEGMENT_BYTES_DEFAULT,
+            durability: Durability::Synced,
+            queue_records: 1024,
+            checkpoint_records: 10_000,
+            checkpoint_seconds: 60,
+            clock: Arc::new(SystemClock),
+            disk: Arc::new(RealDisk),
+        }
+    }
+}
+
+/// Whether a receipt means that the record survives a power cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// It does.
+    Synced,
+    /// It does not: for benchmarks only.
+    DangerouslyUnsynced,
+}
+
+/// Proof that a record is durable. Made by the journal only.
+#[derive(Debug)]
+pub struct Receipt {
+    idx: u64,
+    id: Digest,
+    seq: u64,
+}
+
+impl Receipt {
+    pub(crate) fn new(idx: u64, id: Digest, seq: u64) -> Self {
+        Self { idx, id, seq }
+    }
+
+    /// Position in the journal.
+    #[must_use]
+    pub fn idx(&self) -> u64 {
+        self.idx
+    }
+
+    /// Id of the record.
+    #[must_use]
+    pub fn id(&self) -> Digest {
+        self.id
+    }
+
+    pub(crate) fn seq(&self) -> u64 {
+        self.seq
+    }
+}
+
+/// Why something was not recorded. Whatever it was for must not happen.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AppendError {
+    /// The record is at fault.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The disk failed, now or before; nothing more is written until a restart has checked it.
+    #[error(
+        "the journal takes no more records since a write or sync failed: {why}; restart to recover"
+    )]
+    Poisoned {
+        /// The first failure.
+        why: String,
+    },
+    /// Too much is going on at once.
+    #[error("{OPEN_ENTRIES_MAX} entries are open already")]
+    TooManyOpen,
+    /// The journal was closed.
+    #[error("the journal is closed")]
+    Closed,
+}
+
+impl From<Closed> for AppendError {
+    fn from(_: Closed) -> Self {
+        Self::Closed
+    }
+}
+
+/// The most entries that can be open at once: each segment's header lists them.
+pub const OPEN_ENTRIES_MAX: usize = 2048;
+
+/// An open journal. Share it by reference; closing it ends the writer.
+pub struct Journal {
+    queue: Arc<Queue>,
+    writer: Mutex<Option<JoinHandle<Writer>>>,
+    health: Arc<Health>,
+    counters: Arc<Counters>,
+    blobs: Blobs,
+    clock: Arc<dyn Clock>,
+    next_seq: AtomicU64,
+    open_entries: AtomicUsize,
+    layout: Layout,
+    _lock: File,
+}
+
+impl Journal {
+    /// Opens the journal, mends what a crash left, and starts the writer.
+    ///
+    /// # Errors
+    /// If another process has it open, or if anything but its tail is damaged; then no byte of it
+    /// was changed.
+    pub fn open(config: &Config) -> Result<(Self, Recovery), OpenError> {
+        let Start { layout, lock, file, tip, checkpoints, last_checkpoint, mut recovery } =
+            recovery::start(config)?;
+        let health = Arc::new(Health::default());
+        let counters = Arc::new(Counters::default());
+        let blobs = Blobs::new(layout.blobs());
+        let unclosed: Vec<OpenMark> = tip.open.values().cloned().collect();
+        let writer = Writer {
+            layout: layout.clone(),
+            file,
+            tip,
+            disk: Arc::clone(&config.disk),
+            clock: Arc::clone(&config.clock),
+            durability: config.durability,
+            segment_bytes: config.segment_bytes,
+            checkpoints,
+            pace: CheckpointPace {
+                records: config.checkpoint_records,
+                seconds: config.checkpoint_seconds,
+            },
+            last_checkpoint,
+            health: Arc::clone(&health),
+            counters: Arc::clone(&counters),
+            room: None,
+        };
+        let queue = Arc::new(Queue::new(config.queue_records));
+        let commands = Arc::clone(&queue);
+        let thread = thread::Builder::new().name("journal-writer".to_owned());
+        let writer = thread
+            .spawn(move || writer.run(&commands))
+            .map_err(|error| OpenError::io(layout.root(), error))?;
+        let journal = Self {
+            queue,
+            writer: Mutex::new(Some(writer)),
+            health,
+            counters,
+            blobs,
+            // Unique among all runs as long as the clock moves on between them, and in order.
+            next_seq: AtomicU64::new(config.clock.unix_micros()),
+            clock: Arc::clone(&config.clock),
+            open_entries: AtomicUsize::new(unclosed.len()),
+            layout,
+            _lock: lock,
+        };
+        journal.account_for(&unclosed, &mut recovery)?;
+        Ok((journal, recovery))
+    }
+
+    /// Appends a record and waits until it is durable.
+    ///
+    /// # Errors
+    /// If the record is malformed or the disk failed. Then it does not count as recorded.
+    pub fn append(&self, new: NewRecord) -> Result<Receipt, AppendError> {
+        self.write(new, Phase::Single)
+    }
+
+    /// Appends a record that must be followed by a closing one.
+    ///
+    /// # Errors
+    /// As [`Journal::append`].
+    pub fn open_entry(&self, new: NewRecord) -> Result<OpenEntry<'_>, AppendError> {
+        let session = new.session.clone();
+        let agent = new.agent.clone();
+        if self.open_entries.fetch_add(1, Ordering::Relaxed) >= OPEN_ENTRIES_MAX {
+            self.open_entries.fetch_sub(1, Ordering::Relaxed);
+            return Err(AppendError::TooManyOpen);
+        }
+        let receipt = self.write(new, Phase::Open).inspect_err(|_| {
+            self.open_entries.fetch_sub(1, Ordering::Relaxed);
+        })?;
+        Ok(OpenEntry::new(self, receipt, session, agent))
+    }
+
+    /// Signs a checkpoint of everything that is durable now.
+    ///
+    /// # Errors
+    /// If the disk failed.
+    pub fn checkpoint(&self) -> Result<Kept, AppendError> {
+        match self.queue.checkpoint()? {
+            Outcome::Durable { checkpoint: Some(kept), .. } => Ok(kept),
+            Outcome::Durable { checkpoint: None, .. } => Err(AppendError::Closed),
+            Outcome::Failed(why) => Err(AppendError::Poisoned { why }),
+        }
+    }
+
+    /// What the writer did since it was started.
+    #[must_use]
+    pub fn writer_stats(&self) -> WriterStats {
+        self.counters.read()
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Ends in order: waits for the writer, signs a checkpoint, notes where the journal ended.
+    ///
+    /// # Errors
+    /// If the disk failed; the next start then recovers.
+    pub fn close(mut self) -> Result<(), AppendError> {
+        self.end()
+    }
+
+    pub(crate) fn write(&self, new: NewRecord, phase: Phase) -> Result<Receipt, AppendError> {
+        self.health.check().map_err(|why| AppendError::Poisoned { why })?;
+        let seq = self.next_seq.fetch_add(1, Ordering::Relaxed);
+        let (prepared, blob) = record::prepare(new, phase, seq, self.clock.unix_seconds())?;
+        if let Some(blob) = blob {
+            // The blob first: a record never names what is not there.
+            let put = self.blobs.put(&blob.name, &blob.bytes);
+            put.map_err(|error| AppendError::Poisoned {
+                why: self.health.poison(&format!("blob {}: {error}", blob.name)),
+            })?;
+        }
+        let id = prepared.id;
+        let (position, outcome) = self.queue.append(prepared)?;
+        let receipt = match outcome {
+            Outcome::Durable { first, .. } => Receipt::new(first + position as u64, id, seq),
+            Outcome::Failed(why) => return Err(AppendError::Poisoned { why }),
+        };
+        if matches!(phase, Phase::Close { .. }) {
+            self.open_entries.fetch_sub(1, Ordering::Relaxed);
+        }
+        Ok(receipt)
+    }
+
+    /// Closes what a crash left open, and records that there was one.
+    fn account_for(&self, unclosed: &[OpenMark], recovery: &mut Recovery) -> Result<(), OpenError> {
+        for mark in unclosed {
+            let mut record = NewRecord::of_host(
+                RecordType::ToolResult,
+                kind("interrupted")?,
+                json!({ "status": "interrupted" }),
+            );
+            record.parents = Digest::from_hex(mark.id.as_bytes()).into_iter().collect();
+            record.session = mark.session.as_deref().and_then(|it| SessionId::parse(it).ok());
+            record.agent = mark.agent.as_deref().and_then(|it| AgentId::parse(it).ok());
+            self.write(record, Phase::Close { entry: mark.entry })?;
+            recovery.interrupted += 1;
+        }
+        if let Some(cut) = &recovery.cut {
+            let content = json!({
+                "aside": cut.aside.file_name().map(|it| it.to_string_lossy()),
+                "bytes": cut.bytes,
+                "offset": cut.offset,
+                "segment": cut.segment,
+            });
+            let record =
+                NewRecord::of_host(RecordType::Rollback, kind("journal_tail_cut")?, content);
+            self.append(record)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), AppendError> {
+        self.queue.close();
+        let handle = self.writer.get_mut().ok().and_then(Option::take);
+        let Some(handle) = handle else { return Ok(()) };
+        let mut writer = handle.join().map_err(|_| AppendError::Closed)?;
+        let failed = |why| AppendError::Poisoned { why };
+        self.health.check().map_err(failed)?;
+        if writer.last_checkpoint.0 != writer.tip.next_idx {
+            writer.checkpoint().map_err(failed)?;
+        }
+        recovery::write_clean(&self.layout, &writer.tip)
+            .map_err(|error| failed(self.health.poison(&error)))
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // Nobody is left to tell; a start that finds no clean end recovers.
+        let _ = self.end();
+    }
+}
+
+fn kind(name: &str) -> Result<Kind, OpenError> {
+    Kind::parse(name).map_err(|error| OpenError::Internal(error.to_string()))
+}

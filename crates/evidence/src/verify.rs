@@ -1,0 +1,279 @@
+//! Verifying a whole journal: every record, every link, every signature, every blob.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Read};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use aegx::note::VerifierKey;
+use aegx::verify::BlobUse;
+use aegx::{Digest, Hasher};
+
+use crate::blobs::Blobs;
+use crate::chain::{self, Damage};
+use crate::checkpoints;
+use crate::layout::Layout;
+use crate::reader::{ReadError, Reader};
+use crate::segment::{self, Checked};
+
+/// What to hold the journal against.
+#[derive(Default)]
+pub struct Against {
+    /// The key that its checkpoints must be signed with. Without it the journal's own public key
+    /// is taken, which whoever rewrote the journal could have replaced too.
+    pub key: Option<VerifierKey>,
+    /// A checkpoint that was kept elsewhere, as a signed note.
+    pub checkpoint: Option<String>,
+}
+
+/// The outcome.
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// Records that are there.
+    pub records: u64,
+    /// Index of the oldest; those before it were retired.
+    pub first: u64,
+    /// Segments that are there.
+    pub segments: u64,
+    /// Blobs that were checked.
+    pub blobs: u64,
+    /// Checkpoints whose signature and root hold.
+    pub checkpoints: u64,
+    /// Records that the last of them covers.
+    pub signed_size: u64,
+    /// Was the key given from outside?
+    pub pinned: bool,
+    /// Everything that is wrong.
+    pub damages: Vec<Damage>,
+}
+
+/// Verifies the journal that `reader` reads.
+///
+/// # Errors
+/// If it cannot be read at all. What is wrong with it is in [`Verified::damages`].
+pub fn verify(reader: &Reader, against: &Against) -> Result<Verified, ReadError> {
+    let layout = reader.layout();
+    let numbers = reader.segments()?;
+    let mut verified = Verified { pinned: against.key.is_some(), ..Verified::default() };
+    let statements = read_statements(layout, against, &mut verified.damages);
+    let sizes: BTreeSet<u64> = statements.iter().map(|it| it.size).collect();
+
+    let checked = check_segments(layout, &numbers, &sizes, &mut verified.damages);
+    join(layout, &numbers, &checked, &mut verified);
+    check_statements(&statements, &checked, &mut verified);
+    check_blobs(layout, &checked, &mut verified);
+    verified.damages.sort_by_key(|damage| (damage.segment, damage.offset));
+    Ok(verified)
+}
+
+/// A signed claim about the tree.
+struct Statement {
+    size: u64,
+    root: Digest,
+    what: String,
+}
+
+fn read_statements(
+    layout: &Layout,
+    against: &Against,
+    damages: &mut Vec<Damage>,
+) -> Vec<Statement> {
+    let mut complain = |what: String| damages.push(Damage::of_journal(what));
+    let own = || {
+        let text = fs::read_to_string(layout.public_key()).ok()?;
+        VerifierKey::parse(text.trim_end()).ok()
+    };
+    let kept = match checkpoints::read(layout) {
+        Ok(kept) => kept,
+        Err(error) => {
+            complain(error.to_string());
+            Vec::new()
+        }
+    };
+    let Some(key) = against.key.clone().or_else(own) else {
+        if !kept.is_empty() || against.checkpoint.is_some() {
+            complain("there is no public key to verify the checkpoints with".to_owned());
+        }
+        return Vec::new();
+    };
+    let own = kept.iter().map(|it| (it.note.as_str(), format!("checkpoint of {}", it.size)));
+    let outside =
+        against.checkpoint.iter().map(|it| (it.as_str(), "the checkpoint given".to_owned()));
+    let mut statements = Vec::new();
+    for (note, what) in own.chain(outside) {
+        match checkpoints::verify(note, &key) {
+            Ok(it) => statements.push(Statement { size: it.size(), root: it.root(), what }),
+            Err(why) => complain(format!("{what}: {why}")),
+        }
+    }
+    for pair in statements.windows(2) {
+        if let [older, newer] = pair
+            && newer.what.starts_with("checkpoint of")
+            && newer.size < older.size
+        {
+            complain(format!("{} follows {}", newer.what, older.what));
+        }
+    }
+    statements
+}
+
+fn check_segments(
+    layout: &Layout,
+    numbers: &[u64],
+    sizes: &BTreeSet<u64>,
+    damages: &mut Vec<Damage>,
+) -> BTreeMap<u64, Checked> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new((BTreeMap::new(), Vec::new()));
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(numbers.len());
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let checked = check_segment(layout, *number, sizes);
+                    let Ok(mut done) = done.lock() else { return };
+                    match checked {
+                        Ok(checked) => drop(done.0.insert(*number, checked)),
+                        Err(what) => done.1.push(Damage::at(*number, 0, what)),
+                    }
+                }
+            });
+        }
+    });
+    let (checked, found) = done.into_inner().unwrap_or_default();
+    damages.extend(found);
+    checked
+}
+
+/// Checks one segment. What looks torn is looked at again: it may be a record that is just being
+/// written, and readers take no lock.
+fn check_segment(layout: &Layout, number: u64, sizes: &BTreeSet<u64>) -> Result<Checked, String> {
+    const LOOKS_MAX: usize = 5;
+    const PAUSE: Duration = Duration::from_millis(50);
+    let path = segment::path(&layout.segments(), number);
+    let mut looks = 0;
+    loop {
+        let bytes = fs::read(&path).map_err(|error| error.to_string())?;
+        let checked = segment::check_noting(&bytes, sizes)
+            .ok_or_else(|| "the header cannot be read".to_owned())?;
+        looks += 1;
+        let torn = checked.broken.as_ref().is_some_and(|it| it.torn_tail);
+        if !torn || looks == LOOKS_MAX {
+            return Ok(checked);
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Does each segment go on where the one before ended?
+fn join(
+    layout: &Layout,
+    numbers: &[u64],
+    segments: &BTreeMap<u64, Checked>,
+    verified: &mut Verified,
+) {
+    verified.segments = segments.len() as u64;
+    verified.first = segments.values().next().map_or(0, |it| it.header.first);
+    verified.records = segments.values().map(|it| it.next_idx - it.header.first).sum();
+    let last = numbers.last().copied();
+    if let Some(header) = last.and_then(|last| segments.get(&last)).map(|it| &it.header)
+        && let Err(damage) = chain::check_sealed(layout, numbers, header, Some(0))
+    {
+        verified.damages.push(damage);
+    }
+    let clean = layout.clean().exists();
+    let mut before: Option<&Checked> = None;
+    for (number, checked) in segments {
+        if let Some(before) = before {
+            let peaks: Vec<_> = before.frontier.peaks().iter().map(Digest::to_string).collect();
+            if before.header.segment + 1 == *number && peaks != checked.header.peaks {
+                let what = "its tree does not go on from the segment before".to_owned();
+                verified.damages.push(Damage::at(*number, 0, what));
+            }
+        }
+        before = Some(checked);
+        if let Some(broken) = &checked.broken {
+            let torn = broken.torn_tail && Some(*number) == last && !clean;
+            let hint = if torn { ": torn by a crash? the next start cuts it" } else { "" };
+            let what = format!("record {}: {}{hint}", broken.idx, broken.why);
+            verified.damages.push(Damage::at(*number, broken.offset, what));
+        }
+    }
+}
+
+fn check_statements(
+    statements: &[Statement],
+    segments: &BTreeMap<u64, Checked>,
+    verified: &mut Verified,
+) {
+    let roots: BTreeMap<u64, Digest> = segments
+        .values()
+        .flat_map(|it| it.roots.iter().map(|(size, root)| (*size, *root)))
+        .collect();
+    let end = segments.values().next_back().map_or(0, |it| it.next_idx);
+    for Statement { size, root, what } in statements {
+        let complaint = match roots.get(size) {
+            Some(found) if found == root => None,
+            Some(_) => Some("the records are not those that were signed".to_owned()),
+            None if *size > end => Some(format!("{size} records were signed, {end} are left")),
+            None if *size < verified.first => continue,
+            None => Some("its place in the journal cannot be verified".to_owned()),
+        };
+        match complaint {
+            None => {
+                verified.checkpoints += 1;
+                verified.signed_size = verified.signed_size.max(*size);
+            }
+            Some(why) => verified.damages.push(Damage::of_journal(format!("{what}: {why}"))),
+        }
+    }
+    if verified.pinned && verified.records > 0 && verified.checkpoints == 0 {
+        let what = "no checkpoint by the pinned key covers any of these records".to_owned();
+        verified.damages.push(Damage::of_journal(what));
+    }
+}
+
+fn check_blobs(layout: &Layout, segments: &BTreeMap<u64, Checked>, verified: &mut Verified) {
+    let blobs = Blobs::new(layout.blobs());
+    let mut seen = BTreeSet::new();
+    for (number, checked) in segments {
+        for (idx, claim) in &checked.blobs {
+            if !seen.insert((claim.blob, claim.bytes)) {
+                continue;
+            }
+            verified.blobs += 1;
+            if let Err(why) = check_blob(&blobs, claim) {
+                let what = format!("record {idx}: blob {}: {why}", claim.blob);
+                verified.damages.push(Damage::at(*number, 0, what));
+            }
+        }
+    }
+}
+
+fn check_blob(blobs: &Blobs, claim: &BlobUse) -> Result<(), String> {
+    let hash = || -> io::Result<(Digest, u64)> {
+        let mut file = blobs.open(&claim.blob)?;
+        let mut hasher = Hasher::new();
+        let mut buffer = vec![0; 256 << 10];
+        let mut total = 0;
+        loop {
+            let read = file.read(&mut buffer)?;
+            let Some(bytes) = buffer.get(..read).filter(|it| !it.is_empty()) else {
+                return Ok((hasher.finish(), total));
+            };
+            hasher.update(bytes);
+            total += read as u64;
+        }
+    };
+    let (actual, bytes) = hash().map_err(|error| error.to_string())?;
+    if actual != claim.blob {
+        return Err(format!("its content has the hash {actual}"));
+    }
+    if bytes != claim.bytes {
+        return Err(format!("it has {bytes} bytes, the record says {}", claim.bytes));
+    }
+    Ok(())
+}

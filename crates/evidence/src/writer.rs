@@ -1,0 +1,243 @@
+//! The one thread that writes: takes what waits, writes it, syncs once, answers everybody.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+
+use aegx::merkle::{self, Frontier};
+use aegx::{Digest, audit, timestamp};
+
+use crate::checkpoints::{Checkpoints, Kept};
+use crate::clock::Clock;
+use crate::disk::{self, Disk};
+use crate::journal::Durability;
+use crate::layout::Layout;
+use crate::queue::{Batch, Outcome, Queue};
+use crate::record::{Phase, Prepared};
+use crate::segment::{self, Header, OpenMark, SEAL_BYTES_MAX, Seal};
+use crate::stats::Counters;
+
+/// Where the journal stands.
+pub(crate) struct Tip {
+    pub(crate) journal: String,
+    pub(crate) segment: u64,
+    /// Index of the segment's first record.
+    pub(crate) segment_first: u64,
+    /// Where the next bytes go in it.
+    pub(crate) offset: u64,
+    pub(crate) next_idx: u64,
+    pub(crate) head: Digest,
+    pub(crate) frontier: Frontier,
+    pub(crate) open: BTreeMap<u64, OpenMark>,
+}
+
+/// Set once and never cleared: after a failed write or sync nothing on disk can be assumed.
+#[derive(Default)]
+pub(crate) struct Health(OnceLock<String>);
+
+impl Health {
+    /// Why nothing is taken any more, if so.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.0.get().map_or(Ok(()), |why| Err(why.clone()))
+    }
+
+    /// Takes nothing any more, because of `why` or what was before.
+    pub(crate) fn poison(&self, why: &dyn std::fmt::Display) -> String {
+        self.0.get_or_init(|| why.to_string()).clone()
+    }
+}
+
+/// When checkpoints are signed without being asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CheckpointPace {
+    pub(crate) records: u64,
+    pub(crate) seconds: i64,
+}
+
+pub(crate) struct Writer {
+    pub(crate) layout: Layout,
+    pub(crate) file: File,
+    pub(crate) tip: Tip,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) durability: Durability,
+    pub(crate) segment_bytes: u64,
+    pub(crate) checkpoints: Checkpoints,
+    pub(crate) pace: CheckpointPace,
+    pub(crate) last_checkpoint: (u64, i64),
+    pub(crate) health: Arc<Health>,
+    pub(crate) counters: Arc<Counters>,
+    /// The next segment's file, being made.
+    pub(crate) room: Option<JoinHandle<io::Result<File>>>,
+}
+
+/// An audit line with its newline is shorter than this.
+const ENTRY_BYTES_MAX: u64 = 384;
+/// So is a batch line.
+const BATCH_LINE_BYTES_MAX: u64 = 64;
+
+impl Writer {
+    /// Works until nothing will come any more. Gives back where the journal stands.
+    pub(crate) fn run(mut self, queue: &Queue) -> Self {
+        while let Some(batch) = queue.take() {
+            let first = self.tip.next_idx;
+            let outcome = match self.commit(&batch) {
+                Ok(checkpoint) => Outcome::Durable { first, checkpoint },
+                Err(why) => Outcome::Failed(why),
+            };
+            batch.done.tell(outcome);
+            self.keep_pace();
+        }
+        self
+    }
+
+    /// Makes a batch durable, and signs what it ends if that is wanted.
+    fn commit(&mut self, batch: &Batch) -> Result<Option<Kept>, String> {
+        self.health.check()?;
+        if !batch.records.is_empty() {
+            self.write(batch).map_err(|error| self.health.poison(&error))?;
+        }
+        if batch.wants_checkpoint { self.checkpoint().map(Some) } else { Ok(None) }
+    }
+
+    /// Writes and syncs; the tip moves only when both are done.
+    fn write(&mut self, batch: &Batch) -> io::Result<()> {
+        let count = batch.records.len() as u64;
+        let bytes_max = batch.bytes as u64 + count * ENTRY_BYTES_MAX + BATCH_LINE_BYTES_MAX;
+        if self.tip.offset + bytes_max + SEAL_BYTES_MAX > self.segment_bytes {
+            self.rotate()?;
+        }
+        let first = self.tip.next_idx;
+        let mut buffer = Vec::with_capacity(usize::try_from(bytes_max).unwrap_or(0));
+        buffer.extend_from_slice(segment::batch_line(first).as_bytes());
+        let mut head = self.tip.head;
+        for (idx, prepared) in (first..).zip(&batch.records) {
+            buffer.extend_from_slice(&prepared.line);
+            buffer.push(b'\n');
+            head =
+                audit::write_entry(&mut buffer, idx, prepared.ts.as_bytes(), &prepared.id, &head);
+            buffer.push(b'\n');
+        }
+        disk::write_all(&*self.disk, &self.file, &buffer, self.tip.offset)?;
+        self.sync()?;
+
+        self.tip.offset += buffer.len() as u64;
+        self.tip.next_idx += count;
+        self.tip.head = head;
+        for prepared in &batch.records {
+            self.tip.frontier.push(merkle::leaf_hash(&prepared.id));
+            self.track(prepared);
+        }
+        self.counters.batch(count, buffer.len() as u64);
+        if self.room.is_none() && self.tip.offset * 2 > self.segment_bytes {
+            self.make_room();
+        }
+        Ok(())
+    }
+
+    fn track(&mut self, prepared: &Prepared) {
+        match prepared.phase {
+            Phase::Single | Phase::Step { .. } => {}
+            Phase::Open => {
+                let mark = OpenMark {
+                    entry: prepared.seq,
+                    id: prepared.id.to_string(),
+                    session: prepared.session.clone(),
+                    agent: prepared.agent.clone(),
+                };
+                self.tip.open.insert(prepared.seq, mark);
+            }
+            Phase::Close { entry } => {
+                self.tip.open.remove(&entry);
+            }
+        }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        match self.durability {
+            Durability::Synced => {
+                self.counters.sync();
+                self.disk.sync(&self.file)
+            }
+            Durability::DangerouslyUnsynced => Ok(()),
+        }
+    }
+
+    /// Seals the segment and begins the next.
+    fn rotate(&mut self) -> io::Result<()> {
+        let seal = Seal {
+            sealed: self.tip.segment,
+            count: self.tip.next_idx - self.tip.segment_first,
+            head: self.tip.head.to_string(),
+            root: self.tip.frontier.root().to_string(),
+        };
+        let line = seal.to_line()?;
+        disk::write_all(&*self.disk, &self.file, &line, self.tip.offset)?;
+        self.file.set_len(self.tip.offset + line.len() as u64)?;
+        self.disk.sync(&self.file)?;
+        self.file.sync_all()?;
+
+        let number = self.tip.segment + 1;
+        let header = self.tip.header(number).to_line()?;
+        let room = match self.room.take() {
+            None => None,
+            Some(making) => {
+                Some(making.join().map_err(|_| io::Error::other("making room for a segment"))??)
+            }
+        };
+        let path = segment::path(&self.layout.segments(), number);
+        self.file = segment::create(&path, &header, self.segment_bytes, room)?;
+        self.tip.segment = number;
+        self.tip.segment_first = self.tip.next_idx;
+        self.tip.offset = header.len() as u64;
+        Ok(())
+    }
+
+    /// Makes the next segment's file in the background.
+    fn make_room(&mut self) {
+        let target = segment::path(&self.layout.segments(), self.tip.segment + 1);
+        let bytes = self.segment_bytes;
+        let making = move || segment::zero_fill(&segment::room_path(&target), bytes);
+        self.room = thread::Builder::new().name("journal-room".to_owned()).spawn(making).ok();
+    }
+
+    fn keep_pace(&mut self) {
+        let (size, at) = self.last_checkpoint;
+        let behind = self.tip.next_idx.saturating_sub(size);
+        let due = behind >= self.pace.records
+            || (behind > 0 && self.clock.unix_seconds() - at >= self.pace.seconds);
+        if due {
+            // If it fails the journal is poisoned, which everybody will hear.
+            let _ = self.checkpoint();
+        }
+    }
+
+    /// Signs what is there now.
+    pub(crate) fn checkpoint(&mut self) -> Result<Kept, String> {
+        self.health.check()?;
+        let now = self.clock.unix_seconds();
+        let root = self.tip.frontier.root();
+        let kept = self
+            .checkpoints
+            .sign(self.tip.next_idx, root, &timestamp::from_unix(now))
+            .map_err(|error| self.health.poison(&error))?;
+        self.last_checkpoint = (self.tip.next_idx, now);
+        Ok(kept)
+    }
+}
+
+impl Tip {
+    /// The header of a segment that begins here.
+    pub(crate) fn header(&self, segment: u64) -> Header {
+        Header {
+            segment,
+            journal: self.journal.clone(),
+            first: self.next_idx,
+            head: self.head.to_string(),
+            peaks: self.frontier.peaks().iter().map(Digest::to_string).collect(),
+            open: self.open.values().cloned().collect(),
+        }
+    }
+}
