@@ -6,6 +6,8 @@ pub mod bundle;
 pub mod canon;
 pub mod checkpoint;
 pub mod digest;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod inclusion;
 pub mod legacy;
 pub mod manifest;

@@ -98,7 +98,8 @@ impl Draft {
     /// Gives the record its normal time and its id.
     ///
     /// # Errors
-    /// If `meta.ts` is not a time, or if a double would not survive being stored and read again.
+    /// If `meta.ts` is not a time, if a double would not survive being stored and read again, or if
+    /// a value is nested deeper than a reader follows.
     pub fn seal(mut self) -> Result<Record, DraftError> {
         let Some(Value::String(ts)) = self.meta.get_mut("ts") else {
             return Err(DraftError::TimeMissing);
@@ -108,8 +109,13 @@ impl Draft {
             None => return Err(DraftError::TimeUnreadable { ts: ts.clone() }),
         }
         let meta = Value::Object(self.meta);
-        if !is_stable(&meta) || !self.payload.inline().is_none_or(is_stable) {
-            return Err(DraftError::UnstableNumber);
+        for value in [Some(&meta), self.payload.inline()].into_iter().flatten() {
+            if !is_within(value, DEPTH_MAX) {
+                return Err(DraftError::TooDeep);
+            }
+            if !is_stable(value) {
+                return Err(DraftError::UnstableNumber);
+            }
         }
         let mut record = Record {
             record_id: String::new(),
@@ -143,7 +149,13 @@ pub enum DraftError {
     /// Upstream's number parser would read it back as another number.
     #[error("a number changes when it is stored and read again; write it as text or as an integer")]
     UnstableNumber,
+    /// A reader would refuse the line.
+    #[error("a value is nested more than {DEPTH_MAX} deep; write it as text or as a blob")]
+    TooDeep,
 }
+
+/// serde_json reads 127 levels; two of them are the record and its payload.
+const DEPTH_MAX: usize = 125;
 
 /// Where the content of a record is.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -185,6 +197,14 @@ pub(crate) fn is_stable(value: &Value) -> bool {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
         Value::Array(items) => items.iter().all(is_stable),
         Value::Object(map) => map.values().all(is_stable),
+    }
+}
+
+fn is_within(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+        Value::Array(items) => depth > 0 && items.iter().all(|it| is_within(it, depth - 1)),
+        Value::Object(map) => depth > 0 && map.values().all(|it| is_within(it, depth - 1)),
     }
 }
 

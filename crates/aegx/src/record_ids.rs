@@ -6,6 +6,7 @@ use crate::archive::Rules;
 use crate::digest::Digest;
 use crate::source::{RECORDS, Source};
 use crate::verify::lines::Chunks;
+use crate::verify::report::Findings;
 use crate::verify::{Finding, record_line};
 
 /// Reads every record of a bundle of format A and gives their ids, at 32 bytes each.
@@ -18,9 +19,8 @@ use crate::verify::{Finding, record_line};
 /// If `records.jsonl` cannot be read (the system's error), or, as `InvalidData`, if a line is not
 /// beyond reproach. The message names the line.
 pub fn record_ids(source: &Source) -> io::Result<Vec<Digest>> {
-    let mut chunks = Chunks::new(source.open_member(RECORDS)?);
+    let mut chunks = Chunks::new(source.open_under(RECORDS, Rules::Strict)?);
     let mut ids = Vec::new();
-    let mut findings = Vec::new();
     loop {
         let chunk = match chunks.next() {
             Ok(Some(chunk)) => chunk,
@@ -29,8 +29,9 @@ pub fn record_ids(source: &Source) -> io::Result<Vec<Digest>> {
             Err(error) => return Err(invalid(&error.into_finding(RECORDS))),
         };
         for line in chunk.lines() {
+            let mut findings = Findings::default();
             let seen = record_line::check(&line, Rules::Strict, &mut findings);
-            if let Some(finding) = findings.first() {
+            if let Some(finding) = findings.into_listed().first() {
                 return Err(invalid(finding));
             }
             ids.extend(seen.and_then(|it| it.id));

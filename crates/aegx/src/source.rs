@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::archive::{Archive, ArchiveError, Entry, Rules};
+use crate::bundle;
 
 /// The manifest's name in a bundle.
 pub const MANIFEST: &str = "manifest.json";
@@ -65,17 +66,35 @@ impl Source {
         }
     }
 
-    /// Opens a member for reading.
+    /// Opens a member for reading. In a directory, links are followed, as upstream does.
     ///
     /// # Errors
-    /// `NotFound` if the bundle has no such member.
+    /// `NotFound` if the bundle has no such member; also if it is anything but a file.
     pub fn open_member(&self, name: &str) -> io::Result<Box<dyn Read + Send + '_>> {
+        self.open_under(name, Rules::Compat)
+    }
+
+    /// As [`Source::open_member`]; under strict rules links are refused, as they lead out of the
+    /// bundle.
+    pub(crate) fn open_under(
+        &self,
+        name: &str,
+        rules: Rules,
+    ) -> io::Result<Box<dyn Read + Send + '_>> {
         match self {
-            Self::Directory(root) => Ok(Box::new(File::open(root.join(name))?)),
+            Self::Directory(root) => Ok(Box::new(open_file(root, name, rules)?)),
             Self::Zip(archive) => {
                 let entry = find(archive, name).ok_or(io::ErrorKind::NotFound)?;
                 Ok(Box::new(archive.open_entry(entry).map_err(io::Error::other)?))
             }
+        }
+    }
+
+    /// Keeps writers out of a directory as long as the file lives, where that can be had.
+    pub(crate) fn hold(&self) -> Option<File> {
+        match self {
+            Self::Directory(root) => bundle::hold(root),
+            Self::Zip(_) => None,
         }
     }
 
@@ -117,6 +136,22 @@ impl Source {
 
 fn find<'a>(archive: &'a Archive, name: &str) -> Option<&'a Entry> {
     archive.entry(name).filter(|entry| !entry.is_dir())
+}
+
+fn open_file(root: &Path, name: &str, rules: Rules) -> io::Result<File> {
+    let path = root.join(name);
+    if rules == Rules::Strict {
+        let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
+        let folder = path.parent().filter(|it| *it != root);
+        if is_link(&path) || folder.is_some_and(is_link) {
+            return Err(io::Error::other("reached through a link"));
+        }
+    }
+    // Before opening, because to open a pipe would wait for its writer.
+    if !fs::metadata(&path)?.is_file() {
+        return Err(io::Error::other("not a file"));
+    }
+    File::open(path)
 }
 
 fn list_directory(path: &Path, folder: &str) -> io::Result<Vec<Member>> {

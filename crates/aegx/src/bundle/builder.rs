@@ -51,7 +51,7 @@ impl Builder {
     /// Adds a record that has its id already.
     ///
     /// # Errors
-    /// If the disk refuses.
+    /// If it is too long for a reader, or the disk refuses.
     pub fn add_record(&mut self, record: &Record) -> Result<(), BundleError> {
         let id = record.compute_id();
         let line = record.to_line()?;
@@ -62,7 +62,7 @@ impl Builder {
     /// Adds the stored line of a record whose id and time are known.
     ///
     /// # Errors
-    /// If the disk refuses.
+    /// If it is too long for a reader, or the disk refuses.
     pub fn add_line(
         &mut self,
         line: &[u8],
@@ -70,6 +70,7 @@ impl Builder {
         ts: &str,
         is_root: bool,
     ) -> Result<(), BundleError> {
+        BundleError::check_length(line)?;
         let mut entry = Vec::with_capacity(ENTRY_BYTES);
         let idx = self.manifest.record_count;
         self.head = audit::write_entry(&mut entry, idx, ts.as_bytes(), id, &self.head);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::archive::ArchiveError;
 use crate::digest::Digest;
 use crate::record::DraftError;
+use crate::verify::LINE_BYTES_MAX;
 
 /// Why a bundle could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +54,12 @@ pub enum BundleError {
         /// What is true.
         actual: u64,
     },
+    /// A record that no reader would take.
+    #[error("the record takes {bytes} bytes; a line may have {LINE_BYTES_MAX}")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
     /// Something in the directory that does not belong to a bundle.
     #[error("`{name}` does not belong to a bundle; remove it first")]
     Stray {
@@ -81,5 +88,11 @@ pub enum BundleError {
 impl BundleError {
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
         Self::Io { path: path.to_owned(), error }
+    }
+
+    /// Refuses a line that the verifier would not read.
+    pub(crate) fn check_length(line: &[u8]) -> Result<(), Self> {
+        let bytes = line.len();
+        if bytes <= LINE_BYTES_MAX { Ok(()) } else { Err(Self::TooLong { bytes }) }
     }
 }

@@ -1,7 +1,7 @@
 //! The few file operations that writing a bundle is made of.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::error::BundleError;
@@ -46,12 +46,10 @@ pub(crate) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), Bundle
     sync_directory(dir)
 }
 
-/// Appends to a plain file and syncs it. Links are refused: they lead out of the bundle.
+/// Appends to a plain file and syncs it.
 pub(crate) fn append(path: &Path, bytes: &[u8]) -> Result<(), BundleError> {
     let write = || -> io::Result<()> {
-        if !fs::symlink_metadata(path)?.is_file() {
-            return Err(io::Error::other("not a plain file"));
-        }
+        check_plain(path)?;
         let mut file = OpenOptions::new().append(true).open(path)?;
         file.write_all(bytes)?;
         file.sync_data()
@@ -59,9 +57,10 @@ pub(crate) fn append(path: &Path, bytes: &[u8]) -> Result<(), BundleError> {
     write().map_err(|error| BundleError::io(path, error))
 }
 
-/// Cuts a file back to `bytes`.
+/// Cuts a plain file back to `bytes`.
 pub(crate) fn truncate(path: &Path, bytes: u64) -> Result<(), BundleError> {
     let cut = || -> io::Result<()> {
+        check_plain(path)?;
         let file = OpenOptions::new().write(true).open(path)?;
         file.set_len(bytes)?;
         file.sync_all()
@@ -84,10 +83,35 @@ pub(crate) fn sync_directory(dir: &Path) -> Result<(), BundleError> {
 
 /// Length of a plain file.
 pub(crate) fn length(path: &Path) -> Result<u64, BundleError> {
-    let metadata = fs::symlink_metadata(path).map_err(|error| BundleError::io(path, error))?;
-    Ok(metadata.len())
+    check_plain(path).map_err(|error| BundleError::io(path, error))
+}
+
+/// Opens a plain file for reading.
+pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
+    check_plain(path)?;
+    File::open(path)
+}
+
+/// Reads a plain file.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_plain(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Links are refused because they lead out of the bundle, pipes because they wait for their writer.
+/// Gives the length.
+fn check_plain(path: &Path) -> io::Result<u64> {
+    let metadata = fs::symlink_metadata(path)?;
+    if metadata.is_file() { Ok(metadata.len()) } else { Err(io::Error::other("not a plain file")) }
 }
 
 fn open(dir: &Path) -> Result<File, BundleError> {
-    File::open(dir).map_err(|error| BundleError::io(dir, error))
+    let open = || -> io::Result<File> {
+        if !fs::metadata(dir)?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        File::open(dir)
+    };
+    open().map_err(|error| BundleError::io(dir, error))
 }

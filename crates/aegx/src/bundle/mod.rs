@@ -4,9 +4,10 @@ mod builder;
 mod error;
 mod files;
 mod pack;
+mod pending;
 mod transaction;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
@@ -68,4 +69,14 @@ pub fn add_record(dir: &Path, draft: Draft) -> Result<Digest, BundleError> {
         transaction.check_blob(blob, *size)?;
     }
     transaction.add_record(&record)
+}
+
+/// Keeps writers out of a bundle as long as the file lives; `None` where that cannot be had.
+pub(crate) fn hold(dir: &Path) -> Option<File> {
+    files::lock_shared(dir).ok()
+}
+
+/// Is this the name of a file that an interrupted addition leaves behind?
+pub(crate) fn is_leftover(name: &str) -> bool {
+    name == pending::PENDING || name == files::TEMPORARY
 }

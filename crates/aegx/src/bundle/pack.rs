@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::error::BundleError;
-use super::files;
-use crate::archive::{ArchiveWriter, Overwrite};
-use crate::source::{AUDIT_LOG, BLOBS, MANIFEST, Member, MemberKind, RECORDS, Source};
+use super::{files, pending};
+use crate::archive::{ArchiveWriter, Overwrite, Rules};
+use crate::digest::Digest;
+use crate::source::{AUDIT_LOG, BLOBS, KEEP, MANIFEST, Member, MemberKind, RECORDS, Source};
 
 /// Writes the bundle in `dir` to the archive `target`, in upstream's order of entries.
 ///
@@ -13,6 +14,10 @@ use crate::source::{AUDIT_LOG, BLOBS, MANIFEST, Member, MemberKind, RECORDS, Sou
 /// If there is anything in the directory that does not belong to a bundle, links included: they
 /// would carry the content of other files out.
 pub fn pack(dir: &Path, target: &Path, overwrite: Overwrite) -> Result<(), BundleError> {
+    if pending::is_left(dir) {
+        let _lock = files::lock(dir)?;
+        pending::mend(dir)?;
+    }
     let _lock = files::lock_shared(dir)?;
     let source = Source::Directory(dir.to_owned());
     let io = |error| BundleError::io(dir, error);
@@ -27,7 +32,7 @@ pub fn pack(dir: &Path, target: &Path, overwrite: Overwrite) -> Result<(), Bundl
         match member.kind {
             MemberKind::Directory => archive.add_directory(&format!("{}/", member.name))?,
             MemberKind::File | MemberKind::Other => {
-                let input = source.open_member(&member.name).map_err(io)?;
+                let input = source.open_under(&member.name, Rules::Strict).map_err(io)?;
                 archive.add_file(&member.name, input)?;
             }
         }
@@ -40,6 +45,10 @@ fn belongs(member: &Member) -> bool {
     match member.name.as_str() {
         MANIFEST | RECORDS | AUDIT_LOG => member.kind == MemberKind::File,
         BLOBS => member.kind == MemberKind::Directory,
-        name => member.kind == MemberKind::File && name.starts_with("blobs/"),
+        name => member.kind == MemberKind::File && name.strip_prefix("blobs/").is_some_and(is_blob),
     }
+}
+
+fn is_blob(name: &str) -> bool {
+    name == KEEP || Digest::from_hex(name.as_bytes()).is_some()
 }

@@ -1,18 +1,18 @@
 //! One addition to a bundle: all of it or nothing, whoever else is writing, whenever it is killed.
 //!
 //! Three files change together. Before the first of them does, their lengths are written to a
-//! note beside them; replacing the manifest is the moment at which the addition counts. Whoever
-//! opens the bundle next and finds the note cuts the files back, unless the manifest says that
-//! everything was done.
+//! note beside them ([`pending`]); replacing the manifest is the moment at which the addition
+//! counts. Whoever opens the bundle next and finds the note cuts the files back, unless the
+//! manifest says that everything was done.
+//!
+//! The directory may come from anybody: nothing in it is opened that is not a plain file.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::error::BundleError;
-use super::files;
+use super::{files, pending};
 use crate::audit::{self, AuditEntry};
 use crate::digest::{Digest, Hasher};
 use crate::manifest::Manifest;
@@ -33,37 +33,25 @@ impl Drop for Transaction {
         if self.noted {
             // Failed on the way, with the lock still held. If mending fails too, the note stays
             // and the next writer tries again.
-            let _ = mend(&self.dir);
+            let _ = pending::mend(&self.dir);
         }
     }
 }
 
-/// The note that makes an interrupted addition undoable.
-#[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct Pending {
-    /// The manifest before the addition.
-    manifest: Manifest,
-    records_bytes: u64,
-    audit_bytes: u64,
-    /// A blob that was not there before.
-    blob: Option<String>,
-}
-
-const PENDING: &str = ".aegx-pending";
 /// Longer than any audit line.
-const AUDIT_TAIL_BYTES: u64 = 4096;
+const TAIL_BYTES: u64 = 4096;
 /// How much of `records.jsonl` is searched at a time.
 const SEARCH_BYTES: u64 = 1 << 20;
 
 impl Transaction {
     /// Waits for the bundle, mends what an interrupted addition left, and checks that manifest and
-    /// audit log agree.
+    /// logs agree.
     pub(crate) fn begin(dir: &Path) -> Result<Self, BundleError> {
         let lock = files::lock(dir)?;
-        mend(dir)?;
+        check_blobs_folder(dir)?;
+        pending::mend(dir)?;
         let manifest = read_manifest(dir)?;
-        let head = check_head(dir, &manifest)?;
+        let head = check_ends(dir, &manifest)?;
         Ok(Self { dir: dir.to_owned(), manifest, head, noted: false, _lock: lock })
     }
 
@@ -71,7 +59,11 @@ impl Transaction {
         let id = record.compute_id();
         let ts = record.ts().unwrap_or_default();
         let mut line = record.to_line()?.into_bytes();
+        BundleError::check_length(&line)?;
         line.push(b'\n');
+        let record_count = self.manifest.record_count.checked_add(1).ok_or_else(|| {
+            BundleError::Inconsistent { what: "`record_count` cannot grow".to_owned() }
+        })?;
         let mut entry = Vec::new();
         let head = audit::write_entry(
             &mut entry,
@@ -85,7 +77,7 @@ impl Transaction {
         self.note(None)?;
         files::append(&self.dir.join(RECORDS), &line)?;
         files::append(&self.dir.join(AUDIT_LOG), &entry)?;
-        self.manifest.record_count += 1;
+        self.manifest.record_count = record_count;
         self.manifest.audit_head = head.to_string();
         if record.parents.is_empty() {
             self.manifest.root_records.push(id.to_string());
@@ -108,13 +100,12 @@ impl Transaction {
         let blobs = self.dir.join(BLOBS);
         fs::create_dir_all(&blobs).map_err(|error| BundleError::io(&blobs, error))?;
         let path = blobs.join(blob.to_string());
-        if path.exists() {
-            files::remove(&temporary)?;
-        } else {
+        if fs::symlink_metadata(&path).is_err() {
             self.note(Some(&blob))?;
-            fs::rename(&temporary, &path).map_err(|error| BundleError::io(&path, error))?;
-            files::sync_directory(&blobs)?;
         }
+        // Also over what has the name already: it may be a link or damaged, the new one is neither.
+        fs::rename(&temporary, &path).map_err(|error| BundleError::io(&path, error))?;
+        files::sync_directory(&blobs)?;
         self.commit()?;
         Ok(blob)
     }
@@ -126,7 +117,7 @@ impl Transaction {
             // A string cannot hold a raw newline, so only the start of a record looks like this.
             let needle = format!("\n{{\"recordId\":\"{id}\"");
             let finder = memchr::memmem::Finder::new(needle.as_bytes());
-            let mut file = File::open(&path)?;
+            let mut file = files::open_plain(&path)?;
             let mut end = file.metadata()?.len();
             loop {
                 let start = end.saturating_sub(SEARCH_BYTES);
@@ -152,7 +143,7 @@ impl Transaction {
         // Only a digest may become part of a path.
         let digest = Digest::from_hex(blob.as_bytes()).ok_or_else(unknown)?;
         let path = self.dir.join(BLOBS).join(digest.to_string());
-        let actual = fs::symlink_metadata(path).map_err(|_| unknown())?.len();
+        let actual = files::length(&path).map_err(|_| unknown())?;
         if actual == claimed {
             Ok(())
         } else {
@@ -161,90 +152,79 @@ impl Transaction {
     }
 
     fn note(&mut self, blob: Option<&Digest>) -> Result<(), BundleError> {
-        let pending = Pending {
-            manifest: self.manifest.clone(),
-            records_bytes: files::length(&self.dir.join(RECORDS))?,
-            audit_bytes: files::length(&self.dir.join(AUDIT_LOG))?,
-            blob: blob.map(Digest::to_string),
-        };
         self.noted = true;
-        files::create(&self.dir.join(PENDING), &serde_json::to_vec(&pending)?)?;
-        files::sync_directory(&self.dir)
+        pending::note(&self.dir, &self.manifest, blob)
     }
 
     fn commit(mut self) -> Result<(), BundleError> {
         self.manifest.blob_count = count_blobs(&self.dir.join(BLOBS))?;
         files::replace(&self.dir, MANIFEST, &self.manifest.to_bytes()?)?;
         self.noted = false;
-        files::remove(&self.dir.join(PENDING))
+        pending::clear(&self.dir)
     }
 }
 
-/// Undoes an addition that did not come to its end.
-fn mend(dir: &Path) -> Result<(), BundleError> {
-    files::remove(&dir.join(files::TEMPORARY))?;
-    let path = dir.join(PENDING);
-    let note = match fs::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        note => note.map_err(|error| BundleError::io(&path, error))?,
-    };
-    // A note that was not written whole was written before anything else was touched.
-    if let Ok(pending) = serde_json::from_slice::<Pending>(&note)
-        && read_manifest(dir)? == pending.manifest
-    {
-        cut_back(&dir.join(RECORDS), pending.records_bytes)?;
-        cut_back(&dir.join(AUDIT_LOG), pending.audit_bytes)?;
-        if let Some(blob) = pending.blob.and_then(|it| Digest::from_hex(it.as_bytes())) {
-            files::remove(&dir.join(BLOBS).join(blob.to_string()))?;
-        }
-    }
-    files::remove(&path)?;
-    files::sync_directory(dir)
-}
-
-fn cut_back(path: &Path, bytes: u64) -> Result<(), BundleError> {
-    if files::length(path)? < bytes {
-        let what = format!("`{}` is shorter than before an interrupted addition", path.display());
-        return Err(BundleError::Inconsistent { what });
-    }
-    files::truncate(path, bytes)
-}
-
-fn read_manifest(dir: &Path) -> Result<Manifest, BundleError> {
+pub(super) fn read_manifest(dir: &Path) -> Result<Manifest, BundleError> {
     let not_a_bundle = |why: String| BundleError::NotABundle { dir: dir.to_owned(), why };
-    let bytes = fs::read(dir.join(MANIFEST)).map_err(|error| not_a_bundle(error.to_string()))?;
-    serde_json::from_slice(&bytes).map_err(|error| not_a_bundle(error.to_string()))
+    let bytes =
+        files::read(&dir.join(MANIFEST)).map_err(|error| not_a_bundle(error.to_string()))?;
+    let manifest: Manifest =
+        serde_json::from_slice(&bytes).map_err(|error| not_a_bundle(error.to_string()))?;
+    let empty = Manifest::empty("");
+    let is_known = manifest.aegx_version == empty.aegx_version
+        && manifest.hash_alg == empty.hash_alg
+        && manifest.canonicalization == empty.canonicalization;
+    if is_known { Ok(manifest) } else { Err(not_a_bundle("of an unknown version".to_owned())) }
 }
 
-/// The hash to chain on to, if the log's last entry is the one that the manifest says.
-fn check_head(dir: &Path, manifest: &Manifest) -> Result<Digest, BundleError> {
+/// What is in the place of a folder could lead out of the bundle.
+fn check_blobs_folder(dir: &Path) -> Result<(), BundleError> {
+    match fs::symlink_metadata(dir.join(BLOBS)) {
+        Ok(metadata) if !metadata.is_dir() => {
+            Err(BundleError::Inconsistent { what: format!("`{BLOBS}` is not a folder") })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The hash to chain on to, if both logs end where the manifest says.
+fn check_ends(dir: &Path, manifest: &Manifest) -> Result<Digest, BundleError> {
     let inconsistent = |what: &str| BundleError::Inconsistent { what: what.to_owned() };
     let head = Digest::from_hex(manifest.audit_head.as_bytes())
         .ok_or_else(|| inconsistent("`audit_head` is no hash"))?;
-    let path = dir.join(AUDIT_LOG);
-    let tail = read_tail(&path).map_err(|error| BundleError::io(&path, error))?;
-    if tail.is_empty() {
+    let tail = |name: &str| {
+        let path = dir.join(name);
+        read_tail(&path).map_err(|error| BundleError::io(&path, error))
+    };
+    let (records, entries) = (tail(RECORDS)?, tail(AUDIT_LOG)?);
+    if records.is_empty() != entries.is_empty() {
+        return Err(inconsistent("there are records without an audit log, or the other way round"));
+    }
+    if entries.is_empty() {
         let is_empty = manifest.record_count == 0 && head == Digest::ZERO;
         return if is_empty { Ok(head) } else { Err(inconsistent("the audit log is empty")) };
     }
-    let last = tail.strip_suffix(b"\n").ok_or_else(|| inconsistent("the audit log has no end"))?;
+    if !records.ends_with(b"\n") {
+        // What is appended would become part of the last record.
+        return Err(inconsistent("the last record has no newline"));
+    }
+    let last =
+        entries.strip_suffix(b"\n").ok_or_else(|| inconsistent("the audit log has no end"))?;
     let last = last.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let entry: AuditEntry = serde_json::from_slice(last)
         .map_err(|_| inconsistent("the last line of the audit log is no entry"))?;
-    if entry.entry_hash != manifest.audit_head
-        || Some(manifest.record_count) != entry.idx.checked_add(1)
-    {
+    if entry.compute_hash() != head || Some(manifest.record_count) != entry.idx.checked_add(1) {
         return Err(inconsistent("the audit log does not end where the manifest says"));
     }
     Ok(head)
 }
 
 fn read_tail(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    let mut file = files::open_plain(path)?;
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(AUDIT_TAIL_BYTES)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
     let mut tail = Vec::new();
-    file.take(AUDIT_TAIL_BYTES).read_to_end(&mut tail)?;
+    file.take(TAIL_BYTES).read_to_end(&mut tail)?;
     Ok(tail)
 }
 

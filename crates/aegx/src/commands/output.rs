@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io::{self, Write};
 
+use aegx::verify::printable;
 use serde_json::Value;
 
 /// One line for people or scripts.
@@ -17,7 +18,8 @@ pub(crate) fn json(value: &Value) {
 
 /// An error, with the program's name as others print it.
 pub(crate) fn error(text: &str) {
-    let _ = writeln!(io::stderr(), "aegx: {text}");
+    // It may name files that others named.
+    let _ = writeln!(io::stderr(), "aegx: {}", printable(text));
 }
 
 /// A line for people beside the result.

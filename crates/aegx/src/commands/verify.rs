@@ -42,13 +42,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 pub(crate) fn verify(path: &Path, rules: Rules) -> Result<Report, Failure> {
     let source = match Source::open(path, rules) {
         Ok(source) => source,
-        Err(error @ ArchiveError::Io { .. }) => {
+        Err(error @ ArchiveError::Io { .. }) if rules == Rules::Strict => {
             return Err(Failure::unable(output::chain(&error)));
         }
         Err(error) => {
-            let at = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let detail = format!("{error} [{}]", error.code());
-            return Ok(Report::of_one(Finding { code: Code::Archive, at, detail }));
+            let at = path.file_name().unwrap_or_default().to_string_lossy();
+            let detail = format!("{} [{}]", output::chain(&error), error.code());
+            return Ok(Report::of_one(Finding::new(Code::Archive, at, detail)));
         }
     };
     let bar = progress::bar(progress::size_of(path), "verifying");

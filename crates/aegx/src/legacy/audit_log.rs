@@ -82,21 +82,19 @@ impl<'s> AuditLog<'s> {
         };
         self.progress.add(chunk.bytes.len() as u64);
         for line in chunk.lines() {
-            let mut found = Vec::new();
-            let link = self.check(&line, &mut found);
+            let link = self.check(&line, findings);
             self.ready.extend(link);
-            findings.extend(found);
         }
         Some(())
     }
 
-    fn check(&mut self, line: &Line<'_>, findings: &mut Vec<Finding>) -> Option<Link> {
+    fn check(&mut self, line: &Line<'_>, findings: &mut Findings) -> Option<Link> {
         let at = format!("{AUDIT_LOG}:{}", line.number);
         let text = frame::unwrap(line, &at, self.rules, findings)?;
         let entry: LegacyEntry = match serde_json::from_str(text) {
             Ok(entry) => entry,
             Err(error) => {
-                findings.push(Finding::new(Code::AuditParse, at, error));
+                findings.add(Finding::new(Code::AuditParse, at, error));
                 self.chain.skip();
                 return Some(Link { line: line.number, record_id: None, ts: None });
             }
@@ -109,7 +107,7 @@ impl<'s> AuditLog<'s> {
         let record_id = Digest::from_hex(entry.record_id.as_bytes());
         if record_id.is_none() && self.rules == Rules::Strict {
             let detail = format!("`record_id` is `{}`, not a hash", entry.record_id);
-            findings.push(Finding::new(Code::AuditSchema, at, detail));
+            findings.add(Finding::new(Code::AuditSchema, at, detail));
         }
         Some(Link { line: line.number, record_id, ts: Some(entry.ts) })
     }
@@ -122,25 +120,19 @@ struct Chain {
 }
 
 impl Chain {
-    fn extend(
-        &mut self,
-        entry: &LegacyEntry,
-        actual: &Digest,
-        at: &str,
-        findings: &mut Vec<Finding>,
-    ) {
+    fn extend(&mut self, entry: &LegacyEntry, actual: &Digest, at: &str, findings: &mut Findings) {
         if entry.idx != self.next_idx {
             let detail = format!("`idx` is {}, the entry stands at {}", entry.idx, self.next_idx);
-            findings.push(Finding::new(Code::AuditIdx, at, detail));
+            findings.add(Finding::new(Code::AuditIdx, at, detail));
         }
         if let Some(head) = self.head.as_ref().filter(|head| **head != entry.prev_hash) {
             let detail =
                 format!("`prev_hash` is `{}`, the entry before has {head}", entry.prev_hash);
-            findings.push(Finding::new(Code::AuditPrev, at, detail));
+            findings.add(Finding::new(Code::AuditPrev, at, detail));
         }
         if Digest::from_hex(entry.entry_hash.as_bytes()) != Some(*actual) {
             let detail = format!("`entry_hash` is `{}`, the entry has {actual}", entry.entry_hash);
-            findings.push(Finding::new(Code::AuditHash, at, detail));
+            findings.add(Finding::new(Code::AuditHash, at, detail));
         }
         self.next_idx += 1;
         self.head = Some(entry.entry_hash.clone());

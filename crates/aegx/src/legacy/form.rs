@@ -8,6 +8,7 @@ use super::recipe::Recipe;
 use super::record::{LegacyPayload, LegacyRecord};
 use crate::digest::Digest;
 use crate::verify::diagnose::outline;
+use crate::verify::report::Findings;
 use crate::verify::{Code, Finding};
 
 const RECORD_KEYS: &[&str] =
@@ -38,12 +39,12 @@ pub(crate) fn record(
     record: &LegacyRecord,
     recipe: Recipe,
     at: &str,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) {
     let bad = record.parents.iter().filter(|it| Digest::from_hex(it.as_bytes()).is_none());
     for parent in bad.take(KEYS_LISTED_MAX) {
         let detail = format!("parent `{parent}` is not 64 lower-case hex digits");
-        findings.push(Finding::new(Code::RecordSchema, at, detail));
+        findings.add(Finding::new(Code::RecordSchema, at, detail));
     }
     let (payload_keys, has_mime) = match (&record.payload, recipe) {
         (LegacyPayload::Inline { .. }, _) => (INLINE_KEYS, false),
@@ -63,7 +64,7 @@ pub(crate) fn record(
 }
 
 /// Everything that strict verification holds against an audit line by itself.
-pub(crate) fn entry(text: &str, entry: &LegacyEntry, at: &str, findings: &mut Vec<Finding>) {
+pub(crate) fn entry(text: &str, entry: &LegacyEntry, at: &str, findings: &mut Findings) {
     if !is_stored_as(text, entry) {
         explain(text, ENTRY_KEYS, &[], at, findings);
     }
@@ -84,19 +85,19 @@ fn explain(
     known: &[&str],
     inner: &[(&str, &[&str])],
     at: &str,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) {
-    let before = findings.len();
+    let before = findings.total();
     let Some(outline) = outline(text) else { return };
     for key in outline.duplicates.iter().take(KEYS_LISTED_MAX) {
         let detail = format!("key `{key}` stands twice in one object");
-        findings.push(Finding::new(Code::DuplicateKey, at, detail));
+        findings.add(Finding::new(Code::DuplicateKey, at, detail));
     }
     let mut unknown = |keys: &[String], known: &[&str], prefix: &str| {
         let unknown = keys.iter().filter(|key| !known.contains(&key.as_str()));
         for key in unknown.take(KEYS_LISTED_MAX) {
             let detail = format!("`{prefix}{key}` is no field of the format");
-            findings.push(Finding::new(Code::UnknownField, at, detail));
+            findings.add(Finding::new(Code::UnknownField, at, detail));
         }
     };
     unknown(&outline.top, known, "");
@@ -104,8 +105,8 @@ fn explain(
         let keys = if *field == "meta" { &outline.meta } else { &outline.payload };
         unknown(keys, known, &format!("{field}."));
     }
-    if findings.len() == before {
+    if findings.total() == before {
         let detail = "the line is not spelled as the writer stores it";
-        findings.push(Finding::new(Code::StoredForm, at, detail));
+        findings.add(Finding::new(Code::StoredForm, at, detail));
     }
 }

@@ -55,13 +55,14 @@ impl<'m> Records<'m> {
     }
 
     /// Reads a line. `None` if nothing is on it; `Some(None)` if no id could be read from it.
-    pub(crate) fn line(&mut self, line: &Line<'_>, all: &mut Findings) -> Option<Option<Digest>> {
+    pub(crate) fn line(
+        &mut self,
+        line: &Line<'_>,
+        findings: &mut Findings,
+    ) -> Option<Option<Digest>> {
         let at = format!("{RECORDS}:{}", line.number);
-        let mut findings = Vec::new();
-        let text = frame::unwrap(line, &at, self.rules, &mut findings);
-        let id = text.map(|text| self.record(text, line.number, &at, &mut findings));
-        all.extend(findings);
-        id
+        let text = frame::unwrap(line, &at, self.rules, findings)?;
+        Some(self.record(text, line.number, &at, findings))
     }
 
     fn record(
@@ -69,13 +70,13 @@ impl<'m> Records<'m> {
         text: &str,
         line: u64,
         at: &str,
-        findings: &mut Vec<Finding>,
+        findings: &mut Findings,
     ) -> Option<Digest> {
         self.count += 1;
         let record: LegacyRecord = match serde_json::from_str(text) {
             Ok(record) => record,
             Err(error) => {
-                findings.push(Finding::new(Code::RecordParse, at, error));
+                findings.add(Finding::new(Code::RecordParse, at, error));
                 return None;
             }
         };
@@ -85,7 +86,7 @@ impl<'m> Records<'m> {
         let id = Digest::from_hex(record.record_id.as_bytes());
         if id != Some(actual) {
             let detail = format!("record_id is `{}`, the content has {actual}", record.record_id);
-            findings.push(Finding::new(Code::RecordId, at, detail));
+            findings.add(Finding::new(Code::RecordId, at, detail));
         }
         self.blob(&record, line, at, findings);
         self.unpinned += u64::from(self.recipe == Recipe::Unified && !is_pinned(&record));
@@ -100,13 +101,13 @@ impl<'m> Records<'m> {
         id
     }
 
-    fn blob(&mut self, record: &LegacyRecord, line: u64, at: &str, findings: &mut Vec<Finding>) {
+    fn blob(&mut self, record: &LegacyRecord, line: u64, at: &str, findings: &mut Findings) {
         let LegacyPayload::Blob { hash, size, .. } = &record.payload else { return };
         // Only a digest may become part of a path. Upstream goes wherever the text leads, and then
         // finds another hash than that text.
         let Some(blob) = Digest::from_hex(hash.as_bytes()) else {
             let detail = format!("`payload.hash` is `{hash}`, which cannot name a blob");
-            findings.push(Finding::new(Code::Legacy, at, detail));
+            findings.add(Finding::new(Code::Legacy, at, detail));
             return;
         };
         let first = self.blobs.entry(blob).or_insert(Expected { bytes: *size, line });
@@ -115,12 +116,12 @@ impl<'m> Records<'m> {
                 "`size` is {size}, the record on line {} says {} of the same blob",
                 first.line, first.bytes
             );
-            findings.push(Finding::new(Code::BlobSize, at, detail));
+            findings.add(Finding::new(Code::BlobSize, at, detail));
         }
     }
 
     /// An export that was filtered holds nothing that the filter excludes.
-    fn check_filters(&self, record: &LegacyRecord, at: &str, findings: &mut Vec<Finding>) {
+    fn check_filters(&self, record: &LegacyRecord, at: &str, findings: &mut Findings) {
         let other_agent = match (&self.filters.agent_id, &record.meta.agent_id) {
             (Some(wanted), Some(agent)) => wanted != agent,
             (Some(_) | None, _) => false,
@@ -128,7 +129,7 @@ impl<'m> Records<'m> {
         let too_early = self.filters.since_time.as_ref().is_some_and(|it| record.meta.ts < *it);
         if other_agent || too_early {
             let detail = "the record is outside the filters that the manifest states";
-            findings.push(Finding::new(Code::LegacyStrict, at, detail));
+            findings.add(Finding::new(Code::LegacyStrict, at, detail));
         }
     }
 
@@ -138,7 +139,7 @@ impl<'m> Records<'m> {
         id: Option<Digest>,
         line: u64,
         at: &str,
-        findings: &mut Vec<Finding>,
+        findings: &mut Findings,
     ) {
         for parent in record.parents.iter().filter_map(|it| Digest::from_hex(it.as_bytes())) {
             if self.known.contains(self.ids.of(&parent)) {
@@ -148,7 +149,7 @@ impl<'m> Records<'m> {
                 self.awaited.push((parent, line));
             } else {
                 let detail = format!("the parent {parent} does not stand before its child");
-                findings.push(Finding::new(Code::ParentMissing, at, detail));
+                findings.add(Finding::new(Code::ParentMissing, at, detail));
             }
         }
         let Some(id) = id else { return };
@@ -159,7 +160,7 @@ impl<'m> Records<'m> {
                 "an earlier record has the id {id} too; type, principal, taint and parents of the \
                  two may differ"
             );
-            findings.push(Finding::new(Code::LegacyStrict, at, detail));
+            findings.add(Finding::new(Code::LegacyStrict, at, detail));
         }
         self.known.insert(known);
     }

@@ -22,11 +22,10 @@ pub(crate) fn verify(
     progress: &Progress<'_>,
 ) -> Report {
     let mut findings = Findings::default();
+    let _held = source.hold();
     let manifest = manifest::check(source, rules, &mut findings);
     if rules == Rules::Strict {
-        let mut found = Vec::new();
-        check_members(source, FURTHER, &mut found);
-        findings.extend(found);
+        check_members(source, FURTHER, &mut findings);
     }
     let filters = manifest.as_ref().map(|it| it.filters.clone()).unwrap_or_default();
     let mut records = Records::new(recipe, rules, &filters);
@@ -36,10 +35,8 @@ pub(crate) fn verify(
     pairing.finish(&mut findings);
     records.finish(&mut findings);
 
-    let mut found = Vec::new();
     let threads = Threads::available();
-    let counted = blobs::check(source, rules, &records.blobs, threads, progress, &mut found);
-    findings.extend(found);
+    let counted = blobs::check(source, rules, &records.blobs, threads, progress, &mut findings);
     if rules == Rules::Strict && !filters.any() {
         check_unreferenced(source, &records, &mut findings);
     }

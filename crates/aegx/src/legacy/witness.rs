@@ -6,17 +6,18 @@
 use serde_json::Value;
 
 use super::record::{LegacyPayload, LegacyRecord, LegacyType};
+use crate::verify::report::Findings;
 use crate::verify::{Code, Finding};
 
 /// Reports where a record contradicts the decision in its payload.
-pub(crate) fn check(record: &LegacyRecord, at: &str, findings: &mut Vec<Finding>) {
+pub(crate) fn check(record: &LegacyRecord, at: &str, findings: &mut Findings) {
     let LegacyPayload::Inline { data } = &record.payload else { return };
     let Some(decision) = data.get("guard_decision").filter(|it| it.get("verdict").is_some()) else {
         return;
     };
     let mut contradicts = |field: &str, stated: &str, hashed: &str| {
         let detail = format!("`{field}` is `{stated}`, the hashed payload says `{hashed}`");
-        findings.push(Finding::new(Code::LegacyStrict, at, detail));
+        findings.add(Finding::new(Code::LegacyStrict, at, detail));
     };
     if record.record_type != LegacyType::GuardDecision {
         contradicts("record_type", record.record_type.as_str(), LegacyType::GuardDecision.as_str());

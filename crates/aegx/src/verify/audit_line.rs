@@ -3,6 +3,7 @@
 use super::diagnose;
 use super::finding::{Code, Finding};
 use super::lines::Line;
+use super::report::Findings;
 use crate::archive::Rules;
 use crate::audit::{self, AuditEntry};
 use crate::digest::Digest;
@@ -11,7 +12,7 @@ use crate::source::AUDIT_LOG;
 use crate::timestamp;
 
 /// What the chain needs to know of an entry. What cannot be a digest is `None`.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) line: u64,
     /// `None` if the line could not be read.
@@ -24,20 +25,30 @@ pub(crate) struct Link {
 }
 
 /// Reads a line; `None` if there is nothing on it.
-pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Vec<Finding>) -> Option<Link> {
-    let at = || format!("{AUDIT_LOG}:{}", line.number);
+pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Findings) -> Option<Link> {
     let plain = if line.ended { read_plain(line) } else { None };
-    let (link, actual) = match plain {
-        Some(read) => read,
-        None => read_any(line, &at(), rules, findings)?,
-    };
+    match plain {
+        Some((link, actual)) => Some(conclude(link, actual, findings)),
+        None => check_any(line, rules, findings),
+    }
+}
+
+/// The long way, for any line.
+pub(crate) fn check_any(line: &Line<'_>, rules: Rules, findings: &mut Findings) -> Option<Link> {
+    let at = format!("{AUDIT_LOG}:{}", line.number);
+    let (link, actual) = read_any(line, &at, rules, findings)?;
+    Some(conclude(link, actual, findings))
+}
+
+fn conclude(link: Link, actual: Digest, findings: &mut Findings) -> Link {
     let sound = link.entry_hash == Some(actual);
     if link.idx.is_some() && !sound {
+        let at = format!("{AUDIT_LOG}:{}", link.line);
         let claimed = link.entry_hash.map_or_else(|| "no digest".to_owned(), |it| it.to_string());
         let detail = format!("entryHash is `{claimed}`, the entry has {actual}");
-        findings.push(Finding::new(Code::AuditHash, at(), detail));
+        findings.add(Finding::new(Code::AuditHash, at, detail));
     }
-    Some(Link { sound, ..link })
+    Link { sound, ..link }
 }
 
 /// The short way: an entry spelled exactly as the writer stores it.
@@ -74,14 +85,14 @@ fn read_any(
     line: &Line<'_>,
     at: &str,
     rules: Rules,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Option<(Link, Digest)> {
     let text = super::frame::unwrap(line, at, rules, findings)?;
     let unread = Link { line: line.number, ..Link::default() };
     let entry: AuditEntry = match serde_json::from_str(text) {
         Ok(entry) => entry,
         Err(error) => {
-            findings.push(Finding::new(Code::AuditParse, at, error));
+            findings.add(Finding::new(Code::AuditParse, at, error));
             return Some((unread, Digest::ZERO));
         }
     };
@@ -89,7 +100,7 @@ fn read_any(
         let digest = Digest::from_hex(text.as_bytes());
         if digest.is_none() {
             let detail = format!("`{field}` is `{text}`, not 64 lower-case hex digits");
-            findings.push(Finding::new(Code::AuditSchema, at, detail));
+            findings.add(Finding::new(Code::AuditSchema, at, detail));
         }
         digest
     };
@@ -102,7 +113,7 @@ fn read_any(
     };
     if !timestamp::has_shape(&entry.ts) {
         let detail = format!("`ts` is `{}`, not `YYYY-MM-DDTHH:MM:SSZ`", entry.ts);
-        findings.push(Finding::new(Code::AuditSchema, at, detail));
+        findings.add(Finding::new(Code::AuditSchema, at, detail));
     }
     if rules == Rules::Strict {
         diagnose::audit(text, &entry, at, findings);

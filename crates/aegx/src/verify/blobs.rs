@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::finding::{Code, Finding};
+use super::report::Findings;
 use super::{Progress, Threads};
 use crate::archive::Rules;
 use crate::digest::{Digest, Hasher};
@@ -35,12 +36,12 @@ pub(crate) fn check(
     expected: &HashMap<Digest, Expected>,
     threads: Threads,
     progress: &Progress<'_>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Counted {
     let members = match source.blobs() {
         Ok(members) => members,
         Err(error) => {
-            findings.push(Finding::new(Code::FileUnreadable, BLOBS, error));
+            findings.add(Finding::new(Code::FileUnreadable, BLOBS, error));
             Vec::new()
         }
     };
@@ -53,7 +54,7 @@ pub(crate) fn check(
     missing.sort_by_key(|(_, claim)| claim.line);
     for (blob, claim) in missing {
         let detail = format!("the blob {blob} is not in the bundle");
-        findings.push(Finding::new(Code::BlobMissing, format!("{RECORDS}:{}", claim.line), detail));
+        findings.add(Finding::new(Code::BlobMissing, format!("{RECORDS}:{}", claim.line), detail));
     }
 
     let wanted = |it: &&(Option<Digest>, &Member)| {
@@ -118,7 +119,7 @@ fn check_one(
     progress: &Progress<'_>,
 ) -> Option<Finding> {
     let name = name?;
-    let (actual, bytes) = match hash(source, &member.name, progress) {
+    let (actual, bytes) = match hash(source, rules, &member.name, progress) {
         Ok(hashed) => hashed,
         Err(error) => return Some(Finding::new(Code::FileUnreadable, &member.name, error)),
     };
@@ -133,8 +134,13 @@ fn check_one(
     Some(Finding::new(Code::BlobSize, at, detail))
 }
 
-fn hash(source: &Source, member: &str, progress: &Progress<'_>) -> io::Result<(Digest, u64)> {
-    let mut input = source.open_member(member)?;
+fn hash(
+    source: &Source,
+    rules: Rules,
+    member: &str,
+    progress: &Progress<'_>,
+) -> io::Result<(Digest, u64)> {
+    let mut input = source.open_under(member, rules)?;
     let mut hasher = Hasher::new();
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut total = 0;

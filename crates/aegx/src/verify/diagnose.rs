@@ -9,6 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::finding::{Code, Finding};
+use super::report::Findings;
 use crate::audit::AuditEntry;
 use crate::record::{Record, is_stable};
 use crate::timestamp;
@@ -28,8 +29,8 @@ const AUDIT_KEYS: &[&str] = &["idx", "ts", "recordId", "prev", "entryHash"];
 const BLOB_KEYS: &[&str] = &["blob", "mime", "size"];
 
 /// Everything that strict verification holds against a record's line by itself.
-pub(crate) fn record(text: &str, record: &Record, at: &str, findings: &mut Vec<Finding>) {
-    let mut strict = |code, detail: String| findings.push(Finding::new(code, at, detail));
+pub(crate) fn record(text: &str, record: &Record, at: &str, findings: &mut Findings) {
+    let mut strict = |code, detail: String| findings.add(Finding::new(code, at, detail));
     if record.extensions.is_some() {
         strict(Code::ExtensionsUnhashed, "`extensions` is covered by no hash".to_owned());
     }
@@ -51,8 +52,8 @@ pub(crate) fn record(text: &str, record: &Record, at: &str, findings: &mut Vec<F
 }
 
 /// Everything that strict verification holds against an audit line by itself.
-pub(crate) fn audit(text: &str, entry: &AuditEntry, at: &str, findings: &mut Vec<Finding>) {
-    let mut strict = |code, detail: String| findings.push(Finding::new(code, at, detail));
+pub(crate) fn audit(text: &str, entry: &AuditEntry, at: &str, findings: &mut Findings) {
+    let mut strict = |code, detail: String| findings.add(Finding::new(code, at, detail));
     check_time(Some(&entry.ts), &mut strict);
     if serde_json::to_string(entry).unwrap_or_default() != text {
         explain(text, AUDIT_KEYS, &mut strict);

@@ -18,6 +18,8 @@ use crate::source::{AUDIT_LOG, RECORDS, Source};
 
 /// Chunks that may be under way at once, for each thread: a bound on memory.
 const CHUNKS_PER_THREAD: usize = 4;
+/// A chunk of more than this counts as several.
+const TICKET_BYTES: usize = 2 << 20;
 
 pub(crate) fn run(
     source: &Source,
@@ -28,16 +30,19 @@ pub(crate) fn run(
     findings: &mut Findings,
 ) {
     let in_flight = threads.0 * CHUNKS_PER_THREAD;
-    let (work_in, work_out) = mpsc::sync_channel::<(u64, Job)>(in_flight);
-    let (done_in, done_out) = mpsc::channel::<(u64, Done)>();
-    // A ticket for each chunk under way; the fold gives it back.
+    let (work_in, work_out) = mpsc::sync_channel::<Numbered<Job>>(in_flight);
+    let (done_in, done_out) = mpsc::channel::<Numbered<Done>>();
+    // Tickets for each chunk under way; the fold gives them back.
     let (ticket_in, ticket_out) = mpsc::sync_channel::<()>(in_flight);
     for _ in 0..in_flight {
         let _ = ticket_in.try_send(());
     }
     let work_out = Mutex::new(work_out);
     thread::scope(|scope| {
-        scope.spawn(move || read_both(source, &work_in, &ticket_out, progress));
+        scope.spawn(move || {
+            let sender = Sender { work: work_in, tickets: ticket_out, in_flight, next: 0 };
+            read_both(source, rules, sender, progress);
+        });
         for _ in 0..threads.0 {
             let done_in = done_in.clone();
             let work_out = &work_out;
@@ -46,15 +51,46 @@ pub(crate) fn run(
         drop(done_in);
         let mut early = BTreeMap::new();
         let mut next = 0;
-        for (number, done) in done_out {
-            early.insert(number, done);
+        for done in done_out {
+            early.insert(done.number, done);
             while let Some(done) = early.remove(&next) {
-                take_in(done, fold, findings);
-                let _ = ticket_in.try_send(());
+                take_in(done.what, fold, findings);
+                for _ in 0..done.tickets {
+                    let _ = ticket_in.try_send(());
+                }
                 next += 1;
             }
         }
     });
+}
+
+/// Something at its place in the order of reading.
+struct Numbered<T> {
+    number: u64,
+    tickets: usize,
+    what: T,
+}
+
+/// Hands jobs out, waiting while too much is under way.
+struct Sender {
+    work: SyncSender<Numbered<Job>>,
+    tickets: Receiver<()>,
+    in_flight: usize,
+    next: u64,
+}
+
+impl Sender {
+    fn send(&mut self, job: Job) {
+        let bytes = if let Job::Lines(_, chunk) = &job { chunk.bytes.len() } else { 0 };
+        // Never more than there are, or nobody could ever have them.
+        let tickets = (1 + bytes / TICKET_BYTES).min(self.in_flight);
+        for _ in 0..tickets {
+            // The far end lives until this thread is done; if not, there is nobody to tell.
+            let _ = self.tickets.recv();
+        }
+        let _ = self.work.send(Numbered { number: self.next, tickets, what: job });
+        self.next += 1;
+    }
 }
 
 enum Job {
@@ -64,31 +100,19 @@ enum Job {
 }
 
 enum Done {
-    Records { seen: Vec<(u64, Seen)>, findings: Vec<Finding> },
-    Entries { links: Vec<Link>, findings: Vec<Finding> },
+    Records { seen: Vec<(u64, Seen)>, findings: Findings },
+    Entries { links: Vec<Link>, findings: Findings },
     Ended(Stream),
     Failed(Finding),
 }
 
 /// Reads both files side by side, so that neither runs ahead of the other by more than a chunk.
-fn read_both(
-    source: &Source,
-    work: &SyncSender<(u64, Job)>,
-    tickets: &Receiver<()>,
-    progress: &Progress<'_>,
-) {
-    let mut number = 0;
-    let mut send = |job| {
-        // The far ends live until this thread is done; if they do not, there is nobody to tell.
-        let sent = tickets.recv().is_ok() && work.send((number, job)).is_ok();
-        number += 1;
-        sent
-    };
-    let mut open = |stream: Stream| match source.open_member(name(stream)) {
+fn read_both(source: &Source, rules: Rules, mut sender: Sender, progress: &Progress<'_>) {
+    let mut open = |stream: Stream| match source.open_under(name(stream), rules) {
         Ok(input) => Some(Chunks::new(input)),
         Err(error) => {
-            send(Job::Failed(Finding::new(Code::FileUnreadable, name(stream), error)));
-            send(Job::Ended(stream));
+            sender.send(Job::Failed(Finding::new(Code::FileUnreadable, name(stream), error)));
+            sender.send(Job::Ended(stream));
             None
         }
     };
@@ -112,11 +136,10 @@ fn read_both(
         if let Job::Lines(_, chunk) = &job {
             progress.add(chunk.bytes.len() as u64);
         }
-        if matches!(job, Job::Failed(_)) {
-            send(job);
-            send(Job::Ended(behind));
-        } else {
-            send(job);
+        let failed = matches!(job, Job::Failed(_));
+        sender.send(job);
+        if failed {
+            sender.send(Job::Ended(behind));
         }
     }
 }
@@ -143,19 +166,19 @@ fn name(stream: Stream) -> &'static str {
     }
 }
 
-fn work(jobs: &Mutex<Receiver<(u64, Job)>>, done: &mpsc::Sender<(u64, Done)>, rules: Rules) {
+fn work(jobs: &Mutex<Receiver<Numbered<Job>>>, done: &mpsc::Sender<Numbered<Done>>, rules: Rules) {
     loop {
         let job = match jobs.lock() {
             Ok(jobs) => jobs.recv(),
             Err(_) => return,
         };
-        let Ok((number, job)) = job else { return };
-        let _ = done.send((number, check(job, rules)));
+        let Ok(Numbered { number, tickets, what }) = job else { return };
+        let _ = done.send(Numbered { number, tickets, what: check(what, rules) });
     }
 }
 
 fn check(job: Job, rules: Rules) -> Done {
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     match job {
         Job::Lines(Stream::Records, chunk) => {
             let mut seen = Vec::with_capacity(usize::try_from(chunk.lines).unwrap_or(0));
@@ -180,13 +203,13 @@ fn check(job: Job, rules: Rules) -> Done {
 fn take_in(done: Done, fold: &mut Fold<'_>, all: &mut Findings) {
     match done {
         Done::Records { seen, findings } => {
-            all.extend(findings);
+            all.append(findings);
             for (line, seen) in seen {
                 fold.record(line, seen, all);
             }
         }
         Done::Entries { links, findings } => {
-            all.extend(findings);
+            all.append(findings);
             for link in &links {
                 fold.entry(link, all);
             }

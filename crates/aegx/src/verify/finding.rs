@@ -16,9 +16,39 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(crate) fn new(code: Code, at: impl fmt::Display, detail: impl fmt::Display) -> Self {
-        Self { code, at: at.to_string(), detail: detail.to_string() }
+    /// A finding whose texts are fit to be shown, whatever the bundle put into them.
+    #[must_use]
+    pub fn new(code: Code, at: impl fmt::Display, detail: impl fmt::Display) -> Self {
+        Self { code, at: shown(&at.to_string()), detail: shown(&detail.to_string()) }
     }
+}
+
+/// Longer texts are cut; a bundle may hold a megabyte where an id should be.
+const TEXT_CHARS_MAX: usize = 400;
+
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(TEXT_CHARS_MAX) {
+        Some((end, _)) => printable(text.get(..end).unwrap_or_default()) + "…",
+        None => printable(text),
+    }
+}
+
+/// Text of unknown origin for a terminal or a log: what could forge a line, repaint the screen or
+/// reverse the reading order is written as an escape.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        let hidden = char.is_control()
+            || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(char, '\u{2060}'..='\u{206f}' | '\u{feff}');
+        if hidden {
+            out.extend(char.escape_unicode());
+        } else {
+            out.push(char);
+        }
+    }
+    out
 }
 
 impl fmt::Display for Finding {

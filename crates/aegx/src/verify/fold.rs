@@ -57,7 +57,7 @@ impl<'a> Fold<'a> {
             awaited: Vec::new(),
             roots_seen: 0,
             roots_agree: true,
-            chain: Chain { next_idx: 0, head: Digest::ZERO, sound: true },
+            chain: Chain { next_idx: 0, head: Some(Digest::ZERO), sound: true },
             pairing: Pairing::default(),
             blobs: HashMap::new(),
             records: 0,
@@ -143,9 +143,8 @@ impl<'a> Fold<'a> {
     fn finish_head(&self, findings: &mut Findings) {
         let Some(claimed) = self.claims.audit_head else { return };
         // After a broken link the head says nothing that was not said already.
-        if self.chain.sound && claimed != self.chain.head {
-            let detail =
-                format!("`audit_head` is {claimed}, the chain ends in {}", self.chain.head);
+        if let Some(head) = self.chain.head.filter(|head| self.chain.sound && claimed != *head) {
+            let detail = format!("`audit_head` is {claimed}, the chain ends in {head}");
             findings.add(Finding::new(Code::AuditHead, MANIFEST, detail));
         }
     }
@@ -195,7 +194,8 @@ pub(crate) enum Stream {
 
 struct Chain {
     next_idx: u64,
-    head: Digest,
+    /// `None` after an entry that could not be read, which was reported.
+    head: Option<Digest>,
     sound: bool,
 }
 
@@ -208,14 +208,16 @@ impl Chain {
             let detail = format!("`idx` is {idx}, the entry stands at {}", self.next_idx);
             findings.add(Finding::new(Code::AuditIdx, at(), detail));
         }
-        if let Some(prev) = link.prev.filter(|prev| *prev != self.head) {
+        if let (Some(prev), Some(head)) = (link.prev, self.head)
+            && prev != head
+        {
             self.sound = false;
-            let detail = format!("`prev` is {prev}, the entry before has {}", self.head);
+            let detail = format!("`prev` is {prev}, the entry before has {head}");
             findings.add(Finding::new(Code::AuditPrev, at(), detail));
         }
         self.next_idx += 1;
         // As upstream: the next link is held against what this entry claims.
-        self.head = link.entry_hash.unwrap_or(Digest::ZERO);
+        self.head = link.entry_hash;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::finding::{Code, Finding};
 use super::lines::Line;
+use super::report::Findings;
 use crate::archive::Rules;
 
 /// Takes the blanks off a line as upstream does; `None` if nothing is left.
@@ -9,18 +10,18 @@ pub(crate) fn unwrap<'a>(
     line: &Line<'a>,
     at: &str,
     rules: Rules,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Option<&'a str> {
     let mut strict = |code, detail| {
         if rules == Rules::Strict {
-            findings.push(Finding::new(code, at, detail));
+            findings.add(Finding::new(code, at, detail));
         }
     };
     if !line.ended {
         strict(Code::FinalNewline, "the last line has no newline");
     }
     let Ok(text) = std::str::from_utf8(line.text) else {
-        findings.push(Finding::new(Code::FileUnreadable, at, "the line is not UTF-8"));
+        findings.add(Finding::new(Code::FileUnreadable, at, "the line is not UTF-8"));
         return None;
     };
     let without_return = text.strip_suffix('\r').unwrap_or(text);

@@ -22,8 +22,11 @@ pub(crate) struct Chunks<R> {
     done: bool,
 }
 
-/// A chunk is at least this long, unless the file ends.
+/// A chunk is about this long, unless a line is longer or the file ends.
 const CHUNK_BYTES: usize = 1 << 20;
+/// What is kept of a line may be longer than the line, so a chunk has no more than this many. Honest
+/// lines have over 200 bytes.
+const CHUNK_LINES_MAX: u64 = CHUNK_BYTES as u64 / 64;
 
 /// The longest line that is read; a bound on memory, far above any honest record.
 pub const LINE_BYTES_MAX: usize = 64 << 20;
@@ -57,35 +60,37 @@ impl<R: Read> Chunks<R> {
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<Chunk>, ReadError> {
-        if self.done {
-            return Ok(None);
-        }
         let mut bytes = std::mem::take(&mut self.carry);
         bytes.reserve((2 * CHUNK_BYTES).saturating_sub(bytes.len()));
-        loop {
+        let mut whole = memchr::memrchr(b'\n', &bytes);
+        while whole.is_none() && !self.done {
+            if bytes.len() > LINE_BYTES_MAX {
+                self.done = true;
+                return Err(ReadError::LineTooLong { line: self.next_line });
+            }
             let searched = bytes.len();
             let read = (&mut self.input)
                 .take(CHUNK_BYTES as u64)
                 .read_to_end(&mut bytes)
                 .map_err(ReadError::Io)?;
-            if read == 0 {
-                self.done = true;
-                break;
-            }
+            self.done = read == 0;
             let fresh = bytes.get(searched..).unwrap_or_default();
-            if let Some(last) = memchr::memrchr(b'\n', fresh) {
-                self.carry = bytes.split_off(searched + last + 1);
+            whole = memchr::memrchr(b'\n', fresh).map(|last| searched + last);
+        }
+        let mut ends = 0;
+        for end in memchr::memchr_iter(b'\n', &bytes) {
+            ends += 1;
+            if ends == CHUNK_LINES_MAX {
+                whole = Some(end);
                 break;
             }
-            if bytes.len() > LINE_BYTES_MAX {
-                self.done = true;
-                return Err(ReadError::LineTooLong { line: self.next_line });
-            }
+        }
+        if let Some(last) = whole {
+            self.carry = bytes.split_off(last + 1);
         }
         if bytes.is_empty() {
             return Ok(None);
         }
-        let ends = memchr::memchr_iter(b'\n', &bytes).count() as u64;
         let lines = ends + u64::from(!bytes.ends_with(b"\n"));
         let first_line = self.next_line;
         self.next_line += lines;
@@ -119,5 +124,41 @@ impl Chunk {
             number += 1;
             Some(Line { number: number - 1, text, ended })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lengths and numbers of all lines, and whether each had its end.
+    fn cut(bytes: &[u8]) -> Vec<(u64, usize, bool)> {
+        let mut chunks = Chunks::new(bytes);
+        let mut lines = Vec::new();
+        while let Ok(Some(chunk)) = chunks.next() {
+            assert!(chunk.lines <= CHUNK_LINES_MAX);
+            assert_eq!(chunk.lines, chunk.lines().count() as u64);
+            lines.extend(chunk.lines().map(|it| (it.number, it.text.len(), it.ended)));
+        }
+        assert_eq!(chunks.lines_read(), lines.len() as u64);
+        lines
+    }
+
+    #[test]
+    fn however_long_the_lines_are_none_is_lost_or_cut() {
+        for length in [0, 1, 63, 300, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1] {
+            for tail in [0, 1, 5] {
+                let count = (2 << 20) / (length + 1);
+                let mut bytes = [vec![b'x'; length], vec![b'\n']].concat().repeat(count);
+                bytes.extend(vec![b'y'; tail]);
+                let mut want: Vec<_> =
+                    (1..).zip(vec![length; count]).map(|(n, l)| (n, l, true)).collect();
+                if tail > 0 {
+                    want.push((count as u64 + 1, tail, false));
+                }
+                assert!(cut(&bytes) == want, "lines of {length}, the last of {tail}");
+            }
+        }
+        assert_eq!(cut(b""), []);
     }
 }

@@ -3,7 +3,7 @@
 //! One pass over each file. Lines are checked by several threads and joined in file order by
 //! [`fold`], so memory does not grow with the bundle but for eight bytes a record.
 
-mod audit_line;
+pub(crate) mod audit_line;
 pub(crate) mod blobs;
 pub(crate) mod diagnose;
 mod engine;
@@ -12,7 +12,8 @@ pub(crate) mod fingerprint;
 mod fold;
 pub(crate) mod frame;
 pub(crate) mod lines;
-mod manifest_check;
+pub(crate) mod manifest_check;
+mod manifest_read;
 pub(crate) mod pinned;
 pub(crate) mod record_line;
 pub(crate) mod report;
@@ -20,12 +21,13 @@ pub(crate) mod report;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-pub use finding::{Class, Code, Finding};
+pub use finding::{Class, Code, Finding, printable};
 pub use lines::LINE_BYTES_MAX;
 pub use record_line::BlobUse;
 pub use report::{FINDINGS_LISTED_MAX, Format, Report};
 
 use crate::archive::Rules;
+use crate::bundle;
 use crate::digest::Digest;
 use crate::source::{AUDIT_LOG, BLOBS, MANIFEST, MemberKind, RECORDS, Source};
 use fingerprint::Fingerprints;
@@ -41,27 +43,26 @@ pub fn verify(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report 
     let ids = Fingerprints::default();
     let threads = Threads::available();
 
-    let mut found = Vec::new();
-    let claims = match source.open_member(MANIFEST) {
-        Ok(input) => manifest_check::check(input, rules, &ids, &mut found),
+    // A writer may be at work in the directory; what it has half done is no fault of the bundle.
+    let _held = source.hold();
+
+    let claims = match source.open_under(MANIFEST, rules) {
+        Ok(input) => manifest_check::check(input, rules, &ids, &mut findings),
         Err(error) => {
-            found.push(Finding::new(Code::FileUnreadable, MANIFEST, error));
+            findings.add(Finding::new(Code::FileUnreadable, MANIFEST, error));
             None
         }
     };
     if rules == Rules::Strict {
-        check_members(source, &[], &mut found);
+        check_members(source, &[], &mut findings);
     }
-    findings.extend(found);
 
     let claims = claims.unwrap_or_default();
     let records_bytes = source.member_bytes(RECORDS).unwrap_or(0);
     let mut fold = fold::Fold::new(rules, &ids, &claims, records_bytes);
     engine::run(source, rules, threads, progress, &mut fold, &mut findings);
 
-    let mut found = Vec::new();
-    let blobs = blobs::check(source, rules, &fold.blobs, threads, progress, &mut found);
-    findings.extend(found);
+    let blobs = blobs::check(source, rules, &fold.blobs, threads, progress, &mut findings);
     fold.finish(blobs.blobs, &mut findings);
 
     let owned = |counts: &std::collections::BTreeMap<&'static str, u64>| {
@@ -83,12 +84,12 @@ pub fn verify(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report 
 /// # Errors
 /// Everything that is wrong with it. A blank line is an error too.
 pub fn check_record_line(text: &[u8]) -> Result<LineFacts, Vec<Finding>> {
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     let line = lines::Line { number: 1, text, ended: true };
     let seen = record_line::check(&line, Rules::Strict, &mut findings);
     match seen.and_then(|seen| seen.id.map(|id| (id, seen.blob))) {
         Some((id, blob)) if findings.is_empty() => Ok(LineFacts { id, blob }),
-        _ => Err(findings),
+        _ => Err(findings.into_listed()),
     }
 }
 
@@ -134,25 +135,29 @@ impl Threads {
 
 /// Refuses what stands at the top of a bundle without belonging there. `further` are plain files
 /// that the format knows besides the usual ones.
-pub(crate) fn check_members(source: &Source, further: &[&str], findings: &mut Vec<Finding>) {
+pub(crate) fn check_members(source: &Source, further: &[&str], findings: &mut Findings) {
     let members = match source.top() {
         Ok(members) => members,
-        Err(error) => return findings.push(Finding::new(Code::FileUnreadable, ".", error)),
+        Err(error) => return findings.add(Finding::new(Code::FileUnreadable, ".", error)),
     };
     for member in members {
         let expected = match member.name.as_str() {
             MANIFEST | RECORDS | AUDIT_LOG => MemberKind::File,
             BLOBS => MemberKind::Directory,
             name if further.contains(&name) => MemberKind::File,
-            _ => {
-                let detail = "does not belong to a bundle and is covered by no hash";
-                findings.push(Finding::new(Code::FileUnexpected, &member.name, detail));
+            name => {
+                let detail = if bundle::is_leftover(name) {
+                    "left by an interrupted addition; the next addition clears it up"
+                } else {
+                    "does not belong to a bundle and is covered by no hash"
+                };
+                findings.add(Finding::new(Code::FileUnexpected, name, detail));
                 continue;
             }
         };
         if member.kind != expected {
-            let detail = "is a link or a special file";
-            findings.push(Finding::new(Code::FileNotRegular, &member.name, detail));
+            let detail = "is a link, a special file, or a folder in the place of a file";
+            findings.add(Finding::new(Code::FileNotRegular, &member.name, detail));
         }
     }
 }

@@ -6,6 +6,7 @@ use super::diagnose;
 use super::finding::{Code, Finding};
 use super::lines::Line;
 use super::pinned::is_pinned;
+use super::report::Findings;
 use crate::archive::Rules;
 use crate::digest::Digest;
 use crate::plain::Plain;
@@ -14,7 +15,7 @@ use crate::source::RECORDS;
 use crate::timestamp;
 
 /// What the rest of verification needs to know of a record.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// The id that the line claims, if it can be one.
     pub(crate) id: Option<Digest>,
@@ -40,18 +41,19 @@ pub struct BlobUse {
 }
 
 /// Reads a line; `None` if there is nothing on it.
-pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Vec<Finding>) -> Option<Seen> {
-    if line.ended
-        && let Some(seen) = check_plain(line, findings)
-    {
-        return Some(seen);
-    }
+pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Findings) -> Option<Seen> {
+    let plain = if line.ended { check_plain(line, findings) } else { None };
+    plain.or_else(|| check_any(line, rules, findings))
+}
+
+/// The long way, for any line.
+pub(crate) fn check_any(line: &Line<'_>, rules: Rules, findings: &mut Findings) -> Option<Seen> {
     let at = format!("{RECORDS}:{}", line.number);
     let text = super::frame::unwrap(line, &at, rules, findings)?;
     let record: Record = match serde_json::from_str(text) {
         Ok(record) => record,
         Err(error) => {
-            findings.push(Finding::new(Code::RecordParse, at, error));
+            findings.add(Finding::new(Code::RecordParse, at, error));
             return Some(Seen::default());
         }
     };
@@ -59,7 +61,7 @@ pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Vec<Finding>) 
     let actual = record.compute_id();
     let id = Digest::from_hex(record.record_id.as_bytes());
     if id != Some(actual) {
-        findings.push(id_mismatch(&at, &actual, &record.record_id));
+        findings.add(id_mismatch(&at, &actual, &record.record_id));
     }
     if rules == Rules::Strict {
         diagnose::record(text, &record, &at, findings);
@@ -81,7 +83,7 @@ pub(crate) fn check(line: &Line<'_>, rules: Rules, findings: &mut Vec<Finding>) 
 }
 
 /// The short way: a line that is its own canonical form, which is also beyond reproach.
-fn check_plain(line: &Line<'_>, findings: &mut Vec<Finding>) -> Option<Seen> {
+pub(crate) fn check_plain(line: &Line<'_>, findings: &mut Findings) -> Option<Seen> {
     let mut text = Plain::new(line.text);
     text.token(b"{\"recordId\":")?;
     let id = Digest::from_hex(text.string()?)?;
@@ -127,7 +129,7 @@ fn check_plain(line: &Line<'_>, findings: &mut Vec<Finding>) -> Option<Seen> {
     ]);
     if id != actual {
         let at = format!("{RECORDS}:{}", line.number);
-        findings.push(id_mismatch(&at, &actual, &id.to_string()));
+        findings.add(id_mismatch(&at, &actual, &id.to_string()));
     }
     let is_root = parents.is_empty();
     let kind = Some((record_type, principal));
@@ -152,8 +154,8 @@ fn plain_payload<'a>(text: &mut Plain<'a>) -> Option<(&'a [u8], Option<BlobUse>)
 }
 
 /// The rules of upstream's JSON Schema, on the record as it was read.
-fn check_schema(record: &Record, at: &str, findings: &mut Vec<Finding>) {
-    let mut bad = |detail: String| findings.push(Finding::new(Code::RecordSchema, at, detail));
+fn check_schema(record: &Record, at: &str, findings: &mut Findings) {
+    let mut bad = |detail: String| findings.add(Finding::new(Code::RecordSchema, at, detail));
     if Digest::from_hex(record.record_id.as_bytes()).is_none() {
         bad(format!("`recordId` is `{}`, not 64 lower-case hex digits", record.record_id));
     }

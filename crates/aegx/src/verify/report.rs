@@ -71,7 +71,7 @@ impl Format {
 /// A bound on memory; a bundle with more is counted further but not listed.
 pub const FINDINGS_LISTED_MAX: usize = 10_000;
 
-/// Collects findings within the bound.
+/// Collects findings within the bound: one line may hold millions of faults.
 #[derive(Default)]
 pub(crate) struct Findings {
     listed: Vec<Finding>,
@@ -86,6 +86,27 @@ impl Findings {
         if self.listed.len() < FINDINGS_LISTED_MAX {
             self.listed.push(finding);
         }
+    }
+
+    /// Adds what another collector holds, listed or not.
+    pub(crate) fn append(&mut self, other: Self) {
+        let room = FINDINGS_LISTED_MAX.saturating_sub(self.listed.len());
+        self.listed.extend(other.listed.into_iter().take(room));
+        self.total += other.total;
+        self.worst = self.worst.max(other.worst);
+    }
+
+    /// How many there are, listed or not.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    pub(crate) fn into_listed(self) -> Vec<Finding> {
+        self.listed
     }
 
     pub(crate) fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
