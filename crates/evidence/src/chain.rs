@@ -1,16 +1,19 @@
 //! The chain across segments: does each go on where the one before ended, and is each one sound?
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
+use aegx::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::layout::Layout;
-use crate::segment::{self, Header, SEAL_BYTES_MAX, Seal, Walk};
+use crate::segment::{self, Checked, Header, SEAL_BYTES_MAX, Seal, Walk};
 
 /// Something that should not be as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,78 +74,89 @@ pub(crate) fn read_retired(layout: &Layout) -> io::Result<Vec<Retired>> {
     lines.map(|line| serde_json::from_slice(line).map_err(io::Error::from)).collect()
 }
 
-/// Checks every segment but the last: present, sealed, joined to its neighbours; and verifies their
-/// contents, newest first, as far as `bytes_max` goes. Gives how many were verified.
-pub(crate) fn check_sealed(
-    layout: &Layout,
-    numbers: &[u64],
-    last: &Header,
-    bytes_max: Option<u64>,
-) -> Result<u64, Damage> {
-    let sealed = numbers.split_last().map_or(&[][..], |(_, sealed)| sealed);
+/// Checks, from headers and seals alone, that every segment is there and goes on where the one
+/// before ended. `last` is the header of the last one, which need not be sealed.
+pub(crate) fn check_links(layout: &Layout, numbers: &[u64], last: &Header) -> Result<(), Damage> {
     let retired = read_retired(layout)
         .map_err(|error| Damage::of_journal(format!("retired.jsonl: {error}")))?;
     let mut end = End::after(retired.last());
-    for number in sealed {
+    for number in numbers.split_last().map_or(&[][..], |(_, sealed)| sealed) {
         let (header, seal) =
             glance(layout, *number).map_err(|what| Damage::at(*number, 0, what))?;
         end = end.join(&header, &seal).map_err(|what| Damage::at(*number, 0, what))?;
     }
-    end.meets(last).map_err(|what| Damage::at(last.segment, 0, what))?;
-
-    let mut budget = bytes_max.unwrap_or(u64::MAX);
-    let mut chosen = Vec::new();
-    for number in sealed.iter().rev() {
-        let path = segment::path(&layout.segments(), *number);
-        let bytes = fs::metadata(path).map_or(0, |it| it.len());
-        let Some(left) = budget.checked_sub(bytes) else { break };
-        budget = left;
-        chosen.push(*number);
-    }
-    verify_all(layout, &chosen)
+    end.meets(last).map_err(|what| Damage::at(last.segment, 0, what))
 }
 
-/// Verifies sealed segments on all cores.
-fn verify_all(layout: &Layout, numbers: &[u64]) -> Result<u64, Damage> {
+/// Verifies the contents of segments on all cores, noting the root of the tree at each of `sizes`.
+pub(crate) fn check_contents(
+    layout: &Layout,
+    numbers: &[u64],
+    sizes: &BTreeSet<u64>,
+) -> (BTreeMap<u64, Checked>, Vec<Damage>) {
     let next = AtomicUsize::new(0);
-    let damages = Mutex::new(Vec::new());
+    let done = Mutex::new((BTreeMap::new(), Vec::new()));
     let threads = thread::available_parallelism().map_or(1, usize::from).min(numbers.len());
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let (Err(damage), Ok(mut damages)) =
-                        (verify_one(layout, *number), damages.lock())
-                    {
-                        damages.push(damage);
+                    let checked = check_one(layout, *number, sizes);
+                    let Ok(mut done) = done.lock() else { return };
+                    match checked {
+                        Ok(checked) => drop(done.0.insert(*number, checked)),
+                        Err(what) => done.1.push(Damage::at(*number, 0, what)),
                     }
                 }
             });
         }
     });
-    let mut damages = damages.into_inner().unwrap_or_default();
-    damages.sort_by_key(|damage: &Damage| (damage.segment, damage.offset));
-    match damages.into_iter().next() {
-        Some(first) => Err(first),
-        None => Ok(numbers.len() as u64),
-    }
+    done.into_inner().unwrap_or_default()
 }
 
-fn verify_one(layout: &Layout, number: u64) -> Result<(), Damage> {
-    let damage = |offset, what: String| Damage::at(number, offset, what);
-    let bytes = fs::read(segment::path(&layout.segments(), number))
-        .map_err(|error| damage(0, error.to_string()))?;
-    let checked =
-        segment::check(&bytes).ok_or_else(|| damage(0, "the header cannot be read".to_owned()))?;
-    match checked.broken {
-        Some(broken) => Err(damage(broken.offset, broken.why)),
-        None if checked.seal.is_none() => Err(damage(checked.end, "it is not sealed".to_owned())),
-        None => Ok(()),
+/// What the header of a segment says must follow from the segment before.
+pub(crate) fn check_joins(segments: &BTreeMap<u64, Checked>) -> Vec<Damage> {
+    let mut damages = Vec::new();
+    for (before, after) in segments.values().zip(segments.values().skip(1)) {
+        let header = &after.header;
+        if before.header.segment + 1 != header.segment {
+            continue;
+        }
+        let peaks: Vec<_> = before.frontier.peaks().iter().map(Digest::to_string).collect();
+        let mut complain =
+            |what: &str| damages.push(Damage::at(header.segment, 0, what.to_owned()));
+        if peaks != header.peaks {
+            complain("its tree does not go on from the segment before");
+        }
+        if !before.open.values().eq(&header.open) {
+            complain("its open entries are not those of the segment before");
+        }
+    }
+    damages
+}
+
+/// Checks one segment. What looks torn is looked at again: it may be a record that is just being
+/// written, and readers take no lock.
+fn check_one(layout: &Layout, number: u64, sizes: &BTreeSet<u64>) -> Result<Checked, String> {
+    const LOOKS_MAX: usize = 5;
+    const PAUSE: Duration = Duration::from_millis(50);
+    let path = segment::path(&layout.segments(), number);
+    let mut looks = 0;
+    loop {
+        let bytes = fs::read(&path).map_err(|error| error.to_string())?;
+        let checked = segment::check_noting(&bytes, sizes)
+            .ok_or_else(|| "the header cannot be read".to_owned())?;
+        looks += 1;
+        let torn = checked.broken.as_ref().is_some_and(|it| it.torn_tail);
+        if !torn || looks == LOOKS_MAX {
+            return Ok(checked);
+        }
+        thread::sleep(PAUSE);
     }
 }
 
 /// Header and seal of a segment, without what is between them.
-pub(crate) fn glance(layout: &Layout, number: u64) -> Result<(Header, Seal), String> {
+fn glance(layout: &Layout, number: u64) -> Result<(Header, Seal), String> {
     let path = segment::path(&layout.segments(), number);
     let read = || -> io::Result<(Vec<u8>, Vec<u8>)> {
         let mut file = File::open(&path)?;
@@ -179,7 +193,7 @@ impl End {
     fn after(retired: Option<&Retired>) -> Self {
         match retired {
             None => {
-                let head = aegx::Digest::ZERO.to_string();
+                let head = Digest::ZERO.to_string();
                 Self { segment: 0, first: 0, head, journal: None }
             }
             Some(last) => Self {

@@ -53,6 +53,12 @@ pub enum CheckpointError {
         /// What is wrong with it.
         why: String,
     },
+    /// The key and the segments do not belong together.
+    #[error("`{path}` is the key of another journal, or the journal's name was changed")]
+    OtherJournal {
+        /// The file.
+        path: String,
+    },
     /// A line that is no checkpoint, other than a torn last one.
     #[error("`{path}` line {line} is no checkpoint")]
     Line {
@@ -89,6 +95,10 @@ impl Checkpoints {
                 load(&path)?
             }
         };
+        if key.verifier().name().as_str() != origin(journal) {
+            let path = path.display().to_string();
+            return Err(CheckpointError::OtherJournal { path });
+        }
         let public = format!("{}\n", key.verifier());
         let known = fs::read_to_string(layout.public_key()).unwrap_or_default();
         if known != public {
@@ -160,8 +170,13 @@ pub(crate) fn verify(note: &str, key: &VerifierKey) -> Result<Checkpoint, String
     }
 }
 
+/// The name of a journal's log, and of the key that signs it.
+pub(crate) fn origin(journal: &str) -> String {
+    format!("lazaret-{journal}")
+}
+
 fn generate(journal: &str) -> Result<SigningKey, String> {
-    let name = NoteName::new(&format!("lazaret-{journal}")).map_err(|error| error.to_string())?;
+    let name = NoteName::new(&origin(journal)).map_err(|error| error.to_string())?;
     let mut seed = [0; SEED_BYTES];
     getrandom::fill(&mut seed).map_err(|error| error.to_string())?;
     let key = SigningKey::from_seed(name, &seed);

@@ -3,6 +3,7 @@
 //! Nothing is changed before everything was looked at. A torn tail is cut back to the last whole
 //! entry and kept aside; any other damage stops the start.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -125,7 +126,7 @@ pub(crate) fn start(config: &Config) -> Result<Start, OpenError> {
     let kept = checkpoints::read(&layout)?;
     let signed_size = kept.last().map_or(0, |it| it.size);
 
-    let (file, tip, recovery) = match numbers.last() {
+    let (file, tip, checkpoints, recovery) = match numbers.last() {
         None if signed_size > 0 => {
             let what = format!("there are no segments, but {signed_size} records were signed");
             return Err(OpenError::Damaged(Damage::of_journal(what)));
@@ -135,7 +136,6 @@ pub(crate) fn start(config: &Config) -> Result<Start, OpenError> {
     };
     checkpoints::mend(&layout).map_err(io)?;
     Blobs::new(layout.blobs()).sweep().map_err(io)?;
-    let checkpoints = Checkpoints::open(&layout, &tip.journal)?;
     let last_checkpoint = (signed_size, config.clock.unix_seconds());
     Ok(Start { layout, lock, file, tip, checkpoints, last_checkpoint, recovery })
 }
@@ -175,7 +175,10 @@ fn lock(layout: &Layout) -> Result<File, OpenError> {
 }
 
 /// Begins a new journal.
-fn found(layout: &Layout, segment_bytes: u64) -> Result<(File, Tip, Recovery), OpenError> {
+fn found(
+    layout: &Layout,
+    segment_bytes: u64,
+) -> Result<(File, Tip, Checkpoints, Recovery), OpenError> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|error| OpenError::Internal(error.to_string()))?;
     let mut tip = Tip {
@@ -193,7 +196,8 @@ fn found(layout: &Layout, segment_bytes: u64) -> Result<(File, Tip, Recovery), O
     let path = segment::path(&layout.segments(), 0);
     let file = segment::create(&path, &header, segment_bytes, None).map_err(io)?;
     tip.offset = header.len() as u64;
-    Ok((file, tip, Recovery { clean: true, ..Recovery::default() }))
+    let checkpoints = Checkpoints::open(layout, &tip.journal)?;
+    Ok((file, tip, checkpoints, Recovery { clean: true, ..Recovery::default() }))
 }
 
 /// Goes on with a journal that is there.
@@ -203,7 +207,7 @@ fn resume(
     numbers: &[u64],
     last: u64,
     signed_size: u64,
-) -> Result<(File, Tip, Recovery), OpenError> {
+) -> Result<(File, Tip, Checkpoints, Recovery), OpenError> {
     let clean = read_clean(layout);
     let path = segment::path(&layout.segments(), last);
     let io = |error| OpenError::io(&path, error);
@@ -212,9 +216,8 @@ fn resume(
     let checked =
         segment::check(&bytes).ok_or_else(|| damaged(0, "the header cannot be read".to_owned()))?;
 
-    let depth = if clean.is_some() { Some(STARTUP_VERIFY_BYTES) } else { None };
-    let verified =
-        chain::check_sealed(layout, numbers, &checked.header, depth).map_err(OpenError::Damaged)?;
+    chain::check_links(layout, numbers, &checked.header).map_err(OpenError::Damaged)?;
+    let checkpoints = Checkpoints::open(layout, &checked.header.journal)?;
     if checked.next_idx < signed_size {
         let why =
             format!("{} records are left of {signed_size} that were signed", checked.next_idx);
@@ -228,9 +231,12 @@ fn resume(
         return Err(damaged(checked.end, why));
     }
 
+    let depth = if clean.is_some() { STARTUP_VERIFY_BYTES } else { u64::MAX };
+    let (checked, verified_segments) = check_before(layout, numbers, checked, depth)?;
+
     // From here on things are changed.
     let mut recovery =
-        Recovery { clean: clean.is_some(), verified_segments: verified + 1, ..Recovery::default() };
+        Recovery { clean: clean.is_some(), verified_segments, ..Recovery::default() };
     if checked.broken.is_some() {
         recovery.cut = Some(cut(layout, config, last, &bytes, checked.end)?);
     }
@@ -248,7 +254,7 @@ fn resume(
         open: checked.open,
     };
     if !sealed {
-        return Ok((file, tip, recovery));
+        return Ok((file, tip, checkpoints, recovery));
     }
     // The crash came between the seal and the next segment.
     let header =
@@ -258,7 +264,47 @@ fn resume(
     tip.segment = last + 1;
     tip.segment_first = tip.next_idx;
     tip.offset = header.len() as u64;
-    Ok((file, tip, recovery))
+    Ok((file, tip, checkpoints, recovery))
+}
+
+/// Verifies sealed segments before the last one, newest first, as far as `bytes_max` goes. Gives
+/// the last one back, and how many were verified with it.
+fn check_before(
+    layout: &Layout,
+    numbers: &[u64],
+    last: Checked,
+    bytes_max: u64,
+) -> Result<(Checked, u64), OpenError> {
+    let mut budget = bytes_max;
+    let mut chosen = Vec::new();
+    for number in numbers.iter().rev().skip(1) {
+        let path = segment::path(&layout.segments(), *number);
+        let Some(left) = budget.checked_sub(fs::metadata(path).map_or(0, |it| it.len())) else {
+            break;
+        };
+        budget = left;
+        chosen.push(*number);
+    }
+    let (mut checked, mut damages) = chain::check_contents(layout, &chosen, &BTreeSet::new());
+    for (number, checked) in &checked {
+        match &checked.broken {
+            Some(broken) => damages.push(Damage::at(*number, broken.offset, broken.why.clone())),
+            None if checked.seal.is_none() => {
+                damages.push(Damage::at(*number, checked.end, "it is not sealed".to_owned()));
+            }
+            None => {}
+        }
+    }
+    let number = last.header.segment;
+    checked.insert(number, last);
+    damages.extend(chain::check_joins(&checked));
+    damages.sort_by_key(|damage| (damage.segment, damage.offset));
+    let count = checked.len() as u64;
+    match (damages.into_iter().next(), checked.remove(&number)) {
+        (Some(first), _) => Err(OpenError::Damaged(first)),
+        (None, Some(last)) => Ok((last, count)),
+        (None, None) => Err(OpenError::Internal("the last segment was not checked".to_owned())),
+    }
 }
 
 fn found_end(checked: &Checked) -> Clean {

@@ -3,10 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use aegx::note::VerifierKey;
 use aegx::verify::BlobUse;
@@ -17,7 +13,7 @@ use crate::chain::{self, Damage};
 use crate::checkpoints;
 use crate::layout::Layout;
 use crate::reader::{ReadError, Reader};
-use crate::segment::{self, Checked};
+use crate::segment::Checked;
 
 /// What to hold the journal against.
 #[derive(Default)]
@@ -61,8 +57,15 @@ pub fn verify(reader: &Reader, against: &Against) -> Result<Verified, ReadError>
     let statements = read_statements(layout, against, &mut verified.damages);
     let sizes: BTreeSet<u64> = statements.iter().map(|it| it.size).collect();
 
-    let checked = check_segments(layout, &numbers, &sizes, &mut verified.damages);
+    let (checked, damages) = chain::check_contents(layout, &numbers, &sizes);
+    verified.damages.extend(damages);
     join(layout, &numbers, &checked, &mut verified);
+    let journal = checked.values().next().map(|it| it.header.journal.as_str());
+    let named = |it: &Statement| journal.is_none_or(|id| it.origin == checkpoints::origin(id));
+    if !statements.iter().all(named) {
+        let what = "the checkpoints are of another journal".to_owned();
+        verified.damages.push(Damage::of_journal(what));
+    }
     check_statements(&statements, &checked, &mut verified);
     check_blobs(layout, &checked, &mut verified);
     verified.damages.sort_by_key(|damage| (damage.segment, damage.offset));
@@ -71,6 +74,7 @@ pub fn verify(reader: &Reader, against: &Against) -> Result<Verified, ReadError>
 
 /// A signed claim about the tree.
 struct Statement {
+    origin: String,
     size: u64,
     root: Digest,
     what: String,
@@ -105,7 +109,12 @@ fn read_statements(
     let mut statements = Vec::new();
     for (note, what) in own.chain(outside) {
         match checkpoints::verify(note, &key) {
-            Ok(it) => statements.push(Statement { size: it.size(), root: it.root(), what }),
+            Ok(it) => statements.push(Statement {
+                origin: it.origin().to_owned(),
+                size: it.size(),
+                root: it.root(),
+                what,
+            }),
             Err(why) => complain(format!("{what}: {why}")),
         }
     }
@@ -120,54 +129,6 @@ fn read_statements(
     statements
 }
 
-fn check_segments(
-    layout: &Layout,
-    numbers: &[u64],
-    sizes: &BTreeSet<u64>,
-    damages: &mut Vec<Damage>,
-) -> BTreeMap<u64, Checked> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new((BTreeMap::new(), Vec::new()));
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(numbers.len());
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let checked = check_segment(layout, *number, sizes);
-                    let Ok(mut done) = done.lock() else { return };
-                    match checked {
-                        Ok(checked) => drop(done.0.insert(*number, checked)),
-                        Err(what) => done.1.push(Damage::at(*number, 0, what)),
-                    }
-                }
-            });
-        }
-    });
-    let (checked, found) = done.into_inner().unwrap_or_default();
-    damages.extend(found);
-    checked
-}
-
-/// Checks one segment. What looks torn is looked at again: it may be a record that is just being
-/// written, and readers take no lock.
-fn check_segment(layout: &Layout, number: u64, sizes: &BTreeSet<u64>) -> Result<Checked, String> {
-    const LOOKS_MAX: usize = 5;
-    const PAUSE: Duration = Duration::from_millis(50);
-    let path = segment::path(&layout.segments(), number);
-    let mut looks = 0;
-    loop {
-        let bytes = fs::read(&path).map_err(|error| error.to_string())?;
-        let checked = segment::check_noting(&bytes, sizes)
-            .ok_or_else(|| "the header cannot be read".to_owned())?;
-        looks += 1;
-        let torn = checked.broken.as_ref().is_some_and(|it| it.torn_tail);
-        if !torn || looks == LOOKS_MAX {
-            return Ok(checked);
-        }
-        thread::sleep(PAUSE);
-    }
-}
-
 /// Does each segment go on where the one before ended?
 fn join(
     layout: &Layout,
@@ -180,21 +141,13 @@ fn join(
     verified.records = segments.values().map(|it| it.next_idx - it.header.first).sum();
     let last = numbers.last().copied();
     if let Some(header) = last.and_then(|last| segments.get(&last)).map(|it| &it.header)
-        && let Err(damage) = chain::check_sealed(layout, numbers, header, Some(0))
+        && let Err(damage) = chain::check_links(layout, numbers, header)
     {
         verified.damages.push(damage);
     }
+    verified.damages.extend(chain::check_joins(segments));
     let clean = layout.clean().exists();
-    let mut before: Option<&Checked> = None;
     for (number, checked) in segments {
-        if let Some(before) = before {
-            let peaks: Vec<_> = before.frontier.peaks().iter().map(Digest::to_string).collect();
-            if before.header.segment + 1 == *number && peaks != checked.header.peaks {
-                let what = "its tree does not go on from the segment before".to_owned();
-                verified.damages.push(Damage::at(*number, 0, what));
-            }
-        }
-        before = Some(checked);
         if let Some(broken) = &checked.broken {
             let torn = broken.torn_tail && Some(*number) == last && !clean;
             let hint = if torn { ": torn by a crash? the next start cuts it" } else { "" };
@@ -214,7 +167,7 @@ fn check_statements(
         .flat_map(|it| it.roots.iter().map(|(size, root)| (*size, *root)))
         .collect();
     let end = segments.values().next_back().map_or(0, |it| it.next_idx);
-    for Statement { size, root, what } in statements {
+    for Statement { size, root, what, .. } in statements {
         let complaint = match roots.get(size) {
             Some(found) if found == root => None,
             Some(_) => Some("the records are not those that were signed".to_owned()),

@@ -120,6 +120,12 @@ pub(crate) fn snapshot(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
+/// Where a blob lies.
+pub(crate) fn blob_path(dir: &Path, content: &[u8]) -> PathBuf {
+    let name = aegx::Digest::of(content).to_string();
+    dir.join("blobs").join(name.get(..2).unwrap()).join(name)
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "a test that damages a file need not do so atomically"

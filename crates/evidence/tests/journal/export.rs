@@ -7,7 +7,7 @@ use evidence::{Content, Exported, Filter, ImportError, Imports, Index, NewRecord
 use model::SessionId;
 use serde_json::{Value, json};
 
-use crate::common::{assert_sound, kinds, open, overwrite, record, snapshot};
+use crate::common::{assert_sound, blob_path, kinds, open, overwrite, record, snapshot};
 
 fn export_session(dir: &Path, session: &str, out: &Path) -> Exported {
     let reader = Reader::open(dir).unwrap();
@@ -118,7 +118,7 @@ fn a_missing_blob_fails_the_export_and_leaves_nothing() {
     let home = dir.path().join("home");
     two_sessions(&home);
     let blob = aegx::Digest::of(b"shared-blob").to_string();
-    std::fs::remove_file(home.join("blobs").join(&blob[..2]).join(&blob)).unwrap();
+    std::fs::remove_file(blob_path(&home, b"shared-blob")).unwrap();
     let reader = Reader::open(&home).unwrap();
     let index = Index::open(&reader, &mut |_| ()).unwrap();
     let out = dir.path().join("out");
@@ -150,7 +150,7 @@ fn an_import_is_verified_kept_apart_and_recorded() {
 
     let reader = Reader::open(&other).unwrap();
     let imports = Imports::of(&reader);
-    assert_eq!(imports.heads(), [imported.head.clone()]);
+    assert_eq!(imports.heads(), std::slice::from_ref(&imported.head));
     let head = aegx::Digest::from_hex(imported.head.as_bytes()).unwrap();
     let mut count = 0;
     let filter = Filter { session: Some(SessionId::parse("mine").unwrap()), ..Filter::default() };

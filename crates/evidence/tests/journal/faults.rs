@@ -47,14 +47,16 @@ impl Disk for FaultyDisk {
             let enospc = self.fault == Fault::Enospc;
             return if enospc { Err(io::Error::from_raw_os_error(28)) } else { Ok(0) };
         }
-        let mine = self.writes.fetch_add(1, Ordering::SeqCst) == self.at;
+        if self.writes.fetch_add(1, Ordering::SeqCst) != self.at {
+            return RealDisk.write_at(file, bytes, offset);
+        }
         match self.fault {
-            Fault::ShortWrite | Fault::Enospc if mine => {
+            Fault::ShortWrite | Fault::Enospc => {
                 self.short.store(1, Ordering::SeqCst);
                 RealDisk.write_at(file, &bytes[..bytes.len() / 2], offset)
             }
-            Fault::Eio if mine => Err(io::Error::from_raw_os_error(5)),
-            _ => RealDisk.write_at(file, bytes, offset),
+            Fault::Eio => Err(io::Error::from_raw_os_error(5)),
+            Fault::FailedSync => RealDisk.write_at(file, bytes, offset),
         }
     }
 

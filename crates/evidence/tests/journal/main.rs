@@ -3,7 +3,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    clippy::panic,
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 

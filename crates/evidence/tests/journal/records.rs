@@ -5,7 +5,7 @@ use evidence::{AppendError, Content, INLINE_BYTES_MAX, NewRecord};
 use model::Taint;
 use serde_json::{Value, json};
 
-use crate::common::{assert_sound, lines, numbered, open, record};
+use crate::common::{assert_sound, blob_path, lines, numbered, open, record};
 
 #[test]
 fn a_record_is_stored_as_the_format_says() {
@@ -46,7 +46,7 @@ fn long_content_goes_to_a_blob_that_is_there_before_the_record() {
     assert_sound(dir.path());
 
     let blob = Digest::of(b"short").to_string();
-    std::fs::remove_file(dir.path().join("blobs").join(&blob[..2]).join(&blob)).unwrap();
+    std::fs::remove_file(blob_path(dir.path(), b"short")).unwrap();
     let damages = crate::common::damages(dir.path(), &evidence::Against::default());
     assert!(damages.len() == 1 && damages[0].contains(&blob), "{damages:?}");
 }
