@@ -1,0 +1,203 @@
+//! House rules that a compiler cannot see, for the whole workspace.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "test helpers; `allow-unwrap-in-tests` covers only `#[test]` functions"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const FILE_LINES_MAX: usize = 400;
+const TEST_FILE_LINES_MAX: usize = 600;
+const FN_LINES_MAX: usize = 70;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Files with this ending below `dir`, without what was built.
+fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if name != "target" && name != ".git" {
+                found.extend(files(&path, ending));
+            }
+        } else if name.ends_with(ending) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let mut found = files(&root().join("crates"), ".rs");
+    found.extend(files(&root().join("fuzz"), ".rs"));
+    found.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+fn is_test(path: &Path) -> bool {
+    let name = path.file_stem().unwrap().to_string_lossy();
+    path.components().any(|it| it.as_os_str() == "tests") || name == "tests"
+}
+
+#[test]
+fn files_fit_in_a_head() {
+    for (path, text) in sources() {
+        let max = if is_test(&path) { TEST_FILE_LINES_MAX } else { FILE_LINES_MAX };
+        let lines = text.lines().count();
+        assert!(lines <= max, "{}: {lines} lines, at most {max}", path.display());
+    }
+}
+
+#[test]
+fn functions_fit_on_a_screen() {
+    for (path, text) in sources() {
+        let mut open: Option<(usize, String)> = None;
+        for (number, line) in text.lines().enumerate() {
+            let trimmed = line.trim_start();
+            let indent = line.get(..line.len() - trimmed.len()).unwrap();
+            let begins = trimmed.starts_with("fn ") || trimmed.contains(" fn ");
+            if open.is_none() && begins && !trimmed.starts_with("//") && !line.ends_with(';') {
+                open = Some((number, format!("{indent}}}")));
+            }
+            if let Some((start, end)) = &open
+                && line.trim_end() == end
+            {
+                let lines = number - start + 1;
+                let at = format!("{}:{}", path.display(), start + 1);
+                assert!(lines <= FN_LINES_MAX, "{at}: {lines} lines, at most {FN_LINES_MAX}");
+                open = None;
+            }
+        }
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    for (path, text) in sources() {
+        assert!(text.starts_with("//! "), "{}: begin with a line of `//!`", path.display());
+    }
+}
+
+#[test]
+fn no_file_lies_around_unused() {
+    for (path, _) in sources() {
+        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let folder = path.parent().unwrap();
+        let in_folder = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+        let above = folder.with_extension("rs");
+        let parents = match stem.as_str() {
+            "main" | "lib" => continue,
+            "mod" => {
+                let up = folder.parent().unwrap();
+                let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+                let read = |it: &str| fs::read_to_string(up.join(it)).unwrap_or_default();
+                let all = ["main.rs", "lib.rs", "mod.rs"].map(read).concat();
+                assert!(declares(&all, &name), "{}: nobody declares it", path.display());
+                continue;
+            }
+            _ => ["main.rs", "lib.rs", "mod.rs"].map(in_folder).concat(),
+        };
+        let top = ["tests", "benches", "targets"].iter().any(|it| folder.ends_with(it));
+        let above = fs::read_to_string(above).unwrap_or_default();
+        let used = top || declares(&parents, &stem) || declares(&above, &stem);
+        assert!(used, "{}: nobody declares it", path.display());
+    }
+}
+
+fn declares(text: &str, module: &str) -> bool {
+    text.lines().any(|line| line.trim().ends_with(&format!("mod {module};")))
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    // Put together here so that this file does not find itself.
+    let marks =
+        [["TO", "DO"], ["FIX", "ME"], ["XX", "X"], ["unimplemented", "!"]].map(|it| it.concat());
+    for (path, text) in sources() {
+        for mark in &marks {
+            assert!(!text.contains(mark.as_str()), "{}: {mark}", path.display());
+        }
+        let bare = text.lines().any(|line| line.trim() == "#[ignore]");
+        assert!(!bare, "{}: an ignored test says why", path.display());
+    }
+}
+
+#[test]
+fn every_crate_takes_lints_and_versions_from_the_workspace() {
+    let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let mut all = String::new();
+    for path in files(&root().join("crates"), "Cargo.toml") {
+        let text = fs::read_to_string(&path).unwrap();
+        let at = path.display();
+        assert!(text.contains("[lints]\nworkspace = true"), "{at}: take the workspace's lints");
+        assert!(text.contains("description = "), "{at}: say what it is");
+        let versions = text.lines().filter(|line| line.contains("version = \""));
+        assert_eq!(versions.count(), 0, "{at}: versions stand in the workspace");
+        all.push_str(&text);
+    }
+    let section = workspace.split("[workspace.dependencies]").nth(1).unwrap();
+    let section = section.split("\n[").next().unwrap();
+    for line in section.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')) {
+        let name = line.split(" = ").next().unwrap();
+        let used = all.contains(&format!("{name}.workspace"))
+            || all.contains(&format!("{name} = {{ workspace"));
+        assert!(used, "{name} is listed in the workspace and used by nobody");
+    }
+}
+
+/// What must not come into the tree, by whatever way, and why.
+const BANNED: &[(&str, &str)] = &[
+    ("openssl-sys", "rustls is the one TLS"),
+    ("reqwest", "its resolver hook is no guard against requests turned inward"),
+    ("serde_yaml", "unmaintained"),
+    ("serde_yml", "unsound"),
+    ("brush-parser", "hangs and aborts on hostile text"),
+];
+
+#[test]
+fn the_lock_file_holds_only_known_sources_and_nothing_banned() {
+    for lock in ["Cargo.lock", "fuzz/Cargo.lock"] {
+        let text = fs::read_to_string(root().join(lock)).unwrap();
+        for line in text.lines() {
+            if let Some(source) = line.strip_prefix("source = ") {
+                let official = "\"registry+https://github.com/rust-lang/crates.io-index\"";
+                assert_eq!(source, official, "{lock}");
+            }
+            for (name, why) in BANNED {
+                assert!(line != format!("name = \"{name}\""), "{lock}: {name}: {why}");
+            }
+        }
+    }
+}
+
+#[test]
+fn documents_name_what_is_there() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let architecture = read("ARCHITECTURE.md");
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        assert!(architecture.contains(&format!("crates/{name}")), "ARCHITECTURE.md: crates/{name}");
+    }
+    let codes = read("crates/aegx/README.md");
+    for code in aegx::Code::ALL {
+        assert!(codes.contains(&format!("`{}`", code.as_str())), "crates/aegx/README.md: {code:?}");
+    }
+    let readme = read("README.md");
+    for needed in ["scripts/test", "lazaret -- demo", "SECURITY.md", "ARCHITECTURE.md"] {
+        assert!(readme.contains(needed), "README.md: {needed}");
+    }
+    for name in ["README.md", "ARCHITECTURE.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        let text = read(name);
+        for link in text.split("](").skip(1).filter_map(|it| it.split(')').next()) {
+            let path = link.split('#').next().unwrap();
+            let outside = path.is_empty() || path.contains("://");
+            assert!(outside || root().join(path).exists(), "{name}: {link} leads nowhere");
+        }
+    }
+}
