@@ -1,3 +1,5 @@
+//! A record line: both ways of reading it give the same id and findings.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

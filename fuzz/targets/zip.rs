@@ -1,3 +1,5 @@
+//! An archive: what opens strictly holds what it declares.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
