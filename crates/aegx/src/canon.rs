@@ -51,25 +51,34 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
 
 /// Appends a string with the escapes of the canonical form but in whatever normal form it has.
 pub(crate) fn write_escaped(out: &mut Vec<u8>, text: &str) {
-    const HEX: [u8; 16] = *b"0123456789abcdef";
     out.push(b'"');
-    for &byte in text.as_bytes() {
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0x00..0x20 => {
-                let (high, low) = (usize::from(byte >> 4), usize::from(byte & 0xf));
-                let digit = |at: usize| HEX.get(at).copied().unwrap_or(b'0');
-                out.extend_from_slice(b"\\u00");
-                out.extend_from_slice(&[digit(high), digit(low)]);
-            }
-            _ => out.push(byte),
+    let mut rest = text.as_bytes();
+    let special = |byte: &u8| matches!(byte, 0x00..0x20 | b'"' | b'\\');
+    while let Some((plain, [byte, after @ ..])) =
+        rest.iter().position(special).and_then(|at| rest.split_at_checked(at))
+    {
+        out.extend_from_slice(plain);
+        write_escape(out, *byte);
+        rest = after;
+    }
+    out.extend_from_slice(rest);
+    out.push(b'"');
+}
+
+fn write_escape(out: &mut Vec<u8>, byte: u8) {
+    const HEX: [u8; 16] = *b"0123456789abcdef";
+    match byte {
+        b'"' => out.extend_from_slice(b"\\\""),
+        b'\\' => out.extend_from_slice(b"\\\\"),
+        b'\n' => out.extend_from_slice(b"\\n"),
+        b'\r' => out.extend_from_slice(b"\\r"),
+        b'\t' => out.extend_from_slice(b"\\t"),
+        _ => {
+            let digit = |at: u8| HEX.get(usize::from(at)).copied().unwrap_or(b'0');
+            out.extend_from_slice(b"\\u00");
+            out.extend_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
         }
     }
-    out.push(b'"');
 }
 
 /// Does the canonical form spell `text` otherwise than it stands?
