@@ -1,7 +1,5 @@
 //! A record on its way into the journal: checked, timed, numbered, named by its hash.
 
-use std::fmt::Write as _;
-
 use aegx::record::{Draft, DraftError, Payload, Principal, RecordType};
 use aegx::seal::{Parts, seal_plain};
 use aegx::{Digest, timestamp};
@@ -191,20 +189,15 @@ fn write_meta(new: &NewRecord, phase: Phase, seq: u64, ts: &str) -> Result<Vec<u
     let agent = new.agent.as_ref().map(AgentId::as_str);
     if new.meta.is_empty() {
         // Names are plain by their type, so that they need no escaping.
-        let mut meta = String::with_capacity(META_BYTES);
-        let mut put = |key: &str, value: std::fmt::Arguments<'_>| {
-            let lead = if meta.is_empty() { '{' } else { ',' };
-            let _ = write!(meta, "{lead}\"{key}\":{value}");
-        };
-        agent.into_iter().for_each(|it| put("agent", format_args!("\"{it}\"")));
-        mark.into_iter().for_each(|(entry, _)| put("entry", format_args!("{entry}")));
-        put("kind", format_args!("\"{}\"", new.kind));
-        mark.into_iter().for_each(|(_, phase)| put("phase", format_args!("\"{phase}\"")));
-        put("seq", format_args!("{seq}"));
-        session.into_iter().for_each(|it| put("session", format_args!("\"{it}\"")));
-        put("ts", format_args!("\"{ts}\""));
-        meta.push('}');
-        return Ok(meta.into_bytes());
+        let mut meta = PlainObject(String::with_capacity(META_BYTES));
+        meta.text("agent", agent);
+        meta.number("entry", mark.map(|(entry, _)| entry));
+        meta.text("kind", Some(new.kind.as_str()));
+        meta.text("phase", mark.map(|(_, phase)| phase));
+        meta.number("seq", Some(seq));
+        meta.text("session", session);
+        meta.text("ts", Some(ts));
+        return Ok(meta.finish());
     }
     let mut meta = new.meta.clone();
     let mut put = |key: &str, value: Value| meta.insert(key.to_owned(), value);
@@ -222,8 +215,37 @@ fn write_meta(new: &NewRecord, phase: Phase, seq: u64, ts: &str) -> Result<Vec<u
     Ok(serde_json::to_vec(&meta)?)
 }
 
+/// A JSON object under construction, of keys and values that need no escaping.
+struct PlainObject(String);
+
+impl PlainObject {
+    fn text(&mut self, key: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.parts(&["\"", key, "\":\"", value, "\""]);
+        }
+    }
+
+    fn number(&mut self, key: &str, value: Option<u64>) {
+        if let Some(value) = value {
+            self.parts(&["\"", key, "\":", &value.to_string()]);
+        }
+    }
+
+    fn parts(&mut self, parts: &[&str]) {
+        self.0.push_str(if self.0.is_empty() { "{" } else { "," });
+        parts.iter().for_each(|part| self.0.push_str(part));
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.0.push('}');
+        self.0.into_bytes()
+    }
+}
+
 /// Longer than `meta` mostly is.
 const META_BYTES: usize = 256;
+/// Longer than content mostly is.
+const CONTENT_BYTES: usize = 512;
 
 fn seal_short(new: &NewRecord, meta: &[u8], place: &Place) -> Option<(Digest, Vec<u8>)> {
     let Place::Inline { text, .. } = place else { return None };
@@ -266,7 +288,8 @@ fn place(content: Content) -> Result<(Place, Option<BlobToWrite>), RecordError> 
     let (mime, bytes) = match content {
         Content::Json(value) => {
             check_value(&value, DEPTH_MAX)?;
-            let text = serde_json::to_vec(&value)?;
+            let mut text = Vec::with_capacity(CONTENT_BYTES);
+            serde_json::to_writer(&mut text, &value)?;
             if text.len() <= INLINE_BYTES_MAX {
                 return Ok((Place::Inline { value, text }, None));
             }

@@ -1,6 +1,7 @@
-//! Names of sessions, agents and kinds of record.
+//! Names of sessions, agents and kinds of record. Cloning one costs next to nothing.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// The longest name.
 pub const NAME_BYTES_MAX: usize = 128;
@@ -37,7 +38,7 @@ macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// Takes `text` as it stands, or not at all.
@@ -45,7 +46,7 @@ macro_rules! name {
             /// # Errors
             /// If it is empty, too long, or holds anything but ASCII letters, digits and `-_.:@`.
             pub fn parse(text: &str) -> Result<Self, NameError> {
-                check(text, $what).map(|()| Self(text.to_owned()))
+                check(text, $what).map(|()| Self(text.into()))
             }
 
             /// The name.
