@@ -142,10 +142,17 @@ impl Batch {
     }
 }
 
+impl Drop for Batch {
+    fn drop(&mut self) {
+        // Without effect if they know already.
+        self.done.tell(Outcome::Failed("the writer stopped".to_owned()));
+    }
+}
+
 impl Done {
-    /// Tells everybody who waits.
+    /// Tells everybody who waits, once.
     pub(crate) fn tell(&self, outcome: Outcome) {
-        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(outcome);
         self.told.notify_all();
     }
 

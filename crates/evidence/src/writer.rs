@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::disk::{self, Disk};
 use crate::journal::Durability;
 use crate::layout::Layout;
+use crate::private;
 use crate::queue::{Batch, Outcome, Queue};
 use crate::record::{Phase, Prepared};
 use crate::segment::{self, Header, OpenMark, SEAL_BYTES_MAX, Seal};
@@ -81,6 +82,8 @@ const BATCH_LINE_BYTES_MAX: u64 = 64;
 impl Writer {
     /// Works until nothing will come any more. Gives back where the journal stands.
     pub(crate) fn run(mut self, queue: &Queue) -> Self {
+        // Should this thread ever die, nobody may wait for it.
+        let _closing = CloseOnDrop { queue, health: Arc::clone(&self.health) };
         while let Some(batch) = queue.take() {
             let first = self.tip.next_idx;
             let outcome = match self.commit(&batch) {
@@ -95,6 +98,7 @@ impl Writer {
                 thread::yield_now();
             }
         }
+        self.discard_room();
         self
     }
 
@@ -111,7 +115,9 @@ impl Writer {
     fn write(&mut self, batch: &Batch) -> io::Result<()> {
         let count = batch.records.len() as u64;
         let bytes_max = batch.bytes as u64 + count * ENTRY_BYTES_MAX + BATCH_LINE_BYTES_MAX;
-        if self.tip.offset + bytes_max + SEAL_BYTES_MAX > self.segment_bytes {
+        // A segment takes at least one batch, even one that is longer than its room.
+        let begun = self.tip.next_idx > self.tip.segment_first;
+        if begun && self.tip.offset + bytes_max + SEAL_BYTES_MAX > self.segment_bytes {
             self.rotate()?;
         }
         let first = self.tip.next_idx;
@@ -216,6 +222,17 @@ impl Writer {
         self.room = thread::Builder::new().name("journal-room".to_owned()).spawn(making).ok();
     }
 
+    /// Waits for room that is being made and will not be needed: when the journal is closed nobody
+    /// may still be writing in its directory.
+    fn discard_room(&mut self) {
+        if let Some(making) = self.room.take() {
+            let _ = making.join();
+            let next = segment::path(&self.layout.segments(), self.tip.segment + 1);
+            // The next start removes what cannot be removed now.
+            let _ = private::remove(&segment::room_path(&next));
+        }
+    }
+
     fn keep_pace(&mut self) {
         let (size, at) = self.last_checkpoint;
         let behind = self.tip.next_idx.saturating_sub(size);
@@ -238,6 +255,22 @@ impl Writer {
             .map_err(|error| self.health.poison(&error))?;
         self.last_checkpoint = (self.tip.next_idx, now);
         Ok(kept)
+    }
+}
+
+struct CloseOnDrop<'a> {
+    queue: &'a Queue,
+    health: Arc<Health>,
+}
+
+impl Drop for CloseOnDrop<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.health.poison(&"the writer failed; please report this");
+        }
+        self.queue.close();
+        // Whoever is in the batch that was forming is told by its end.
+        drop(self.queue.take());
     }
 }
 
