@@ -153,8 +153,8 @@ pub(crate) fn check_joins(segments: &BTreeMap<u64, Checked>) -> Vec<Damage> {
     damages
 }
 
-/// Checks one segment. What looks torn is looked at again: it may be a record that is just being
-/// written, and readers take no lock.
+/// Checks one segment. What looks broken is looked at again: batches may just be written, readers
+/// take no lock, and a page may be read before and the next one after.
 fn check_one(layout: &Layout, number: u64, sizes: &BTreeSet<u64>) -> Result<Checked, String> {
     const LOOKS_MAX: usize = 5;
     const PAUSE: Duration = Duration::from_millis(50);
@@ -165,8 +165,7 @@ fn check_one(layout: &Layout, number: u64, sizes: &BTreeSet<u64>) -> Result<Chec
         let checked = segment::check_noting(&bytes, sizes)
             .ok_or_else(|| "the header cannot be read".to_owned())?;
         looks += 1;
-        let torn = checked.broken.as_ref().is_some_and(|it| it.torn_tail);
-        if !torn || looks == LOOKS_MAX {
+        if checked.broken.is_none() || looks == LOOKS_MAX {
             return Ok(checked);
         }
         thread::sleep(PAUSE);

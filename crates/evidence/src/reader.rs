@@ -245,10 +245,8 @@ impl Reader {
 }
 
 fn unread(segment: u64, path: &Path, error: io::Error) -> ReadError {
-    match error.kind() {
-        io::ErrorKind::NotFound => ReadError::Gone { segment },
-        _ => ReadError::io(path, error),
-    }
+    let gone = error.kind() == io::ErrorKind::NotFound;
+    if gone { ReadError::Gone { segment } } else { ReadError::io(path, error) }
 }
 
 fn read_segment<B>(

@@ -367,7 +367,7 @@ fn nothing_is_signed_on_top_of_a_history_that_is_not_the_one_that_was_signed() {
     let name = |home: &Path| {
         let text = String::from_utf8(std::fs::read(segment(home, 0)).unwrap()).unwrap();
         let start = text.find("\"journal\":\"").unwrap() + 11;
-        (text[start..start + 16].to_owned(), text)
+        (text.get(start..start + 16).unwrap().to_owned(), text)
     };
     let (honest_name, _) = name(&honest);
     let (forged_name, text) = name(&forged);
