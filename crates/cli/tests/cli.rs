@@ -364,13 +364,11 @@ fn a_reader_that_goes_away_is_no_error() {
 
 /// Waits until the follower has printed a record with this number.
 fn follows(lines: &mut impl Iterator<Item = std::io::Result<String>>, number: u64) {
-    for line in lines {
+    let shows = |line: std::io::Result<String>| {
         let shown: Value = serde_json::from_str(&line.unwrap()).unwrap();
-        if shown["record"]["payload"]["inline"]["n"] == number {
-            return;
-        }
-    }
-    panic!("the follower stopped before record {number}");
+        shown["record"]["payload"]["inline"]["n"] == number
+    };
+    assert!(lines.any(shows), "the follower stopped before record {number}");
 }
 
 #[test]
