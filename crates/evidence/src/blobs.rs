@@ -47,24 +47,23 @@ impl Blobs {
         private::open(&self.path(name))
     }
 
-    /// Removes every blob that is not among `kept`. Nobody may be putting one meanwhile.
-    pub(crate) fn remove_all_but(&self, kept: &BTreeSet<Digest>) -> io::Result<u64> {
-        let mut removed = 0;
+    /// The names of all blobs.
+    pub(crate) fn list(&self) -> io::Result<Vec<Digest>> {
+        let mut names = Vec::new();
         for folder in fs::read_dir(&self.dir)? {
             let folder = folder?;
-            if !folder.file_type()?.is_dir() {
-                continue;
-            }
-            for blob in fs::read_dir(folder.path())? {
-                let blob = blob?;
-                let name = Digest::from_hex(blob.file_name().as_encoded_bytes());
-                if name.is_some_and(|it| !kept.contains(&it)) {
-                    fs::remove_file(blob.path())?;
-                    removed += 1;
+            if folder.file_type()?.is_dir() {
+                for blob in fs::read_dir(folder.path())? {
+                    names.extend(Digest::from_hex(blob?.file_name().as_encoded_bytes()));
                 }
             }
         }
-        Ok(removed)
+        Ok(names)
+    }
+
+    /// Removes a blob if it is there.
+    pub(crate) fn remove(&self, name: &Digest) -> io::Result<()> {
+        private::remove(&self.path(name))
     }
 
     /// Removes what an earlier run did not finish. Only the holder of the journal's lock may.

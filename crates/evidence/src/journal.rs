@@ -253,9 +253,13 @@ impl Journal {
         self.health.check().map_err(|why| AppendError::Poisoned { why })
     }
 
+    pub(crate) fn blobs(&self) -> &Blobs {
+        &self.blobs
+    }
+
     /// Waits until every blob is named by a durable record; none is written while this is held.
-    pub(crate) fn settle_blobs(&self) -> (&Blobs, RwLockWriteGuard<'_, ()>) {
-        (&self.blobs, self.blobs_in_flight.write().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn settle_blobs(&self) -> RwLockWriteGuard<'_, ()> {
+        self.blobs_in_flight.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn layout(&self) -> &Layout {

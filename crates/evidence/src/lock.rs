@@ -27,7 +27,9 @@ impl Lock {
         options.read(true).write(true).create(true).truncate(false);
         let mut file = private::open_with(&path, &mut options).map_err(io)?;
         let segments = File::open(layout.segments()).map_err(io)?;
-        if !try_lock(&file).map_err(io)? || !try_lock(&segments).map_err(io)? {
+        let taken = is_taken(&file).map_err(io)?;
+        // Where a directory cannot be locked the file alone has to do.
+        if taken || is_taken(&segments).unwrap_or(false) {
             let mut holder = String::new();
             let _ = file.take(HOLDER_BYTES_MAX).read_to_string(&mut holder);
             let holder = holder.trim().parse::<u32>().map(|pid| format!(" (process {pid})"));
@@ -42,11 +44,11 @@ impl Lock {
     }
 }
 
-/// `false` if somebody else has it.
-fn try_lock(file: &File) -> io::Result<bool> {
+/// Takes the lock, or answers that somebody else has it.
+fn is_taken(file: &File) -> io::Result<bool> {
     match file.try_lock() {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
         Err(TryLockError::Error(error)) => Err(error),
     }
 }

@@ -4,6 +4,7 @@
 //! little more than one.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::checkpoints::Kept;
 use crate::record::Prepared;
@@ -59,6 +60,16 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
+/// What the writer got.
+pub(crate) enum Taken {
+    /// A batch to write.
+    Batch(Batch),
+    /// Nothing yet.
+    Nothing,
+    /// Nothing, and nothing will come any more.
+    Closed,
+}
+
 /// The queue takes nothing any more.
 pub(crate) struct Closed;
 
@@ -98,16 +109,18 @@ impl Queue {
         Ok(self.wait(forming, true))
     }
 
-    /// The batch that formed; `None` when nothing will come any more.
-    pub(crate) fn take(&self) -> Option<Batch> {
-        let mut forming = self.lock();
-        while forming.batch.is_empty() && !forming.closed {
-            forming = self.work.wait(forming).unwrap_or_else(PoisonError::into_inner);
+    /// Waits for a batch to form, but not longer than `patience`.
+    pub(crate) fn take(&self, patience: Duration) -> Taken {
+        let idle = |forming: &mut Forming| forming.batch.is_empty() && !forming.closed;
+        let waited = self.work.wait_timeout_while(self.lock(), patience, idle);
+        let (mut forming, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if forming.batch.is_empty() {
+            return if forming.closed { Taken::Closed } else { Taken::Nothing };
         }
         let batch = std::mem::take(&mut forming.batch);
         drop(forming);
         self.room.notify_all();
-        (!batch.is_empty()).then_some(batch)
+        Taken::Batch(batch)
     }
 
     /// Takes nothing any more.

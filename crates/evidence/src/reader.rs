@@ -11,6 +11,7 @@ use crate::checkpoints::{self, CheckpointError, Kept};
 use crate::journal::Journal;
 use crate::layout::Layout;
 use crate::private;
+use crate::record::LINE_BYTES_MAX;
 use crate::segment::{self, Header, Item, Walk};
 
 /// Reads the records of a journal. Never blocks its writer.
@@ -173,6 +174,9 @@ impl Reader {
     /// If it is not there any more.
     pub fn line_at(&self, segment: u64, offset: u64, bytes: u64) -> Result<Vec<u8>, ReadError> {
         use std::io::{Read, Seek, SeekFrom};
+        if bytes > LINE_BYTES_MAX as u64 {
+            return Err(ReadError::Damaged { segment, offset });
+        }
         let path = segment::path(&self.layout.segments(), segment);
         let read = || -> io::Result<Vec<u8>> {
             let mut file = private::open(&path)?;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use aegx::{RecordType, timestamp};
+use aegx::{Digest, RecordType, timestamp};
 use model::Kind;
 use serde_json::json;
 
@@ -172,23 +172,44 @@ fn is_older(bytes: &[u8], before: i64) -> bool {
 /// Deletes blobs that no record names. Which are named is read from the segments: what deletes
 /// evidence does not believe the index.
 fn sweep_blobs(journal: &Journal, reader: &Reader) -> Result<u64, RetentionError> {
-    let (blobs, _settled) = journal.settle_blobs();
+    let blobs = journal.blobs();
+    let io = |error| io_error(&reader.layout().blobs(), error);
+    let mut loose: BTreeSet<Digest> = blobs.list().map_err(io)?.into_iter().collect();
     let numbers = reader.segments()?;
-    let (checked, damages) = chain::check_contents(reader.layout(), &numbers, &BTreeSet::new());
+    let newest = numbers.last().copied().unwrap_or(0);
+    let sealed: Vec<u64> = numbers.into_iter().filter(|it| *it < newest).collect();
+    forget_named(reader, &sealed, &mut loose)?;
+    // Producers of blobs wait from here on, so only what came meanwhile is left to be read.
+    let _settled = journal.settle_blobs();
+    let rest: Vec<u64> = reader.segments()?.into_iter().filter(|it| *it >= newest).collect();
+    forget_named(reader, &rest, &mut loose)?;
+    for blob in &loose {
+        blobs.remove(blob).map_err(io)?;
+    }
+    Ok(loose.len() as u64)
+}
+
+/// Takes the blobs that records in these segments name out of `loose`.
+fn forget_named(
+    reader: &Reader,
+    numbers: &[u64],
+    loose: &mut BTreeSet<Digest>,
+) -> Result<(), RetentionError> {
+    let (checked, damages) = chain::check_contents(reader.layout(), numbers, &BTreeSet::new());
     if let Some(damage) = damages.into_iter().next() {
         let segment = damage.segment.unwrap_or(0);
         return Err(RetentionError::Damaged { segment, why: damage.what });
     }
-    let mut named = BTreeSet::new();
     for (number, checked) in &checked {
         if let Some(broken) = &checked.broken {
             let why = broken.why.clone();
             return Err(RetentionError::Damaged { segment: *number, why });
         }
-        named.extend(checked.blobs.iter().map(|(_, claim)| claim.blob));
+        for (_, claim) in &checked.blobs {
+            loose.remove(&claim.blob);
+        }
     }
-    let io = |error| io_error(&reader.layout().blobs(), error);
-    blobs.remove_all_but(&named).map_err(io)
+    Ok(())
 }
 
 fn io_error(path: &Path, error: io::Error) -> RetentionError {

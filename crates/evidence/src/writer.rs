@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use aegx::merkle::{self, Frontier};
 use aegx::{Digest, audit, timestamp};
@@ -15,7 +16,7 @@ use crate::disk::{self, Disk};
 use crate::journal::Durability;
 use crate::layout::Layout;
 use crate::private;
-use crate::queue::{Batch, Outcome, Queue};
+use crate::queue::{Batch, Outcome, Queue, Taken};
 use crate::record::{Phase, Prepared};
 use crate::segment::{self, Header, OpenMark, SEAL_BYTES_MAX, Seal};
 use crate::stats::Counters;
@@ -79,27 +80,49 @@ const ENTRY_BYTES_MAX: u64 = 384;
 /// So is a batch line.
 const BATCH_LINE_BYTES_MAX: u64 = 64;
 
+/// The longest wait of a writer that has nothing to do.
+const PATIENCE_MAX: Duration = Duration::from_secs(3600);
+
 impl Writer {
     /// Works until nothing will come any more. Gives back where the journal stands.
     pub(crate) fn run(mut self, queue: &Queue) -> Self {
         // Should this thread ever die, nobody may wait for it.
         let _closing = CloseOnDrop { queue, health: Arc::clone(&self.health) };
-        while let Some(batch) = queue.take() {
-            let first = self.tip.next_idx;
-            let outcome = match self.commit(&batch) {
-                Ok(checkpoint) => Outcome::Durable { first, checkpoint },
-                Err(why) => Outcome::Failed(why),
-            };
-            batch.done.tell(outcome);
-            self.keep_pace();
-            if batch.records.len() > 1 {
-                // Several producers were just woken and will be back at once. Letting them go
-                // first makes one long batch of what would be a short one and a long one.
-                thread::yield_now();
+        loop {
+            match queue.take(self.patience()) {
+                Taken::Closed => break,
+                Taken::Nothing => {}
+                Taken::Batch(batch) => self.serve(&batch),
             }
+            self.keep_pace();
         }
         self.discard_room();
         self
+    }
+
+    /// How long to wait for records before looking whether there is something to sign.
+    fn patience(&self) -> Duration {
+        let signed = self.last_checkpoint.0 == self.tip.next_idx;
+        let seconds = u64::try_from(self.pace.seconds).unwrap_or(0).max(1);
+        if signed || self.health.check().is_err() {
+            PATIENCE_MAX
+        } else {
+            Duration::from_secs(seconds).min(PATIENCE_MAX)
+        }
+    }
+
+    fn serve(&mut self, batch: &Batch) {
+        let first = self.tip.next_idx;
+        let outcome = match self.commit(batch) {
+            Ok(checkpoint) => Outcome::Durable { first, checkpoint },
+            Err(why) => Outcome::Failed(why),
+        };
+        batch.done.tell(outcome);
+        if batch.records.len() > 1 {
+            // Several producers were just woken and will be back at once. Letting them go
+            // first makes one long batch of what would be a short one and a long one.
+            thread::yield_now();
+        }
     }
 
     /// Makes a batch durable, and signs what it ends if that is wanted.
@@ -236,9 +259,10 @@ impl Writer {
     fn keep_pace(&mut self) {
         let (size, at) = self.last_checkpoint;
         let behind = self.tip.next_idx.saturating_sub(size);
-        let due = behind >= self.pace.records
-            || (behind > 0 && self.clock.unix_seconds() - at >= self.pace.seconds);
-        if due {
+        // A clock that was set back is no reason to sign nothing until it has caught up.
+        let age = self.clock.unix_seconds().abs_diff(at);
+        let old = age >= u64::try_from(self.pace.seconds).unwrap_or(0);
+        if behind > 0 && (behind >= self.pace.records || old) {
             // If it fails the journal is poisoned, which everybody will hear.
             let _ = self.checkpoint();
         }
@@ -270,7 +294,7 @@ impl Drop for CloseOnDrop<'_> {
         }
         self.queue.close();
         // Whoever is in the batch that was forming is told by its end.
-        drop(self.queue.take());
+        drop(self.queue.take(Duration::ZERO));
     }
 }
 

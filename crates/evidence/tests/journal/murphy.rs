@@ -288,3 +288,20 @@ fn side_files_torn_at_any_byte_do_not_stop_a_start() {
         }
     }
 }
+
+#[test]
+fn what_an_idle_journal_holds_is_signed_without_another_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config { checkpoint_seconds: 1, ..config(dir.path()) };
+    let (journal, _) = Journal::open(&config).unwrap();
+    journal.append(numbered(1)).unwrap();
+    let reader = Reader::open(dir.path()).unwrap();
+    let signed = |_: &u32| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        reader.checkpoints().unwrap().last().is_some_and(|it| it.size == 1)
+    };
+    assert!((0..200).any(|look| signed(&look)));
+    let kept = reader.checkpoints().unwrap().len();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(reader.checkpoints().unwrap().len(), kept, "the same is not signed again");
+}
