@@ -69,9 +69,10 @@ pub fn import(journal: &Journal, path: &Path) -> Result<Imported, ImportError> {
     let io = |error| ImportError::Io { path: path.display().to_string(), error };
     let imports = layout.imports();
     private::create_dir(&imports).map_err(io)?;
-    // Only who has the journal open imports, so that in this process nobody else has the number.
+    let mine = format!("{TEMPORARY}{}-", std::process::id());
+    sweep(&imports, &mine).map_err(io)?;
     let number = NEXT_WORK.fetch_add(1, Ordering::Relaxed);
-    let work = imports.join(format!(".new-{}-{number}", std::process::id()));
+    let work = imports.join(format!("{mine}{number}"));
     let _ = fs::remove_dir_all(&work);
     let taken = copy_in(path, &work).and_then(|()| verify(&work));
     let outcome = taken.and_then(|(head, records)| {
@@ -88,7 +89,22 @@ pub fn import(journal: &Journal, path: &Path) -> Result<Imported, ImportError> {
     outcome
 }
 
+const TEMPORARY: &str = ".new-";
 static NEXT_WORK: AtomicU64 = AtomicU64::new(0);
+
+/// Removes what imports of other processes left unfinished: they are over, for only one process at a
+/// time has the journal open.
+fn sweep(imports: &Path, mine: &str) -> io::Result<()> {
+    for entry in fs::read_dir(imports)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(TEMPORARY) && !name.starts_with(mine) {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
+}
 
 /// The bundles that were taken in.
 pub struct Imports {

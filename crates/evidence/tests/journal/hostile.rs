@@ -392,7 +392,10 @@ fn an_imported_bundle_is_asked_for_the_newest_only() {
     let now = "2026-01-01T00:00:00Z";
     let target = Target::Directory(&bundle);
     evidence::export(&reader, &index, &Filter::default(), target, now).unwrap();
+    let unfinished = home.join("imports/.new-1-0");
+    std::fs::create_dir_all(unfinished.join("blobs")).unwrap();
     let head = evidence::import(&journal, &bundle).unwrap().head;
+    assert!(!unfinished.exists(), "what a crash left of another import is gone");
     let head = aegx::Digest::from_hex(head.as_bytes()).unwrap();
     let mut found = Vec::new();
     let filter = Filter { limit: Some(2), ..Filter::default() };
