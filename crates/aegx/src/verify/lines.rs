@@ -40,7 +40,7 @@ impl ReadError {
     /// The finding about the file `name`.
     pub(crate) fn into_finding(self, name: &str) -> Finding {
         match self {
-            Self::Io(error) => Finding::new(Code::FileUnreadable, name, error),
+            Self::Io(error) => Finding::of_unreadable(name, error),
             Self::LineTooLong { line } => {
                 let detail = format!("longer than {LINE_BYTES_MAX} bytes");
                 Finding::new(Code::LineTooLong, format!("{name}:{line}"), detail)
