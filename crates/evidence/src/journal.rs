@@ -176,6 +176,7 @@ impl Journal {
             health: Arc::clone(&health),
             counters: Arc::clone(&counters),
             room: None,
+            buffer: Vec::new(),
         };
         let queue = Arc::new(Queue::new(config.queue_records));
         let commands = Arc::clone(&queue);
@@ -266,7 +267,7 @@ impl Journal {
                 why: self.health.poison(&format!("blob {}: {error}", blob.name)),
             })?;
         }
-        let id = prepared.id;
+        let id = prepared.facts.id;
         let (position, outcome) = self.queue.append(prepared)?;
         let receipt = match outcome {
             Outcome::Durable { first, .. } => Receipt::new(first + position as u64, id, seq),

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::checkpoints::Kept;
-use crate::record::Prepared;
+use crate::record::{Facts, Prepared};
 
 /// Records on their way to the writer, bounded.
 pub(crate) struct Queue {
@@ -24,15 +24,19 @@ const BATCH_BYTES_MAX: usize = 4 << 20;
 #[derive(Default)]
 struct Forming {
     batch: Batch,
+    /// Buffers to use again.
+    spare: Option<Batch>,
     closed: bool,
 }
 
 /// Records that are written and synced together.
 #[derive(Default)]
 pub(crate) struct Batch {
-    pub(crate) records: Vec<Prepared>,
-    /// Length of their lines.
-    pub(crate) bytes: usize,
+    /// Their lines, each with its newline. Copied together here, so that every producer frees what
+    /// it allocated and the buffer is used again.
+    pub(crate) lines: Vec<u8>,
+    /// For each of them, where its line ends.
+    pub(crate) records: Vec<(usize, Facts)>,
     /// Does somebody want a checkpoint behind it?
     pub(crate) wants_checkpoint: bool,
     pub(crate) done: Arc<Done>,
@@ -83,8 +87,10 @@ impl Queue {
             return Err(Closed);
         }
         let position = forming.batch.records.len();
-        forming.batch.bytes += record.line.len();
-        forming.batch.records.push(record);
+        let batch = &mut forming.batch;
+        batch.lines.extend_from_slice(&record.line);
+        batch.lines.push(b'\n');
+        batch.records.push((batch.lines.len(), record.facts));
         Ok((position, self.wait(forming, position == 0)))
     }
 
@@ -105,9 +111,19 @@ impl Queue {
             forming = self.work.wait(forming).unwrap_or_else(PoisonError::into_inner);
         }
         let batch = std::mem::take(&mut forming.batch);
+        if let Some(Batch { lines, records, .. }) = forming.spare.take() {
+            forming.batch = Batch { lines, records, ..Batch::default() };
+        }
         drop(forming);
         self.room.notify_all();
         (!batch.is_empty()).then_some(batch)
+    }
+
+    /// Gives the buffers of a batch back to be used again.
+    pub(crate) fn give_back(&self, mut batch: Batch) {
+        batch.lines.clear();
+        batch.records.clear();
+        self.lock().spare = Some(batch);
     }
 
     /// Takes nothing any more.
@@ -127,7 +143,7 @@ impl Queue {
     }
 
     fn is_full(&self, batch: &Batch) -> bool {
-        batch.records.len() >= self.records_max || batch.bytes >= BATCH_BYTES_MAX
+        batch.records.len() >= self.records_max || batch.lines.len() >= BATCH_BYTES_MAX
     }
 
     fn lock(&self) -> MutexGuard<'_, Forming> {
