@@ -29,7 +29,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 const CHUNK_LINES_MAX: u64 = CHUNK_BYTES as u64 / 64;
 
 /// The longest line that is read; a bound on memory, far above any honest record.
-pub const LINE_BYTES_MAX: usize = 64 << 20;
+pub const LINE_BYTES_MAX: usize = 16 << 20;
 
 pub(crate) enum ReadError {
     Io(io::Error),
