@@ -10,19 +10,24 @@ pub(crate) fn line(text: &str) -> bool {
     writeln!(io::stdout(), "{text}").is_ok()
 }
 
-/// One JSON object on a line of its own, flushed.
+/// One JSON object on a line of its own, flushed. What could act on a terminal is escaped.
 pub(crate) fn json(value: &Value) -> bool {
-    line(&value.to_string()) && io::stdout().flush().is_ok()
+    // Outside of strings there is nothing but ASCII, so that an escape is always in its place.
+    let escape = |it: char| -> String {
+        let mut units = [0; 2];
+        it.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+    };
+    line(&replace_hostile(&value.to_string(), escape)) && io::stdout().flush().is_ok()
 }
 
 /// An error.
 pub(crate) fn error(text: &str) {
-    let _ = writeln!(io::stderr(), "lazaret: {text}");
+    let _ = writeln!(io::stderr(), "lazaret: {}", tame(text));
 }
 
 /// A line for people beside the result.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", tame(text));
 }
 
 /// Is a person looking at stdout?
@@ -61,13 +66,34 @@ impl Paint {
     }
 }
 
-/// Text of others, safe to show on a terminal: no control characters, no bidirectional tricks.
+/// Text of others, safe to show on a terminal: no control characters, nothing that hides or turns
+/// the text around it.
 pub(crate) fn tame(text: &str) -> String {
-    let hostile = |it: char| {
-        it.is_control()
-            || matches!(it, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-    };
-    text.chars().map(|it| if hostile(it) { '\u{fffd}' } else { it }).collect()
+    replace_hostile(text, |_| '\u{fffd}'.to_string())
+}
+
+fn replace_hostile(text: &str, replacement: impl Fn(char) -> String) -> String {
+    let mut out = String::with_capacity(text.len());
+    for it in text.chars() {
+        if is_hostile(it) { out.push_str(&replacement(it)) } else { out.push(it) }
+    }
+    out
+}
+
+fn is_hostile(it: char) -> bool {
+    it.is_control()
+        || matches!(
+            it,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 /// Shows that something is going on; nothing in a pipe.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +12,8 @@ use aegx::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::layout::Layout;
-use crate::segment::{self, Checked, Header, SEAL_BYTES_MAX, Seal, Walk};
+use crate::private;
+use crate::segment::{self, Checked, Header, NUMBER_MAX, SEAL_BYTES_MAX, Seal};
 
 /// Something that should not be as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,27 +65,45 @@ pub struct Retired {
 
 /// Segments that retention deleted, oldest first. A torn last line is not one of them.
 pub(crate) fn read_retired(layout: &Layout) -> io::Result<Vec<Retired>> {
-    let text = match fs::read(layout.retired()) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        text => text?,
-    };
-    let whole = memchr::memrchr(b'\n', &text).map_or(0, |end| end + 1);
-    let lines = text.get(..whole).unwrap_or_default().split_inclusive(|byte| *byte == b'\n');
-    lines.map(|line| serde_json::from_slice(line).map_err(io::Error::from)).collect()
+    let text = private::read_if_there(&layout.retired(), RETIRED_BYTES_MAX)?.unwrap_or_default();
+    private::whole_lines(&text)
+        .map(|line| {
+            let it: Retired = serde_json::from_slice(line)?;
+            let countable = [it.segment, it.first, it.count].iter().all(|it| *it <= NUMBER_MAX);
+            countable.then_some(it).ok_or_else(|| io::ErrorKind::InvalidData.into())
+        })
+        .collect()
 }
+
+/// Heads of some millions of segments.
+const RETIRED_BYTES_MAX: u64 = 1 << 30;
 
 /// Checks, from headers and seals alone, that every segment is there and goes on where the one
 /// before ended. `last` is the header of the last one, which need not be sealed.
 pub(crate) fn check_links(layout: &Layout, numbers: &[u64], last: &Header) -> Result<(), Damage> {
     let retired = read_retired(layout)
         .map_err(|error| Damage::of_journal(format!("retired.jsonl: {error}")))?;
-    let mut end = End::after(retired.last());
+    // A crash between keeping a head and deleting its segment leaves a head too many.
+    let gone = |it: &&Retired| numbers.first().is_none_or(|first| it.segment < *first);
+    let mut end = End::after(retired.iter().rev().find(gone));
     for number in numbers.split_last().map_or(&[][..], |(_, sealed)| sealed) {
         let (header, seal) =
             glance(layout, *number).map_err(|what| Damage::at(*number, 0, what))?;
-        end = end.join(&header, &seal).map_err(|what| Damage::at(*number, 0, what))?;
+        let damaged = |what| Damage::at(*number, 0, what);
+        named(*number, &header).map_err(damaged)?;
+        end = end.join(&header, &seal).map_err(damaged)?;
     }
-    end.meets(last).map_err(|what| Damage::at(last.segment, 0, what))
+    let number = numbers.last().copied().unwrap_or(last.segment);
+    let sound = named(number, last).and_then(|()| end.meets(last));
+    sound.map_err(|what| Damage::at(number, 0, what))
+}
+
+/// Does the name of a segment's file say what its header says?
+fn named(number: u64, header: &Header) -> Result<(), String> {
+    if header.segment == number {
+        return Ok(());
+    }
+    Err(format!("its header says that it is segment {:012}", header.segment))
 }
 
 /// Verifies the contents of segments on all cores, noting the root of the tree at each of `sizes`.
@@ -135,20 +153,19 @@ pub(crate) fn check_joins(segments: &BTreeMap<u64, Checked>) -> Vec<Damage> {
     damages
 }
 
-/// Checks one segment. What looks torn is looked at again: it may be a record that is just being
-/// written, and readers take no lock.
+/// Checks one segment. What looks broken is looked at again: batches may just be written, readers
+/// take no lock, and a page may be read before and the next one after.
 fn check_one(layout: &Layout, number: u64, sizes: &BTreeSet<u64>) -> Result<Checked, String> {
     const LOOKS_MAX: usize = 5;
     const PAUSE: Duration = Duration::from_millis(50);
     let path = segment::path(&layout.segments(), number);
     let mut looks = 0;
     loop {
-        let bytes = fs::read(&path).map_err(|error| error.to_string())?;
+        let bytes = segment::read(&path).map_err(|error| error.to_string())?;
         let checked = segment::check_noting(&bytes, sizes)
             .ok_or_else(|| "the header cannot be read".to_owned())?;
         looks += 1;
-        let torn = checked.broken.as_ref().is_some_and(|it| it.torn_tail);
-        if !torn || looks == LOOKS_MAX {
+        if checked.broken.is_none() || looks == LOOKS_MAX {
             return Ok(checked);
         }
         thread::sleep(PAUSE);
@@ -158,28 +175,24 @@ fn check_one(layout: &Layout, number: u64, sizes: &BTreeSet<u64>) -> Result<Chec
 /// Header and seal of a segment, without what is between them.
 fn glance(layout: &Layout, number: u64) -> Result<(Header, Seal), String> {
     let path = segment::path(&layout.segments(), number);
-    let read = || -> io::Result<(Vec<u8>, Vec<u8>)> {
-        let mut file = File::open(&path)?;
-        let mut start = Vec::new();
-        (&mut file).take(HEADER_BYTES_MAX).read_to_end(&mut start)?;
+    let header = segment::read_header(&path).map_err(|error| error.to_string())?;
+    let header = header.ok_or("the header cannot be read")?;
+    let end = || -> io::Result<Vec<u8>> {
+        let mut file = private::open(&path)?;
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(SEAL_BYTES_MAX)))?;
         let mut end = Vec::new();
         file.take(SEAL_BYTES_MAX).read_to_end(&mut end)?;
-        Ok((start, end))
+        Ok(end)
     };
-    let (start, end) = read().map_err(|error| error.to_string())?;
-    let (header, _) = Walk::begin(&start).map_err(|_| "the header cannot be read".to_owned())?;
-    let seal = end
+    let seal: Option<Seal> = end()
+        .map_err(|error| error.to_string())?
         .strip_suffix(b"\n")
         .and_then(|it| it.rsplit(|byte| *byte == b'\n').next())
-        .and_then(|line| serde_json::from_slice(line).ok())
-        .ok_or("it is not sealed")?;
+        .and_then(|line| serde_json::from_slice(line).ok());
+    let seal = seal.filter(|it| it.count <= NUMBER_MAX).ok_or("it is not sealed")?;
     Ok((header, seal))
 }
-
-/// Above any header: peaks, and as many open entries as there can be.
-const HEADER_BYTES_MAX: u64 = 1 << 20;
 
 /// Where the chain stands between two segments.
 struct End {

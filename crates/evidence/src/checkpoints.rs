@@ -1,7 +1,7 @@
 //! Signed checkpoints: statements, verifiable by anybody, of what the journal held and when.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use aegx::Digest;
@@ -9,7 +9,8 @@ use aegx::checkpoint::Checkpoint;
 use aegx::note::{NoteName, SEED_BYTES, SignedNote, SigningKey, VerifierKey};
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{self, Layout};
+use crate::layout::Layout;
+use crate::private;
 
 /// A checkpoint as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -53,6 +54,15 @@ pub enum CheckpointError {
         /// What is wrong with it.
         why: String,
     },
+    /// A new key would make everything that was signed before look forged.
+    #[error(
+        "`{path}` is gone, but the journal was signed with it; put it back, or move \
+         `checkpoint.pub` and `checkpoints.jsonl` away to go on with a new one"
+    )]
+    KeyLost {
+        /// The file.
+        path: String,
+    },
     /// The key and the segments do not belong together.
     #[error("`{path}` is the key of another journal, or the journal's name was changed")]
     OtherJournal {
@@ -67,6 +77,9 @@ pub enum CheckpointError {
         /// The line.
         line: usize,
     },
+    /// A checkpoint that is not what it says.
+    #[error("the checkpoint does not verify: {0}")]
+    Unverified(String),
     /// Nothing could be signed.
     #[error("cannot sign a checkpoint: {0}")]
     Sign(String),
@@ -79,14 +92,23 @@ pub(crate) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Loads the journal's key, or makes it on the first start.
-    pub(crate) fn open(layout: &Layout, journal: &str) -> Result<Self, CheckpointError> {
+    /// Loads the journal's key, or makes it on the first start. `signed` is the newest checkpoint.
+    pub(crate) fn open(
+        layout: &Layout,
+        journal: &str,
+        signed: Option<&Kept>,
+    ) -> Result<Self, CheckpointError> {
         let path = layout.key();
         let io = |error| io_error(&path, error);
+        let text = || path.display().to_string();
         let key = match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // The public half is written after the key, so there was one if it is there.
+                if signed.is_some() || layout.public_key().exists() {
+                    return Err(CheckpointError::KeyLost { path: text() });
+                }
                 let key = generate(journal).map_err(CheckpointError::Sign)?;
-                write_private(&path, key.to_secret_text().as_bytes()).map_err(io)?;
+                private::replace(&path, key.to_secret_text().as_bytes()).map_err(io)?;
                 key
             }
             Err(error) => return Err(io(error)),
@@ -96,16 +118,26 @@ impl Checkpoints {
             }
         };
         if key.verifier().name().as_str() != origin(journal) {
-            let path = path.display().to_string();
-            return Err(CheckpointError::OtherJournal { path });
-        }
-        let public = format!("{}\n", key.verifier());
-        let known = fs::read_to_string(layout.public_key()).unwrap_or_default();
-        if known != public {
-            layout::replace(&layout.public_key(), public.as_bytes())
-                .map_err(|error| io_error(&layout.public_key(), error))?;
+            return Err(CheckpointError::OtherJournal { path: text() });
         }
         Ok(Self { layout: layout.clone(), key })
+    }
+
+    /// Puts the public half beside the key.
+    pub(crate) fn publish(&self) -> Result<(), CheckpointError> {
+        let path = self.layout.public_key();
+        let io = |error| io_error(&path, error);
+        let public = format!("{}\n", self.key.verifier());
+        let known = private::read_if_there(&path, KEY_BYTES_MAX).map_err(io)?;
+        if known.as_deref() == Some(public.as_bytes()) {
+            return Ok(());
+        }
+        private::replace(&path, public.as_bytes()).map_err(io)
+    }
+
+    /// The checkpoint that was kept, if this key signed it.
+    pub(crate) fn verify(&self, kept: &Kept) -> Result<Checkpoint, String> {
+        verify(&kept.note, self.key.verifier())
     }
 
     /// Signs the tree of `size` records with this root, and keeps it.
@@ -117,7 +149,7 @@ impl Checkpoints {
         let kept = Kept { size, ts: ts.to_owned(), note: note.to_text() };
         let line = serde_json::to_vec(&kept).map_err(|error| sign(&error))?;
         let path = self.layout.checkpoints();
-        layout::append_line(&path, &line).map_err(|error| io_error(&path, error))?;
+        private::append_line(&path, &line).map_err(|error| io_error(&path, error))?;
         Ok(kept)
     }
 }
@@ -125,13 +157,9 @@ impl Checkpoints {
 /// The checkpoints that are kept, oldest first. A torn last line is not one of them.
 pub(crate) fn read(layout: &Layout) -> Result<Vec<Kept>, CheckpointError> {
     let path = layout.checkpoints();
-    let text = match fs::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        text => text.map_err(|error| io_error(&path, error))?,
-    };
-    let whole = memchr::memrchr(b'\n', &text).map_or(0, |end| end + 1);
-    let lines = text.get(..whole).unwrap_or_default().split_inclusive(|byte| *byte == b'\n');
-    lines
+    let text = private::read_if_there(&path, CHECKPOINTS_BYTES_MAX);
+    let text = text.map_err(|error| io_error(&path, error))?.unwrap_or_default();
+    private::whole_lines(&text)
         .enumerate()
         .map(|(number, line)| {
             serde_json::from_slice(line).map_err(|_| CheckpointError::Line {
@@ -142,20 +170,13 @@ pub(crate) fn read(layout: &Layout) -> Result<Vec<Kept>, CheckpointError> {
         .collect()
 }
 
-/// Cuts a torn last line off, so that the next one stands on a line of its own.
-pub(crate) fn mend(layout: &Layout) -> io::Result<()> {
-    let path = layout.checkpoints();
-    let text = match fs::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        text => text?,
-    };
-    let whole = memchr::memrchr(b'\n', &text).map_or(0, |end| end + 1);
-    if whole < text.len() {
-        let file = OpenOptions::new().write(true).open(&path)?;
-        file.set_len(whole as u64)?;
-        file.sync_all()?;
-    }
-    Ok(())
+/// One a minute for ten years.
+const CHECKPOINTS_BYTES_MAX: u64 = 4 << 30;
+
+/// The public key that lies beside the journal, for whoever pins none.
+pub(crate) fn own_key(layout: &Layout) -> Option<VerifierKey> {
+    let bytes = private::read(&layout.public_key(), KEY_BYTES_MAX).ok()?;
+    VerifierKey::parse(std::str::from_utf8(&bytes).ok()?.trim_end()).ok()
 }
 
 /// The checkpoint in a note, if `key` signed it for the log of its own name.
@@ -185,39 +206,20 @@ fn generate(journal: &str) -> Result<SigningKey, String> {
 }
 
 fn load(path: &Path) -> Result<SigningKey, CheckpointError> {
-    const KEY_BYTES_MAX: u64 = 4096;
-    let mut text = zeroize::Zeroizing::new(String::new());
-    File::open(path)
-        .and_then(|file| file.take(KEY_BYTES_MAX).read_to_string(&mut text))
-        .map_err(|error| io_error(path, error))?;
-    SigningKey::parse(text.trim_end()).map_err(|error| CheckpointError::Key {
-        path: path.display().to_string(),
-        why: error.to_string(),
-    })
+    let bytes = private::read(path, KEY_BYTES_MAX).map_err(|error| io_error(path, error))?;
+    let bytes = zeroize::Zeroizing::new(bytes);
+    let no_key = |why: String| CheckpointError::Key { path: path.display().to_string(), why };
+    let text = std::str::from_utf8(&bytes).map_err(|error| no_key(error.to_string()))?;
+    SigningKey::parse(text.trim_end()).map_err(|error| no_key(error.to_string()))
 }
 
-#[cfg(unix)]
+const KEY_BYTES_MAX: u64 = 4096;
+
 fn check_mode(path: &Path, metadata: &fs::Metadata) -> Result<(), CheckpointError> {
     let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
     let exposed = mode & 0o077 != 0 || !metadata.is_file();
     let path = path.display().to_string();
     if exposed { Err(CheckpointError::KeyExposed { path, mode }) } else { Ok(()) }
-}
-
-#[cfg(not(unix))]
-fn check_mode(_: &Path, _: &fs::Metadata) -> Result<(), CheckpointError> {
-    Ok(())
-}
-
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    layout::sync_parent(path)
 }
 
 fn io_error(path: &Path, error: io::Error) -> CheckpointError {

@@ -5,7 +5,7 @@
 //! parent, and with `meta.withheld` telling its original id and full parent list. Whoever has the
 //! journal's checkpoint can put the original together again and prove that it is in the journal.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use aegx::bundle::{Builder, BundleError};
@@ -74,6 +74,12 @@ pub enum ExportError {
         /// What is wrong.
         why: String,
     },
+    /// A bundle in the journal's own directory could be taken for a part of it.
+    #[error("`{path}` lies in the journal itself; choose another place")]
+    Inside {
+        /// The target.
+        path: String,
+    },
     /// A record that cannot be read or issued anew.
     #[error("record {idx}: {why}")]
     Record {
@@ -95,11 +101,12 @@ pub fn export(
     target: Target<'_>,
     created_at: &str,
 ) -> Result<Exported, ExportError> {
+    refuse_inside(reader, target.path())?;
     let mut export = Export {
         builder: Builder::create(target.path(), created_at)?,
         blobs: Blobs::new(reader.layout().blobs()),
         inside: HashSet::new(),
-        reissued_ids: Vec::new(),
+        reissued_ids: HashMap::new(),
         reissued: 0,
     };
     let mut outcome = Ok(());
@@ -116,13 +123,25 @@ pub fn export(
     Ok(Exported { records: record_count, blobs: blob_count, reissued, audit_head })
 }
 
+fn refuse_inside(reader: &Reader, target: &Path) -> Result<(), ExportError> {
+    let parent = target.parent().filter(|it| !it.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new(".")).canonicalize();
+    let root = reader.layout().root().canonicalize();
+    match (parent, root) {
+        (Ok(parent), Ok(root)) if parent.starts_with(&root) => {
+            Err(ExportError::Inside { path: target.display().to_string() })
+        }
+        _ => Ok(()),
+    }
+}
+
 struct Export {
     builder: Builder,
     blobs: Blobs,
     /// Ids in the bundle, as they are there.
     inside: HashSet<Digest>,
     /// Original and new id of records that were issued anew; their children follow them.
-    reissued_ids: Vec<(Digest, Digest)>,
+    reissued_ids: HashMap<Digest, Digest>,
     reissued: u64,
 }
 
@@ -149,7 +168,7 @@ impl Export {
         let issued = reissue(record, &row.id, mapped).map_err(bad)?;
         let id = issued.compute_id();
         self.reissued += 1;
-        self.reissued_ids.push((row.id, id));
+        self.reissued_ids.insert(row.id, id);
         self.inside.insert(id);
         self.builder.add_record(&issued)?;
         Ok(())
@@ -157,8 +176,8 @@ impl Export {
 
     /// The id that a record of the journal has in the bundle, if it is there.
     fn in_bundle(&self, id: &Digest) -> Option<Digest> {
-        let reissued = self.reissued_ids.iter().rev().find(|(original, _)| original == id);
-        reissued.map(|(_, new)| *new).or_else(|| self.inside.contains(id).then_some(*id))
+        let reissued = self.reissued_ids.get(id).copied();
+        reissued.or_else(|| self.inside.contains(id).then_some(*id))
     }
 
     fn take_blob(&mut self, idx: u64, blob: &str) -> Result<(), ExportError> {

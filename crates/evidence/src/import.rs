@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use aegx::archive::{self, ArchiveError};
 use aegx::source::{BLOBS, MANIFEST, MemberKind, RECORDS};
@@ -15,7 +16,8 @@ use serde_json::json;
 
 use crate::index::{Filter, Row};
 use crate::journal::{AppendError, Journal};
-use crate::layout::{Layout, create_private_dir};
+use crate::layout::Layout;
+use crate::private;
 use crate::reader::Reader;
 use crate::record::NewRecord;
 
@@ -66,22 +68,27 @@ pub fn import(journal: &Journal, path: &Path) -> Result<Imported, ImportError> {
     let layout = journal.layout();
     let io = |error| ImportError::Io { path: path.display().to_string(), error };
     let imports = layout.imports();
-    create_private_dir(&imports).map_err(io)?;
-    let work = imports.join(format!(".new-{}", std::process::id()));
+    private::create_dir(&imports).map_err(io)?;
+    // Only who has the journal open imports, so that in this process nobody else has the number.
+    let number = NEXT_WORK.fetch_add(1, Ordering::Relaxed);
+    let work = imports.join(format!(".new-{}-{number}", std::process::id()));
     let _ = fs::remove_dir_all(&work);
     let taken = copy_in(path, &work).and_then(|()| verify(&work));
     let outcome = taken.and_then(|(head, records)| {
         let target = imports.join(&head);
         let known = target.exists();
         if !known {
-            fs::rename(&work, &target).map_err(io)?;
+            // The record first: a bundle that lies there was recorded, whatever happens between.
             record(journal, path, &head, records)?;
+            fs::rename(&work, &target).and_then(|()| private::sync_parent(&target)).map_err(io)?;
         }
         Ok(Imported { head, records, known })
     });
     let _ = fs::remove_dir_all(&work);
     outcome
 }
+
+static NEXT_WORK: AtomicU64 = AtomicU64::new(0);
 
 /// The bundles that were taken in.
 pub struct Imports {
@@ -117,31 +124,52 @@ impl Imports {
         see: &mut dyn FnMut(Row) -> bool,
     ) -> io::Result<()> {
         let path = self.layout.imports().join(head.to_string()).join(RECORDS);
-        for (idx, line) in (0..).zip(BufReader::new(File::open(path)?).split(b'\n')) {
-            let line = line?;
-            let record: Record = serde_json::from_slice(&line)?;
-            let id = record.compute_id();
-            if filter.matches(&record, &id) && !see(Row { idx, id, line }) {
-                break;
+        let mut skipped = match filter.limit {
+            None => 0,
+            Some(limit) => {
+                let mut passing = 0_u64;
+                each(&path, filter, &mut |_| {
+                    passing += 1;
+                    true
+                })?;
+                passing.saturating_sub(limit)
             }
-        }
-        Ok(())
+        };
+        each(&path, filter, &mut |row| {
+            let show = skipped == 0;
+            skipped = skipped.saturating_sub(1);
+            !show || see(row)
+        })
     }
+}
+
+/// Shows the records in a file that pass the filter to `see`, until it answers `false`.
+fn each(path: &Path, filter: &Filter, see: &mut dyn FnMut(Row) -> bool) -> io::Result<()> {
+    for (idx, line) in (0..).zip(BufReader::new(private::open(path)?).split(b'\n')) {
+        let line = line?;
+        let record: Record = serde_json::from_slice(&line)?;
+        let id = record.compute_id();
+        if filter.matches(&record, &id) && !see(Row { idx, id, line }) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Copies only what belongs to a bundle, and only plain files.
 fn copy_in(path: &Path, work: &Path) -> Result<(), ImportError> {
     let source = Source::open(path, Rules::Strict).map_err(ImportError::Archive)?;
+    let io = |error| ImportError::Io { path: path.display().to_string(), error };
+    private::create_dir(work).map_err(io)?;
     if let Source::Zip(zip) = &source {
         return archive::extract(zip, work, &mut |_| ()).map(drop).map_err(ImportError::Archive);
     }
-    let io = |error| ImportError::Io { path: path.display().to_string(), error };
-    create_private_dir(&work.join(BLOBS)).map_err(io)?;
+    private::create_dir(&work.join(BLOBS)).map_err(io)?;
     let mut members = source.blobs().map_err(io)?;
     members.extend(source.top().map_err(io)?);
     for member in members.iter().filter(|it| it.kind == MemberKind::File) {
         let mut input = source.open_member(&member.name).map_err(io)?;
-        let mut output = File::create_new(work.join(&member.name)).map_err(io)?;
+        let mut output = private::create(&work.join(&member.name)).map_err(io)?;
         io::copy(&mut input, &mut output).map_err(io)?;
         output.sync_all().map_err(io)?;
     }

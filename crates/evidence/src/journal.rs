@@ -1,9 +1,8 @@
 //! The journal: what everybody appends to and nobody waits for longer than one sync.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 use std::thread::{self, JoinHandle};
 
 use aegx::{Digest, RecordType};
@@ -12,10 +11,12 @@ use serde_json::json;
 
 use crate::blobs::Blobs;
 use crate::checkpoints::Kept;
+use crate::clean::Clean;
 use crate::clock::{Clock, SystemClock};
 use crate::disk::{Disk, RealDisk};
 use crate::entry::OpenEntry;
 use crate::layout::Layout;
+use crate::lock::Lock;
 use crate::queue::{Closed, Outcome, Queue};
 use crate::record::{self, NewRecord, Phase, RecordError};
 use crate::recovery::{self, OpenError, Recovery, Start};
@@ -139,11 +140,14 @@ pub struct Journal {
     health: Arc<Health>,
     counters: Arc<Counters>,
     blobs: Blobs,
+    /// Held from a blob's writing until the record that names it is durable, so that nobody takes
+    /// the blob for one that no record names.
+    blobs_in_flight: RwLock<()>,
     clock: Arc<dyn Clock>,
     next_seq: AtomicU64,
     open_entries: AtomicUsize,
     layout: Layout,
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Journal {
@@ -153,7 +157,7 @@ impl Journal {
     /// If another process has it open, or if anything but its tail is damaged; then no byte of it
     /// was changed.
     pub fn open(config: &Config) -> Result<(Self, Recovery), OpenError> {
-        let Start { layout, lock, file, tip, checkpoints, last_checkpoint, mut recovery } =
+        let Start { layout, lock, file, tip, next_seq, checkpoints, last_checkpoint, mut recovery } =
             recovery::start(config)?;
         let health = Arc::new(Health::default());
         let counters = Arc::new(Counters::default());
@@ -178,7 +182,8 @@ impl Journal {
             room: None,
             buffer: Vec::new(),
         };
-        let queue = Arc::new(Queue::new(config.queue_records));
+        let queue =
+            Arc::new(Queue::new(config.queue_records, writer.tip.next_idx, config.durability));
         let commands = Arc::clone(&queue);
         let thread = thread::Builder::new().name("journal-writer".to_owned());
         let writer = thread
@@ -190,8 +195,9 @@ impl Journal {
             health,
             counters,
             blobs,
-            // Unique among all runs as long as the clock moves on between them, and in order.
-            next_seq: AtomicU64::new(config.clock.unix_micros()),
+            blobs_in_flight: RwLock::default(),
+            // In order and unique among all runs, even if the clock went back between them.
+            next_seq: AtomicU64::new(next_seq.max(config.clock.unix_micros())),
             clock: Arc::clone(&config.clock),
             open_entries: AtomicUsize::new(unclosed.len()),
             layout,
@@ -244,6 +250,20 @@ impl Journal {
         self.counters.read()
     }
 
+    /// Fails if the disk did.
+    pub(crate) fn check_health(&self) -> Result<(), AppendError> {
+        self.health.check().map_err(|why| AppendError::Poisoned { why })
+    }
+
+    pub(crate) fn blobs(&self) -> &Blobs {
+        &self.blobs
+    }
+
+    /// Waits until every blob is named by a durable record; none is written while this is held.
+    pub(crate) fn settle_blobs(&self) -> RwLockWriteGuard<'_, ()> {
+        self.blobs_in_flight.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -257,9 +277,12 @@ impl Journal {
     }
 
     pub(crate) fn write(&self, new: NewRecord, phase: Phase) -> Result<Receipt, AppendError> {
-        self.health.check().map_err(|why| AppendError::Poisoned { why })?;
+        self.check_health()?;
         let seq = self.next_seq.fetch_add(1, Ordering::Relaxed);
         let (prepared, blob) = record::prepare(new, phase, seq, self.clock.unix_seconds())?;
+        let in_flight = blob
+            .is_some()
+            .then(|| self.blobs_in_flight.read().unwrap_or_else(PoisonError::into_inner));
         if let Some(blob) = blob {
             // The blob first: a record never names what is not there.
             let put = self.blobs.put(&blob.name, &blob.bytes);
@@ -268,9 +291,10 @@ impl Journal {
             })?;
         }
         let id = prepared.facts.id;
-        let (position, outcome) = self.queue.append(prepared)?;
+        let (idx, outcome) = self.queue.append(prepared)?;
+        drop(in_flight);
         let receipt = match outcome {
-            Outcome::Durable { first, .. } => Receipt::new(first + position as u64, id, seq),
+            Outcome::Durable { .. } => Receipt::new(idx, id, seq),
             Outcome::Failed(why) => return Err(AppendError::Poisoned { why }),
         };
         if matches!(phase, Phase::Close { .. }) {
@@ -317,8 +341,7 @@ impl Journal {
         if writer.last_checkpoint.0 != writer.tip.next_idx {
             writer.checkpoint().map_err(failed)?;
         }
-        recovery::write_clean(&self.layout, &writer.tip)
-            .map_err(|error| failed(self.health.poison(&error)))
+        Clean::write(&self.layout, &writer.tip).map_err(|error| failed(self.health.poison(&error)))
     }
 }
 

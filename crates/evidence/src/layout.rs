@@ -1,8 +1,10 @@
 //! Where the parts of a journal lie in its directory.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::private;
 
 /// A journal's directory.
 #[derive(Clone, Debug)]
@@ -56,48 +58,14 @@ impl Layout {
         &self.root
     }
 
-    /// Makes the directories that a writer needs, for the owner's eyes only.
+    /// Makes the directories that a writer needs, for the owner's eyes only. The journal's own may
+    /// be a link to where there is room; nothing in it may be one.
     pub(crate) fn create(&self) -> io::Result<()> {
-        create_private_dir(&self.root)?;
-        create_private_dir(&self.segments())?;
-        create_private_dir(&self.blobs())
-    }
-}
-
-/// Makes a directory that only its owner can enter.
-pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
-/// Puts `bytes` at `path`, whole or not at all, durably.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = path.with_extension("new");
-    let mut file = File::create(&temporary)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)?;
-    sync_parent(path)
-}
-
-/// Appends a line durably.
-pub(crate) fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
-    let is_new = !path.exists();
-    let mut file = fs::OpenOptions::new().append(true).create(true).open(path)?;
-    let mut line = line.to_vec();
-    line.push(b'\n');
-    file.write_all(&line)?;
-    file.sync_data()?;
-    if is_new { sync_parent(path) } else { Ok(()) }
-}
-
-/// Makes what happened to names in the directory of `path` durable.
-pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(parent) => File::open(parent)?.sync_all(),
-        None => Ok(()),
+        match fs::metadata(&self.root) {
+            Ok(found) if found.is_dir() => private::close_to_others(&self.root, &found)?,
+            _ => private::create_dir(&self.root)?,
+        }
+        private::create_dir(&self.segments())?;
+        private::create_dir(&self.blobs())
     }
 }

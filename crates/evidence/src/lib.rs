@@ -6,6 +6,7 @@
 mod blobs;
 mod chain;
 mod checkpoints;
+mod clean;
 mod clock;
 mod disk;
 mod entry;
@@ -14,6 +15,8 @@ mod import;
 mod index;
 mod journal;
 mod layout;
+mod lock;
+mod private;
 mod queue;
 mod reader;
 mod record;

@@ -8,8 +8,11 @@ use std::path::Path;
 use aegx::Digest;
 
 use crate::checkpoints::{self, CheckpointError, Kept};
+use crate::journal::Journal;
 use crate::layout::Layout;
-use crate::segment::{self, Item, Walk};
+use crate::private;
+use crate::record::LINE_BYTES_MAX;
+use crate::segment::{self, Header, Item, Walk};
 
 /// Reads the records of a journal. Never blocks its writer.
 #[derive(Clone, Debug)]
@@ -92,10 +95,18 @@ impl Reader {
     /// If there is none.
     pub fn open(dir: &Path) -> Result<Self, ReadError> {
         let reader = Self { layout: Layout::new(dir) };
-        match reader.segments() {
-            Ok(numbers) if !numbers.is_empty() => Ok(reader),
-            _ => Err(ReadError::NoJournal { dir: dir.display().to_string() }),
-        }
+        let none = match reader.segments() {
+            // Where something was signed there was a journal, and it is for others to say so.
+            Ok(numbers) => numbers.is_empty() && !reader.layout.checkpoints().exists(),
+            Err(ReadError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => true,
+            Err(error) => return Err(error),
+        };
+        if none { Err(ReadError::NoJournal { dir: dir.display().to_string() }) } else { Ok(reader) }
+    }
+
+    /// Reads a journal that is open for writing.
+    pub(crate) fn of(journal: &Journal) -> Self {
+        Self { layout: journal.layout().clone() }
     }
 
     pub(crate) fn layout(&self) -> &Layout {
@@ -131,19 +142,29 @@ impl Reader {
         mut see: impl FnMut(Entry<'_>) -> ControlFlow<B>,
     ) -> Result<(Position, Option<B>), ReadError> {
         let mut at = from;
+        let mut must_be_sealed = false;
         loop {
             let bytes = self.load(at.segment)?;
             let (next, sealed, broke) = read_segment(&bytes, at, &mut see)?;
             at = next;
-            if broke.is_some() || !sealed {
+            if broke.is_some() {
                 return Ok((at, broke));
             }
-            let following = segment::path(&self.layout.segments(), at.segment + 1);
-            if !following.exists() {
-                // The writer is between two segments.
-                return Ok((at, None));
+            let following = at.segment.saturating_add(1);
+            let followed = segment::path(&self.layout.segments(), following).exists();
+            match (sealed, followed) {
+                (true, true) => {
+                    at = Position { segment: following, offset: 0, idx: at.idx };
+                    must_be_sealed = false;
+                }
+                // The writer is at work here, or between two segments.
+                (_, false) => return Ok((at, None)),
+                // It was sealed since it was read, or something in it cannot be read.
+                (false, true) if must_be_sealed => {
+                    return Err(ReadError::Damaged { segment: at.segment, offset: at.offset });
+                }
+                (false, true) => must_be_sealed = true,
             }
-            at = Position { segment: at.segment + 1, offset: 0, idx: at.idx };
         }
     }
 
@@ -153,9 +174,12 @@ impl Reader {
     /// If it is not there any more.
     pub fn line_at(&self, segment: u64, offset: u64, bytes: u64) -> Result<Vec<u8>, ReadError> {
         use std::io::{Read, Seek, SeekFrom};
+        if bytes > LINE_BYTES_MAX as u64 {
+            return Err(ReadError::Damaged { segment, offset });
+        }
         let path = segment::path(&self.layout.segments(), segment);
         let read = || -> io::Result<Vec<u8>> {
-            let mut file = fs::File::open(&path)?;
+            let mut file = private::open(&path)?;
             file.seek(SeekFrom::Start(offset))?;
             let mut line = Vec::new();
             file.take(bytes).read_to_end(&mut line)?;
@@ -164,10 +188,7 @@ impl Reader {
         match read() {
             Ok(line) if line.len() as u64 == bytes => Ok(line),
             Ok(_) => Err(ReadError::Damaged { segment, offset }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(ReadError::Gone { segment })
-            }
-            Err(error) => Err(ReadError::io(&path, error)),
+            Err(error) => Err(unread(segment, &path, error)),
         }
     }
 
@@ -177,6 +198,17 @@ impl Reader {
     /// If a line of them is none.
     pub fn checkpoints(&self) -> Result<Vec<Kept>, CheckpointError> {
         checkpoints::read(&self.layout)
+    }
+
+    /// The root that a kept checkpoint states, if the journal's own key signed it.
+    ///
+    /// # Errors
+    /// If it did not.
+    pub fn signed_root(&self, kept: &Kept) -> Result<Digest, CheckpointError> {
+        let key = checkpoints::own_key(&self.layout).ok_or("there is no `checkpoint.pub`");
+        let verified =
+            key.map_err(str::to_owned).and_then(|key| checkpoints::verify(&kept.note, &key));
+        verified.map(|it| it.root()).map_err(CheckpointError::Unverified)
     }
 
     /// Length of all segments together, room made in advance included.
@@ -189,13 +221,36 @@ impl Reader {
         Ok(self.segments()?.into_iter().map(length).sum())
     }
 
+    /// The header of a segment.
+    pub(crate) fn header(&self, segment: u64) -> Result<Header, ReadError> {
+        let path = segment::path(&self.layout.segments(), segment);
+        let header = segment::read_header(&path).map_err(|error| unread(segment, &path, error))?;
+        header.ok_or(ReadError::Damaged { segment, offset: 0 })
+    }
+
+    /// The place behind the record that lies at `offset`, if it still is the one with this id.
+    pub(crate) fn place_behind(&self, at: Position, id: &Digest) -> Option<Position> {
+        let bytes = self.load(at.segment).ok()?;
+        let mut walk = Walk::resume(&bytes, at.offset);
+        match walk.next()?.ok()? {
+            Item::Entry { record, audit, .. }
+                if claimed_id(record) == Some(*id) && claimed_idx(audit) == Some(at.idx) =>
+            {
+                Some(Position { offset: walk.offset(), idx: at.idx + 1, ..at })
+            }
+            Item::Entry { .. } | Item::Batch(_) | Item::Seal(_) => None,
+        }
+    }
+
     fn load(&self, segment: u64) -> Result<Vec<u8>, ReadError> {
         let path = segment::path(&self.layout.segments(), segment);
-        fs::read(&path).map_err(|error| {
-            let gone = error.kind() == io::ErrorKind::NotFound;
-            if gone { ReadError::Gone { segment } } else { ReadError::io(&path, error) }
-        })
+        segment::read(&path).map_err(|error| unread(segment, &path, error))
     }
+}
+
+fn unread(segment: u64, path: &Path, error: io::Error) -> ReadError {
+    let gone = error.kind() == io::ErrorKind::NotFound;
+    if gone { ReadError::Gone { segment } } else { ReadError::io(path, error) }
 }
 
 fn read_segment<B>(
@@ -237,4 +292,11 @@ fn read_segment<B>(
 /// The id that a record's line begins with.
 pub(crate) fn claimed_id(record: &[u8]) -> Option<Digest> {
     Digest::from_hex(record.strip_prefix(b"{\"recordId\":\"")?.get(..64)?)
+}
+
+/// The index that an entry's line begins with.
+fn claimed_idx(audit: &[u8]) -> Option<u64> {
+    let rest = audit.strip_prefix(b"{\"idx\":")?;
+    let digits = rest.split(|byte| !byte.is_ascii_digit()).next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }

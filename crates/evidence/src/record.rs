@@ -138,6 +138,12 @@ pub enum RecordError {
         /// How many.
         count: usize,
     },
+    /// The clock is so wrong that its time cannot be written.
+    #[error("the clock says {unix_seconds} seconds since 1970, which no record can hold")]
+    Time {
+        /// What the clock says.
+        unix_seconds: i64,
+    },
     /// Not a record.
     #[error(transparent)]
     Draft(#[from] DraftError),
@@ -157,7 +163,10 @@ pub(crate) const DEPTH_MAX: usize = 64;
 /// The most parents.
 pub(crate) const PARENTS_MAX: usize = 1024;
 
-const RESERVED: [&str; 7] = ["agent", "entry", "kind", "phase", "seq", "session", "ts"];
+/// What the journal sets, and `withheld`, which an export sets.
+const RESERVED: [&str; 8] = ["agent", "entry", "kind", "phase", "seq", "session", "ts", "withheld"];
+/// The last second that can be written with a year of four digits.
+const UNIX_SECONDS_MAX: i64 = 253_402_300_799;
 
 /// Checks a record and gives it its time, number and id.
 pub(crate) fn prepare(
@@ -171,6 +180,9 @@ pub(crate) fn prepare(
     }
     if new.parents.len() > PARENTS_MAX {
         return Err(RecordError::TooManyParents { count: new.parents.len() });
+    }
+    if !(0..=UNIX_SECONDS_MAX).contains(&unix_seconds) {
+        return Err(RecordError::Time { unix_seconds });
     }
     let mut new = new;
     new.parents.sort_unstable();

@@ -5,20 +5,23 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use aegx::Digest;
 use aegx::merkle::Frontier;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::blobs::Blobs;
 use crate::chain::{self, Damage};
-use crate::checkpoints::{self, CheckpointError, Checkpoints};
+use crate::checkpoints::{self, CheckpointError, Checkpoints, Kept};
+use crate::clean::Clean;
 use crate::disk;
 use crate::journal::{AppendError, Config};
-use crate::layout::{self, Layout, create_private_dir};
-use crate::segment::{self, Checked, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
+use crate::layout::Layout;
+use crate::lock::Lock;
+use crate::private;
+use crate::segment::{self, Checked, Item, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN, Walk};
 use crate::writer::Tip;
 
 /// What a start found and did.
@@ -93,9 +96,11 @@ impl OpenError {
 /// Everything the writer needs.
 pub(crate) struct Start {
     pub(crate) layout: Layout,
-    pub(crate) lock: File,
+    pub(crate) lock: Lock,
     pub(crate) file: File,
     pub(crate) tip: Tip,
+    /// Above the `meta.seq` of every record.
+    pub(crate) next_seq: u64,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) last_checkpoint: (u64, i64),
     pub(crate) recovery: Recovery,
@@ -104,16 +109,6 @@ pub(crate) struct Start {
 /// A start after an orderly end verifies at least the newest segments, up to this much.
 const STARTUP_VERIFY_BYTES: u64 = 64 << 20;
 
-/// Where an orderly end left the journal.
-#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct Clean {
-    segment: u64,
-    end: u64,
-    size: u64,
-    head: String,
-}
-
 pub(crate) fn start(config: &Config) -> Result<Start, OpenError> {
     if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&config.segment_bytes) {
         return Err(OpenError::SegmentBytes(config.segment_bytes));
@@ -121,64 +116,36 @@ pub(crate) fn start(config: &Config) -> Result<Start, OpenError> {
     let layout = Layout::new(&config.dir);
     let io = |error| OpenError::io(layout.root(), error);
     layout.create().map_err(io)?;
-    let lock = lock(&layout)?;
+    let lock = Lock::take(&layout)?;
     let numbers = segment::list(&layout.segments()).map_err(io)?;
     let kept = checkpoints::read(&layout)?;
     let signed_size = kept.last().map_or(0, |it| it.size);
 
-    let (file, tip, checkpoints, recovery) = match numbers.last() {
+    let Resumed { file, tip, next_seq, checkpoints, recovery } = match numbers.last() {
         None if signed_size > 0 => {
             let what = format!("there are no segments, but {signed_size} records were signed");
             return Err(OpenError::Damaged(Damage::of_journal(what)));
         }
         None => found(&layout, config.segment_bytes)?,
-        Some(last) => resume(&layout, config, &numbers, *last, signed_size)?,
+        Some(last) => resume(&layout, config, &numbers, *last, kept.last())?,
     };
-    checkpoints::mend(&layout).map_err(io)?;
     Blobs::new(layout.blobs()).sweep().map_err(io)?;
+    segment::sweep(&layout.segments()).map_err(io)?;
     let last_checkpoint = (signed_size, config.clock.unix_seconds());
-    Ok(Start { layout, lock, file, tip, checkpoints, last_checkpoint, recovery })
+    Ok(Start { layout, lock, file, tip, next_seq, checkpoints, last_checkpoint, recovery })
 }
 
-/// Notes an orderly end.
-pub(crate) fn write_clean(layout: &Layout, tip: &Tip) -> io::Result<()> {
-    let clean = Clean {
-        segment: tip.segment,
-        end: tip.offset,
-        size: tip.next_idx,
-        head: tip.head.to_string(),
-    };
-    layout::replace(&layout.clean(), &serde_json::to_vec(&clean)?)
-}
-
-fn lock(layout: &Layout) -> Result<File, OpenError> {
-    let path = layout.lock();
-    let io = |error| OpenError::io(&path, error);
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(io)?;
-    if file.try_lock().is_err() {
-        let holder = fs::read_to_string(&path).unwrap_or_default();
-        let holder = holder.trim().parse::<u32>().map(|pid| format!(" (process {pid})"));
-        return Err(OpenError::Locked {
-            dir: layout.root().display().to_string(),
-            holder: holder.unwrap_or_default(),
-        });
-    }
-    file.set_len(0).map_err(io)?;
-    writeln!(file, "{}", std::process::id()).map_err(io)?;
-    Ok(file)
+/// Where the writer goes on.
+struct Resumed {
+    file: File,
+    tip: Tip,
+    next_seq: u64,
+    checkpoints: Checkpoints,
+    recovery: Recovery,
 }
 
 /// Begins a new journal.
-fn found(
-    layout: &Layout,
-    segment_bytes: u64,
-) -> Result<(File, Tip, Checkpoints, Recovery), OpenError> {
+fn found(layout: &Layout, segment_bytes: u64) -> Result<Resumed, OpenError> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|error| OpenError::Internal(error.to_string()))?;
     let mut tip = Tip {
@@ -192,12 +159,30 @@ fn found(
         open: std::collections::BTreeMap::new(),
     };
     let io = |error| OpenError::io(&layout.segments(), error);
-    let header = tip.header(0).to_line().map_err(|error| OpenError::Internal(error.to_string()))?;
-    let path = segment::path(&layout.segments(), 0);
-    let file = segment::create(&path, &header, segment_bytes, None).map_err(io)?;
+    Clean::remove(layout).map_err(io)?;
+    // The segment first: its header names the journal, which a key is then made for.
+    let file = begin_segment(layout, &mut tip, 0, segment_bytes)?;
+    let checkpoints = Checkpoints::open(layout, &tip.journal, None)?;
+    checkpoints.publish()?;
+    let recovery = Recovery { clean: true, ..Recovery::default() };
+    Ok(Resumed { file, tip, next_seq: 0, checkpoints, recovery })
+}
+
+fn begin_segment(
+    layout: &Layout,
+    tip: &mut Tip,
+    number: u64,
+    segment_bytes: u64,
+) -> Result<File, OpenError> {
+    let header =
+        tip.header(number).to_line().map_err(|error| OpenError::Internal(error.to_string()))?;
+    let path = segment::path(&layout.segments(), number);
+    let file = segment::create(&path, &header, segment_bytes, None)
+        .map_err(|error| OpenError::io(&path, error))?;
+    tip.segment = number;
+    tip.segment_first = tip.next_idx;
     tip.offset = header.len() as u64;
-    let checkpoints = Checkpoints::open(layout, &tip.journal)?;
-    Ok((file, tip, checkpoints, Recovery { clean: true, ..Recovery::default() }))
+    Ok(file)
 }
 
 /// Goes on with a journal that is there.
@@ -206,42 +191,32 @@ fn resume(
     config: &Config,
     numbers: &[u64],
     last: u64,
-    signed_size: u64,
-) -> Result<(File, Tip, Checkpoints, Recovery), OpenError> {
-    let clean = read_clean(layout);
+    signed: Option<&Kept>,
+) -> Result<Resumed, OpenError> {
     let path = segment::path(&layout.segments(), last);
     let io = |error| OpenError::io(&path, error);
-    let bytes = fs::read(&path).map_err(io)?;
-    let damaged = |offset, why: String| OpenError::Damaged(Damage::at(last, offset, why));
-    let checked =
-        segment::check(&bytes).ok_or_else(|| damaged(0, "the header cannot be read".to_owned()))?;
-
+    let clean = Clean::read(layout).map_err(io)?;
+    let bytes = segment::read(&path).map_err(io)?;
+    let sizes: BTreeSet<u64> = signed.iter().map(|it| it.size).collect();
+    let checked = segment::check_noting(&bytes, &sizes).ok_or_else(|| {
+        OpenError::Damaged(Damage::at(last, 0, "the header cannot be read".to_owned()))
+    })?;
     chain::check_links(layout, numbers, &checked.header).map_err(OpenError::Damaged)?;
-    let checkpoints = Checkpoints::open(layout, &checked.header.journal)?;
-    if checked.next_idx < signed_size {
-        let why =
-            format!("{} records are left of {signed_size} that were signed", checked.next_idx);
-        return Err(damaged(checked.end, why));
-    }
-    if let Some(broken) = checked.broken.clone().filter(|it| !it.torn_tail || clean.is_some()) {
-        return Err(damaged(broken.offset, broken.why));
-    }
-    if clean.as_ref().is_some_and(|clean| *clean != found_end(&checked)) {
-        let why = "it does not end where its orderly end was noted".to_owned();
-        return Err(damaged(checked.end, why));
-    }
-
+    check_end(&checked, clean.as_ref(), signed)?;
     let depth = if clean.is_some() { STARTUP_VERIFY_BYTES } else { u64::MAX };
-    let (checked, verified_segments) = check_before(layout, numbers, checked, depth)?;
+    let (checked, verified_segments) = check_before(layout, numbers, checked, &sizes, depth)?;
+    let next_seq = next_seq(layout, numbers, &bytes).map_err(io)?;
+    let checkpoints = Checkpoints::open(layout, &checked.header.journal, signed)?;
+    check_signed(&checkpoints, &checked, signed)?;
 
     // From here on things are changed.
+    checkpoints.publish()?;
     let mut recovery =
         Recovery { clean: clean.is_some(), verified_segments, ..Recovery::default() };
     if checked.broken.is_some() {
         recovery.cut = Some(cut(layout, config, last, &bytes, checked.end)?);
     }
-    remove_clean(layout)?;
-    let file = OpenOptions::new().read(true).write(true).open(&path).map_err(io)?;
+    Clean::remove(layout).map_err(io)?;
     let sealed = checked.seal.is_some();
     let mut tip = Tip {
         journal: checked.header.journal.clone(),
@@ -253,26 +228,100 @@ fn resume(
         frontier: checked.frontier,
         open: checked.open,
     };
-    if !sealed {
-        return Ok((file, tip, checkpoints, recovery));
+    let file = if sealed {
+        // The crash came between the seal and the next segment.
+        begin_segment(layout, &mut tip, last + 1, config.segment_bytes)?
+    } else {
+        private::open_with(&path, OpenOptions::new().read(true).write(true)).map_err(io)?
+    };
+    Ok(Resumed { file, tip, next_seq, checkpoints, recovery })
+}
+
+/// Does the last segment end as it was left, and behind everything that was signed?
+fn check_end(
+    checked: &Checked,
+    clean: Option<&Clean>,
+    signed: Option<&Kept>,
+) -> Result<(), OpenError> {
+    let number = checked.header.segment;
+    let damaged = |offset, why: String| Err(OpenError::Damaged(Damage::at(number, offset, why)));
+    let signed_size = signed.map_or(0, |it| it.size);
+    if checked.next_idx < signed_size {
+        let why =
+            format!("{} records are left of {signed_size} that were signed", checked.next_idx);
+        return damaged(checked.end, why);
     }
-    // The crash came between the seal and the next segment.
-    let header =
-        tip.header(last + 1).to_line().map_err(|error| OpenError::Internal(error.to_string()))?;
-    let next = segment::path(&layout.segments(), last + 1);
-    let file = segment::create(&next, &header, config.segment_bytes, None).map_err(io)?;
-    tip.segment = last + 1;
-    tip.segment_first = tip.next_idx;
-    tip.offset = header.len() as u64;
-    Ok((file, tip, checkpoints, recovery))
+    if let Some(broken) = checked.broken.clone().filter(|it| !it.torn_tail || clean.is_some()) {
+        return damaged(broken.offset, broken.why);
+    }
+    if clean.is_some_and(|clean| *clean != Clean::of(checked)) {
+        let why = "it does not end where its orderly end was noted".to_owned();
+        return damaged(checked.end, why);
+    }
+    Ok(())
+}
+
+/// Are the records those of the newest checkpoint? Nothing is signed on top of a history that is
+/// not the one that was signed before.
+fn check_signed(
+    checkpoints: &Checkpoints,
+    checked: &Checked,
+    signed: Option<&Kept>,
+) -> Result<(), OpenError> {
+    let Some(kept) = signed else { return Ok(()) };
+    let damaged = |why: String| {
+        let what = format!("the checkpoint of {}: {why}", kept.size);
+        OpenError::Damaged(Damage::of_journal(what))
+    };
+    let root = checkpoints.verify(kept).map_err(damaged)?.root();
+    match checked.roots.get(&kept.size) {
+        Some(found) if *found != root => {
+            Err(damaged("the records are not those that were signed".to_owned()))
+        }
+        // Not found if it lies deeper than this start looked.
+        _ => Ok(()),
+    }
+}
+
+/// Above every number that a record of the last run has. The clock alone may have gone back.
+fn next_seq(layout: &Layout, numbers: &[u64], last: &[u8]) -> io::Result<u64> {
+    if let Some(highest) = highest_seq(last) {
+        return Ok(highest.saturating_add(1));
+    }
+    // The last segment may have just begun.
+    let Some(before) = numbers.iter().rev().nth(1) else { return Ok(0) };
+    let bytes = segment::read(&segment::path(&layout.segments(), *before))?;
+    Ok(highest_seq(&bytes).map_or(0, |highest| highest.saturating_add(1)))
+}
+
+fn highest_seq(bytes: &[u8]) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Line {
+        meta: Meta,
+    }
+    #[derive(Deserialize)]
+    struct Meta {
+        seq: u64,
+    }
+    let (_, mut walk) = Walk::begin(bytes).ok()?;
+    let mut highest = None;
+    while let Some(Ok(item)) = walk.next() {
+        if let Item::Entry { record, .. } = item
+            && let Ok(line) = serde_json::from_slice::<Line>(record)
+        {
+            highest = highest.max(Some(line.meta.seq));
+        }
+    }
+    highest
 }
 
 /// Verifies sealed segments before the last one, newest first, as far as `bytes_max` goes. Gives
-/// the last one back, and how many were verified with it.
+/// the last one back, with the roots that were noted, and how many were verified with it.
 fn check_before(
     layout: &Layout,
     numbers: &[u64],
     last: Checked,
+    sizes: &BTreeSet<u64>,
     bytes_max: u64,
 ) -> Result<(Checked, u64), OpenError> {
     let mut budget = bytes_max;
@@ -285,7 +334,7 @@ fn check_before(
         budget = left;
         chosen.push(*number);
     }
-    let (mut checked, mut damages) = chain::check_contents(layout, &chosen, &BTreeSet::new());
+    let (mut checked, mut damages) = chain::check_contents(layout, &chosen, sizes);
     for (number, checked) in &checked {
         match &checked.broken {
             Some(broken) => damages.push(Damage::at(*number, broken.offset, broken.why.clone())),
@@ -302,17 +351,11 @@ fn check_before(
     let count = checked.len() as u64;
     match (damages.into_iter().next(), checked.remove(&number)) {
         (Some(first), _) => Err(OpenError::Damaged(first)),
-        (None, Some(last)) => Ok((last, count)),
+        (None, Some(mut last)) => {
+            last.roots.extend(checked.into_values().flat_map(|it| it.roots));
+            Ok((last, count))
+        }
         (None, None) => Err(OpenError::Internal("the last segment was not checked".to_owned())),
-    }
-}
-
-fn found_end(checked: &Checked) -> Clean {
-    Clean {
-        segment: checked.header.segment,
-        end: checked.end,
-        size: checked.next_idx,
-        head: checked.head.to_string(),
     }
 }
 
@@ -332,26 +375,13 @@ fn cut(
     let dir = layout.aside();
     let aside = dir.join(format!("{number:012}-{end}-{}.torn", Digest::of(torn)));
     let io = |error| OpenError::io(&aside, error);
-    create_private_dir(&dir).map_err(io)?;
-    layout::replace(&aside, torn).map_err(io)?;
-    layout::sync_parent(&dir).map_err(io)?;
+    private::create_dir(&dir).map_err(io)?;
+    private::replace(&aside, torn).map_err(io)?;
 
     let path = segment::path(&layout.segments(), number);
     let io = |error| OpenError::io(&path, error);
-    let file = OpenOptions::new().write(true).open(&path).map_err(io)?;
+    let file = private::open_with(&path, OpenOptions::new().write(true)).map_err(io)?;
     disk::write_all(&*config.disk, &file, &vec![0; used], end).map_err(io)?;
     config.disk.sync(&file).map_err(io)?;
     Ok(Cut { segment: number, offset: end, bytes: used as u64, aside })
-}
-
-fn read_clean(layout: &Layout) -> Option<Clean> {
-    serde_json::from_slice(&fs::read(layout.clean()).ok()?).ok()
-}
-
-fn remove_clean(layout: &Layout) -> Result<(), OpenError> {
-    let path = layout.clean();
-    match fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(OpenError::io(&path, error)),
-        _ => layout::sync_parent(&path).map_err(|error| OpenError::io(&path, error)),
-    }
 }

@@ -2,22 +2,25 @@
 //!
 //! Every eighth level is kept as a flat file of hashes, so that any node is at most 128 hashes
 //! away. Retention deletes records but not these hashes, so old proofs stay possible.
+//!
+//! A reader sees records before they are durable, so a power cut can leave hashes here of records
+//! that are gone. What is kept is therefore held against the segments before it is added to.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aegx::Digest;
 use aegx::merkle::{self, Nodes, ProofError};
 
-use crate::layout::create_private_dir;
+use crate::private;
 use crate::reader::{Position, ReadError, Reader};
-use crate::segment::{self, Walk};
 
 /// Levels between two that are kept.
 const STRIDE: u32 = 8;
+const HASH_BYTES: usize = 32;
 /// Kept levels: enough for 2^62 records.
 const KEPT_LEVELS: u32 = 8;
 
@@ -55,10 +58,15 @@ impl Tree {
     /// If records are gone that were never taken in.
     pub fn open(reader: &Reader) -> Result<Self, TreeError> {
         let dir = reader.layout().tree();
-        create_private_dir(&dir)?;
+        private::create_dir(&dir)?;
+        // One at a time: two would add the same hashes twice.
+        let mut options = OpenOptions::new();
+        let lock = private::open_with(&dir.join("lock"), options.append(true).create(true))?;
+        lock.lock()?;
         let mut tree = Self { size: leaves(&dir)?, dir };
         let from = tree.resume_at(reader)?;
         tree.extend(reader, from)?;
+        private::sync_parent(&tree.level_path(0))?;
         Ok(tree)
     }
 
@@ -92,40 +100,59 @@ impl Tree {
         merkle::consistency_proof(self, old, new).map_err(no_proof)
     }
 
-    /// Where reading must go on, found from the headers of the segments.
+    /// Where reading must go on: the newest segment whose header has the root that is kept here.
     fn resume_at(&mut self, reader: &Reader) -> Result<Position, TreeError> {
-        let mut best = None;
-        for number in reader.segments()? {
-            let first = first_of(reader, number)?;
-            if first <= self.size {
-                best = Some((number, first));
-            } else if best.is_none() {
-                return Err(TreeError::Lost { before: first });
+        let mut before = 0;
+        let mut doubtful = false;
+        for number in reader.segments()?.into_iter().rev() {
+            let header = match reader.header(number) {
+                // Retention got there first.
+                Err(ReadError::Gone { .. }) => continue,
+                header => header?,
+            };
+            before = header.first;
+            if header.first > self.size {
+                continue;
             }
+            let damaged = |_| ReadError::Damaged { segment: number, offset: 0 };
+            let root = header.frontier().map_err(damaged)?.root();
+            if self.root(header.first).is_ok_and(|it| it == root) {
+                if doubtful {
+                    self.cut(header.first)?;
+                }
+                return Ok(Position { segment: number, offset: 0, idx: header.first });
+            }
+            doubtful = true;
         }
-        let (segment, idx) = best.unwrap_or((0, 0));
-        Ok(Position { segment, offset: 0, idx })
+        Err(TreeError::Lost { before })
     }
 
+    /// Adds the records from `from` on, and throws away what is kept of others.
     fn extend(&mut self, reader: &Reader, from: Position) -> Result<(), TreeError> {
-        let path = self.level_path(0);
-        let mut out = BufWriter::new(OpenOptions::new().append(true).create(true).open(path)?);
-        let mut size = self.size;
-        let (_, failed) = reader.read(from, |entry| {
-            if entry.idx < size {
+        let stored = self.leaves_from(from.idx)?;
+        let mut stored = stored.chunks_exact(HASH_BYTES);
+        let mut out = BufWriter::new(self.open_level(0)?);
+        let (next, failed) = reader.read(from, |entry| {
+            let leaf = merkle::leaf_hash(&entry.id);
+            if stored.next().is_some_and(|it| it == leaf.as_bytes()) {
                 return ControlFlow::Continue(());
             }
-            size += 1;
-            match out.write_all(merkle::leaf_hash(&entry.id).as_bytes()) {
-                Ok(()) => ControlFlow::Continue(()),
+            stored = [].chunks_exact(HASH_BYTES);
+            // Cuts before anything was written, or nothing.
+            match self.cut(entry.idx).and_then(|()| out.write_all(leaf.as_bytes())) {
                 Err(error) => ControlFlow::Break(error),
+                Ok(()) => {
+                    self.size = entry.idx + 1;
+                    ControlFlow::Continue(())
+                }
             }
         })?;
         if let Some(error) = failed {
             return Err(error.into());
         }
         out.flush()?;
-        self.size = size;
+        self.cut(next.idx)?;
+        out.get_ref().sync_all()?;
         for kept in 1..KEPT_LEVELS {
             self.extend_level(kept)?;
         }
@@ -134,30 +161,61 @@ impl Tree {
 
     /// Adds the nodes of a kept level whose subtrees are complete now.
     fn extend_level(&self, kept: u32) -> Result<(), TreeError> {
-        let level = kept * STRIDE;
-        let wanted = self.size >> level;
-        let path = self.level_path(kept);
-        let present = fs::metadata(&path).map_or(0, |it| it.len()) / 32;
+        let wanted = self.size >> (kept * STRIDE);
+        let present = hashes_in(&self.level_path(kept))?;
         if present >= wanted {
             return Ok(());
         }
-        let mut out = BufWriter::new(OpenOptions::new().append(true).create(true).open(path)?);
-        out.get_ref().set_len(present * 32)?;
+        let mut out = BufWriter::new(self.open_level(kept)?);
+        out.get_ref().set_len(present * HASH_BYTES as u64)?;
         for index in present..wanted {
             let node = self.climb(kept - 1, index, STRIDE)?;
             out.write_all(node.as_bytes())?;
         }
         out.flush()?;
+        out.get_ref().sync_all()?;
         Ok(())
+    }
+
+    /// Forgets everything behind the first `size` records.
+    fn cut(&mut self, size: u64) -> io::Result<()> {
+        if size >= self.size {
+            return Ok(());
+        }
+        for kept in 0..KEPT_LEVELS {
+            let whole = size >> (kept * STRIDE);
+            if hashes_in(&self.level_path(kept))? > whole {
+                self.open_level(kept)?.set_len(whole * HASH_BYTES as u64)?;
+            }
+        }
+        self.size = size;
+        Ok(())
+    }
+
+    fn open_level(&self, kept: u32) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        private::open_with(&self.level_path(kept), options.append(true).create(true))
+    }
+
+    /// The leaves that are kept from record `first` on: those of about one segment.
+    fn leaves_from(&self, first: u64) -> io::Result<Vec<u8>> {
+        let count = usize::try_from(self.size.saturating_sub(first)).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; count.saturating_mul(HASH_BYTES)];
+        if !bytes.is_empty() {
+            let file = private::open(&self.level_path(0))?;
+            file.read_exact_at(&mut bytes, first * HASH_BYTES as u64)?;
+        }
+        Ok(bytes)
     }
 
     /// The node `above` levels above kept level `kept`.
     fn climb(&self, kept: u32, index: u64, above: u32) -> io::Result<Digest> {
         let count = 1_usize << above;
-        let mut bytes = vec![0; count * 32];
-        File::open(self.level_path(kept))?.read_exact_at(&mut bytes, (index << above) * 32)?;
+        let mut bytes = vec![0; count * HASH_BYTES];
+        let start = (index << above) * HASH_BYTES as u64;
+        private::open(&self.level_path(kept))?.read_exact_at(&mut bytes, start)?;
         let mut nodes: Vec<Digest> = bytes
-            .chunks_exact(32)
+            .chunks_exact(HASH_BYTES)
             .filter_map(|it| Some(Digest::from_bytes(it.try_into().ok()?)))
             .collect();
         while nodes.len() > 1 {
@@ -195,25 +253,19 @@ fn no_proof(error: ProofError<io::Error>) -> TreeError {
 }
 
 /// Whole hashes in the file of leaves; a torn one at its end is cut off.
-fn leaves(dir: &std::path::Path) -> io::Result<u64> {
+fn leaves(dir: &Path) -> io::Result<u64> {
     let path = dir.join("level-0");
-    let bytes = match fs::metadata(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-        metadata => metadata?.len(),
-    };
-    if bytes % 32 != 0 {
-        OpenOptions::new().write(true).open(&path)?.set_len(bytes - bytes % 32)?;
+    let whole = hashes_in(&path)?;
+    if whole > 0 {
+        let file = private::open_with(&path, OpenOptions::new().write(true))?;
+        file.set_len(whole * HASH_BYTES as u64)?;
     }
-    Ok(bytes / 32)
+    Ok(whole)
 }
 
-fn first_of(reader: &Reader, number: u64) -> Result<u64, TreeError> {
-    use std::io::Read;
-    const HEADER_BYTES_MAX: u64 = 1 << 20;
-    let path = segment::path(&reader.layout().segments(), number);
-    let mut start = Vec::new();
-    File::open(path)?.take(HEADER_BYTES_MAX).read_to_end(&mut start)?;
-    let (header, _) =
-        Walk::begin(&start).map_err(|_| ReadError::Damaged { segment: number, offset: 0 })?;
-    Ok(header.first)
+fn hashes_in(path: &Path) -> io::Result<u64> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        metadata => Ok(metadata?.len() / HASH_BYTES as u64),
+    }
 }

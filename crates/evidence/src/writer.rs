@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use aegx::merkle::{self, Frontier};
 use aegx::{Digest, audit, timestamp};
@@ -14,7 +15,8 @@ use crate::clock::Clock;
 use crate::disk::{self, Disk};
 use crate::journal::Durability;
 use crate::layout::Layout;
-use crate::queue::{Batch, Outcome, Queue};
+use crate::private;
+use crate::queue::{Batch, Outcome, Queue, Taken};
 use crate::record::EntryChange;
 use crate::segment::{self, Header, OpenMark, SEAL_BYTES_MAX, Seal};
 use crate::stats::Counters;
@@ -80,32 +82,57 @@ const ENTRY_BYTES_MAX: u64 = 384;
 /// So is a batch line.
 const BATCH_LINE_BYTES_MAX: u64 = 64;
 
+/// The longest wait of a writer that has nothing to do.
+const PATIENCE_MAX: Duration = Duration::from_secs(3600);
+
 impl Writer {
     /// Works until nothing will come any more. Gives back where the journal stands.
     pub(crate) fn run(mut self, queue: &Queue) -> Self {
-        while let Some(batch) = queue.take() {
-            let first = self.tip.next_idx;
-            let outcome = match self.commit(&batch) {
-                Ok(checkpoint) => Outcome::Durable { first, checkpoint },
-                Err(why) => Outcome::Failed(why),
-            };
-            batch.done.tell(outcome);
-            self.keep_pace();
-            let several = batch.records.len() > 1;
-            queue.give_back(batch);
-            if several {
-                // Several producers were just woken and will be back at once. Letting them go
-                // first makes one long batch of what would be a short one and a long one.
-                thread::yield_now();
+        // Should this thread ever die, nobody may wait for it.
+        let _closing = CloseOnDrop { queue, health: Arc::clone(&self.health) };
+        loop {
+            match queue.take(self.patience()) {
+                Taken::Closed => break,
+                Taken::Nothing => {}
+                Taken::Batch(batch) => {
+                    self.serve(&batch);
+                    queue.give_back(batch);
+                }
             }
+            self.keep_pace();
         }
+        self.discard_room();
         self
+    }
+
+    /// How long to wait for records before looking whether there is something to sign.
+    fn patience(&self) -> Duration {
+        let signed = self.last_checkpoint.0 == self.tip.next_idx;
+        let seconds = u64::try_from(self.pace.seconds).unwrap_or(0).max(1);
+        if signed || self.health.check().is_err() {
+            PATIENCE_MAX
+        } else {
+            Duration::from_secs(seconds).min(PATIENCE_MAX)
+        }
+    }
+
+    fn serve(&mut self, batch: &Batch) {
+        let outcome = match self.commit(batch) {
+            Ok(checkpoint) => Outcome::Durable { checkpoint },
+            Err(why) => Outcome::Failed(why),
+        };
+        batch.done.tell(outcome);
+        if batch.buffers.records.len() > 1 {
+            // Several producers were just woken and will be back at once. Letting them go
+            // first makes one long batch of what would be a short one and a long one.
+            thread::yield_now();
+        }
     }
 
     /// Makes a batch durable, and signs what it ends if that is wanted.
     fn commit(&mut self, batch: &Batch) -> Result<Option<Kept>, String> {
         self.health.check()?;
-        if !batch.records.is_empty() {
+        if !batch.buffers.records.is_empty() {
             self.write(batch).map_err(|error| self.health.poison(&error))?;
         }
         if batch.wants_checkpoint { self.checkpoint().map(Some) } else { Ok(None) }
@@ -113,9 +140,12 @@ impl Writer {
 
     /// Writes and syncs; the tip moves only when both are done.
     fn write(&mut self, batch: &Batch) -> io::Result<()> {
-        let count = batch.records.len() as u64;
-        let bytes_max = batch.lines.len() as u64 + count * ENTRY_BYTES_MAX + BATCH_LINE_BYTES_MAX;
-        if self.tip.offset + bytes_max + SEAL_BYTES_MAX > self.segment_bytes {
+        let count = batch.buffers.records.len() as u64;
+        let bytes_max =
+            batch.buffers.lines.len() as u64 + count * ENTRY_BYTES_MAX + BATCH_LINE_BYTES_MAX;
+        // A segment takes at least one batch, even one that is longer than its room.
+        let begun = self.tip.next_idx > self.tip.segment_first;
+        if begun && self.tip.offset + bytes_max + SEAL_BYTES_MAX > self.segment_bytes {
             self.rotate()?;
         }
         let first = self.tip.next_idx;
@@ -124,8 +154,8 @@ impl Writer {
         buffer.extend_from_slice(segment::batch_line(first).as_bytes());
         let mut head = self.tip.head;
         let mut start = 0;
-        for (idx, (end, facts)) in (first..).zip(&batch.records) {
-            buffer.extend_from_slice(batch.lines.get(start..*end).unwrap_or_default());
+        for (idx, (end, facts)) in (first..).zip(&batch.buffers.records) {
+            buffer.extend_from_slice(batch.buffers.lines.get(start..*end).unwrap_or_default());
             head = audit::write_entry(&mut buffer, idx, &facts.ts, &facts.id, &head);
             buffer.push(b'\n');
             start = *end;
@@ -136,7 +166,7 @@ impl Writer {
         self.tip.offset += buffer.len() as u64;
         self.tip.next_idx += count;
         self.tip.head = head;
-        for (_, facts) in &batch.records {
+        for (_, facts) in &batch.buffers.records {
             self.tip.frontier.push(merkle::leaf_hash(&facts.id));
             self.tip.track(&facts.entry);
         }
@@ -204,12 +234,24 @@ impl Writer {
         self.room = thread::Builder::new().name("journal-room".to_owned()).spawn(making).ok();
     }
 
+    /// Waits for room that is being made and will not be needed: when the journal is closed nobody
+    /// may still be writing in its directory.
+    fn discard_room(&mut self) {
+        if let Some(making) = self.room.take() {
+            let _ = making.join();
+            let next = segment::path(&self.layout.segments(), self.tip.segment + 1);
+            // The next start removes what cannot be removed now.
+            let _ = private::remove(&segment::room_path(&next));
+        }
+    }
+
     fn keep_pace(&mut self) {
         let (size, at) = self.last_checkpoint;
         let behind = self.tip.next_idx.saturating_sub(size);
-        let due = behind >= self.pace.records
-            || (behind > 0 && self.clock.unix_seconds() - at >= self.pace.seconds);
-        if due {
+        // A clock that was set back is no reason to sign nothing until it has caught up.
+        let age = self.clock.unix_seconds().abs_diff(at);
+        let old = age >= u64::try_from(self.pace.seconds).unwrap_or(0);
+        if behind > 0 && (behind >= self.pace.records || old) {
             // If it fails the journal is poisoned, which everybody will hear.
             let _ = self.checkpoint();
         }
@@ -226,6 +268,22 @@ impl Writer {
             .map_err(|error| self.health.poison(&error))?;
         self.last_checkpoint = (self.tip.next_idx, now);
         Ok(kept)
+    }
+}
+
+struct CloseOnDrop<'a> {
+    queue: &'a Queue,
+    health: Arc<Health>,
+}
+
+impl Drop for CloseOnDrop<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.health.poison(&"the writer failed; please report this");
+        }
+        self.queue.close();
+        // Whoever is in the batch that was forming is told by its end.
+        drop(self.queue.take(Duration::ZERO));
     }
 }
 

@@ -6,7 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use aegx::{Digest, Principal, RecordType};
-use evidence::{Config, Content, Durability, Journal, NewRecord, Reader, verify};
+use evidence::{
+    Clock, Config, Content, Durability, Journal, NewRecord, Reader, SystemClock, verify,
+};
 use model::{AgentId, Kind, SessionId, Taint};
 use serde_json::{Map, json};
 
@@ -25,10 +27,10 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 100_000)]
     records: u64,
     /// Length of each record's content in bytes.
-    #[arg(long, default_value_t = 256, value_name = "BYTES")]
+    #[arg(long, default_value_t = 256, value_name = "BYTES", value_parser = payload)]
     payload: usize,
     /// How many threads append at once.
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=WRITERS_MAX))]
     writers: u64,
     /// Do not wait for the disk. The records are then NOT durable: for comparison only.
     #[arg(long)]
@@ -41,13 +43,27 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// The most threads.
+const WRITERS_MAX: u64 = 1024;
+/// The longest content.
+const PAYLOAD_BYTES_MAX: usize = 16 << 20;
+
+fn payload(text: &str) -> Result<usize, String> {
+    let bytes = text.parse::<usize>().map_err(|error| error.to_string())?;
+    if bytes <= PAYLOAD_BYTES_MAX {
+        return Ok(bytes);
+    }
+    Err(format!("at most {PAYLOAD_BYTES_MAX}"))
+}
+
 /// The rate is also given for each of this many equal parts, to show that it does not fall.
 const PARTS: usize = 5;
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let base = args.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let work = base.join(format!("lazaret-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&work)
+    let work = base.join(format!("lazaret-bench-{}", SystemClock.unix_micros()));
+    // Not one that is there: it would be removed afterwards.
+    std::fs::create_dir(&work)
         .map_err(|error| Failure::unable(format!("`{}`: {error}", work.display())))?;
     let outcome = measure(args, &work);
     let _ = std::fs::remove_dir_all(&work);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use aegx::Digest;
+use aegx::{Digest, merkle};
 use evidence::{Config, Filter, Kept, Reader, Tree};
 use serde_json::json;
 
@@ -39,8 +39,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let dir = args.home.journal()?;
-    let kept = if args.last || args.prove.is_some() || args.since.is_some() {
-        let reader = open::reader(&dir)?;
+    let prove = args.prove.as_deref().map(parse_id).transpose().map_err(Failure::usage)?;
+    // There must be a journal; none is made for this.
+    let reader = open::reader(&dir)?;
+    let kept = if args.last || prove.is_some() || args.since.is_some() {
         let last = reader.checkpoints().map_err(Failure::unable)?.into_iter().next_back();
         last.ok_or_else(|| Failure::unable("no checkpoint was signed yet"))?
     } else {
@@ -49,12 +51,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         journal.close().map_err(Failure::unable)?;
         kept
     };
-    let text = match (&args.prove, args.since) {
-        (Some(id), _) => {
-            let id = parse_id(id).map_err(Failure::usage)?;
-            prove_inclusion(&open::reader(&dir)?, &kept, &id)?.to_string()
-        }
-        (None, Some(old)) => prove_consistency(&open::reader(&dir)?, &kept, old)?.to_string(),
+    let text = match (&prove, args.since) {
+        (Some(id), _) => prove_inclusion(&reader, &kept, id)?.to_string(),
+        (None, Some(old)) => prove_consistency(&reader, &kept, old)?.to_string(),
         (None, None) if args.json => {
             json!({ "size": kept.size, "ts": kept.ts, "note": kept.note }).to_string()
         }
@@ -89,7 +88,9 @@ fn prove_inclusion(
     }
     let tree = Tree::open(reader).map_err(Failure::unable)?;
     let hashes = tree.inclusion(idx, kept.size).map_err(Failure::unable)?;
-    let root = tree.root(kept.size).map_err(Failure::unable)?;
+    let root = reader.signed_root(kept).map_err(Failure::refused)?;
+    merkle::verify_inclusion(&merkle::leaf_hash(id), idx, kept.size, &hashes, &root)
+        .map_err(no_proof)?;
     Ok(json!({
         "recordId": id.to_string(),
         "index": idx,
@@ -103,14 +104,24 @@ fn prove_inclusion(
 fn prove_consistency(reader: &Reader, kept: &Kept, old: u64) -> Result<serde_json::Value, Failure> {
     let tree = Tree::open(reader).map_err(Failure::unable)?;
     let hashes = tree.consistency(old, kept.size).map_err(Failure::refused)?;
+    let old_root = tree.root(old).map_err(Failure::unable)?;
+    let root = reader.signed_root(kept).map_err(Failure::refused)?;
+    merkle::verify_consistency(old, &old_root, kept.size, &root, &hashes).map_err(no_proof)?;
     Ok(json!({
         "old_size": old,
-        "old_root": tree.root(old).map_err(Failure::unable)?.to_string(),
+        "old_root": old_root.to_string(),
         "size": kept.size,
-        "root": tree.root(kept.size).map_err(Failure::unable)?.to_string(),
+        "root": root.to_string(),
         "hashes": hex(&hashes),
         "checkpoint": kept.note,
     }))
+}
+
+/// Nothing is handed out that whoever gets it would refuse.
+fn no_proof(error: impl std::fmt::Display) -> Failure {
+    Failure::unable(format!(
+        "the proof made from `tree` does not hold ({error}); delete that folder, it is made anew"
+    ))
 }
 
 fn hex(hashes: &[Digest]) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use aegx::archive::ArchiveError;
 use evidence::{Config, ImportError, import};
 use serde_json::json;
 
@@ -28,8 +29,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let journal = open::writer(&Config::new(args.home.journal()?))?;
     let imported = import(&journal, &args.bundle).map_err(|error| {
-        let refused = matches!(error, ImportError::Refused { .. } | ImportError::Archive(_));
-        if refused { Failure::refused(error) } else { Failure::unable(error) }
+        let unable = matches!(
+            error,
+            ImportError::Append(_)
+                | ImportError::Io { .. }
+                | ImportError::Archive(ArchiveError::Io { .. })
+        );
+        if unable { Failure::unable(error) } else { Failure::refused(error) }
     })?;
     journal.close().map_err(Failure::unable)?;
     if args.json {

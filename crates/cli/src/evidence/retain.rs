@@ -1,8 +1,6 @@
 //! `lazaret evidence retain`.
 
-use aegx::RecordType;
-use evidence::{Clock, Config, NewRecord, RetentionRule, SystemClock, retire};
-use model::Kind;
+use evidence::{Clock, Config, RetentionRule, SystemClock, retire};
 use serde_json::json;
 
 use super::filter::parse_time;
@@ -30,21 +28,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let before = parse_time(&args.before, SystemClock.unix_seconds())?;
     let dir = args.home.journal()?;
-    let reader = open::reader(&dir)?;
-    // Holding the journal keeps a second retention away and lets this one be recorded.
+    // There must be a journal; none is made for this.
+    open::reader(&dir)?;
     let journal = open::writer(&Config::new(&dir))?;
-    let outcome = retire(&reader, RetentionRule { before }).map_err(Failure::unable)?;
+    let outcome = retire(&journal, RetentionRule { before }).map_err(Failure::unable)?;
     let records: u64 = outcome.segments.iter().map(|it| it.count).sum();
-    if let Some(last) = outcome.segments.last() {
-        let content = json!({
-            "blobs": outcome.blobs, "head": last.head, "records": records,
-            "segments": outcome.segments.len(),
-        });
-        let kind = Kind::parse("journal_retired").map_err(Failure::unable)?;
-        journal
-            .append(NewRecord::of_host(RecordType::FileDelete, kind, content))
-            .map_err(Failure::unable)?;
-    }
     journal.close().map_err(Failure::unable)?;
     if args.json {
         output::json(&json!({

@@ -26,8 +26,8 @@ pub(crate) fn row(row: &Row, as_json: bool) -> bool {
     let line = format!(
         "{:>8}  {}  {}  {:<14} {:<8} {:<16} {:<16} {} {}",
         row.idx,
-        meta("ts"),
-        paint.faint(&id),
+        output::tame(meta("ts")),
+        paint.faint(&output::tame(&id)),
         record.record_type.as_str(),
         record.principal.as_str(),
         output::tame(meta("session")),

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use evidence::{Position, Reader, Row};
+use evidence::{Position, ReadError, Reader, Row};
 
 use super::{open, show};
 use crate::home::Home;
+use crate::output;
 use crate::run::{Exit, Failure};
 
 /// Show the newest records, and with -f those that come.
@@ -51,13 +52,23 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
                 ControlFlow::Break(())
             }
         });
-        let (next, gone) = seen.map_err(open::failure)?;
-        if gone.is_some() {
-            return Ok(Exit::Done);
+        match seen {
+            Ok((_, Some(()))) => return Ok(Exit::Done),
+            Ok((next, None)) => at = next,
+            Err(error) => at = after_retention(&reader, at, error)?,
         }
-        at = next;
         std::thread::sleep(PAUSE);
     }
+}
+
+/// Where to go on if retention deleted the segment that was to be read.
+fn after_retention(reader: &Reader, at: Position, error: ReadError) -> Result<Position, Failure> {
+    let start = reader.start().map_err(open::failure)?;
+    if !matches!(error, ReadError::Gone { .. }) || start.segment <= at.segment {
+        return Err(open::failure(error));
+    }
+    output::note("records were deleted by retention before they could be shown");
+    Ok(start)
 }
 
 /// The newest records, from as few segments as hold them, and the place behind them.

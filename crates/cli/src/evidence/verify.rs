@@ -67,7 +67,7 @@ fn parse_key(text: &str) -> Result<VerifierKey, Failure> {
 fn print(verified: &Verified) {
     let paint = Paint::for_stdout();
     for damage in &verified.damages {
-        output::line(&format!("{} {damage}", paint.bad("✗")));
+        output::line(&format!("{} {}", paint.bad("✗"), output::tame(&damage.to_string())));
     }
     let Verified { records, segments, blobs, checkpoints, signed_size, first, .. } = verified;
     output::line(&format!("{records} records in {segments} segments, {blobs} blobs"));

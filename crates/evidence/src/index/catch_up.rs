@@ -8,8 +8,7 @@ use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
 use super::{Index, IndexError};
-use crate::reader::{Entry, Position, ReadError};
-use crate::segment::{self, Walk};
+use crate::reader::{Entry, Position, ReadError, Reader};
 
 /// Records between two commits.
 const COMMIT_RECORDS: u64 = 50_000;
@@ -20,74 +19,75 @@ impl Index {
     /// # Errors
     /// If the journal cannot be read or the database cannot be written.
     pub fn catch_up(&mut self, progress: &mut dyn FnMut(u64)) -> Result<(), IndexError> {
+        let mut oldest = self.reader.start()?.segment;
         loop {
-            let journal = self.journal_id()?;
-            let start = self.reader.start()?;
-            let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut at = position(&transaction, &journal)?.unwrap_or(start);
-            forget_before(&transaction, start)?;
-            if at.segment < start.segment {
-                at = start;
-            }
-            let before = at.idx;
-            let mut failed = None;
-            let (next, _) = self.reader.read(at, |entry| {
-                if let Err(error) = insert(&transaction, &entry) {
-                    failed = Some(error);
-                    return ControlFlow::Break(());
+            match self.take_in(progress) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                // Retention got there first, if the journal begins later now.
+                Err(IndexError::Read(ReadError::Gone { segment })) => {
+                    let now = self.reader.start()?.segment;
+                    if now == oldest {
+                        return Err(ReadError::Gone { segment }.into());
+                    }
+                    oldest = now;
                 }
-                let full = entry.idx - before + 1 >= COMMIT_RECORDS;
-                if full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })?;
-            if let Some(error) = failed {
-                return Err(error);
-            }
-            transaction.execute(
-                "INSERT OR REPLACE INTO position VALUES (1, ?1, ?2, ?3, ?4)",
-                params![journal, int(next.segment), int(next.offset), int(next.idx)],
-            )?;
-            transaction.commit()?;
-            progress(next.idx);
-            if next == at {
-                return Ok(());
+                Err(error) => return Err(error),
             }
         }
     }
 
-    fn journal_id(&self) -> Result<String, IndexError> {
-        use std::io::Read;
+    /// Takes in some of what is new. Answers whether that was all.
+    fn take_in(&mut self, progress: &mut dyn FnMut(u64)) -> Result<bool, IndexError> {
         let start = self.reader.start()?;
-        let path = segment::path(&self.reader.layout().segments(), start.segment);
-        let mut bytes = Vec::new();
-        std::fs::File::open(&path)
-            .and_then(|file| file.take(1 << 20).read_to_end(&mut bytes))
-            .map_err(|error| ReadError::io(&path, error))?;
-        let (header, _) = Walk::begin(&bytes)
-            .map_err(|_| ReadError::Damaged { segment: start.segment, offset: 0 })?;
-        Ok(header.journal)
+        let journal = self.reader.header(start.segment)?.journal;
+        let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let at = position(&transaction, &self.reader, &journal, start)?;
+        let mut taken = 0;
+        let (next, stopped) = self.reader.read(at, |entry| {
+            taken += 1;
+            match insert(&transaction, &entry) {
+                Ok(()) if taken < COMMIT_RECORDS => ControlFlow::Continue(()),
+                outcome => ControlFlow::Break(outcome),
+            }
+        })?;
+        let all = stopped.is_none();
+        stopped.unwrap_or(Ok(()))?;
+        transaction.execute("INSERT OR REPLACE INTO source VALUES (1, ?1)", params![journal])?;
+        transaction.commit()?;
+        progress(next.idx);
+        Ok(all)
     }
 }
 
-/// Where the index stands; nothing of another journal is kept.
-fn position(db: &Transaction<'_>, journal: &str) -> Result<Option<Position>, IndexError> {
-    let found = db
-        .query_row("SELECT journal, segment, offset, idx FROM position", [], |row| {
-            let position = Position {
-                segment: row.get::<_, i64>(1)?.unsigned_abs(),
-                offset: row.get::<_, i64>(2)?.unsigned_abs(),
-                idx: row.get::<_, i64>(3)?.unsigned_abs(),
-            };
-            Ok((row.get::<_, String>(0)?, position))
-        })
-        .optional()?;
-    match found {
-        Some((name, position)) if name == journal => Ok(Some(position)),
-        Some(_) => {
-            db.execute_batch("DELETE FROM records; DELETE FROM parents; DELETE FROM position;")?;
-            Ok(None)
+/// Where the index stands. What is of another journal, or of records that are not in this one any
+/// more (the disk lost them before they were durable), is thrown away.
+fn position(
+    db: &Transaction<'_>,
+    reader: &Reader,
+    journal: &str,
+    start: Position,
+) -> Result<Position, IndexError> {
+    let source: Option<String> =
+        db.query_row("SELECT journal FROM source", [], |row| row.get(0)).optional()?;
+    if source.is_some_and(|it| it == journal) {
+        forget_before(db, start)?;
+        let sql = "SELECT segment, offset, idx, id FROM records ORDER BY idx DESC LIMIT 1";
+        let newest = db
+            .query_row(sql, [], |row| {
+                let number = |at: usize| row.get::<_, i64>(at).map(i64::unsigned_abs);
+                let at = Position { segment: number(0)?, offset: number(1)?, idx: number(2)? };
+                Ok((at, Digest::from_bytes(row.get(3)?)))
+            })
+            .optional()?;
+        match newest.map(|(at, id)| reader.place_behind(at, &id)) {
+            None => return Ok(start),
+            Some(Some(behind)) => return Ok(behind),
+            Some(None) => {}
         }
-        None => Ok(None),
     }
+    db.execute_batch("DELETE FROM records; DELETE FROM parents; DELETE FROM source;")?;
+    Ok(start)
 }
 
 /// Drops rows of segments that retention deleted.

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 
 pub use query::{Filter, Groups, Row};
 
+use crate::private;
 use crate::reader::{ReadError, Reader};
 
 /// An open index.
@@ -29,6 +30,15 @@ pub enum IndexError {
     /// The database. It can be deleted at any time and is made anew.
     #[error("the index cannot be used: {0}; it may be deleted, it is made anew")]
     Database(#[from] rusqlite::Error),
+    /// The index contradicts the journal.
+    #[error(
+        "index and journal disagree about record {idx}: see `lazaret evidence verify`; if the \
+         journal is sound, delete `index.sqlite`, it is made anew"
+    )]
+    Wrong {
+        /// Its index.
+        idx: u64,
+    },
     /// A record in the journal is none.
     #[error("record {idx} cannot be read: {why}")]
     Record {
@@ -47,8 +57,16 @@ impl Index {
     pub fn open(reader: &Reader, progress: &mut dyn FnMut(u64)) -> Result<Self, IndexError> {
         let path = reader.layout().index();
         let mut index = Self { db: schema::open(&path)?, reader: reader.clone() };
-        index.catch_up(progress)?;
-        Ok(index)
+        match index.catch_up(progress) {
+            Err(IndexError::Database(error)) if schema::is_broken(&error) => {
+                drop(index);
+                remove(&path).map_err(|error| ReadError::io(&path, error))?;
+                let mut index = Self { db: schema::open(&path)?, reader: reader.clone() };
+                index.catch_up(progress)?;
+                Ok(index)
+            }
+            outcome => outcome.map(|()| index),
+        }
     }
 
     /// Throws the index away and makes it anew.
@@ -64,13 +82,10 @@ impl Index {
 
 /// Removes the database and what SQLite keeps beside it.
 fn remove(path: &Path) -> std::io::Result<()> {
-    for suffix in ["", "-wal", "-shm"] {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
-        match std::fs::remove_file(name) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        private::remove(Path::new(&name))?;
     }
     Ok(())
 }

@@ -104,7 +104,13 @@ impl Index {
                 line => line?,
             };
             if claimed_id(&line) != Some(id) {
-                return Err(ReadError::Damaged { segment, offset }.into());
+                return Err(IndexError::Wrong { idx });
+            }
+            // The index only proposes. What it says of a record lets none out that does not pass.
+            let record: Record = serde_json::from_slice(&line)
+                .map_err(|error| IndexError::Record { idx, why: error.to_string() })?;
+            if !filter.matches(&record, &id) {
+                return Err(IndexError::Wrong { idx });
             }
             if !see(Row { idx, id, line }) {
                 break;
@@ -146,12 +152,6 @@ impl Index {
             sessions: number("SELECT count(DISTINCT session) FROM records")?,
             tainted: number("SELECT count(*) FROM records WHERE taint <> 0")?,
         })
-    }
-
-    /// Is a blob named by any record that is left?
-    pub(crate) fn names_blob(&self, blob: &Digest) -> Result<bool, IndexError> {
-        let sql = "SELECT EXISTS (SELECT 1 FROM records WHERE blob = ?1)";
-        Ok(self.db.query_row(sql, [blob.as_bytes()], |row| row.get(0))?)
     }
 }
 

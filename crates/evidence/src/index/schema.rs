@@ -1,12 +1,19 @@
 //! Tables of the index.
 
-use std::path::Path;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use super::IndexError;
+use crate::private;
+use crate::reader::ReadError;
 
 /// A database of another version is thrown away: it holds nothing of its own.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 const TABLES: &str = "
@@ -26,13 +33,7 @@ const TABLES: &str = "
         blob BLOB
     );
     CREATE TABLE parents (child INTEGER NOT NULL, parent BLOB NOT NULL);
-    CREATE TABLE position (
-        only INTEGER PRIMARY KEY CHECK (only = 1),
-        journal TEXT NOT NULL,
-        segment INTEGER NOT NULL,
-        offset INTEGER NOT NULL,
-        idx INTEGER NOT NULL
-    );
+    CREATE TABLE source (only INTEGER PRIMARY KEY CHECK (only = 1), journal TEXT NOT NULL);
     CREATE INDEX records_id ON records (id);
     CREATE INDEX records_session ON records (session, idx);
     CREATE INDEX records_agent ON records (agent, idx);
@@ -45,36 +46,71 @@ const TABLES: &str = "
     CREATE INDEX parents_child ON parents (child);
 ";
 
-/// Opens the database, or makes it anew if it is none or of another version.
-pub(super) fn open(path: &Path) -> rusqlite::Result<Connection> {
-    match try_open(path) {
-        Ok(db) => Ok(db),
-        Err(_) => {
-            // Damaged, foreign or old. Deleting it loses nothing.
-            let _ = super::remove(path);
-            try_open(path)
-        }
+/// Opens the database, or makes it anew if it is none of ours.
+pub(super) fn open(path: &Path) -> Result<Connection, IndexError> {
+    let is_plain = match fs::symlink_metadata(path) {
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Ok(found) => found.is_file(),
+    };
+    let opened = if is_plain { try_open(path) } else { Ok(None) };
+    match opened {
+        Ok(Some(db)) => return Ok(db),
+        // Another process is making it, or the disk fails: then it stays.
+        Err(IndexError::Database(error)) if !is_broken(&error) => return Err(error.into()),
+        _ => {}
     }
+    // Damaged, foreign, old or planted. Deleting it loses nothing.
+    super::remove(path).map_err(|error| ReadError::io(path, error))?;
+    try_open(path)?.ok_or_else(|| rusqlite::Error::InvalidQuery.into())
 }
 
-fn try_open(path: &Path) -> rusqlite::Result<Connection> {
-    let mut db = Connection::open(path)?;
+/// Is a database at fault that can be made anew?
+pub(super) fn is_broken(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// `None` if the database is not one of ours.
+fn try_open(path: &Path) -> Result<Option<Connection>, IndexError> {
+    // Made here and not by SQLite, which would let others read it.
+    private::open_with(path, OpenOptions::new().append(true).create(true))
+        .map_err(|error| ReadError::io(path, error))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut db = Connection::open_with_flags(real_path(path)?, flags)?;
     db.busy_timeout(BUSY_TIMEOUT)?;
-    db.pragma_update(None, "journal_mode", "WAL")?;
-    // Losing it costs a rebuild, so it need not wait for the disk.
-    db.pragma_update(None, "synchronous", "OFF")?;
-    let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if version == VERSION {
-        db.query_row("SELECT count(*) FROM position", [], |_| Ok(()))?;
-        return Ok(db);
+    // Nothing that stands in the file may act.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    let setup = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if describe(&setup)?.is_empty() {
+        setup.execute_batch(TABLES)?;
+        setup.pragma_update(None, "user_version", VERSION)?;
     }
-    let empty: i64 = db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if version != 0 || empty != 0 {
-        return Err(rusqlite::Error::InvalidQuery);
+    let version: i64 = setup.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let expected = Connection::open_in_memory()?;
+    expected.execute_batch(TABLES)?;
+    if version != VERSION || describe(&setup)? != describe(&expected)? {
+        return Ok(None);
     }
-    let setup = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    setup.execute_batch(TABLES)?;
-    setup.pragma_update(None, "user_version", VERSION)?;
     setup.commit()?;
-    Ok(db)
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    // A power cut may cost the newest rows, which are read again, but not the database.
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    Ok(Some(db))
+}
+
+/// The parent's own path may lead through links; only the last name may be none.
+fn real_path(path: &Path) -> Result<PathBuf, IndexError> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    let parent = parent.canonicalize().map_err(|error| ReadError::io(parent, error))?;
+    Ok(parent.join(path.file_name().unwrap_or_default()))
+}
+
+/// Everything that is in the database, in order.
+fn describe(db: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
+    let mut statement = db.prepare("SELECT name, coalesce(sql, '') FROM sqlite_schema")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
 }

@@ -8,7 +8,7 @@ use aegx::{Digest, Record, audit};
 use serde_json::Value;
 
 use super::format::{Header, OpenMark, Seal};
-use super::walk::{BATCH_START, Item, Walk};
+use super::walk::{BATCH_START, Item, SEAL_START, Walk};
 
 /// What a segment turned out to hold.
 pub(crate) struct Checked {
@@ -42,7 +42,8 @@ pub(crate) struct Broken {
     pub(crate) idx: u64,
     /// What.
     pub(crate) why: String,
-    /// Can it be what a crash left of the last batch? Only if no batch begins behind it.
+    /// Can it be what a crash left of the last batch? Only if no batch and no seal begins behind
+    /// it: either is written when everything before it was synced.
     pub(crate) torn_tail: bool,
 }
 
@@ -179,10 +180,9 @@ pub(crate) fn entry_ts(entry: &[u8]) -> Option<&[u8]> {
 fn broken(bytes: &[u8], checked: &Checked, why: String) -> Broken {
     let start = usize::try_from(checked.end).unwrap_or(usize::MAX);
     let rest = bytes.get(start..).unwrap_or_default();
-    let mut needle = vec![b'\n'];
-    needle.extend_from_slice(BATCH_START);
-    // The broken part may itself begin with a batch line; only a later one tells.
-    let later = memchr::memmem::find(rest, &needle).is_some();
+    // The broken part may itself begin with a batch line or a seal; only a later one tells.
+    let later = |start: &[u8]| memchr::memmem::find(rest, &[b"\n", start].concat()).is_some();
+    let later = later(BATCH_START) || later(SEAL_START);
     Broken { offset: checked.end, idx: checked.next_idx, why, torn_tail: !later }
 }
 

@@ -1,8 +1,13 @@
-//! Segment files on disk: names, room made in advance.
+//! Segment files on disk: names, reading, room made in advance.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use super::format::{HEADER_BYTES_MAX, Header, NUMBER_MAX};
+use super::walk::Walk;
+use super::{SEGMENT_BYTES_MAX, SEGMENT_EXCESS_BYTES_MAX};
+use crate::private;
 
 /// Where segment `number` lies.
 pub(crate) fn path(dir: &Path, number: u64) -> PathBuf {
@@ -10,19 +15,32 @@ pub(crate) fn path(dir: &Path, number: u64) -> PathBuf {
 }
 
 const EXTENSION: &str = "seg";
+const ROOM_EXTENSION: &str = "new";
 
 /// Numbers of the segments in `dir`, sorted.
 pub(crate) fn list(dir: &Path) -> io::Result<Vec<u64>> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(dir)? {
-        let name = PathBuf::from(entry?.file_name());
-        let is_segment = name.extension().is_some_and(|it| it == EXTENSION);
-        let stem = name.file_stem().and_then(|it| it.to_str());
-        let number: Option<u64> = stem.and_then(|it| it.parse().ok());
-        numbers.extend(number.filter(|_| is_segment));
+        let found = dir.join(entry?.file_name());
+        let stem = found.file_stem().and_then(|it| it.to_str());
+        let number = stem.and_then(|it| it.parse().ok()).filter(|it| *it <= NUMBER_MAX);
+        // `5.seg` and `+5.seg` are numbers too, but not the name of a segment.
+        numbers.extend(number.filter(|it| path(dir, *it) == found));
     }
     numbers.sort_unstable();
     Ok(numbers)
+}
+
+/// Reads a segment.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    private::read(path, SEGMENT_BYTES_MAX + SEGMENT_EXCESS_BYTES_MAX)
+}
+
+/// The header of a segment; `None` if it has none.
+pub(crate) fn read_header(path: &Path) -> io::Result<Option<Header>> {
+    let mut line = Vec::new();
+    BufReader::new(private::open(path)?.take(HEADER_BYTES_MAX)).read_until(b'\n', &mut line)?;
+    Ok(Walk::begin(&line).ok().map(|(header, _)| header))
 }
 
 /// Makes segment `target` with `header` in it and room up to `bytes`. `room` is a file of zeros that
@@ -42,21 +60,20 @@ pub(crate) fn create(
     file.write_all(header)?;
     file.sync_all()?;
     fs::rename(&temporary, target)?;
-    sync_directory(target)?;
+    private::sync_parent(target)?;
     Ok(file)
 }
 
 /// Where the room for segment `target` is made.
 pub(crate) fn room_path(target: &Path) -> PathBuf {
-    target.with_extension("new")
+    target.with_extension(ROOM_EXTENSION)
 }
 
 /// Writes real zeros, so that later writes change no metadata and one `fdatasync` is one flush.
 pub(crate) fn zero_fill(path: &Path, bytes: u64) -> io::Result<File> {
     const STEP_BYTES: u64 = 1 << 20;
     let zeros = vec![0; usize::try_from(STEP_BYTES).unwrap_or(0)];
-    let mut file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
+    let mut file = private::create(path)?;
     let mut left = bytes;
     while left > 0 {
         let step = left.min(STEP_BYTES);
@@ -70,9 +87,13 @@ pub(crate) fn zero_fill(path: &Path, bytes: u64) -> io::Result<File> {
     Ok(file)
 }
 
-fn sync_directory(inside: &Path) -> io::Result<()> {
-    match inside.parent() {
-        Some(parent) => File::open(parent)?.sync_all(),
-        None => Ok(()),
+/// Removes room that an earlier run made and did not use.
+pub(crate) fn sweep(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let found = entry?.path();
+        if found.extension().is_some_and(|it| it == ROOM_EXTENSION) {
+            private::remove(&found)?;
+        }
     }
+    Ok(())
 }

@@ -54,6 +54,11 @@ pub(crate) struct Seal {
 
 /// A seal with its newline is shorter than this.
 pub(crate) const SEAL_BYTES_MAX: u64 = 512;
+/// Above any header: peaks, and as many open entries as there can be.
+pub(crate) const HEADER_BYTES_MAX: u64 = 1 << 20;
+/// Above any number of a segment or a record, and so far below the end of the type that what
+/// stands in a file can be added to without looking again.
+pub(crate) const NUMBER_MAX: u64 = 1 << 62;
 
 impl Header {
     pub(crate) fn to_line(&self) -> serde_json::Result<Vec<u8>> {

@@ -20,9 +20,8 @@ mod format;
 mod walk;
 
 pub(crate) use check::{Checked, check, check_noting, entry_ts};
-pub(crate) use files::{create, list, path, room_path, zero_fill};
-
-pub(crate) use format::{Header, OpenMark, SEAL_BYTES_MAX, Seal, batch_line};
+pub(crate) use files::{create, list, path, read, read_header, room_path, sweep, zero_fill};
+pub(crate) use format::{Header, NUMBER_MAX, OpenMark, SEAL_BYTES_MAX, Seal, batch_line};
 pub(crate) use walk::{Item, Walk};
 
 /// The longest segment. A segment is read whole into memory.
@@ -31,3 +30,5 @@ pub const SEGMENT_BYTES_MAX: u64 = 256 << 20;
 pub const SEGMENT_BYTES_MIN: u64 = 1 << 20;
 /// What is taken unless the caller says otherwise.
 pub const SEGMENT_BYTES_DEFAULT: u64 = 16 << 20;
+/// How much longer a segment can become than its room: it takes at least one batch, whole.
+const SEGMENT_EXCESS_BYTES_MAX: u64 = 16 << 20;

@@ -1,6 +1,6 @@
 //! Cuts the bytes of a segment into its parts, without judging them.
 
-use super::format::{Header, Seal};
+use super::format::{Header, NUMBER_MAX, Seal};
 
 /// A cursor over a segment.
 pub(crate) struct Walk<'a> {
@@ -32,15 +32,16 @@ pub(crate) struct NotAPart;
 pub(crate) const BATCH_START: &[u8] = b"{\"batch\":";
 const RECORD_START: &[u8] = b"{\"recordId\":\"";
 const AUDIT_START: &[u8] = b"{\"idx\":";
-const SEAL_START: &[u8] = b"{\"sealed\":";
+pub(crate) const SEAL_START: &[u8] = b"{\"sealed\":";
 
 impl<'a> Walk<'a> {
     /// Reads the header and stands behind it.
     pub(crate) fn begin(bytes: &'a [u8]) -> Result<(Header, Self), NotAPart> {
         let mut walk = Self { bytes, at: 0 };
         let line = walk.line().ok_or(NotAPart)?;
-        let header = serde_json::from_slice(line).map_err(|_| NotAPart)?;
-        Ok((header, walk))
+        let header: Header = serde_json::from_slice(line).map_err(|_| NotAPart)?;
+        let countable = header.segment <= NUMBER_MAX && header.first <= NUMBER_MAX;
+        if countable { Ok((header, walk)) } else { Err(NotAPart) }
     }
 
     /// Goes on from an offset that a walk stood at before.

@@ -56,6 +56,15 @@ pub(crate) fn numbered(number: u64) -> NewRecord {
     record("s", json!({ "n": number }))
 }
 
+/// An open journal of `count` records, some hundred in a segment.
+pub(crate) fn fill(dir: &Path, count: u64) -> Journal {
+    let journal = open(dir);
+    for number in 0..count {
+        journal.append(record("s", json!({ "n": number, "t": "x".repeat(3000) }))).unwrap();
+    }
+    journal
+}
+
 /// The lines of all records, in order.
 pub(crate) fn lines(dir: &Path) -> Vec<Value> {
     let reader = Reader::open(dir).unwrap();

@@ -1,0 +1,411 @@
+//! A new user's tour with the real program: what it prints, and how it exits.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
+use std::path::{Path, PathBuf};
+
+use aegx::checkpoint::Checkpoint;
+use aegx::inclusion::InclusionProof;
+use aegx::note::{SignedNote, VerifierKey};
+use aegx::{Progress, Rules, Source};
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// Runs `lazaret` and gives exit code, stdout and stderr.
+fn lazaret(args: &[&str]) -> (i32, String, String) {
+    let output = Command::cargo_bin("lazaret")
+        .unwrap()
+        .env_remove("LAZARET_HOME")
+        .env("HOME", "/nonexistent")
+        .args(args)
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// Every line of stdout is one JSON object, and there is nothing else.
+fn objects(args: &[&str]) -> Vec<Value> {
+    let (code, stdout, stderr) = lazaret(args);
+    assert_eq!(code, 0, "{args:?}: {stderr}");
+    stdout
+        .lines()
+        .map(|line| {
+            let value: Value = serde_json::from_str(line).unwrap();
+            assert!(value.is_object(), "{args:?}: {line}");
+            value
+        })
+        .collect()
+}
+
+fn object(args: &[&str]) -> Value {
+    let mut all = objects(args);
+    assert_eq!(all.len(), 1, "{args:?}");
+    all.remove(0)
+}
+
+/// A home as `demo --dir` leaves it.
+fn demo() -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().join("x").to_str().unwrap().to_owned();
+    let (code, stdout, stderr) = lazaret(&["demo", "--dir", &home]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("Verification: PASS") && stdout.contains("NOT VERIFIED"), "{stdout}");
+    (dir, home)
+}
+
+fn evidence<'a>(command: &'a str, home: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["evidence", command, "--home", home];
+    args.extend_from_slice(more);
+    args
+}
+
+fn refused(args: &[&str], code: i32, says: &[&str]) {
+    let (found, stdout, stderr) = lazaret(args);
+    assert_eq!(found, code, "{args:?}: {stdout}{stderr}");
+    for text in says {
+        assert!(stderr.contains(text) || stdout.contains(text), "{args:?}: {stdout}{stderr}");
+    }
+}
+
+fn first_segment(home: &str) -> PathBuf {
+    Path::new(home).join("evidence/segments/000000000000.seg")
+}
+
+#[expect(clippy::disallowed_methods, reason = "the tampering need not be atomic")]
+fn tamper(path: &Path, from: &str, to: &str) {
+    let text = String::from_utf8(std::fs::read(path).unwrap()).unwrap();
+    assert!(text.contains(from));
+    std::fs::write(path, text.replacen(from, to, 1)).unwrap();
+}
+
+#[test]
+fn the_demo_needs_nothing_and_leaves_nothing() {
+    let temporary = tempfile::tempdir().unwrap();
+    let output = Command::cargo_bin("lazaret")
+        .unwrap()
+        .env("TMPDIR", temporary.path())
+        .env("HOME", "/nonexistent")
+        .arg("demo")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains("Verification: PASS") && !stdout.contains('\u{1b}'), "{stdout}");
+    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_demo_does_not_touch_a_directory_that_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    refused(&["demo", "--dir", dir.path().to_str().unwrap()], 3, &["does not exist yet"]);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_look_around() {
+    let (_dir, home) = demo();
+    let stats = object(&evidence("stats", &home, &["--json"]));
+    assert_eq!(stats["records"], 8);
+    assert_eq!(stats["sessions"], 1);
+    let (code, stdout, _) = lazaret(&evidence("stats", &home, &[]));
+    assert!(code == 0 && stdout.contains("records      8"), "{stdout}");
+
+    let tail = objects(&evidence("tail", &home, &["-n", "3", "--json"]));
+    assert_eq!(tail.iter().map(|it| it["idx"].as_u64().unwrap()).collect::<Vec<_>>(), [5, 6, 7]);
+    let (code, stdout, _) = lazaret(&evidence("tail", &home, &[]));
+    assert!(code == 0 && stdout.lines().count() == 8, "{stdout}");
+
+    let filters = [
+        (&["--type", "ToolCall"][..], 2),
+        (&["--session", "demo-session", "--kind", "gate"], 2),
+        (&["--taint", "UNTRUSTED,WEB_DERIVED"], 2),
+        (&["--since", "1h"], 8),
+        (&["--until", "1h"], 0),
+        (&["--since", "2020-01-01T00:00:00Z", "--limit", "1"], 1),
+        (&["--agent", "nobody"], 0),
+    ];
+    for (filter, count) in filters {
+        let mut args = evidence("query", &home, filter);
+        args.push("--json");
+        assert_eq!(objects(&args).len(), count, "{filter:?}");
+    }
+    let (code, stdout, _) = lazaret(&evidence("query", &home, &["--type", "GuardDecision"]));
+    assert!(code == 0 && stdout.lines().count() == 2, "{stdout}");
+}
+
+#[test]
+fn wrong_usage_is_told_apart_from_what_could_not_work() {
+    let (_dir, home) = demo();
+    for bad in [
+        &["--type", "Nonsense"][..],
+        &["--session", "a b"],
+        &["--since", "yesterday"],
+        &["--since", "9223372036854775807d"],
+        &["--taint", "untrusted"],
+        &["--id", "short"],
+    ] {
+        refused(&evidence("query", &home, bad), 2, &[]);
+    }
+    refused(&["evidence", "bench", "--writers", "1000000"], 2, &[]);
+    refused(&["evidence", "bench", "--payload", "18446744073709551615"], 2, &[]);
+    refused(&evidence("checkpoint", &home, &["--prove", "short"]), 2, &[]);
+    refused(&evidence("verify", &home, &["--key", "no such file"]), 2, &[]);
+
+    let nowhere = format!("{home}/nowhere");
+    for command in ["stats", "tail", "query", "verify", "checkpoint"] {
+        refused(&evidence(command, &nowhere, &[]), 3, &["no journal", "lazaret demo"]);
+    }
+    refused(&evidence("retain", &nowhere, &["--before", "1d"]), 3, &["no journal"]);
+    refused(&evidence("export", &nowhere, &["out"]), 3, &["no journal"]);
+    assert!(!Path::new(&nowhere).exists(), "asking makes nothing");
+}
+
+#[test]
+fn verification_passes_and_finds_what_was_changed() {
+    let (_dir, home) = demo();
+    let report = object(&evidence("verify", &home, &["--json"]));
+    assert_eq!((&report["ok"], &report["records"]), (&true.into(), &8.into()));
+    let key = format!("{home}/evidence/checkpoint.pub");
+    let report = object(&evidence("verify", &home, &["--key", &key, "--json"]));
+    assert_eq!((&report["ok"], &report["pinned"]), (&true.into(), &true.into()));
+
+    tamper(&first_segment(&home), "evil.example", "good.example");
+    let (code, stdout, _) = lazaret(&evidence("verify", &home, &["--json"]));
+    let report: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((code, &report["ok"]), (1, &false.into()));
+    assert!(!report["errors"].as_array().unwrap().is_empty());
+    refused(&evidence("verify", &home, &[]), 1, &["NOT VERIFIED", "segment 000000000000"]);
+    refused(&evidence("checkpoint", &home, &[]), 1, &["damaged and was left as it is"]);
+}
+
+#[test]
+fn a_journal_that_lost_all_segments_is_refused_and_not_taken_for_none() {
+    let (_dir, home) = demo();
+    std::fs::remove_file(first_segment(&home)).unwrap();
+    refused(&evidence("verify", &home, &[]), 1, &["8 records were signed, 0 are left"]);
+    refused(&evidence("tail", &home, &[]), 1, &["is gone"]);
+}
+
+fn key_of(home: &str) -> VerifierKey {
+    let text = std::fs::read_to_string(format!("{home}/evidence/checkpoint.pub")).unwrap();
+    VerifierKey::parse(text.trim_end()).unwrap()
+}
+
+fn checkpoint_of(note: &[u8], home: &str) -> Checkpoint {
+    let verified = SignedNote::parse(note).unwrap().verify(&key_of(home)).unwrap();
+    Checkpoint::from_verified(&verified).unwrap()
+}
+
+#[test]
+fn a_checkpoint_is_kept_elsewhere_and_holds_the_journal_to_its_word() {
+    let (dir, home) = demo();
+    let note = dir.path().join("note").to_str().unwrap().to_owned();
+    let (code, stdout, stderr) = lazaret(&evidence("checkpoint", &home, &["--out", &note]));
+    assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
+    let key = format!("{home}/evidence/checkpoint.pub");
+    let against = ["--checkpoint", note.as_str(), "--key", key.as_str(), "--json"];
+    assert_eq!(object(&evidence("verify", &home, &against))["ok"], true);
+    refused(&evidence("checkpoint", &home, &["--out", &note]), 3, &["exists"]);
+
+    let checkpoint = checkpoint_of(&std::fs::read(&note).unwrap(), &home);
+    assert_eq!(checkpoint.size(), 8);
+    let printed = object(&evidence("checkpoint", &home, &["--last", "--json"]));
+    assert_eq!(checkpoint_of(printed["note"].as_str().unwrap().as_bytes(), &home), checkpoint);
+
+    // A checkpoint of another journal is none of this one.
+    let (_other_dir, other) = demo();
+    let (code, _, _) = lazaret(&evidence("verify", &other, &against));
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn a_proof_leads_to_the_signed_root() {
+    let (dir, home) = demo();
+    let record = objects(&evidence("query", &home, &["--kind", "http_post", "--json"])).remove(0);
+    let id = record["record"]["recordId"].as_str().unwrap().to_owned();
+    let file = dir.path().join("proof").to_str().unwrap().to_owned();
+    let (code, _, stderr) =
+        lazaret(&evidence("checkpoint", &home, &["--prove", &id, "--out", &file]));
+    assert_eq!(code, 0, "{stderr}");
+    let proof: InclusionProof = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let checkpoint = checkpoint_of(proof.checkpoint.as_bytes(), &home);
+    proof.verify(&checkpoint).unwrap();
+    assert_eq!(proof.record_id.to_string(), id);
+
+    let nobody = "0".repeat(64);
+    refused(&evidence("checkpoint", &home, &["--prove", &nobody]), 1, &["no record"]);
+    let since = object(&evidence("checkpoint", &home, &["--since", "3"]));
+    assert_eq!((&since["old_size"], &since["size"]), (&3.into(), &8.into()));
+    refused(&evidence("checkpoint", &home, &["--since", "9"]), 1, &[]);
+}
+
+fn assert_passes(bundle: &str) {
+    for rules in [Rules::Strict, Rules::Compat] {
+        let source = Source::open(Path::new(bundle), rules).unwrap();
+        let report = aegx::verify(&source, rules, &Progress::default());
+        assert!(report.ok(), "{:?}", report.findings);
+    }
+}
+
+#[test]
+fn what_is_exported_passes_and_can_be_imported_elsewhere() {
+    let (dir, home) = demo();
+    let zip = dir.path().join("b.aegx.zip").to_str().unwrap().to_owned();
+    let exported =
+        object(&evidence("export", &home, &["--session", "demo-session", &zip, "--json"]));
+    assert_eq!((&exported["records"], &exported["reissued"]), (&8.into(), &0.into()));
+    assert_passes(&zip);
+    let part = dir.path().join("part").to_str().unwrap().to_owned();
+    let (code, stdout, _) = lazaret(&evidence("export", &home, &["--kind", "gate", &part]));
+    assert!(code == 0 && stdout.contains("exported 2 records"), "{stdout}");
+    assert_passes(&part);
+    refused(&evidence("export", &home, &[&zip]), 3, &[]);
+    let inside = format!("{home}/evidence/segments/000000000001.seg");
+    refused(&evidence("export", &home, &[&inside]), 3, &["in the journal itself"]);
+
+    let (_other_dir, other) = demo();
+    let imported = object(&evidence("import", &other, &[&zip, "--json"]));
+    assert_eq!((&imported["records"], &imported["known"]), (&8.into(), &false.into()));
+    assert_eq!(object(&evidence("import", &other, &[&zip, "--json"]))["known"], true);
+    let head = imported["head"].as_str().unwrap();
+    let newest = ["--import", head, "--limit", "2", "--json"];
+    let found = objects(&evidence("query", &other, &newest));
+    assert_eq!(found.iter().map(|it| it["idx"].as_u64().unwrap()).collect::<Vec<_>>(), [6, 7]);
+    assert_eq!(object(&evidence("stats", &other, &["--json"]))["records"], 9);
+
+    tamper(&Path::new(&part).join("records.jsonl"), "deny", "alow");
+    refused(&evidence("import", &other, &[&part]), 1, &["does not verify"]);
+    refused(&evidence("import", &other, &["no such file"]), 3, &["no such file"]);
+}
+
+#[test]
+fn a_journal_that_another_process_has_open_is_named_with_the_process() {
+    let (_dir, home) = demo();
+    let journal = Path::new(&home).join("evidence");
+    let (journal, _) = ::evidence::Journal::open(&::evidence::Config::new(journal)).unwrap();
+    let me = format!("process {}", std::process::id());
+    for command in ["checkpoint", "retain", "import"] {
+        let more = match command {
+            "retain" => &["--before", "1d"][..],
+            "import" => &["x"],
+            _ => &[],
+        };
+        refused(&evidence(command, &home, more), 3, &["another process", &me]);
+    }
+    // Readers need no lock.
+    assert_eq!(object(&evidence("verify", &home, &["--json"]))["ok"], true);
+    journal.close().unwrap();
+}
+
+#[test]
+fn retention_says_what_went() {
+    let (_dir, home) = demo();
+    let gone = object(&evidence("retain", &home, &["--before", "1d", "--json"]));
+    assert_eq!((&gone["segments"], &gone["records"]), (&0.into(), &0.into()));
+    let (code, stdout, _) = lazaret(&evidence("retain", &home, &["--before", "1d"]));
+    assert!(code == 0 && stdout.contains("deleted 0 records"), "{stdout}");
+    refused(&evidence("retain", &home, &["--before", "soon"]), 2, &[]);
+    assert_eq!(object(&evidence("verify", &home, &["--json"]))["ok"], true);
+}
+
+#[test]
+fn the_bench_measures_the_real_journal_and_cleans_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().to_str().unwrap();
+    let base = ["evidence", "bench", "--records", "500", "--writers", "4", "--dir", at];
+    let result = object(&[&base[..], &["--json"]].concat());
+    for field in ["records", "seconds", "per_second", "p50_us", "p99_us", "fsyncs"] {
+        assert!(result[field].is_number(), "{field}: {result}");
+    }
+    assert_eq!(result["records"], 500);
+    let (code, stdout, _) = lazaret(&[&base[..], &["--no-sync"]].concat());
+    assert!(code == 0 && stdout.contains("NOT DURABLE"), "{stdout}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_others_wrote_cannot_act_on_the_terminal() {
+    let (_dir, home) = demo();
+    let journal = Path::new(&home).join("evidence");
+    let (journal, _) = ::evidence::Journal::open(&::evidence::Config::new(journal)).unwrap();
+    let hostile = "\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\u{2066}\u{e0041}\u{7f}";
+    let kind = model::Kind::parse("hostile").unwrap();
+    let content = serde_json::json!(hostile);
+    let record = ::evidence::NewRecord::of_host(aegx::RecordType::ToolResult, kind, content);
+    journal.append(record).unwrap();
+    journal.close().unwrap();
+    for command in [&["tail"][..], &["tail", "--json"], &["query"], &["query", "--json"]] {
+        let (code, stdout, _) = lazaret(&evidence(command[0], &home, &command[1..]));
+        assert_eq!(code, 0);
+        let acts =
+            |it: char| it != '\n' && (it.is_control() || hostile.contains(it) && !it.is_ascii());
+        assert!(!stdout.contains(acts), "{command:?}: {stdout:?}");
+    }
+    let found = object(&evidence("query", &home, &["--kind", "hostile", "--json"]));
+    assert_eq!(found["record"]["payload"]["inline"], hostile, "escaped, not changed");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let (_dir, home) = demo();
+    let script = format!(
+        "'{}' evidence query --home '{home}' --json | head -n 1; exit ${{PIPESTATUS[0]}}",
+        assert_cmd::cargo::cargo_bin("lazaret").display()
+    );
+    let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}
+
+/// Waits until the follower has printed a record with this number.
+fn follows(lines: &mut impl Iterator<Item = std::io::Result<String>>, number: u64) {
+    let shows = |line: std::io::Result<String>| {
+        let shown: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        shown["record"]["payload"]["inline"]["n"] == number
+    };
+    assert!(lines.any(shows), "the follower stopped before record {number}");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the follower must run beside the test")]
+fn a_follower_goes_on_over_new_segments_and_retention() {
+    use std::io::BufRead;
+    let dir = tempfile::tempdir().unwrap();
+    let mut config = ::evidence::Config::new(dir.path().join("evidence"));
+    config.segment_bytes = ::evidence::SEGMENT_BYTES_MIN;
+    let (journal, _) = ::evidence::Journal::open(&config).unwrap();
+    let append = |numbers: std::ops::Range<u64>| {
+        for number in numbers {
+            let kind = model::Kind::parse("test").unwrap();
+            let content = serde_json::json!({ "n": number, "t": "x".repeat(3500) });
+            let record = ::evidence::NewRecord::of_host(aegx::RecordType::ToolCall, kind, content);
+            journal.append(record).unwrap();
+        }
+    };
+    append(0..1);
+    let home = dir.path().to_str().unwrap();
+    let mut follower = std::process::Command::new(assert_cmd::cargo::cargo_bin("lazaret"))
+        .args(["evidence", "tail", "-f", "--json", "--home", home])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufReader::new(follower.stdout.take().unwrap()).lines();
+    follows(&mut lines, 0);
+    append(1..600);
+    follows(&mut lines, 599);
+    // Faster than it looks: what it would read next is gone when it does.
+    append(600..1400);
+    journal.checkpoint().unwrap();
+    let rule = ::evidence::RetentionRule { before: i64::MAX };
+    assert!(!::evidence::retire(&journal, rule).unwrap().segments.is_empty());
+    append(1400..1401);
+    follows(&mut lines, 1400);
+    follower.kill().unwrap();
+    follower.wait().unwrap();
+}

@@ -1,0 +1,54 @@
+//! One writer per journal, across processes.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+
+use crate::layout::Layout;
+use crate::private;
+use crate::recovery::OpenError;
+
+/// Held as long as the journal is open.
+pub(crate) struct Lock {
+    /// Says who holds it.
+    _file: File,
+    /// The lock that counts: unlike the file it cannot be removed by who takes it for a leftover.
+    _segments: File,
+}
+
+/// A process id is shorter than this.
+const HOLDER_BYTES_MAX: u64 = 32;
+
+impl Lock {
+    /// Takes the lock, or says who has it.
+    pub(crate) fn take(layout: &Layout) -> Result<Self, OpenError> {
+        let path = layout.lock();
+        let io = |error| OpenError::io(&path, error);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = private::open_with(&path, &mut options).map_err(io)?;
+        let segments = File::open(layout.segments()).map_err(io)?;
+        let taken = is_taken(&file).map_err(io)?;
+        // Where a directory cannot be locked the file alone has to do.
+        if taken || is_taken(&segments).unwrap_or(false) {
+            let mut holder = String::new();
+            let _ = file.take(HOLDER_BYTES_MAX).read_to_string(&mut holder);
+            let holder = holder.trim().parse::<u32>().map(|pid| format!(" (process {pid})"));
+            return Err(OpenError::Locked {
+                dir: layout.root().display().to_string(),
+                holder: holder.unwrap_or_default(),
+            });
+        }
+        file.set_len(0).map_err(io)?;
+        writeln!(file, "{}", std::process::id()).map_err(io)?;
+        Ok(Self { _file: file, _segments: segments })
+    }
+}
+
+/// Takes the lock, or answers that somebody else has it.
+fn is_taken(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
