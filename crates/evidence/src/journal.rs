@@ -180,8 +180,10 @@ impl Journal {
             health: Arc::clone(&health),
             counters: Arc::clone(&counters),
             room: None,
+            buffer: Vec::new(),
         };
-        let queue = Arc::new(Queue::new(config.queue_records));
+        let queue =
+            Arc::new(Queue::new(config.queue_records, writer.tip.next_idx, config.durability));
         let commands = Arc::clone(&queue);
         let thread = thread::Builder::new().name("journal-writer".to_owned());
         let writer = thread
@@ -288,11 +290,11 @@ impl Journal {
                 why: self.health.poison(&format!("blob {}: {error}", blob.name)),
             })?;
         }
-        let id = prepared.id;
-        let (position, outcome) = self.queue.append(prepared)?;
+        let id = prepared.facts.id;
+        let (idx, outcome) = self.queue.append(prepared)?;
         drop(in_flight);
         let receipt = match outcome {
-            Outcome::Durable { first, .. } => Receipt::new(first + position as u64, id, seq),
+            Outcome::Durable { .. } => Receipt::new(idx, id, seq),
             Outcome::Failed(why) => return Err(AppendError::Poisoned { why }),
         };
         if matches!(phase, Phase::Close { .. }) {

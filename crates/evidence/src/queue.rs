@@ -7,7 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::checkpoints::Kept;
-use crate::record::Prepared;
+use crate::journal::Durability;
+use crate::record::{Facts, Prepared};
 
 /// Records on their way to the writer, bounded.
 pub(crate) struct Queue {
@@ -17,6 +18,7 @@ pub(crate) struct Queue {
     /// There is room in the batch again.
     room: Condvar,
     records_max: usize,
+    durability: Durability,
 }
 
 /// A batch is at most about this long, however many records that is.
@@ -25,18 +27,30 @@ const BATCH_BYTES_MAX: usize = 4 << 20;
 #[derive(Default)]
 struct Forming {
     batch: Batch,
+    /// Index of the record that comes next.
+    next_idx: u64,
+    /// Buffers to use again.
+    spare: Buffers,
     closed: bool,
 }
 
 /// Records that are written and synced together.
 #[derive(Default)]
 pub(crate) struct Batch {
-    pub(crate) records: Vec<Prepared>,
-    /// Length of their lines.
-    pub(crate) bytes: usize,
+    pub(crate) buffers: Buffers,
     /// Does somebody want a checkpoint behind it?
     pub(crate) wants_checkpoint: bool,
     pub(crate) done: Arc<Done>,
+}
+
+/// The records of a batch. Their lines are copied together here, so that every producer frees what
+/// it allocated and the buffers are used again.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    /// The lines, each with its newline.
+    pub(crate) lines: Vec<u8>,
+    /// For each record, where its line ends.
+    pub(crate) records: Vec<(usize, Facts)>,
 }
 
 /// Tells everybody in a batch how it went.
@@ -51,8 +65,6 @@ pub(crate) struct Done {
 pub(crate) enum Outcome {
     /// It is durable.
     Durable {
-        /// Index of its first record.
-        first: u64,
         /// The checkpoint, if one was wanted.
         checkpoint: Option<Kept>,
     },
@@ -74,18 +86,18 @@ pub(crate) enum Taken {
 pub(crate) struct Closed;
 
 impl Queue {
-    pub(crate) fn new(records_max: usize) -> Self {
+    pub(crate) fn new(records_max: usize, next_idx: u64, durability: Durability) -> Self {
         Self {
-            forming: Mutex::default(),
+            forming: Mutex::new(Forming { next_idx, ..Forming::default() }),
+            durability,
             work: Condvar::new(),
             room: Condvar::new(),
             records_max: records_max.max(1),
         }
     }
 
-    /// Puts a record into the batch, waits until the batch is written, and gives its position in
-    /// it.
-    pub(crate) fn append(&self, record: Prepared) -> Result<(usize, Outcome), Closed> {
+    /// Puts a record into the batch, waits until the batch is durable, and gives its index.
+    pub(crate) fn append(&self, record: Prepared) -> Result<(u64, Outcome), Closed> {
         let mut forming = self.lock();
         while !forming.closed && self.is_full(&forming.batch) {
             forming = self.room.wait(forming).unwrap_or_else(PoisonError::into_inner);
@@ -93,10 +105,24 @@ impl Queue {
         if forming.closed {
             return Err(Closed);
         }
-        let position = forming.batch.records.len();
-        forming.batch.bytes += record.line.len();
-        forming.batch.records.push(record);
-        Ok((position, self.wait(forming, position == 0)))
+        let idx = forming.next_idx;
+        forming.next_idx += 1;
+        let Buffers { lines, records } = &mut forming.batch.buffers;
+        lines.extend_from_slice(&record.line);
+        lines.push(b'\n');
+        records.push((lines.len(), record.facts));
+        let first = records.len() == 1;
+        match self.durability {
+            Durability::Synced => Ok((idx, self.wait(forming, first))),
+            Durability::DangerouslyUnsynced => {
+                // Nothing is promised, so there is nothing to wait for.
+                drop(forming);
+                if first {
+                    self.work.notify_one();
+                }
+                Ok((idx, Outcome::Durable { checkpoint: None }))
+            }
+        }
     }
 
     /// Asks for a checkpoint of everything before it, and waits for it.
@@ -118,9 +144,18 @@ impl Queue {
             return if forming.closed { Taken::Closed } else { Taken::Nothing };
         }
         let batch = std::mem::take(&mut forming.batch);
+        forming.batch.buffers = std::mem::take(&mut forming.spare);
         drop(forming);
         self.room.notify_all();
         Taken::Batch(batch)
+    }
+
+    /// Gives the buffers of a batch back to be used again.
+    pub(crate) fn give_back(&self, mut batch: Batch) {
+        let mut buffers = std::mem::take(&mut batch.buffers);
+        buffers.lines.clear();
+        buffers.records.clear();
+        self.lock().spare = buffers;
     }
 
     /// Takes nothing any more.
@@ -140,7 +175,8 @@ impl Queue {
     }
 
     fn is_full(&self, batch: &Batch) -> bool {
-        batch.records.len() >= self.records_max || batch.bytes >= BATCH_BYTES_MAX
+        let Buffers { lines, records } = &batch.buffers;
+        records.len() >= self.records_max || lines.len() >= BATCH_BYTES_MAX
     }
 
     fn lock(&self) -> MutexGuard<'_, Forming> {
@@ -151,7 +187,7 @@ impl Queue {
 
 impl Batch {
     fn is_empty(&self) -> bool {
-        self.records.is_empty() && !self.wants_checkpoint
+        self.buffers.records.is_empty() && !self.wants_checkpoint
     }
 }
 

@@ -6,6 +6,8 @@ use aegx::{Digest, timestamp};
 use model::{AgentId, Kind, SessionId, Taint};
 use serde_json::{Map, Value};
 
+use crate::segment::OpenMark;
+
 /// What is to be recorded. Time, number and id are the journal's to give.
 #[derive(Clone, Debug)]
 pub struct NewRecord {
@@ -76,14 +78,28 @@ pub(crate) enum Phase {
 
 /// A record ready to be written.
 pub(crate) struct Prepared {
-    pub(crate) id: Digest,
-    pub(crate) seq: u64,
-    pub(crate) ts: String,
+    /// Its stored line, without newline.
     pub(crate) line: Vec<u8>,
-    pub(crate) phase: Phase,
-    pub(crate) session: Option<String>,
-    pub(crate) agent: Option<String>,
+    pub(crate) facts: Facts,
 }
+
+/// What the writer needs to know of a record besides its line.
+pub(crate) struct Facts {
+    pub(crate) id: Digest,
+    pub(crate) ts: [u8; TS_BYTES],
+    /// What it does to the list of open entries.
+    pub(crate) entry: EntryChange,
+}
+
+/// What a record does to the list of open entries.
+pub(crate) enum EntryChange {
+    None,
+    Opens(Box<OpenMark>),
+    Closes(u64),
+}
+
+/// Length of a normal time.
+pub(crate) const TS_BYTES: usize = 20;
 
 /// Content that must be on disk before the record that names it.
 pub(crate) struct BlobToWrite {
@@ -182,11 +198,19 @@ pub(crate) fn prepare(
     if line.len() > LINE_BYTES_MAX {
         return Err(RecordError::TooLong { bytes: line.len() });
     }
-    // Only an entry that may stay open needs to be known by more than its number.
-    let opens = phase == Phase::Open;
-    let session = new.session.filter(|_| opens).map(|it| it.as_str().to_owned());
-    let agent = new.agent.filter(|_| opens).map(|it| it.as_str().to_owned());
-    Ok((Prepared { id, seq, ts, line, phase, session, agent }, blob))
+    let name = |it: &str| it.to_owned();
+    let entry = match phase {
+        Phase::Single | Phase::Step { .. } => EntryChange::None,
+        Phase::Open => EntryChange::Opens(Box::new(OpenMark {
+            entry: seq,
+            id: id.to_string(),
+            session: new.session.as_ref().map(SessionId::as_str).map(name),
+            agent: new.agent.as_ref().map(AgentId::as_str).map(name),
+        })),
+        Phase::Close { entry } => EntryChange::Closes(entry),
+    };
+    let ts = ts.as_bytes().try_into().map_err(|_| DraftError::TimeUnreadable { ts: ts.clone() })?;
+    Ok((Prepared { line, facts: Facts { id, ts, entry } }, blob))
 }
 
 /// `meta` as it is stored: what the caller gave and what the journal adds, keys sorted.

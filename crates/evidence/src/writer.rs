@@ -17,7 +17,7 @@ use crate::journal::Durability;
 use crate::layout::Layout;
 use crate::private;
 use crate::queue::{Batch, Outcome, Queue, Taken};
-use crate::record::{Phase, Prepared};
+use crate::record::EntryChange;
 use crate::segment::{self, Header, OpenMark, SEAL_BYTES_MAX, Seal};
 use crate::stats::Counters;
 
@@ -73,6 +73,8 @@ pub(crate) struct Writer {
     pub(crate) counters: Arc<Counters>,
     /// The next segment's file, being made.
     pub(crate) room: Option<JoinHandle<io::Result<File>>>,
+    /// What is written at once; used again and again.
+    pub(crate) buffer: Vec<u8>,
 }
 
 /// An audit line with its newline is shorter than this.
@@ -92,7 +94,10 @@ impl Writer {
             match queue.take(self.patience()) {
                 Taken::Closed => break,
                 Taken::Nothing => {}
-                Taken::Batch(batch) => self.serve(&batch),
+                Taken::Batch(batch) => {
+                    self.serve(&batch);
+                    queue.give_back(batch);
+                }
             }
             self.keep_pace();
         }
@@ -112,13 +117,12 @@ impl Writer {
     }
 
     fn serve(&mut self, batch: &Batch) {
-        let first = self.tip.next_idx;
         let outcome = match self.commit(batch) {
-            Ok(checkpoint) => Outcome::Durable { first, checkpoint },
+            Ok(checkpoint) => Outcome::Durable { checkpoint },
             Err(why) => Outcome::Failed(why),
         };
         batch.done.tell(outcome);
-        if batch.records.len() > 1 {
+        if batch.buffers.records.len() > 1 {
             // Several producers were just woken and will be back at once. Letting them go
             // first makes one long batch of what would be a short one and a long one.
             thread::yield_now();
@@ -128,7 +132,7 @@ impl Writer {
     /// Makes a batch durable, and signs what it ends if that is wanted.
     fn commit(&mut self, batch: &Batch) -> Result<Option<Kept>, String> {
         self.health.check()?;
-        if !batch.records.is_empty() {
+        if !batch.buffers.records.is_empty() {
             self.write(batch).map_err(|error| self.health.poison(&error))?;
         }
         if batch.wants_checkpoint { self.checkpoint().map(Some) } else { Ok(None) }
@@ -136,23 +140,25 @@ impl Writer {
 
     /// Writes and syncs; the tip moves only when both are done.
     fn write(&mut self, batch: &Batch) -> io::Result<()> {
-        let count = batch.records.len() as u64;
-        let bytes_max = batch.bytes as u64 + count * ENTRY_BYTES_MAX + BATCH_LINE_BYTES_MAX;
+        let count = batch.buffers.records.len() as u64;
+        let bytes_max =
+            batch.buffers.lines.len() as u64 + count * ENTRY_BYTES_MAX + BATCH_LINE_BYTES_MAX;
         // A segment takes at least one batch, even one that is longer than its room.
         let begun = self.tip.next_idx > self.tip.segment_first;
         if begun && self.tip.offset + bytes_max + SEAL_BYTES_MAX > self.segment_bytes {
             self.rotate()?;
         }
         let first = self.tip.next_idx;
-        let mut buffer = Vec::with_capacity(usize::try_from(bytes_max).unwrap_or(0));
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
         buffer.extend_from_slice(segment::batch_line(first).as_bytes());
         let mut head = self.tip.head;
-        for (idx, prepared) in (first..).zip(&batch.records) {
-            buffer.extend_from_slice(&prepared.line);
+        let mut start = 0;
+        for (idx, (end, facts)) in (first..).zip(&batch.buffers.records) {
+            buffer.extend_from_slice(batch.buffers.lines.get(start..*end).unwrap_or_default());
+            head = audit::write_entry(&mut buffer, idx, &facts.ts, &facts.id, &head);
             buffer.push(b'\n');
-            head =
-                audit::write_entry(&mut buffer, idx, prepared.ts.as_bytes(), &prepared.id, &head);
-            buffer.push(b'\n');
+            start = *end;
         }
         disk::write_all(&*self.disk, &self.file, &buffer, self.tip.offset)?;
         self.sync()?;
@@ -160,33 +166,16 @@ impl Writer {
         self.tip.offset += buffer.len() as u64;
         self.tip.next_idx += count;
         self.tip.head = head;
-        for prepared in &batch.records {
-            self.tip.frontier.push(merkle::leaf_hash(&prepared.id));
-            self.track(prepared);
+        for (_, facts) in &batch.buffers.records {
+            self.tip.frontier.push(merkle::leaf_hash(&facts.id));
+            self.tip.track(&facts.entry);
         }
         self.counters.batch(count, buffer.len() as u64);
         if self.room.is_none() && self.tip.offset * 2 > self.segment_bytes {
             self.make_room();
         }
+        self.buffer = buffer;
         Ok(())
-    }
-
-    fn track(&mut self, prepared: &Prepared) {
-        match prepared.phase {
-            Phase::Single | Phase::Step { .. } => {}
-            Phase::Open => {
-                let mark = OpenMark {
-                    entry: prepared.seq,
-                    id: prepared.id.to_string(),
-                    session: prepared.session.clone(),
-                    agent: prepared.agent.clone(),
-                };
-                self.tip.open.insert(prepared.seq, mark);
-            }
-            Phase::Close { entry } => {
-                self.tip.open.remove(&entry);
-            }
-        }
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -299,6 +288,19 @@ impl Drop for CloseOnDrop<'_> {
 }
 
 impl Tip {
+    /// Keeps the list of open entries.
+    fn track(&mut self, change: &EntryChange) {
+        match change {
+            EntryChange::None => {}
+            EntryChange::Opens(mark) => {
+                self.open.insert(mark.entry, OpenMark::clone(mark));
+            }
+            EntryChange::Closes(entry) => {
+                self.open.remove(entry);
+            }
+        }
+    }
+
     /// The header of a segment that begins here.
     pub(crate) fn header(&self, segment: u64) -> Header {
         Header {

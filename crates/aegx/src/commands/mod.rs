@@ -18,6 +18,7 @@ mod verify_checkpoint;
 
 use std::process::ExitCode;
 
+use aegx::archive::ArchiveError;
 use aegx::bundle::BundleError;
 use clap::{Parser, Subcommand};
 
@@ -123,7 +124,9 @@ impl From<BundleError> for Failure {
         let message = output::chain(&error);
         let disk = matches!(
             error,
-            BundleError::Io { .. } | BundleError::Archive(_) | BundleError::NotABundle { .. }
+            BundleError::Io { .. }
+                | BundleError::NotABundle { .. }
+                | BundleError::Archive(ArchiveError::Io { .. })
         );
         if matches!(error, BundleError::Draft(_)) {
             Self::usage(message)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use aegx::archive::ArchiveError;
 use aegx::verify::Class;
-use aegx::{Code, Finding, Format, Progress, Report, Rules, Source};
+use aegx::{Finding, Format, Progress, Report, Rules, Source};
 use serde_json::json;
 
 use super::{Exit, Failure, output, progress};
@@ -47,8 +47,7 @@ pub(crate) fn verify(path: &Path, rules: Rules) -> Result<Report, Failure> {
         }
         Err(error) => {
             let at = path.file_name().unwrap_or_default().to_string_lossy();
-            let detail = format!("{} [{}]", output::chain(&error), error.code());
-            return Ok(Report::of_one(Finding::new(Code::Archive, at, detail)));
+            return Ok(Report::of_one(Finding::of_archive(at, &error)));
         }
     };
     let bar = progress::bar(progress::size_of(path), "verifying");

@@ -44,7 +44,7 @@ impl<'s> AuditLog<'s> {
         let lines = match TextLines::open(source, AUDIT_LOG) {
             Ok(lines) => lines,
             Err(error) => {
-                findings.add(Finding::new(Code::FileUnreadable, AUDIT_LOG, error));
+                findings.add(Finding::of_unreadable(AUDIT_LOG, error));
                 None
             }
         };

@@ -66,7 +66,7 @@ pub(crate) fn check(
         Ok(bytes) => bytes,
         Err(error) => {
             if rules == Rules::Strict || error.kind() != io::ErrorKind::NotFound {
-                findings.add(Finding::new(Code::FileUnreadable, MANIFEST, error));
+                findings.add(Finding::of_unreadable(MANIFEST, error));
             }
             return None;
         }

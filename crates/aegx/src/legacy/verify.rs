@@ -82,7 +82,7 @@ fn read_records(
                 "the file is missing",
             ));
         }
-        Err(error) => return findings.add(Finding::new(Code::FileUnreadable, RECORDS, error)),
+        Err(error) => return findings.add(Finding::of_unreadable(RECORDS, error)),
     };
     loop {
         let chunk = match lines.next_chunk() {

@@ -41,7 +41,7 @@ pub(crate) fn check(
     let members = match source.blobs() {
         Ok(members) => members,
         Err(error) => {
-            findings.add(Finding::new(Code::FileUnreadable, BLOBS, error));
+            findings.add(Finding::of_unreadable(BLOBS, error));
             Vec::new()
         }
     };
@@ -121,7 +121,7 @@ fn check_one(
     let name = name?;
     let (actual, bytes) = match hash(source, rules, &member.name, progress) {
         Ok(hashed) => hashed,
-        Err(error) => return Some(Finding::new(Code::FileUnreadable, &member.name, error)),
+        Err(error) => return Some(Finding::of_unreadable(&member.name, error)),
     };
     if actual != name {
         let code = if claim.is_some() { Code::BlobHash } else { Code::BlobUnreferencedHash };

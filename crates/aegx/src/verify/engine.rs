@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 
 use super::audit_line::{self, Link};
-use super::finding::{Code, Finding};
+use super::finding::Finding;
 use super::fold::{Fold, Stream};
 use super::lines::{Chunk, Chunks};
 use super::record_line::{self, Seen};
@@ -111,7 +111,7 @@ fn read_both(source: &Source, rules: Rules, mut sender: Sender, progress: &Progr
     let mut open = |stream: Stream| match source.open_under(name(stream), rules) {
         Ok(input) => Some(Chunks::new(input)),
         Err(error) => {
-            sender.send(Job::Failed(Finding::new(Code::FileUnreadable, name(stream), error)));
+            sender.send(Job::Failed(Finding::of_unreadable(name(stream), error)));
             sender.send(Job::Ended(stream));
             None
         }

@@ -1,14 +1,19 @@
 //! What verification can find, each with a stable code.
 
 use std::fmt;
+use std::io;
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
+
+use crate::archive::ArchiveError;
 
 /// One thing that is wrong with a bundle.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What kind of thing.
     pub code: Code,
+    /// The more precise code of an archive that was refused.
+    pub archive: Option<&'static str>,
     /// Where: a file of the bundle, with the line where there is one.
     pub at: String,
     /// What was expected and what stood there.
@@ -19,7 +24,28 @@ impl Finding {
     /// A finding whose texts are fit to be shown, whatever the bundle put into them.
     #[must_use]
     pub fn new(code: Code, at: impl fmt::Display, detail: impl fmt::Display) -> Self {
-        Self { code, at: shown(&at.to_string()), detail: shown(&detail.to_string()) }
+        let (at, detail) = (shown(&at.to_string()), shown(&detail.to_string()));
+        Self { code, archive: None, at, detail }
+    }
+
+    /// An archive that was refused.
+    #[must_use]
+    pub fn of_archive(at: impl fmt::Display, error: &ArchiveError) -> Self {
+        Self { archive: Some(error.code()), ..Self::new(Code::Archive, at, error) }
+    }
+
+    /// A file that cannot be read, perhaps because the archive that holds it is to blame.
+    pub(crate) fn of_unreadable(at: impl fmt::Display, error: io::Error) -> Self {
+        match error.downcast::<ArchiveError>() {
+            Ok(error) => Self::of_archive(at, &error),
+            Err(error) => Self::new(Code::FileUnreadable, at, error),
+        }
+    }
+
+    /// The most precise code there is.
+    #[must_use]
+    pub fn code_text(&self) -> &'static str {
+        self.archive.unwrap_or(self.code.as_str())
     }
 }
 
@@ -53,7 +79,17 @@ pub fn printable(text: &str) -> String {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} [{}]", self.at, self.detail, self.code.as_str())
+        write!(f, "{}: {} [{}]", self.at, self.detail, self.code_text())
+    }
+}
+
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        let mut object = out.serialize_struct("Finding", 3)?;
+        object.serialize_field("code", self.code_text())?;
+        object.serialize_field("at", &self.at)?;
+        object.serialize_field("detail", &self.detail)?;
+        object.end()
     }
 }
 
@@ -73,10 +109,10 @@ pub enum Class {
 macro_rules! codes {
     ($($class:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ })+) => {
         /// The kind of a finding. The text is stable; others script against it.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
-            $($($(#[$doc])* #[serde(rename = $text)] $variant,)+)+
+            $($($(#[$doc])* $variant,)+)+
         }
 
         impl Code {

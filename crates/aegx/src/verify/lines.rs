@@ -29,7 +29,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 const CHUNK_LINES_MAX: u64 = CHUNK_BYTES as u64 / 64;
 
 /// The longest line that is read; a bound on memory, far above any honest record.
-pub const LINE_BYTES_MAX: usize = 64 << 20;
+pub const LINE_BYTES_MAX: usize = 16 << 20;
 
 pub(crate) enum ReadError {
     Io(io::Error),
@@ -40,7 +40,7 @@ impl ReadError {
     /// The finding about the file `name`.
     pub(crate) fn into_finding(self, name: &str) -> Finding {
         match self {
-            Self::Io(error) => Finding::new(Code::FileUnreadable, name, error),
+            Self::Io(error) => Finding::of_unreadable(name, error),
             Self::LineTooLong { line } => {
                 let detail = format!("longer than {LINE_BYTES_MAX} bytes");
                 Finding::new(Code::LineTooLong, format!("{name}:{line}"), detail)

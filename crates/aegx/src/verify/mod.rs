@@ -49,7 +49,7 @@ pub fn verify(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report 
     let claims = match source.open_under(MANIFEST, rules) {
         Ok(input) => manifest_check::check(input, rules, &ids, &mut findings),
         Err(error) => {
-            findings.add(Finding::new(Code::FileUnreadable, MANIFEST, error));
+            findings.add(Finding::of_unreadable(MANIFEST, error));
             None
         }
     };
