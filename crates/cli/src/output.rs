@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use aegx::verify::{is_hidden, printable};
 use indicatif::ProgressBar;
 use serde_json::Value;
 
@@ -17,17 +18,21 @@ pub(crate) fn json(value: &Value) -> bool {
         let mut units = [0; 2];
         it.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
     };
-    line(&replace_hostile(&value.to_string(), escape)) && io::stdout().flush().is_ok()
+    let mut text = String::new();
+    for it in value.to_string().chars() {
+        if is_hidden(it) { text.push_str(&escape(it)) } else { text.push(it) }
+    }
+    line(&text) && io::stdout().flush().is_ok()
 }
 
 /// An error.
 pub(crate) fn error(text: &str) {
-    let _ = writeln!(io::stderr(), "lazaret: {}", tame(text));
+    let _ = writeln!(io::stderr(), "lazaret: {}", printable(text));
 }
 
 /// A line for people beside the result.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", tame(text));
+    let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
 /// Is a person looking at stdout?
@@ -66,34 +71,9 @@ impl Paint {
     }
 }
 
-/// Text of others, safe to show on a terminal: no control characters, nothing that hides or turns
-/// the text around it.
-pub(crate) fn tame(text: &str) -> String {
-    replace_hostile(text, |_| '\u{fffd}'.to_string())
-}
-
-fn replace_hostile(text: &str, replacement: impl Fn(char) -> String) -> String {
-    let mut out = String::with_capacity(text.len());
-    for it in text.chars() {
-        if is_hostile(it) { out.push_str(&replacement(it)) } else { out.push(it) }
-    }
-    out
-}
-
-fn is_hostile(it: char) -> bool {
-    it.is_control()
-        || matches!(
-            it,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
+/// A number with its noun: `1 record`, `2 records`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Shows that something is going on; nothing in a pipe.

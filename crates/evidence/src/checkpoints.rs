@@ -38,7 +38,7 @@ pub enum CheckpointError {
     },
     /// A key that others may have read is no key.
     #[error(
-        "`{path}` can be read by others (mode {mode:03o}); `chmod 600` it, or remove it if others may have used it"
+        "`{path}` can be read by others (mode {mode:03o}); `chmod 600` it; if somebody may have copied it, begin a new journal, which gets a new key"
     )]
     KeyExposed {
         /// The file.

@@ -134,7 +134,9 @@ fn record(journal: &Journal, segments: &[Retired]) -> Result<(), RetentionError>
         return Ok(());
     };
     let records: u64 = segments.iter().map(|it| it.count).sum();
-    let content = json!({ "head": last.head, "records": records, "segments": segments.len() });
+    let content = json!({
+        "head": last.head, "records": records, "segments": segments.len(), "through": last.segment,
+    });
     journal.append(NewRecord::of_host(RecordType::FileDelete, kind, content))?;
     Ok(())
 }

@@ -157,6 +157,12 @@ fn join(
         verified.damages.push(damage);
     }
     verified.damages.extend(chain::check_joins(segments));
+    let announced = segments.values().filter_map(|it| it.retires_through).max();
+    let oldest = segments.keys().next().copied().unwrap_or(0);
+    if oldest > 0 && announced.is_none_or(|through| through < oldest - 1) {
+        let what = format!("the {oldest} oldest segments were deleted without a record of it");
+        verified.damages.push(Damage::of_journal(what));
+    }
     let clean = layout.clean().exists();
     for (number, checked) in segments {
         if let Some(broken) = &checked.broken {

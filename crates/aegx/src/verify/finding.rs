@@ -65,16 +65,31 @@ fn shown(text: &str) -> String {
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
-        let hidden = char.is_control()
-            || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-            || matches!(char, '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if hidden {
+        if is_hidden(char) {
             out.extend(char.escape_unicode());
         } else {
             out.push(char);
         }
     }
     out
+}
+
+/// Can this character act on a terminal, or hide or turn around the text beside it?
+#[must_use]
+pub fn is_hidden(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 impl fmt::Display for Finding {

@@ -21,7 +21,7 @@ pub(crate) mod report;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-pub use finding::{Class, Code, Finding, printable};
+pub use finding::{Class, Code, Finding, is_hidden, printable};
 pub use lines::LINE_BYTES_MAX;
 pub use record_line::BlobUse;
 pub use report::{FINDINGS_LISTED_MAX, Format, Report};

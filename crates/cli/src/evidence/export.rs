@@ -46,14 +46,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             "audit_head": exported.audit_head,
         }));
     } else {
-        let (records, blobs) = (exported.records, exported.blobs);
-        output::line(&format!(
-            "exported {records} records, {blobs} blobs to {}",
-            args.out.display()
-        ));
+        let records = output::count(exported.records, "record");
+        let blobs = output::count(exported.blobs, "blob");
+        output::line(&format!("exported {records}, {blobs} to {}", args.out.display()));
         if exported.reissued > 0 {
-            let count = exported.reissued;
-            output::line(&format!("{count} records were issued anew without parents of others"));
+            let count = output::count(exported.reissued, "record");
+            output::line(&format!("{count} issued anew without parents of others"));
         }
     }
     Ok(Exit::Done)

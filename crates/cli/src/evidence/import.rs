@@ -43,8 +43,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             "head": imported.head, "records": imported.records, "known": imported.known,
         }));
     } else {
-        let how = if imported.known { "was here already" } else { "imported" };
-        output::line(&format!("{} records {how}, head {}", imported.records, imported.head));
+        let how = if imported.known { "here already" } else { "imported" };
+        let records = output::count(imported.records, "record");
+        output::line(&format!("{how}: {records}, head {}", imported.head));
     }
     Ok(Exit::Done)
 }

@@ -39,11 +39,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             "segments": outcome.segments.len(), "records": records, "blobs": outcome.blobs,
         }));
     } else {
-        let segments = outcome.segments.len();
-        output::line(&format!(
-            "deleted {records} records in {segments} segments, {} blobs",
-            outcome.blobs
-        ));
+        let records = output::count(records, "record");
+        let segments = output::count(outcome.segments.len() as u64, "segment");
+        let blobs = output::count(outcome.blobs, "blob");
+        output::line(&format!("deleted {records} in {segments}, {blobs}"));
     }
     Ok(Exit::Done)
 }

@@ -1,5 +1,6 @@
 //! Shows records: a table for people, the stored lines for programs.
 
+use aegx::verify::printable;
 use aegx::{Payload, Record};
 use evidence::Row;
 use serde_json::{Value, json};
@@ -26,14 +27,14 @@ pub(crate) fn row(row: &Row, as_json: bool) -> bool {
     let line = format!(
         "{:>8}  {}  {}  {:<14} {:<8} {:<16} {:<16} {} {}",
         row.idx,
-        output::tame(meta("ts")),
-        paint.faint(&output::tame(&id)),
+        printable(meta("ts")),
+        paint.faint(&printable(&id)),
         record.record_type.as_str(),
         record.principal.as_str(),
-        output::tame(meta("session")),
-        output::tame(meta("kind")),
-        output::tame(&preview(&record.payload)),
-        paint.bad(&output::tame(&taint)),
+        printable(meta("session")),
+        printable(meta("kind")),
+        printable(&preview(&record.payload)),
+        paint.bad(&printable(&taint)),
     );
     output::line(line.trim_end())
 }

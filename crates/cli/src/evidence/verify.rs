@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use aegx::note::VerifierKey;
+use aegx::note::{KeyRefused, VerifierKey};
+use aegx::verify::printable;
 use evidence::{Against, Verified, verify};
 use serde_json::json;
 
@@ -54,23 +55,34 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(if verified.damages.is_empty() { Exit::Done } else { Exit::Refused })
 }
 
-/// A key is given as itself or as a file that holds it.
+/// A key is given as itself or as a file that holds it. What was given is never repeated: it could
+/// be the private key by mistake.
 fn parse_key(text: &str) -> Result<VerifierKey, Failure> {
-    VerifierKey::parse(text).or_else(|_| {
-        let file = fs::read_to_string(text)
-            .map_err(|error| Failure::usage(format!("`{text}` is no key, and no file: {error}")))?;
-        VerifierKey::parse(file.trim_end())
-            .map_err(|error| Failure::usage(format!("`{text}`: {error}")))
-    })
+    let refused = |error: KeyRefused| Failure::usage(format!("--key: {error}"));
+    match VerifierKey::parse(text) {
+        Ok(key) => Ok(key),
+        Err(error @ KeyRefused::Private) => Err(refused(error)),
+        Err(_) => {
+            let file = fs::read_to_string(text).map_err(|error| {
+                Failure::usage(format!(
+                    "--key is neither a key nor a file that can be read: {error}"
+                ))
+            })?;
+            VerifierKey::parse(file.trim_end()).map_err(refused)
+        }
+    }
 }
 
 fn print(verified: &Verified) {
     let paint = Paint::for_stdout();
     for damage in &verified.damages {
-        output::line(&format!("{} {}", paint.bad("✗"), output::tame(&damage.to_string())));
+        output::line(&format!("{} {}", paint.bad("✗"), printable(&damage.to_string())));
     }
     let Verified { records, segments, blobs, checkpoints, signed_size, first, .. } = verified;
-    output::line(&format!("{records} records in {segments} segments, {blobs} blobs"));
+    let [records_text, segments, blobs] =
+        [(records, "record"), (segments, "segment"), (blobs, "blob")]
+            .map(|(number, noun)| output::count(*number, noun));
+    output::line(&format!("{records_text} in {segments}, {blobs}"));
     if *first > 0 {
         output::line(&format!("{first} older records were retired; their head is kept"));
     }

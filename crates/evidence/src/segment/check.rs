@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use aegx::merkle::{self, Frontier};
 use aegx::verify::{BlobUse, check_record_line};
-use aegx::{Digest, Record, audit};
+use aegx::{Digest, Principal, Record, audit};
 use serde_json::Value;
 
 use super::format::{Header, OpenMark, Seal};
@@ -29,6 +29,8 @@ pub(crate) struct Checked {
     pub(crate) broken: Option<Broken>,
     /// Blobs that its records name, with the record's index.
     pub(crate) blobs: Vec<(u64, BlobUse)>,
+    /// The last segment whose deletion its records announce.
+    pub(crate) retires_through: Option<u64>,
     /// Roots of the tree at the sizes that were asked for.
     pub(crate) roots: BTreeMap<u64, Digest>,
 }
@@ -64,6 +66,7 @@ pub(crate) fn check_noting(bytes: &[u8], sizes: &BTreeSet<u64>) -> Option<Checke
         seal: None,
         broken: None,
         blobs: Vec::new(),
+        retires_through: None,
         roots: BTreeMap::new(),
         header,
     };
@@ -139,6 +142,9 @@ fn take_entry(
     if memchr::memmem::find(record, b"\"phase\":\"").is_some() {
         track(checked, record, &facts.id);
     }
+    if memchr::memmem::find(record, RETIREMENT).is_some() {
+        checked.retires_through = retires_through(record).max(checked.retires_through);
+    }
     if let Some(blob) = facts.blob {
         checked.blobs.push((checked.next_idx, blob));
     }
@@ -146,6 +152,17 @@ fn take_entry(
     checked.head = head;
     checked.next_idx += 1;
     Ok(())
+}
+
+/// What the record of a retirement holds, and what a line that only quotes it may hold too.
+const RETIREMENT: &[u8] = b"\"kind\":\"journal_retired\"";
+
+/// The last segment that a record says may go, if that is what it says.
+fn retires_through(line: &[u8]) -> Option<u64> {
+    let record: Record = serde_json::from_slice(line).ok()?;
+    let kind = record.meta.get("kind").and_then(Value::as_str);
+    let ours = kind == Some("journal_retired") && record.principal == Principal::Sys;
+    record.payload.inline().filter(|_| ours)?.get("through")?.as_u64()
 }
 
 /// Keeps the list of open entries. The text was found in the line, perhaps only in the content.

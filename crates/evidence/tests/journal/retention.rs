@@ -6,7 +6,7 @@ use evidence::{Against, Config, Filter, Index, Journal, Reader, RetentionRule, T
 use serde_json::json;
 
 use crate::common::{
-    TestClock, assert_sound, blob_path, config, copy_tree, damages, fill, kinds, numbered,
+    TestClock, assert_sound, blob_path, config, copy_tree, damages, fill, kinds, numbered, open,
     overwrite, record, segment,
 };
 
@@ -158,4 +158,26 @@ fn a_blob_that_is_named_again_meanwhile_is_not_deleted() {
     });
     journal.close().unwrap();
     assert_sound(dir.path());
+}
+
+#[test]
+fn a_deletion_that_nobody_recorded_is_found_even_with_true_heads() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    for number in 0..900 {
+        journal.append(record("s", json!({ "n": number, "t": "x".repeat(3000) }))).unwrap();
+    }
+    journal.close().unwrap();
+    assert_sound(dir.path());
+    let path = segment(dir.path(), 0);
+    let bytes = std::fs::read(&path).unwrap();
+    let seal = bytes.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap();
+    let seal: serde_json::Value = serde_json::from_slice(seal).unwrap();
+    let retired = json!({
+        "segment": 0, "first": 0, "count": seal["count"], "head": seal["head"], "root": seal["root"],
+    });
+    overwrite(&dir.path().join("retired.jsonl"), format!("{retired}\n").as_bytes());
+    std::fs::remove_file(&path).unwrap();
+    let found = damages(dir.path(), &Against::default());
+    assert!(found.len() == 1 && found[0].contains("without a record of it"), "{found:?}");
 }
