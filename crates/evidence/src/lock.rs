@@ -10,9 +10,9 @@ use crate::recovery::OpenError;
 /// Held as long as the journal is open.
 pub(crate) struct Lock {
     /// Says who holds it.
-    _file: File,
+    file: File,
     /// The lock that counts: unlike the file it cannot be removed by who takes it for a leftover.
-    _segments: File,
+    segments: File,
 }
 
 /// A process id is shorter than this.
@@ -40,7 +40,15 @@ impl Lock {
         }
         file.set_len(0).map_err(io)?;
         writeln!(file, "{}", std::process::id()).map_err(io)?;
-        Ok(Self { _file: file, _segments: segments })
+        Ok(Self { file, segments })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing is not enough: a child that is just being started still holds what it inherited.
+        let _ = self.segments.unlock();
+        let _ = self.file.unlock();
     }
 }
 

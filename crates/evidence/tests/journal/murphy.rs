@@ -165,6 +165,26 @@ fn removing_the_lock_file_lets_no_second_writer_in() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "only a child that is being started inherits locks")]
+fn a_child_that_is_just_being_started_does_not_keep_the_lock() {
+    let dir = tempfile::tempdir().unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::SeqCst) {
+                assert!(std::process::Command::new("true").status().unwrap().success());
+            }
+        });
+        for _ in 0..300 {
+            let opened = Journal::open(&config(dir.path()));
+            done.store(opened.is_err(), Ordering::SeqCst);
+            opened.unwrap().0.close().unwrap();
+        }
+        done.store(true, Ordering::SeqCst);
+    });
+}
+
+#[test]
 fn damage_before_a_seal_is_no_torn_tail() {
     let dir = tempfile::tempdir().unwrap();
     let live = dir.path().join("live");
