@@ -3,8 +3,10 @@
 //! Everybody in a batch is woken by one call when it is durable, so that many producers cost
 //! little more than one.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::checkpoints::Kept;
 use crate::journal::Durability;
@@ -19,6 +21,8 @@ pub(crate) struct Queue {
     room: Condvar,
     records_max: usize,
     durability: Durability,
+    /// A hint that there is something to write; the truth is in `forming`.
+    formed: AtomicBool,
 }
 
 /// A batch is at most about this long, however many records that is.
@@ -90,6 +94,7 @@ impl Queue {
         Self {
             forming: Mutex::new(Forming { next_idx, ..Forming::default() }),
             durability,
+            formed: AtomicBool::new(false),
             work: Condvar::new(),
             room: Condvar::new(),
             records_max: records_max.max(1),
@@ -111,6 +116,7 @@ impl Queue {
         lines.extend_from_slice(&record.line);
         lines.push(b'\n');
         records.push((lines.len(), record.facts));
+        self.formed.store(true, Ordering::Relaxed);
         let first = records.len() == 1;
         match self.durability {
             Durability::Synced => Ok((idx, self.wait(forming, first))),
@@ -137,17 +143,29 @@ impl Queue {
 
     /// Waits for a batch to form, but not longer than `patience`.
     pub(crate) fn take(&self, patience: Duration) -> Taken {
+        self.linger();
         let idle = |forming: &mut Forming| forming.batch.is_empty() && !forming.closed;
         let waited = self.work.wait_timeout_while(self.lock(), patience, idle);
         let (mut forming, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if forming.batch.is_empty() {
             return if forming.closed { Taken::Closed } else { Taken::Nothing };
         }
+        self.formed.store(false, Ordering::Relaxed);
         let batch = std::mem::take(&mut forming.batch);
         forming.batch.buffers = std::mem::take(&mut forming.spare);
         drop(forming);
         self.room.notify_all();
         Taken::Batch(batch)
+    }
+
+    /// Stays awake for a moment. A lone producer is back at once with its next record, and waking
+    /// the writer for it would take as long as half a sync.
+    fn linger(&self) {
+        const LINGER: Duration = Duration::from_micros(40);
+        let start = Instant::now();
+        while !self.formed.load(Ordering::Relaxed) && start.elapsed() < LINGER {
+            thread::yield_now();
+        }
     }
 
     /// Gives the buffers of a batch back to be used again.

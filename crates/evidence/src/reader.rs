@@ -53,7 +53,9 @@ pub struct Entry<'a> {
 #[non_exhaustive]
 pub enum ReadError {
     /// There is none.
-    #[error("there is no journal in `{dir}` yet; `lazaret demo` makes one to look at")]
+    #[error(
+        "there is no journal in `{dir}` yet; `lazaret demo --dir DIR` makes one to look at, with `--home DIR`"
+    )]
     NoJournal {
         /// The directory.
         dir: String,
