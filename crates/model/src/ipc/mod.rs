@@ -19,6 +19,8 @@ mod action;
 mod answer;
 mod declare;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod headers;
 mod issue;
 mod json;
