@@ -1,12 +1,13 @@
 //! JSON that can be read in one way only: no key twice, bounded in size and depth, nothing after it.
 
+use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 use super::issue::quoted;
-use super::limits::{MESSAGE_BYTES_MAX, NESTING_LEVELS_MAX};
+use super::limits::{MESSAGE_BYTES_MAX, NESTING_LEVELS_MAX, VALUES_MAX};
 
 /// Why bytes are no message at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +25,7 @@ pub enum Malformed {
         /// The first byte that is wrong.
         at: usize,
     },
-    /// Not JSON, too deep, or with a key that stands twice.
+    /// Not JSON, too deep, of too many values, or with a key that stands twice.
     #[error("{reason}")]
     NotJson {
         /// What was found, and where.
@@ -40,35 +41,42 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, Malformed> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| Malformed::NotUtf8 { at: error.valid_up_to() })?;
     let mut input = serde_json::Deserializer::from_str(text);
-    let value = Strict { levels_left: NESTING_LEVELS_MAX }.deserialize(&mut input);
+    let values_left = Cell::new(VALUES_MAX);
+    let strict = Strict { levels_left: NESTING_LEVELS_MAX, values_left: &values_left };
+    let value = strict.deserialize(&mut input);
     let value = value.and_then(|value| input.end().map(|()| value));
     value.map_err(|error| Malformed::NotJson { reason: error.to_string() })
 }
 
 /// Builds a [`Value`] as `serde_json` does, which keeps the last of equal keys, but refuses them.
 #[derive(Clone, Copy)]
-struct Strict {
+struct Strict<'a> {
     levels_left: usize,
+    values_left: &'a Cell<usize>,
 }
 
-impl Strict {
+impl Strict<'_> {
     fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
-        let levels_left = self.levels_left.checked_sub(1);
-        let levels_left = levels_left
-            .ok_or_else(|| E::custom(format!("nested deeper than {NESTING_LEVELS_MAX} levels")))?;
-        Ok(Self { levels_left })
+        match self.levels_left.checked_sub(1) {
+            Some(levels_left) => Ok(Self { levels_left, ..self }),
+            None => Err(E::custom(format!("nested deeper than {NESTING_LEVELS_MAX} levels"))),
+        }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<Value, D::Error> {
+        match self.values_left.get().checked_sub(1) {
+            Some(left) => self.values_left.set(left),
+            None => return Err(D::Error::custom(format!("more than {VALUES_MAX} values"))),
+        }
         input.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for Strict<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,6 +162,13 @@ mod tests {
         assert!(read(nested(NESTING_LEVELS_MAX).as_bytes()).is_ok());
         assert!(reason(&nested(NESTING_LEVELS_MAX + 1)).contains("nested deeper than 32 levels"));
         assert!(read(&b"[".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn values_are_counted_before_they_are_kept() {
+        let many = |count: usize| format!("[{}]", vec!["0"; count].join(","));
+        assert!(read(many(VALUES_MAX - 1).as_bytes()).is_ok());
+        assert!(reason(&many(VALUES_MAX)).contains("more than 10000 values"));
     }
 
     #[test]

@@ -5,6 +5,9 @@
 pub const MESSAGE_BYTES_MAX: usize = 10_000_000;
 /// How deep arrays and objects may be nested, in levels; the deepest message needs three.
 pub const NESTING_LEVELS_MAX: usize = 32;
+/// How many values a message may hold, each array, object and item counted: the fullest message needs
+/// less than a thousand, and ten megabytes of `[[],[],…` would need far more memory than they have.
+pub const VALUES_MAX: usize = 10_000;
 /// How many issues an answer lists.
 pub const ISSUES_MAX: usize = 20;
 /// How much of a sender's own text an issue repeats, in characters.

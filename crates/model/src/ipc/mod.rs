@@ -43,7 +43,7 @@ pub use error::IpcError;
 pub use headers::Headers;
 pub use issue::Issue;
 pub use json::Malformed;
-pub use limits::{ISSUES_MAX, MESSAGE_BYTES_MAX, NESTING_LEVELS_MAX, QUOTED_CHARS_MAX};
+pub use limits::{ISSUES_MAX, MESSAGE_BYTES_MAX, NESTING_LEVELS_MAX, QUOTED_CHARS_MAX, VALUES_MAX};
 pub use list::List;
 pub use number::{Temperature, Whole};
 pub use scope::Scope;
