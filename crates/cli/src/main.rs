@@ -1,10 +1,12 @@
 //! The `lazaret` program.
 
+mod check;
 mod demo;
 mod evidence;
 mod home;
 mod output;
 mod run;
+mod schema;
 
 use std::process::ExitCode;
 

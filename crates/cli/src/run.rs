@@ -4,14 +4,15 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{demo, evidence, output};
+use crate::{check, demo, evidence, output, schema};
 
 /// A security runtime for AI agents.
 ///
 /// Lazaret stands between an agent and everything that the agent can touch. This version holds the
-/// foundation: evidence. Every decision goes into a journal that is durable before anything
-/// happens, chained so that no record can be changed, dropped or moved, and signed so that
-/// an outsider can tell.
+/// foundation, evidence, and the first part of the gate, messages. Every decision goes into a
+/// journal that is durable before anything happens, chained so that no record can be changed,
+/// dropped or moved, and signed so that an outsider can tell. A message from an agent is parsed
+/// into an action or refused.
 ///
 /// Try `lazaret demo`. State lives in LAZARET_HOME, by default ~/.lazaret.
 ///
@@ -27,6 +28,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::Args),
+    Check(check::Args),
+    Schema(schema::Args),
     Evidence(Box<evidence::Args>),
 }
 
@@ -34,6 +37,8 @@ enum Command {
 pub(crate) fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Demo(args) => demo::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Schema(args) => schema::run(&args),
         Command::Evidence(args) => evidence::run(*args),
     };
     let exit = outcome.unwrap_or_else(|failure| {

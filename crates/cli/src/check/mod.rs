@@ -1,0 +1,34 @@
+//! `lazaret check …`: one file per kind. `batch` reads requests and prints answers for all of them.
+
+mod batch;
+mod ipc;
+mod lines;
+mod timing;
+
+use clap::Subcommand;
+
+use crate::run::{Exit, Failure};
+
+/// Judge values without acting on them.
+///
+/// Needs no state and no network. Values stand on the command line or come as JSON objects on
+/// stdin, one per line; each gets one line, in order, with its `id`.
+///
+/// Exit codes: 0 all values passed, 1 one did not. A batch from stdin exits 0 when all lines were
+/// answered.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    kind: Kind,
+}
+
+#[derive(Subcommand)]
+enum Kind {
+    Ipc(ipc::Args),
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.kind {
+        Kind::Ipc(args) => ipc::run(args),
+    }
+}

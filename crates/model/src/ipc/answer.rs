@@ -1,0 +1,55 @@
+//! What the sender of a message is told.
+
+use serde_json::{Map, Value};
+
+use super::error::IpcError;
+use super::table::ActionName;
+
+/// The answer to a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It was done; this is what the handler gave.
+    Done(Map<String, Value>),
+    /// It was no message that we act on.
+    Refused(IpcError),
+    /// It was one, but too much of the session comes from outside. A person can confirm it.
+    TaintBlocked {
+        /// The action.
+        action: ActionName,
+        /// Why, for the person.
+        reason: String,
+    },
+    /// Its handler tried and failed.
+    Failed {
+        /// What the sender may know of it.
+        message: String,
+    },
+}
+
+impl Answer {
+    /// The answer as it is sent. `ok` says whether it was done, whatever a handler gave.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let mut answer = match self {
+            Self::Done(fields) => fields.clone(),
+            Self::Refused(error) => error.answer(),
+            Self::TaintBlocked { action, reason } => Map::from_iter([
+                ("error".to_owned(), reason.as_str().into()),
+                ("taintBlocked".to_owned(), true.into()),
+                ("action".to_owned(), action.as_str().into()),
+            ]),
+            Self::Failed { message } => {
+                Map::from_iter([("error".to_owned(), format!("Handler error: {message}").into())])
+            }
+        };
+        let done = matches!(self, Self::Done(_));
+        answer.insert("ok".to_owned(), done.into());
+        Value::Object(answer)
+    }
+}
+
+impl From<IpcError> for Answer {
+    fn from(error: IpcError) -> Self {
+        Self::Refused(error)
+    }
+}

@@ -1,0 +1,59 @@
+//! The limits of messages, each with its unit. Lengths of texts are in UTF-16 units, as the
+//! programs that send the messages count them.
+
+/// The longest message, in bytes.
+pub const MESSAGE_BYTES_MAX: usize = 10_000_000;
+/// How deep arrays and objects may be nested, in levels; the deepest message needs three.
+pub const NESTING_LEVELS_MAX: usize = 32;
+/// How many values a message may hold, each array, object and item counted: the fullest message needs
+/// less than a thousand, and ten megabytes of `[[],[],…` would need far more memory than they have.
+pub const VALUES_MAX: usize = 10_000;
+/// How many issues an answer lists.
+pub const ISSUES_MAX: usize = 20;
+/// How much of a sender's own text an issue repeats, in characters.
+pub const QUOTED_CHARS_MAX: usize = 64;
+
+pub(super) const PROVIDER_UNITS_MAX: usize = 64;
+pub(super) const MODEL_UNITS_MAX: usize = 128;
+pub(super) const TURN_UNITS_MAX: usize = 200_000;
+pub(super) const TURNS_MAX: usize = 200;
+pub(super) const TOKENS_MAX: u64 = 200_000;
+
+pub(super) const SCOPE_UNITS_MAX: usize = 200;
+pub(super) const MEMORY_UNITS_MAX: usize = 100_000;
+pub(super) const SOURCE_UNITS_MAX: usize = 200;
+pub(super) const QUERY_UNITS_MAX: usize = 10_000;
+pub(super) const MEMORY_RESULTS_MAX: u64 = 100;
+
+pub(super) const URL_UNITS_MAX: usize = 2048;
+pub(super) const HEADERS_MAX: usize = 64;
+pub(super) const HEADER_NAME_UNITS_MAX: usize = 200;
+pub(super) const HEADER_VALUE_UNITS_MAX: usize = 4096;
+pub(super) const FETCH_MS_MIN: u64 = 1000;
+pub(super) const FETCH_MS_MAX: u64 = 30_000;
+pub(super) const SEARCH_UNITS_MAX: usize = 1000;
+pub(super) const SEARCH_RESULTS_MAX: u64 = 20;
+
+pub(super) const BROWSER_SESSION_UNITS_MAX: usize = 128;
+/// The largest whole number that every reader of JSON reads alike, 2⁵³ − 1.
+pub(super) const REF_MAX: u64 = 9_007_199_254_740_991;
+pub(super) const TYPED_UNITS_MAX: usize = 10_000;
+pub(super) const WIDTH_PIXELS_MIN: u64 = 320;
+pub(super) const WIDTH_PIXELS_MAX: u64 = 3840;
+pub(super) const HEIGHT_PIXELS_MIN: u64 = 240;
+pub(super) const HEIGHT_PIXELS_MAX: u64 = 2160;
+
+pub(super) const SKILL_NAME_UNITS_MAX: usize = 200;
+pub(super) const SKILL_UNITS_MAX: usize = 100_000;
+pub(super) const REASON_UNITS_MAX: usize = 2000;
+
+pub(super) const SERVICE_UNITS_MAX: usize = 128;
+pub(super) const PATH_UNITS_MAX: usize = 2048;
+pub(super) const BODY_UNITS_MAX: usize = 100_000;
+
+pub(super) const JOB_UNITS_MAX: usize = 128;
+
+pub(super) const AUDIT_ACTION_UNITS_MAX: usize = 100;
+pub(super) const AUDIT_RESULTS_MAX: u64 = 500;
+/// How many digits of a second a time may have: nanoseconds.
+pub(super) const FRACTION_DIGITS_MAX: usize = 9;

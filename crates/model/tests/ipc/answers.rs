@@ -1,0 +1,85 @@
+//! The answers, to the byte.
+
+use model::ipc::{self, ActionName, Answer, ISSUES_MAX, IpcError};
+use serde_json::{Map, Value, json};
+
+fn refusal(message: &str) -> Value {
+    Answer::from(ipc::parse(message.as_bytes()).unwrap_err()).to_value()
+}
+
+#[test]
+fn bytes_that_are_no_json_get_no_more_than_that() {
+    let expected = json!({"ok": false, "error": "Invalid JSON"});
+    for message in ["not json", "}{bad", "", r#"{"action":"skill_list","action":"skill_list"}"#] {
+        assert_eq!(refusal(message), expected, "{message}");
+    }
+}
+
+#[test]
+fn an_unknown_action_is_named_without_obeying_it() {
+    let answer = refusal("{\"action\":\"rm\\u001b[2J\"}");
+    let details = json!([r"there is no action `rm\u{1b}[2J`"]);
+    assert_eq!(
+        answer,
+        json!({"ok": false, "error": "Unknown or missing action", "details": details})
+    );
+    assert_eq!(refusal("[]")["details"], json!(["a message is an object"]));
+    assert_eq!(refusal("{}")["details"], json!(["`action` is missing"]));
+    assert_eq!(refusal(r#"{"action":7}"#)["details"], json!(["`action` must be a string"]));
+}
+
+#[test]
+fn a_validation_failure_lists_every_issue_with_its_path() {
+    let message = json!({
+        "action": "llm_call",
+        "messages": [{"role": "user", "content": "a"}, {"role": "root", "content": null, "x": 1}],
+        "temperature": 3,
+        "maxTokens": 1.5,
+        "evil": true,
+    });
+    let expected = json!({
+        "ok": false,
+        "error": "Validation failed for action \"llm_call\"",
+        "details": [
+            {"path": "provider", "message": "required"},
+            {"path": "messages.1.role", "message": "must be one of user, assistant, system"},
+            {"path": "messages.1.content", "message": "must be a string, not null"},
+            {"path": "messages.1", "message": "unknown field `x`"},
+            {"path": "temperature", "message": "must be a number from 0 to 2"},
+            {"path": "maxTokens", "message": "must be a whole number from 1 to 200000"},
+            {"path": "", "message": "unknown field `evil`"},
+        ],
+    });
+    assert_eq!(refusal(&message.to_string()), expected);
+}
+
+#[test]
+fn an_answer_stays_short_however_much_is_wrong() {
+    let mut message = Map::from_iter([("action".to_owned(), json!("skill_list"))]);
+    message.extend((0..1000).map(|it| (format!("{it}{}", "x".repeat(1000)), Value::Null)));
+    let answer = refusal(&Value::Object(message).to_string());
+    assert_eq!(answer["details"].as_array().unwrap().len(), ISSUES_MAX);
+    assert!(answer.to_string().len() < 4096);
+}
+
+#[test]
+fn the_other_answers_have_the_shapes_of_the_issue() {
+    let done = Answer::Done(Map::from_iter([
+        ("id".to_owned(), json!(1)),
+        ("ok".to_owned(), json!(false)),
+    ]));
+    assert_eq!(done.to_value(), json!({"ok": true, "id": 1}));
+    let blocked = Answer::TaintBlocked { action: ActionName::OauthCall, reason: "why".to_owned() };
+    let expected =
+        json!({"ok": false, "error": "why", "taintBlocked": true, "action": "oauth_call"});
+    assert_eq!(blocked.to_value(), expected);
+    let failed = Answer::Failed { message: "disk full".to_owned() };
+    assert_eq!(failed.to_value(), json!({"ok": false, "error": "Handler error: disk full"}));
+}
+
+#[test]
+fn the_evidence_learns_what_the_sender_does_not() {
+    let error = ipc::parse(br#"{"a":1,"a":2}"#).unwrap_err();
+    assert!(matches!(&error, IpcError::Malformed(it) if it.to_string().contains("stands twice")));
+    assert_eq!(error.action(), None);
+}
