@@ -48,6 +48,6 @@ fn print(value: &serde_json::Value, on_one_line: bool) {
 }
 
 fn unknown(text: &str) -> Failure {
-    let text = output::tame(text);
+    let text = aegx::verify::printable(text);
     Failure::usage(format!("there is no action `{text}`; `lazaret schema` lists them"))
 }

@@ -102,7 +102,7 @@ fn print(options: Options, id: Value, answer: Result<Answer, String>) -> bool {
     }
     let text = answer.map_or_else(|error| format!("error     {error}"), |it| it.text);
     let text = if id.is_null() { text } else { format!("{id}  {text}") };
-    output::line(&output::tame(&text))
+    output::line(&aegx::verify::printable(&text))
 }
 
 fn finish(options: Options, timing: &Timing) {
