@@ -118,6 +118,20 @@ fn an_answer_comes_before_the_next_request() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test starts the program that it tests")]
+fn a_stdin_that_cannot_be_read_exits_3() {
+    let directory = std::fs::File::open(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let output = std::process::Command::new(assert_cmd::cargo::cargo_bin!("lazaret"))
+        .args(["check", "ipc", "--json"])
+        .stdin(directory)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("lazaret: stdin: "));
+}
+
+#[test]
 fn many_lines_are_answered_in_order_and_counted() {
     let requests: String =
         (0..20_000).map(|id| format!("{}\n", json!({"id": id, "message": GOOD}))).collect();

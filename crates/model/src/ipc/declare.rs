@@ -1,6 +1,7 @@
 //! The two macros that declare what stands in messages: a type and its schema are one text.
 
 /// An object: the fields of the struct are the fields of the object, and there are no others.
+/// `non_exhaustive` keeps other crates from making one without reading a message.
 macro_rules! object {
     (
         $(#[$doc:meta])*
@@ -10,6 +11,7 @@ macro_rules! object {
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
         pub struct $name {
             $($(#[$field_doc])* pub $field: $type,)*
         }

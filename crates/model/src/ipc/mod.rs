@@ -14,6 +14,10 @@
 //! assert_eq!(search.query.as_str(), "plague hospitals");
 //! # Ok::<(), model::ipc::IpcError>(())
 //! ```
+//!
+//! ```compile_fail,E0639
+//! let forged = model::ipc::SkillList {};
+//! ```
 
 mod action;
 mod answer;
