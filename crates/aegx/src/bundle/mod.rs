@@ -13,7 +13,7 @@ use std::path::Path;
 
 pub use builder::Builder;
 pub use error::BundleError;
-pub use pack::pack;
+pub use pack::{pack, pack_showing};
 
 use crate::digest::Digest;
 use crate::manifest::Manifest;

@@ -1,5 +1,6 @@
 //! Packs a directory bundle into an archive.
 
+use std::io::{self, Read};
 use std::path::Path;
 
 use super::error::BundleError;
@@ -14,6 +15,19 @@ use crate::source::{AUDIT_LOG, BLOBS, KEEP, MANIFEST, Member, MemberKind, RECORD
 /// If there is anything in the directory that does not belong to a bundle, links included: they
 /// would carry the content of other files out.
 pub fn pack(dir: &Path, target: &Path, overwrite: Overwrite) -> Result<(), BundleError> {
+    pack_showing(dir, target, overwrite, &mut |_| ())
+}
+
+/// As [`pack`], telling `progress` how many bytes were read since it was last called.
+///
+/// # Errors
+/// As [`pack`].
+pub fn pack_showing(
+    dir: &Path,
+    target: &Path,
+    overwrite: Overwrite,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), BundleError> {
     if pending::is_left(dir) {
         let _lock = files::lock(dir)?;
         pending::mend(dir)?;
@@ -33,12 +47,26 @@ pub fn pack(dir: &Path, target: &Path, overwrite: Overwrite) -> Result<(), Bundl
             MemberKind::Directory => archive.add_directory(&format!("{}/", member.name))?,
             MemberKind::File | MemberKind::Other => {
                 let input = source.open_under(&member.name, Rules::Strict).map_err(io)?;
-                archive.add_file(&member.name, input)?;
+                archive.add_file(&member.name, Counted { input, progress })?;
             }
         }
     }
     archive.finish()?;
     Ok(())
+}
+
+/// Tells how much was read.
+struct Counted<'p, R> {
+    input: R,
+    progress: &'p mut dyn FnMut(u64),
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        (self.progress)(read as u64);
+        Ok(read)
+    }
 }
 
 fn belongs(member: &Member) -> bool {

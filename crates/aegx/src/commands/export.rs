@@ -6,7 +6,7 @@ use aegx::archive::Overwrite;
 use aegx::bundle;
 use serde_json::json;
 
-use super::{Exit, Failure, output};
+use super::{Exit, Failure, output, progress};
 
 /// Pack a bundle into a zip.
 #[derive(clap::Args)]
@@ -25,7 +25,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let overwrite = if args.force { Overwrite::Yes } else { Overwrite::No };
-    bundle::pack(&args.bundle_dir, &args.out_zip, overwrite)?;
+    let bar = progress::bar(progress::size_of(&args.bundle_dir), "exporting");
+    let show = &mut |bytes| bar.inc(bytes);
+    let packed = bundle::pack_showing(&args.bundle_dir, &args.out_zip, overwrite, show);
+    bar.finish_and_clear();
+    packed?;
     if args.json {
         output::json(&json!({ "zip": args.out_zip }));
     } else {
