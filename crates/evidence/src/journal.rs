@@ -67,11 +67,13 @@ impl Config {
 pub enum Durability {
     /// It does.
     Synced,
-    /// It does not: for benchmarks only.
+    /// It does not, and `append` does not even wait for the writer: for benchmarks only. A failure
+    /// shows in a later append or in `close`.
     DangerouslyUnsynced,
 }
 
-/// Proof that a record is durable. Made by the journal only.
+/// Proof that a record is durable, unless the journal was opened
+/// [`Durability::DangerouslyUnsynced`]. Made by the journal only.
 #[derive(Debug)]
 pub struct Receipt {
     idx: u64,

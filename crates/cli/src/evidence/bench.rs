@@ -32,7 +32,8 @@ pub(crate) struct Args {
     /// How many threads append at once.
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=WRITERS_MAX))]
     writers: u64,
-    /// Do not wait for the disk. The records are then NOT durable: for comparison only.
+    /// Do not sync, and do not wait for the writer either: times are then those of queueing. The
+    /// records are NOT durable; for comparison only.
     #[arg(long)]
     no_sync: bool,
     /// Where to make the journal [default: the directory for temporary files].
