@@ -224,6 +224,36 @@ fn a_checkpoint_is_kept_elsewhere_and_holds_the_journal_to_its_word() {
 }
 
 #[test]
+fn a_private_key_given_by_mistake_is_refused_and_not_repeated() {
+    let (dir, home) = demo();
+    let secret = std::fs::read_to_string(format!("{home}/evidence/checkpoint.key")).unwrap();
+    let secret = secret.trim_end();
+    let file = dir.path().join("copy").to_str().unwrap().to_owned();
+    std::fs::copy(format!("{home}/evidence/checkpoint.key"), &file).unwrap();
+    let torn = secret.get(..secret.len() - 4).unwrap();
+    for given in [secret, torn, &file] {
+        let (code, stdout, stderr) = lazaret(&evidence("verify", &home, &["--key", given]));
+        assert_eq!(code, 2, "{stderr}");
+        assert!(!(stdout + &stderr).contains(torn), "the key was printed");
+    }
+}
+
+#[test]
+fn the_bench_without_sync_writes_every_record_and_says_that_none_is_durable() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().to_str().unwrap();
+    let args = ["evidence", "bench", "--records", "5000", "--writers", "8", "--no-sync"];
+    // The bench itself verifies that the journal holds as many records as were appended.
+    let said = object(&[&args[..], &["--dir", dir, "--json"]].concat());
+    assert_eq!(
+        (&said["records"], &said["durable"], &said["fsyncs"]),
+        (&5000.into(), &false.into(), &0.into())
+    );
+    let (_, stdout, _) = lazaret(&[&args[..], &["--dir", dir]].concat());
+    assert!(stdout.contains("NOT DURABLE"), "{stdout}");
+}
+
+#[test]
 fn a_proof_leads_to_the_signed_root() {
     let (dir, home) = demo();
     let record = objects(&evidence("query", &home, &["--kind", "http_post", "--json"])).remove(0);
