@@ -73,6 +73,10 @@ name! {
     AgentId, "agent"
 }
 name! {
+    /// A person that agents work for.
+    UserId, "user"
+}
+name! {
     /// What a record is, finer than its type: `network_request`, `interrupted`.
     Kind, "kind"
 }

@@ -34,7 +34,7 @@ pub enum Malformed {
 }
 
 /// Reads one value, strictly.
-pub(super) fn read(bytes: &[u8]) -> Result<Value, Malformed> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Value, Malformed> {
     if bytes.len() > MESSAGE_BYTES_MAX {
         return Err(Malformed::TooLong { bytes: bytes.len() });
     }

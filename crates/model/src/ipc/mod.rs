@@ -57,6 +57,8 @@ pub use time::Time;
 pub use url::WebUrl;
 pub use uuid::Uuid;
 
+pub(crate) use json::read as read_json;
+
 use issue::{Reader, quoted};
 
 /// Reads a message.

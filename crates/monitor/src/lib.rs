@@ -1,0 +1,7 @@
+//! The reference monitor.
+
+mod permit;
+mod state;
+
+pub use permit::Permit;
+pub use state::{Opened, State, StateError, Summary};

@@ -1,0 +1,93 @@
+//! What a session must not forget when the process dies, and the one trait that keeps it.
+
+use model::{Caller, Profile, SessionId, Taint};
+
+/// Keeps sessions. What [`State::append`] was given is durable when it returns.
+///
+/// The changes of a session are opaque here: only the monitor reads them. Replaying them in order
+/// gives the session back, at least as tainted as it was.
+pub trait State: Send + Sync {
+    /// Creates the session, or finds it again.
+    ///
+    /// # Errors
+    /// If it belongs to another user or agent, or cannot be kept.
+    fn open(&self, who: &Caller, profile: Profile) -> Result<Opened, StateError>;
+
+    /// Adds a change.
+    ///
+    /// # Errors
+    /// If it may not be durable.
+    fn append(
+        &self,
+        session: &SessionId,
+        change: &[u8],
+        summary: &Summary,
+    ) -> Result<(), StateError>;
+
+    /// Puts one change in place of all before it.
+    ///
+    /// # Errors
+    /// If it may not be durable; then the old ones are still there.
+    fn compact(
+        &self,
+        session: &SessionId,
+        snapshot: &[u8],
+        summary: &Summary,
+    ) -> Result<(), StateError>;
+
+    /// Marks the session as ended. Its changes stay: an id that comes back is as tainted as before.
+    ///
+    /// # Errors
+    /// If it may not be durable.
+    fn end(&self, session: &SessionId) -> Result<(), StateError>;
+}
+
+/// A session that was created or found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// Its changes, oldest first; none for a new one.
+    pub changes: Vec<Vec<u8>>,
+    /// Its profile, as it was created.
+    pub profile: Profile,
+}
+
+/// What lists show of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Where its content has been.
+    pub taint: Taint,
+    /// Tokens from outside.
+    pub tainted_tokens: u64,
+    /// Tokens that a person or the operator vouches for.
+    pub clean_tokens: u64,
+    /// The newest origin of taint; empty while there is none.
+    pub origin: String,
+    /// Calls judged.
+    pub calls: u64,
+    /// Calls that were not let through.
+    pub stopped: u64,
+}
+
+/// Why a session cannot be kept or found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// The id is taken.
+    #[error("session `{session}` belongs to another user or agent")]
+    NotYours {
+        /// The session.
+        session: SessionId,
+    },
+    /// Nobody opened it.
+    #[error("there is no session `{session}`")]
+    Unknown {
+        /// The session.
+        session: SessionId,
+    },
+    /// The store does not work.
+    #[error("the store does not work: {reason}")]
+    Broken {
+        /// What it said.
+        reason: String,
+    },
+}

@@ -1,0 +1,1 @@
+//! Who may do what, as pure decisions: no I/O, and silence denies.

@@ -1,0 +1,1 @@
+//! Text in, findings out. No I/O, no sessions, no decisions.

@@ -1,0 +1,1 @@
+//! What outlives a session: sessions, memory, approvals, and the labels of files.
