@@ -1,5 +1,7 @@
 //! An entry: a record that opens, perhaps some in between, and exactly one that closes.
 
+use std::ops::Deref;
+
 use aegx::{Digest, RecordType};
 use model::{AgentId, Kind, SessionId};
 use serde_json::json;
@@ -7,23 +9,24 @@ use serde_json::json;
 use crate::journal::{AppendError, Journal, Receipt};
 use crate::record::{NewRecord, Phase};
 
-/// One call's records, from opening to closing.
+/// One call's records, from opening to closing. It holds the journal by reference, or by `Arc`
+/// where it outlives the function that opened it.
 ///
 /// INVARIANT (OneClosing): exactly one closing record follows every opening one. `close` writes
 /// it; if the entry is dropped unclosed, `Drop` writes `abandoned`; if the process dies, the next
 /// start writes `interrupted`.
 #[must_use]
-pub struct OpenEntry<'j> {
-    journal: &'j Journal,
+pub struct OpenEntry<J: Deref<Target = Journal>> {
+    journal: J,
     opening: Receipt,
     session: Option<SessionId>,
     agent: Option<AgentId>,
     closed: bool,
 }
 
-impl<'j> OpenEntry<'j> {
+impl<J: Deref<Target = Journal>> OpenEntry<J> {
     pub(crate) fn new(
-        journal: &'j Journal,
+        journal: J,
         opening: Receipt,
         session: Option<SessionId>,
         agent: Option<AgentId>,
@@ -71,7 +74,7 @@ impl<'j> OpenEntry<'j> {
     }
 }
 
-impl Drop for OpenEntry<'_> {
+impl<J: Deref<Target = Journal>> Drop for OpenEntry<J> {
     fn drop(&mut self) {
         if self.closed {
             return;

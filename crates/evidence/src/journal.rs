@@ -1,5 +1,6 @@
 //! The journal: what everybody appends to and nobody waits for longer than one sync.
 
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
@@ -221,17 +222,35 @@ impl Journal {
     ///
     /// # Errors
     /// As [`Journal::append`].
-    pub fn open_entry(&self, new: NewRecord) -> Result<OpenEntry<'_>, AppendError> {
+    pub fn open_entry(&self, new: NewRecord) -> Result<OpenEntry<&Self>, AppendError> {
+        Self::open_entry_in(self, new)
+    }
+
+    /// As [`Journal::open_entry`], for an entry that outlives the function which opens it.
+    ///
+    /// # Errors
+    /// As [`Journal::append`].
+    pub fn open_entry_owned(
+        self: &Arc<Self>,
+        new: NewRecord,
+    ) -> Result<OpenEntry<Arc<Self>>, AppendError> {
+        Self::open_entry_in(Arc::clone(self), new)
+    }
+
+    fn open_entry_in<J: Deref<Target = Self>>(
+        journal: J,
+        new: NewRecord,
+    ) -> Result<OpenEntry<J>, AppendError> {
         let session = new.session.clone();
         let agent = new.agent.clone();
-        if self.open_entries.fetch_add(1, Ordering::Relaxed) >= OPEN_ENTRIES_MAX {
-            self.open_entries.fetch_sub(1, Ordering::Relaxed);
+        if journal.open_entries.fetch_add(1, Ordering::Relaxed) >= OPEN_ENTRIES_MAX {
+            journal.open_entries.fetch_sub(1, Ordering::Relaxed);
             return Err(AppendError::TooManyOpen);
         }
-        let receipt = self.write(new, Phase::Open).inspect_err(|_| {
-            self.open_entries.fetch_sub(1, Ordering::Relaxed);
+        let receipt = journal.write(new, Phase::Open).inspect_err(|_| {
+            journal.open_entries.fetch_sub(1, Ordering::Relaxed);
         })?;
-        Ok(OpenEntry::new(self, receipt, session, agent))
+        Ok(OpenEntry::new(journal, receipt, session, agent))
     }
 
     /// Signs a checkpoint of everything that is durable now.

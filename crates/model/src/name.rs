@@ -81,6 +81,14 @@ name! {
     Kind, "kind"
 }
 
+impl Kind {
+    /// A kind that the program itself names; what cannot stand in a name becomes `_`.
+    #[must_use]
+    pub fn of_static(name: &'static str) -> Self {
+        Self::parse(name).unwrap_or_else(|_| Self("_".into()))
+    }
+}
+
 fn check(text: &str, what: &'static str) -> Result<(), NameError> {
     if text.is_empty() {
         return Err(NameError::Empty { what });

@@ -9,7 +9,7 @@ use crate::Decision;
 pub struct Objection {
     /// Id of the guard or rule: stable, in records, docs and corpus paths.
     pub rule: Cow<'static, str>,
-    /// How far it goes; never [`Decision::Allow`].
+    /// How far it goes; at least [`Decision::StepUp`].
     pub decision: Decision,
     /// A stable code for programs, such as `untrusted_destination`.
     pub code: Cow<'static, str>,
@@ -33,7 +33,7 @@ impl Objection {
         let why = why.into();
         Self {
             rule: rule.into(),
-            decision: decision.max(Decision::Modify),
+            decision: decision.max(Decision::StepUp),
             code: code.into(),
             for_model: why.clone(),
             for_person: why,
