@@ -2,6 +2,7 @@
 
 mod permit;
 mod state;
+pub mod taint;
 
 pub use permit::Permit;
 pub use state::{Opened, State, StateError, Summary};
