@@ -16,7 +16,7 @@ mod index;
 mod journal;
 mod layout;
 mod lock;
-mod private;
+pub mod private;
 mod queue;
 mod reader;
 mod record;

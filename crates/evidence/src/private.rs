@@ -1,4 +1,5 @@
-//! Files of the journal: plain ones, for the owner's eyes only, durable when the call returns.
+//! Files of the state directory: plain ones, for the owner's eyes only, durable when the call
+//! returns.
 //!
 //! What somebody planted where a file should be, a link, a pipe, a device, is refused and neither
 //! followed nor waited for.
@@ -14,7 +15,10 @@ const OTHERS: u32 = 0o077;
 
 /// Makes a directory that only its owner can enter, and what it lies in. One that is there is
 /// closed to others.
-pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// What the system says, or that there is something else at the name.
+pub fn create_dir(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
@@ -39,7 +43,10 @@ pub(crate) fn close_to_others(path: &Path, found: &Metadata) -> io::Result<()> {
 }
 
 /// Opens a plain file as `options` say; one that they make is private.
-pub(crate) fn open_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+///
+/// # Errors
+/// What the system says, or that there is something else at the name.
+pub fn open_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     // Looked at first: opening a pipe would wait for its other end.
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -133,7 +140,10 @@ pub(crate) fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Makes what happened to names in the directory of `path` durable.
-pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// What the system says.
+pub fn sync_parent(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
     File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }

@@ -63,6 +63,13 @@ impl Taint {
         self.0
     }
 
+    /// The set with these bits; none if one of them is no flag.
+    #[must_use]
+    pub fn from_bits(bits: u32) -> Option<Self> {
+        let known = Self::FLAGS.iter().fold(0, |sum, (_, flag)| sum | flag.0);
+        (bits & !known == 0).then_some(Self(bits))
+    }
+
     /// The flag with this name.
     ///
     /// # Errors
@@ -102,6 +109,8 @@ mod tests {
             .iter()
             .fold(Taint::NONE, |sum, name| sum.union(Taint::parse(name).unwrap()));
         assert_eq!(all.bits(), 255);
+        assert_eq!(Taint::from_bits(255), Some(all));
+        assert_eq!(Taint::from_bits(256), None);
         assert_eq!(Taint::UNTRUSTED.union(Taint::WEB_DERIVED).to_string(), "UNTRUSTED|WEB_DERIVED");
         assert!(Taint::parse("untrusted").is_err());
     }

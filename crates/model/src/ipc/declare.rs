@@ -57,6 +57,15 @@ macro_rules! choice {
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
+
+            /// The one with exactly this name.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                match text {
+                    $($text => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
         }
 
         impl $crate::ipc::shape::Shape for $name {
@@ -64,10 +73,10 @@ macro_rules! choice {
                 value: serde_json::Value,
                 reader: &mut $crate::ipc::issue::Reader,
             ) -> Option<Self> {
-                match reader.text(value)?.as_str() {
-                    $($text => Some(Self::$variant),)+
-                    _ => reader.refuse(format!("must be one of {}", Self::TEXTS.join(", "))),
-                }
+                let text = reader.text(value)?;
+                Self::parse(&text).or_else(|| {
+                    reader.refuse(format!("must be one of {}", Self::TEXTS.join(", ")))
+                })
             }
 
             fn to_value(&self) -> serde_json::Value {

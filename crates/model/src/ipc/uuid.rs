@@ -12,7 +12,16 @@ use super::shape::Shape;
 pub struct Uuid(u128);
 
 impl Uuid {
-    fn parse(text: &str) -> Option<Self> {
+    /// A random one (version 4) from 16 random bytes.
+    #[must_use]
+    pub const fn from_random(bytes: [u8; 16]) -> Self {
+        let number = u128::from_be_bytes(bytes);
+        Self(number & !(0xf << 76 | 0b11 << 62) | 4 << 76 | 0b10 << 62)
+    }
+
+    /// Reads exactly the form in which it prints.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let mut number = 0;
         for (at, byte) in text.bytes().enumerate() {
             let digit = match byte {
@@ -66,6 +75,15 @@ mod tests {
             "ffffffff-ffff-ffff-ffff-fffffffffffe",
         ] {
             assert_eq!(Uuid::parse(good).unwrap().to_string(), good);
+        }
+    }
+
+    #[test]
+    fn a_random_uuid_says_that_it_is_random() {
+        for byte in [0, 0xff] {
+            let text = Uuid::from_random([byte; 16]).to_string();
+            assert_eq!(text.as_bytes()[14], b'4', "{text}");
+            assert!(b"89ab".contains(&text.as_bytes()[19]), "{text}");
         }
     }
 

@@ -1,0 +1,91 @@
+//! The store on SQLite: one writer thread with group commit, readers beside it.
+
+mod columns;
+mod queue;
+mod readers;
+mod schema;
+mod sessions;
+mod state;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use evidence::Durability;
+use rusqlite::Connection;
+
+use crate::error::{Broken, OpenError};
+use queue::Queue;
+use readers::Readers;
+use writer::{Health, Writer};
+
+pub use sessions::SESSIONS_MAX;
+pub use state::CHANGE_BYTES_MAX;
+
+/// A store in one private SQLite file. Many threads may use it, and several processes.
+pub struct SqliteStore {
+    queue: Arc<Queue>,
+    readers: Readers,
+    health: Arc<Health>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl SqliteStore {
+    /// Opens the store at `path`, or makes it.
+    ///
+    /// # Errors
+    /// If it cannot be opened, is damaged, or comes from a newer version; then nothing was changed.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        Self::open_with(path, Durability::Synced)
+    }
+
+    /// As [`SqliteStore::open`]; with [`Durability::DangerouslyUnsynced`] a power cut may cost what
+    /// was acknowledged: for benchmarks only.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open_with(path: &Path, durability: Durability) -> Result<Self, OpenError> {
+        let db = schema::open(path, durability)?;
+        let queue = Arc::new(Queue::default());
+        let health = Arc::new(Health::default());
+        let writer = Writer::new(db, Arc::clone(&health));
+        let jobs = Arc::clone(&queue);
+        let writer = thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || writer.run(&jobs))
+            .map_err(|error| OpenError::io(path, error))?;
+        Ok(Self { queue, readers: Readers::new(path), health, writer: Some(writer) })
+    }
+
+    /// Runs `job` in a transaction, together with what others want at the same moment, and returns
+    /// when that is durable. A job looks before it changes anything: what it changed stays, whatever
+    /// value it answers with. `bytes` is about how much it writes.
+    fn change<T, J>(&self, bytes: usize, job: J) -> Result<T, Broken>
+    where
+        T: Send + 'static,
+        J: FnOnce(&Connection) -> Result<T, Broken> + Send + 'static,
+    {
+        self.health.check()?;
+        self.queue.run(bytes, job)
+    }
+
+    /// Reads what is durable now, all of it at one moment, without making the writer wait.
+    fn look<T>(&self, job: impl FnOnce(&Connection) -> Result<T, Broken>) -> Result<T, Broken> {
+        self.health.check()?;
+        self.readers.read(job)
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.queue.close();
+        if let Some(writer) = self.writer.take() {
+            // A writer that failed has said so to everybody who waited.
+            let _ = writer.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! What waits for the writer: one batch that is being formed while another is being committed.
+//!
+//! Everybody in a batch is woken by one call when it is durable, so that many producers cost
+//! little more than one.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use crate::error::Broken;
+
+/// Jobs on their way to the writer, bounded.
+#[derive(Default)]
+pub(super) struct Queue {
+    forming: Mutex<Forming>,
+    /// There is something to do, or nothing will come any more.
+    work: Condvar,
+    /// There is room in the batch again.
+    room: Condvar,
+    /// A hint that there is something to do; the truth is in `forming`.
+    formed: AtomicBool,
+}
+
+/// A batch is at most so many jobs.
+const BATCH_JOBS_MAX: usize = 1024;
+/// A batch writes at most about so much, however many jobs that is.
+const BATCH_BYTES_MAX: usize = 8 << 20;
+
+#[derive(Default)]
+struct Forming {
+    batch: Batch,
+    closed: bool,
+}
+
+/// One thing to do in the transaction of the batch.
+pub(super) type Job = Box<dyn FnOnce(&Connection) -> Result<(), Broken> + Send>;
+
+/// Jobs that become durable together, or not at all.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) jobs: Vec<Job>,
+    bytes: usize,
+    pub(super) done: Arc<Done>,
+}
+
+/// Tells everybody in a batch how it went.
+#[derive(Default)]
+pub(super) struct Done {
+    outcome: Mutex<Option<Result<(), Broken>>>,
+    told: Condvar,
+}
+
+impl Queue {
+    /// Has `job` done and waits until what it did is durable.
+    pub(super) fn run<T, J>(&self, bytes: usize, job: J) -> Result<T, Broken>
+    where
+        T: Send + 'static,
+        J: FnOnce(&Connection) -> Result<T, Broken> + Send + 'static,
+    {
+        let answer = Arc::new(Mutex::new(None));
+        let slot = Arc::clone(&answer);
+        let job = move |db: &Connection| {
+            let value = job(db)?;
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            Ok(())
+        };
+        self.push(Box::new(job), bytes)?.wait()?;
+        let value = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        value.ok_or_else(stopped)
+    }
+
+    fn push(&self, job: Job, bytes: usize) -> Result<Arc<Done>, Broken> {
+        let mut forming = self.lock();
+        while !forming.closed && forming.batch.is_full() {
+            forming = self.room.wait(forming).unwrap_or_else(PoisonError::into_inner);
+        }
+        if forming.closed {
+            return Err(stopped());
+        }
+        forming.batch.jobs.push(job);
+        forming.batch.bytes = forming.batch.bytes.saturating_add(bytes);
+        self.formed.store(true, Ordering::Relaxed);
+        let first = forming.batch.jobs.len() == 1;
+        let done = Arc::clone(&forming.batch.done);
+        drop(forming);
+        if first {
+            self.work.notify_one();
+        }
+        Ok(done)
+    }
+
+    /// Waits for a batch to form. `None` if nothing will come any more.
+    pub(super) fn take(&self) -> Option<Batch> {
+        self.linger();
+        let idle = |forming: &mut Forming| forming.batch.jobs.is_empty() && !forming.closed;
+        let waited = self.work.wait_while(self.lock(), idle);
+        let mut forming = waited.unwrap_or_else(PoisonError::into_inner);
+        self.formed.store(false, Ordering::Relaxed);
+        let batch = std::mem::take(&mut forming.batch);
+        drop(forming);
+        self.room.notify_all();
+        (!batch.jobs.is_empty()).then_some(batch)
+    }
+
+    /// Stays awake for a moment: a lone producer is back at once, and waking up takes long.
+    fn linger(&self) {
+        const LINGER: Duration = Duration::from_micros(40);
+        let start = Instant::now();
+        while !self.formed.load(Ordering::Relaxed) && start.elapsed() < LINGER {
+            thread::yield_now();
+        }
+    }
+
+    /// Takes nothing any more.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.work.notify_all();
+        self.room.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Forming> {
+        // Nothing in here can panic half-way, so a poisoned lock guards sound data.
+        self.forming.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Batch {
+    fn is_full(&self) -> bool {
+        self.jobs.len() >= BATCH_JOBS_MAX || self.bytes >= BATCH_BYTES_MAX
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        // Without effect if they know already.
+        self.done.tell(Err(stopped()));
+    }
+}
+
+impl Done {
+    /// Tells everybody who waits, once.
+    pub(super) fn tell(&self, outcome: Result<(), Broken>) {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(outcome);
+        self.told.notify_all();
+    }
+
+    fn wait(&self) -> Result<(), Broken> {
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(outcome) = &*outcome {
+                return outcome.clone();
+            }
+            outcome = self.told.wait(outcome).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+fn stopped() -> Broken {
+    Broken::new("the writer stopped")
+}

@@ -1,0 +1,12 @@
+//! The store, tried as it is used and as it is attacked.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
+mod common;
+mod concurrency;
+mod crash;
+mod opening;
+mod state;

@@ -1,0 +1,136 @@
+//! Sessions: what was appended comes back, in order, for their owner alone.
+
+use model::{AgentId, Caller, Profile, UserId};
+use monitor::{State, StateError, Summary};
+use store::{CHANGE_BYTES_MAX, SessionState, Sessions};
+
+use crate::common::{caller, open, session, summary};
+
+#[test]
+fn a_session_comes_back_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let who = caller("s-1");
+    let store = open(dir.path());
+    let opened = store.open(&who, Profile::Paranoid).unwrap();
+    assert_eq!((opened.changes, opened.profile), (Vec::new(), Profile::Paranoid));
+    for change in [&b"one"[..], b"", b"\0\xff"] {
+        store.append(&who.session, change, &summary(1)).unwrap();
+    }
+    drop(store);
+
+    let store = open(dir.path());
+    // A caller cannot loosen the profile by asking for another.
+    let opened = store.open(&who, Profile::Yolo).unwrap();
+    assert_eq!(opened.changes, [&b"one"[..], b"", b"\0\xff"]);
+    assert_eq!(opened.profile, Profile::Paranoid);
+}
+
+#[test]
+fn changes_of_different_sessions_stay_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let all = ["a", "b", "c"].map(caller);
+    for who in &all {
+        store.open(who, Profile::Standard).unwrap();
+    }
+    for step in 0..10_u8 {
+        for (number, who) in (0_u8..).zip(&all) {
+            store.append(&who.session, &[number, step], &summary(1)).unwrap();
+        }
+    }
+    for (number, who) in (0_u8..).zip(&all) {
+        let expected: Vec<_> = (0..10).map(|step| vec![number, step]).collect();
+        assert_eq!(store.open(who, Profile::Standard).unwrap().changes, expected);
+    }
+}
+
+#[test]
+fn a_snapshot_takes_the_place_of_what_was_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let (who, other) = (caller("a"), caller("b"));
+    for who in [&who, &other] {
+        store.open(who, Profile::Standard).unwrap();
+        store.append(&who.session, b"old", &summary(1)).unwrap();
+    }
+    store.compact(&who.session, b"snapshot", &summary(2)).unwrap();
+    store.append(&who.session, b"new", &summary(3)).unwrap();
+    store.compact(&who.session, b"snapshot 2", &summary(4)).unwrap();
+    store.append(&who.session, b"newer", &summary(5)).unwrap();
+    let changes = store.open(&who, Profile::Standard).unwrap().changes;
+    assert_eq!(changes, [&b"snapshot 2"[..], b"newer"]);
+    assert_eq!(store.open(&other, Profile::Standard).unwrap().changes, [b"old"]);
+}
+
+#[test]
+fn an_ended_session_that_comes_back_is_as_tainted_as_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let who = caller("s");
+    store.open(&who, Profile::Standard).unwrap();
+    store.append(&who.session, b"taint", &summary(1)).unwrap();
+    store.end(&who.session).unwrap();
+    assert_eq!(store.session(&who.session).unwrap().unwrap().state, SessionState::Ended);
+    assert_eq!(store.open(&who, Profile::Standard).unwrap().changes, [b"taint"]);
+    let row = store.session(&who.session).unwrap().unwrap();
+    assert_eq!((row.state, row.summary), (SessionState::Open, summary(1)));
+}
+
+#[test]
+fn a_session_of_another_user_or_agent_is_refused_open_or_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let who = caller("s");
+    store.open(&who, Profile::Standard).unwrap();
+    let others = [
+        Caller { user: UserId::parse("bob").unwrap(), ..who.clone() },
+        Caller { agent: AgentId::parse("other").unwrap(), ..who.clone() },
+    ];
+    let refused = StateError::NotYours { session: session("s") };
+    for _ in 0..2 {
+        for other in &others {
+            assert_eq!(store.open(other, Profile::Standard), Err(refused.clone()));
+        }
+        store.end(&who.session).unwrap();
+    }
+}
+
+#[test]
+fn what_nobody_opened_is_unknown() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let id = session("nobody");
+    let unknown = Err(StateError::Unknown { session: id.clone() });
+    assert_eq!(store.append(&id, b"x", &Summary::default()), unknown);
+    assert_eq!(store.compact(&id, b"x", &Summary::default()), unknown);
+    assert_eq!(store.end(&id), unknown);
+    assert_eq!(store.session(&id).unwrap(), None);
+}
+
+#[test]
+fn a_change_that_is_too_long_is_refused_and_harms_nobody_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let who = caller("s");
+    store.open(&who, Profile::Standard).unwrap();
+    let long = vec![0; CHANGE_BYTES_MAX + 1];
+    let outcome = store.append(&who.session, &long, &summary(1));
+    assert!(matches!(outcome, Err(StateError::Broken { .. })));
+    store.append(&who.session, b"x", &summary(1)).unwrap();
+    assert_eq!(store.open(&who, Profile::Standard).unwrap().changes, [b"x"]);
+}
+
+#[test]
+fn lists_show_the_newest_first_and_the_largest_counts_saturate() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    for id in ["a", "b", "c"] {
+        store.open(&caller(id), Profile::Standard).unwrap();
+    }
+    let large = Summary { tainted_tokens: u64::MAX, ..summary(7) };
+    store.append(&session("b"), b"x", &large).unwrap();
+    let rows = store.sessions(2).unwrap();
+    let ids: Vec<_> = rows.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(ids, ["c", "b"]);
+    assert_eq!(rows[1].summary, Summary { tainted_tokens: i64::MAX as u64, ..summary(7) });
+}
