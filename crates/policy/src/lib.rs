@@ -1,1 +1,35 @@
-//! Who may do what, as pure decisions: no I/O, and silence denies.
+//! Who may do what, as pure decisions: no I/O, no clock, and silence denies.
+//!
+//! Two questions, asked of every call. [`access`] asks whether the five layers (the host's
+//! settings, the agent's manifest, the sandbox, the user, the operation) all let it pass. The
+//! [`Policy`] asks the rules, written in Cedar: a `permit` grants, a `forbid` objects, and what no
+//! rule permits is denied.
+//!
+//! **INVARIANT (GuardsOnlyObject):** a `forbid` cannot be lifted by a `permit`, whoever wrote it. A
+//! step-up is lifted by the person whom it asks, for exactly that call, and by nothing else.
+//!
+//! **INVARIANT (FailClosed):** a policy that does not load is not used; a `forbid` that fails while
+//! it is evaluated denies.
+
+mod check;
+mod error;
+mod explain;
+mod facts;
+mod group;
+mod load;
+mod pack;
+mod policy;
+mod request;
+mod rule;
+mod schema;
+mod verdict;
+
+pub use error::{LoadError, LoadErrors};
+pub use explain::{Explained, Matched};
+pub use facts::{Confirmed, FactSheet, Facts, RISK_MAX, SheetError, Sinks, Target, Targets};
+pub use group::Group;
+pub use pack::{PACK_BYTES_MAX, PackText, RULES_MAX};
+pub use policy::{DEFAULT_DENY, Policy};
+pub use rule::{RULE_ID_BYTES_MAX, Rule};
+pub use schema::schema_text;
+pub use verdict::{Grant, Verdict};

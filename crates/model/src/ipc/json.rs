@@ -33,8 +33,11 @@ pub enum Malformed {
     },
 }
 
-/// Reads one value, strictly.
-pub(crate) fn read(bytes: &[u8]) -> Result<Value, Malformed> {
+/// Reads one value, strictly: no key twice, nothing behind it, within the limits.
+///
+/// # Errors
+/// If the bytes are too many, too deep, or no JSON of one meaning.
+pub fn read(bytes: &[u8]) -> Result<Value, Malformed> {
     if bytes.len() > MESSAGE_BYTES_MAX {
         return Err(Malformed::TooLong { bytes: bytes.len() });
     }

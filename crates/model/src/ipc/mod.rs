@@ -46,7 +46,7 @@ pub use answer::Answer;
 pub use error::IpcError;
 pub use headers::Headers;
 pub use issue::Issue;
-pub use json::Malformed;
+pub use json::{Malformed, read as read_json};
 pub use limits::{ISSUES_MAX, MESSAGE_BYTES_MAX, NESTING_LEVELS_MAX, QUOTED_CHARS_MAX, VALUES_MAX};
 pub use list::List;
 pub use number::{Temperature, Whole};
@@ -56,8 +56,6 @@ pub use text::Text;
 pub use time::Time;
 pub use url::WebUrl;
 pub use uuid::Uuid;
-
-pub(crate) use json::read as read_json;
 
 use issue::{Reader, quoted};
 

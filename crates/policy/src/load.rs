@@ -1,0 +1,175 @@
+//! From texts to a policy: parse, read annotations, validate against the schema, check, slice.
+
+use std::collections::HashMap;
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use cedar_policy::{Effect, Policy as CedarPolicy, PolicyId, PolicySet, ValidationMode, Validator};
+use miette::Diagnostic;
+use model::EffectKind;
+
+use crate::check;
+use crate::error::{LoadError, LoadErrors};
+use crate::pack::{PACK_BYTES_MAX, PackText, RULES_MAX};
+use crate::policy::{Policy, Slice};
+use crate::request::Requests;
+use crate::rule::Rule;
+
+/// A rule and what Cedar made of it.
+pub(crate) struct Parsed {
+    pub(crate) rule: Rule,
+    pub(crate) policy: CedarPolicy,
+}
+
+pub(crate) fn build(packs: &[PackText]) -> Result<Policy, LoadErrors> {
+    let requests = Requests::new().map_err(|why| LoadErrors(vec![whole(why.to_string())]))?;
+    let mut errors = Vec::new();
+    let mut parsed = Vec::new();
+    for pack in packs {
+        match read(pack, &requests) {
+            Ok(rules) => parsed.extend(rules),
+            Err(flaws) => errors.extend(flaws),
+        }
+    }
+    errors.extend(doubles(&parsed));
+    if parsed.is_empty() && errors.is_empty() {
+        errors.push(whole("there is no rule, so everything would be denied".to_owned()));
+    }
+    if parsed.len() > RULES_MAX {
+        errors.push(whole(format!("{} rules, at most {RULES_MAX} are loaded", parsed.len())));
+    }
+    if !errors.is_empty() {
+        return Err(LoadErrors(errors));
+    }
+    let slices = slices(&parsed).map_err(|why| LoadErrors(vec![whole(why)]))?;
+    let (rules, policies) = parsed.into_iter().map(|it| (it.rule, it.policy)).unzip();
+    let policy = Policy::assemble(requests, rules, slices);
+    let flaws = check::run(&policy, policies);
+    if flaws.is_empty() { Ok(policy) } else { Err(LoadErrors(flaws)) }
+}
+
+fn whole(what: String) -> LoadError {
+    LoadError { pack: "policy".to_owned(), line: 0, rule: None, what }
+}
+
+/// The rules of one pack.
+fn read(pack: &PackText, requests: &Requests) -> Result<Vec<Parsed>, Vec<LoadError>> {
+    let error = |line, rule, what| LoadError { pack: pack.name.clone(), line, rule, what };
+    if pack.text.len() > PACK_BYTES_MAX {
+        let bytes = pack.text.len();
+        return Err(vec![error(
+            0,
+            None,
+            format!("{bytes} bytes, at most {PACK_BYTES_MAX} are read"),
+        )]);
+    }
+    let set = PolicySet::from_str(&pack.text).map_err(|errors| {
+        let each = errors.iter().map(|it| error(line_of(&pack.text, it), None, words(it)));
+        each.collect::<Vec<_>>()
+    })?;
+    if set.templates().next().is_some() {
+        return Err(vec![error(
+            0,
+            None,
+            "templates with `?principal` are not used here".to_owned(),
+        )]);
+    }
+    let name: Arc<str> = pack.name.as_str().into();
+    let mut flaws = Vec::new();
+    let mut found = Vec::new();
+    for policy in in_order(&set) {
+        match Rule::read(&name, &pack.text, policy) {
+            Ok(rule) => {
+                let policy = policy.new_id(PolicyId::new(&*rule.id));
+                found.push(Parsed { rule, policy });
+            }
+            Err(flawed) => flaws.extend(flawed.flaws.into_iter().map(|what| {
+                let id = Some(flawed.id.clone()).filter(|it| !it.is_empty());
+                error(flawed.line, id, what)
+            })),
+        }
+    }
+    flaws.extend(validate(pack, &found, requests));
+    if flaws.is_empty() { Ok(found) } else { Err(flaws) }
+}
+
+/// Cedar calls them `policy0`, `policy1`, … in the order of the text and hands them out in any.
+fn in_order(set: &PolicySet) -> Vec<&CedarPolicy> {
+    let mut all: Vec<_> = set.policies().collect();
+    let number = |it: &CedarPolicy| {
+        let id: &str = it.id().as_ref();
+        id.trim_start_matches("policy").parse::<usize>().unwrap_or(usize::MAX)
+    };
+    all.sort_by_key(|it| number(it));
+    all
+}
+
+/// Cedar's strict validator; its warnings (impossible rules, confusable letters) are errors here.
+fn validate(pack: &PackText, found: &[Parsed], requests: &Requests) -> Vec<LoadError> {
+    let mut flaws = Vec::new();
+    let validator = Validator::new(requests.schema().clone());
+    for Parsed { rule, policy } in found {
+        let mut flaw = |it: &dyn Diagnostic| {
+            let line = label_line(&pack.text, it).unwrap_or(rule.line);
+            let (pack, rule) = (pack.name.clone(), Some(rule.id.to_string()));
+            flaws.push(LoadError { pack, line, rule, what: words(it) });
+        };
+        match PolicySet::from_policies([policy.clone()]) {
+            Ok(set) => {
+                let result = validator.validate(&set, ValidationMode::Strict);
+                result.validation_errors().for_each(|it| flaw(it));
+                result.validation_warnings().for_each(|it| flaw(it));
+            }
+            Err(why) => flaw(&why),
+        }
+    }
+    flaws
+}
+
+fn doubles(parsed: &[Parsed]) -> Vec<LoadError> {
+    let mut first: HashMap<&str, &Rule> = HashMap::new();
+    let mut flaws = Vec::new();
+    for Parsed { rule, .. } in parsed {
+        if let Some(other) = first.insert(&rule.id, rule) {
+            let what = format!("the id is taken by {}:{}", other.pack, other.line);
+            let (pack, id) = (rule.pack.to_string(), rule.id.to_string());
+            flaws.push(LoadError { pack, line: rule.line, rule: Some(id), what });
+        }
+    }
+    flaws
+}
+
+/// Cuts the rules by effect: a decision looks only at those that can match.
+fn slices(parsed: &[Parsed]) -> Result<Vec<Slice>, String> {
+    let mut slices: Vec<Slice> = EffectKind::ALL.iter().map(|_| Slice::default()).collect();
+    for Parsed { rule, policy } in parsed {
+        for kind in &rule.kinds {
+            if let Some(slice) = slices.get_mut(*kind as usize) {
+                let set = match policy.effect() {
+                    Effect::Permit => &mut slice.permits,
+                    Effect::Forbid => &mut slice.forbids,
+                };
+                set.add(policy.clone()).map_err(|why| why.to_string())?;
+            }
+        }
+    }
+    Ok(slices)
+}
+
+fn line_of(text: &str, error: &dyn Diagnostic) -> usize {
+    label_line(text, error).unwrap_or(1)
+}
+
+/// The line to which Cedar points.
+fn label_line(text: &str, error: &dyn Diagnostic) -> Option<usize> {
+    let offset = error.labels()?.next()?.offset();
+    Some(text.get(..offset)?.matches('\n').count() + 1)
+}
+
+/// What Cedar says, and its help.
+fn words(error: &dyn Diagnostic) -> String {
+    match error.help() {
+        Some(help) => format!("{error} ({help})"),
+        None => error.to_string(),
+    }
+}

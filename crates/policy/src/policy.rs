@@ -1,0 +1,151 @@
+//! The rules, ready to decide.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cedar_policy::{AuthorizationError, Authorizer, PolicyId, PolicySet, Request};
+use model::{Decision, Objection, Taint};
+
+use crate::error::LoadErrors;
+use crate::facts::{Confirmed, Facts};
+use crate::load;
+use crate::pack::PackText;
+use crate::request::Requests;
+use crate::rule::{Outcome, Rule};
+use crate::verdict::{Grant, Verdict};
+
+/// The rule that denies what no rule permits.
+pub const DEFAULT_DENY: &str = "default-deny";
+
+/// The rules, parsed, checked and sliced by effect.
+#[derive(Debug)]
+pub struct Policy {
+    pub(crate) requests: Requests,
+    pub(crate) rules: Vec<Rule>,
+    by_id: HashMap<PolicyId, usize>,
+    /// One per effect, in the order of the effects.
+    slices: Vec<Slice>,
+    authorizer: Authorizer,
+}
+
+/// The rules that can match calls of one effect. Apart, because Cedar does not tell which permit
+/// would match once a forbid does.
+#[derive(Debug, Default)]
+pub(crate) struct Slice {
+    pub(crate) permits: PolicySet,
+    pub(crate) forbids: PolicySet,
+}
+
+/// What matched: indices of rules, in their order.
+#[derive(Debug, Default)]
+pub(crate) struct Hits {
+    pub(crate) matched: Vec<usize>,
+    /// With what went wrong.
+    pub(crate) failed: Vec<(usize, String)>,
+}
+
+impl Policy {
+    /// Parses and checks `packs`. Give the embedded ones first; see [`PackText::embedded`].
+    ///
+    /// # Errors
+    /// If anything is wrong with any of them; then all that is wrong is told.
+    pub fn build(packs: &[PackText]) -> Result<Self, LoadErrors> {
+        load::build(packs)
+    }
+
+    /// The default packs alone.
+    ///
+    /// # Errors
+    /// Never, or the program was built wrongly; a test builds it.
+    pub fn embedded() -> Result<Self, LoadErrors> {
+        Self::build(&PackText::embedded())
+    }
+
+    pub(crate) fn assemble(requests: Requests, rules: Vec<Rule>, slices: Vec<Slice>) -> Self {
+        let by_id = rules.iter().enumerate().map(|(at, it)| (PolicyId::new(&*it.id), at)).collect();
+        Self { requests, rules, by_id, slices, authorizer: Authorizer::new() }
+    }
+
+    /// The rules, in order.
+    #[must_use]
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// What the rules say of a call.
+    #[must_use]
+    pub fn decide(&self, facts: &Facts<'_>) -> Verdict {
+        let Some((permits, forbids)) = self.judge(facts) else {
+            return Verdict { grant: None, objections: vec![broken()] };
+        };
+        let mut objections = self.objections(&forbids, facts.confirmed);
+        let grant = self.grant(&permits);
+        if grant.is_none() {
+            objections.push(silence(facts));
+        }
+        Verdict { grant, objections }
+    }
+
+    /// Permits and forbids that match; nothing if the request could not even be made.
+    pub(crate) fn judge(&self, facts: &Facts<'_>) -> Option<(Hits, Hits)> {
+        let request = self.requests.make(facts).ok()?;
+        let slice = self.slices.get(facts.effect as usize)?;
+        Some((self.hits(&request, &slice.permits), self.hits(&request, &slice.forbids)))
+    }
+
+    /// What matches in a set that holds only permits or only forbids.
+    pub(crate) fn hits(&self, request: &Request, set: &PolicySet) -> Hits {
+        if set.is_empty() {
+            return Hits::default();
+        }
+        let response = self.authorizer.is_authorized(request, set, self.requests.entities());
+        let found = response.diagnostics();
+        let mut matched: Vec<_> =
+            found.reason().filter_map(|id| self.by_id.get(id).copied()).collect();
+        matched.sort_unstable();
+        let failed =
+            found.errors().filter_map(|AuthorizationError::PolicyEvaluationError(error)| {
+                self.by_id.get(error.policy_id()).map(|at| (*at, error.inner().to_string()))
+            });
+        Hits { matched, failed: failed.collect() }
+    }
+
+    fn grant(&self, permits: &Hits) -> Option<Grant> {
+        let first = self.rules.get(*permits.matched.first()?)?;
+        let rules = permits.matched.iter().filter_map(|at| self.rules.get(*at));
+        let taint = rules.fold(Taint::NONE, |sum, rule| match &rule.outcome {
+            Outcome::Permit { taint } => sum.union(*taint),
+            Outcome::Forbid { .. } => sum,
+        });
+        Some(Grant::new(Arc::clone(&first.id), taint))
+    }
+
+    fn objections(&self, forbids: &Hits, confirmed: Confirmed) -> Vec<Objection> {
+        // INVARIANT (FailClosed): Cedar skips a rule that fails; here it counts, and in full.
+        let failed = forbids.failed.iter().filter_map(|(at, _)| self.rules.get(*at)).map(failure);
+        let matched = forbids.matched.iter().filter_map(|at| self.rules.get(*at)?.objection());
+        failed.chain(matched).filter(|it| !is_lifted(it.decision, confirmed)).collect()
+    }
+}
+
+/// Has the person whom a step-up asks said yes to exactly this call?
+pub(crate) fn is_lifted(decision: Decision, confirmed: Confirmed) -> bool {
+    decision == Decision::StepUp && confirmed == Confirmed::Exactly
+}
+
+fn failure(rule: &Rule) -> Objection {
+    let why = format!("the rule `{}` could not be evaluated, so it denies", rule.id);
+    Objection::new(rule.id.to_string(), Decision::Deny, "rule_failed", why)
+        .with_remedy("have the operator mend the rule")
+}
+
+fn broken() -> Objection {
+    let why = "the policy could not be asked, so nothing is permitted";
+    Objection::new(DEFAULT_DENY, Decision::Deny, "policy_failed", why)
+}
+
+fn silence(facts: &Facts<'_>) -> Objection {
+    let (effect, principal) = (facts.effect.as_str(), facts.principal.as_str());
+    let why = format!("no rule permits `{effect}` for {principal}");
+    Objection::new(DEFAULT_DENY, Decision::Deny, "no_rule_permits", why)
+}

@@ -1,0 +1,177 @@
+//! Facts become a Cedar request. What does not depend on the call is made once.
+
+use std::str::FromStr as _;
+
+use aegx::Principal;
+use cedar_policy::{
+    Context, Entities, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression, Schema,
+};
+use model::{EffectKind, Profile, Taint};
+
+use crate::facts::{Confirmed, Facts, RISK_MAX, Sinks, Target, Targets, is_outsider};
+use crate::schema::{lower, schema_text};
+
+/// The number of different sets of taint flags.
+const TAINT_SETS: u32 = 1 << 8;
+
+/// Everything about requests that does not depend on the call.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    schema: Schema,
+    entities: Entities,
+    user: EntityTypeName,
+    tool: EntityTypeName,
+    actions: Vec<EntityUid>,
+    causes: Vec<RestrictedExpression>,
+    profiles: Vec<RestrictedExpression>,
+    taints: Vec<RestrictedExpression>,
+    sinks: Vec<RestrictedExpression>,
+    targets: Vec<RestrictedExpression>,
+}
+
+/// Why no request could be made. Neither can happen with the schema of this crate; if one does,
+/// the call is denied.
+#[derive(Debug, thiserror::Error)]
+#[error("the policy's own vocabulary is broken: {0}")]
+pub(crate) struct Broken(pub(crate) String);
+
+impl Requests {
+    pub(crate) fn new() -> Result<Self, Broken> {
+        let (schema, _) = Schema::from_cedarschema_str(&schema_text()).map_err(broken)?;
+        let entities = schema.action_entities().map_err(broken)?;
+        let action = type_name("Action")?;
+        let actions =
+            EffectKind::ALL.iter().map(|it| uid(&action, it.as_str())).collect::<Vec<_>>();
+        let cause = type_name("Cause")?;
+        let causes = Principal::ALL.iter().map(|it| expression(&cause, it.as_str())).collect();
+        let profile = type_name("Profile")?;
+        let profiles = Profile::ALL.iter().map(|it| expression(&profile, it.as_str())).collect();
+        let sinks = (0..1 << Sinks::NAMES.len())
+            .map(|bits: usize| {
+                record(
+                    Sinks::NAMES
+                        .iter()
+                        .enumerate()
+                        .map(|(at, it)| (lower(it), bits >> at & 1 != 0)),
+                )
+            })
+            .collect::<Result<_, _>>()?;
+        let targets = (0..Targets::SETS)
+            .map(|bits| {
+                record(
+                    Target::ALL
+                        .iter()
+                        .enumerate()
+                        .map(|(at, it)| (lower(it.as_str()), bits >> at & 1 != 0)),
+                )
+            })
+            .collect::<Result<_, _>>()?;
+        let taints = (0..TAINT_SETS).map(taint_record).collect::<Result<_, _>>()?;
+        let (user, tool) = (type_name("User")?, type_name("Tool")?);
+        Ok(Self { schema, entities, user, tool, actions, causes, profiles, taints, sinks, targets })
+    }
+
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    pub(crate) fn entities(&self) -> &Entities {
+        &self.entities
+    }
+
+    /// The request for `facts`. It is of the schema by construction; a test holds it against it.
+    pub(crate) fn make(&self, facts: &Facts<'_>) -> Result<Request, Broken> {
+        self.build(facts, None)
+    }
+
+    fn build(&self, facts: &Facts<'_>, schema: Option<&Schema>) -> Result<Request, Broken> {
+        let action = at(&self.actions, facts.effect as usize)?;
+        let user = uid(&self.user, facts.user.as_str());
+        let tool = uid(&self.tool, facts.tool);
+        Request::new(user, action, tool, self.context(facts)?, schema).map_err(broken)
+    }
+
+    fn context(&self, facts: &Facts<'_>) -> Result<Context, Broken> {
+        let text = |it: &str| RestrictedExpression::new_string(it.to_owned());
+        let long = |it: u16| RestrictedExpression::new_long(i64::from(it));
+        let bool = RestrictedExpression::new_bool;
+        let taint = usize::try_from(facts.taint.bits()).map_err(broken)?;
+        Context::from_pairs([
+            ("cause".to_owned(), at(&self.causes, facts.principal as usize)?),
+            ("outsider".to_owned(), bool(is_outsider(facts.principal))),
+            ("agent".to_owned(), text(facts.agent.as_str())),
+            ("tool".to_owned(), text(facts.tool)),
+            ("door".to_owned(), text(facts.door)),
+            ("profile".to_owned(), at(&self.profiles, facts.profile as usize)?),
+            ("taint".to_owned(), at(&self.taints, taint)?),
+            ("taint_permille".to_owned(), long(facts.taint_permille)),
+            ("taint_permille_max".to_owned(), long(facts.taint_permille_max)),
+            ("over_budget".to_owned(), bool(facts.over_budget)),
+            ("risk".to_owned(), long(u16::from(facts.risk.min(RISK_MAX)))),
+            ("sink".to_owned(), at(&self.sinks, facts.sinks.bits())?),
+            ("target".to_owned(), at(&self.targets, facts.targets.bits())?),
+            ("confirmed".to_owned(), bool(facts.confirmed == Confirmed::Exactly)),
+            ("confirmed_kind".to_owned(), bool(facts.confirmed != Confirmed::Nothing)),
+        ])
+        .map_err(broken)
+    }
+}
+
+fn at<T: Clone>(list: &[T], index: usize) -> Result<T, Broken> {
+    list.get(index).cloned().ok_or_else(|| Broken(format!("no value {index}")))
+}
+
+fn taint_record(bits: u32) -> Result<RestrictedExpression, Broken> {
+    let has = |name: &str| Taint::parse(name).is_ok_and(|it| it.bits() & bits != 0);
+    record(Taint::names().into_iter().map(|it| (lower(it), has(it))))
+}
+
+fn record(flags: impl Iterator<Item = (String, bool)>) -> Result<RestrictedExpression, Broken> {
+    RestrictedExpression::new_record(
+        flags.map(|(name, it)| (name, RestrictedExpression::new_bool(it))),
+    )
+    .map_err(broken)
+}
+
+fn type_name(name: &str) -> Result<EntityTypeName, Broken> {
+    EntityTypeName::from_str(name).map_err(broken)
+}
+
+fn uid(kind: &EntityTypeName, id: &str) -> EntityUid {
+    EntityUid::from_type_name_and_id(kind.clone(), EntityId::new(id))
+}
+
+fn expression(kind: &EntityTypeName, id: &str) -> RestrictedExpression {
+    RestrictedExpression::new_entity_uid(uid(kind, id))
+}
+
+fn broken(why: impl std::fmt::Display) -> Broken {
+    Broken(why.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FactSheet;
+
+    #[test]
+    fn every_request_is_of_the_schema() {
+        let requests = Requests::new().unwrap();
+        for kind in EffectKind::ALL {
+            let mut sheet = FactSheet::new(*kind).unwrap();
+            for (principal, profile) in Principal::ALL.iter().zip(Profile::ALL.iter().cycle()) {
+                (sheet.principal, sheet.profile) = (*principal, *profile);
+                requests.build(&sheet.facts(), Some(requests.schema())).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn the_lists_are_in_the_order_of_their_numbers() {
+        assert!(EffectKind::ALL.iter().enumerate().all(|(at, it)| *it as usize == at));
+        assert!(Principal::ALL.iter().enumerate().all(|(at, it)| *it as usize == at));
+        assert!(Profile::ALL.iter().enumerate().all(|(at, it)| *it as usize == at));
+        let all = Taint::names().iter().fold(0, |sum, it| sum | Taint::parse(it).unwrap().bits());
+        assert_eq!(all + 1, TAINT_SETS);
+    }
+}
