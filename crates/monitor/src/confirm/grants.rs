@@ -102,10 +102,10 @@ impl Confirmations {
     ///
     /// With a yes comes the change to keep; it is not applied.
     pub fn hear(&mut self, message: &Message<'_>) -> (Confirmation, Option<ConfirmDelta>) {
-        let understood = match understand(message, &self.pending) {
-            Confirmation::Yes(_) if self.crowded => Confirmation::Ambiguous,
-            understood => understood,
-        };
+        let mut understood = understand(message, &self.pending);
+        if self.crowded && matches!(understood, Confirmation::Yes(_)) {
+            understood = Confirmation::Ambiguous;
+        }
         let granted = match understood {
             Confirmation::Yes(index) => self.pending.get(index).map(|it| granted(it, message.at)),
             Confirmation::No | Confirmation::Ambiguous | Confirmation::None => None,
