@@ -1,5 +1,6 @@
 //! The reference monitor.
 
+pub mod confirm;
 mod permit;
 mod state;
 pub mod taint;

@@ -2,7 +2,7 @@
 
 use model::{Taint, TaintTag};
 
-use super::{Blocked, Budget, Rules, TaintDelta, Tracker};
+use super::{Blocked, Budget, Rules, TaintDelta, Tracker, is_outside};
 
 /// Budget and tracker of one session, changed together and only by a [`TaintDelta`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,8 @@ impl SessionTaint {
     /// As [`delta`](Self::delta), for content of which only the length is known: files, pictures.
     #[must_use]
     pub fn delta_tokens(&self, label: &TaintTag, tokens: u64) -> TaintDelta {
-        self.budget.delta_tokens(label, tokens.max(1))
+        let at_least = u64::from(is_outside(label.taint));
+        self.budget.delta_tokens(label, tokens.max(at_least))
     }
 
     /// Adds a change.

@@ -1,0 +1,299 @@
+//! What people have said yes to, until it is used or too old.
+
+use aegx::Digest;
+use model::Source;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+use super::understand::{Confirmation, Message, Pending, understand};
+
+/// How long a yes to one call can be used.
+pub const CALL_GRANT_SECONDS: i64 = 600;
+/// How long a yes to an action holds in its session.
+pub const ACTION_GRANT_SECONDS: i64 = 12 * 60 * 60;
+/// Things of one session that wait for an answer at a time.
+pub const PENDING_MAX: usize = 16;
+/// Answers of one session that are kept; the oldest makes room.
+pub const GRANTS_MAX: usize = 64;
+
+/// A person's yes, in one session: to an action there, or to one call and once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grant {
+    action: String,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "hex")]
+    call: Option<Digest>,
+    expires_at: i64,
+}
+
+impl Grant {
+    /// Yes to this call, once.
+    #[must_use]
+    pub fn for_call(action: &str, call: Digest, now: i64) -> Self {
+        let expires_at = now.saturating_add(CALL_GRANT_SECONDS);
+        Self { action: action.to_owned(), call: Some(call), expires_at }
+    }
+
+    /// Yes to this action, whatever the call, for the rest of the session.
+    #[must_use]
+    pub fn for_action(action: &str, now: i64) -> Self {
+        let expires_at = now.saturating_add(ACTION_GRANT_SECONDS);
+        Self { action: action.to_owned(), call: None, expires_at }
+    }
+
+    /// The action.
+    #[must_use]
+    pub fn action(&self) -> &str {
+        &self.action
+    }
+
+    /// The call, if it is for one.
+    #[must_use]
+    pub fn call(&self) -> Option<Digest> {
+        self.call
+    }
+
+    fn covers(&self, action: &str, call: Digest, now: i64) -> bool {
+        self.action == action && self.call.is_none_or(|it| it == call) && now < self.expires_at
+    }
+}
+
+/// A change of what was confirmed, as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConfirmDelta {
+    /// A person said yes.
+    Granted(Grant),
+    /// A yes to one call was used up.
+    Spent(Grant),
+}
+
+/// What waits for the user of one session, and what they said yes to.
+///
+/// What waits is not kept over a restart: then the agent tries again and is stopped again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Confirmations {
+    pending: Vec<Pending>,
+    /// More was stopped than is kept, so that no yes can be told to belong to one of them.
+    crowded: bool,
+    grants: Vec<Grant>,
+}
+
+impl Confirmations {
+    /// Something was stopped and waits.
+    pub fn stopped(&mut self, pending: Pending) {
+        let same = |it: &&mut Pending| it.action == pending.action && it.call == pending.call;
+        if let Some(again) = self.pending.iter_mut().find(same) {
+            *again = pending;
+        } else if self.pending.len() < PENDING_MAX {
+            self.pending.push(pending);
+        } else {
+            self.crowded = true;
+        }
+    }
+
+    /// What waits, oldest first.
+    #[must_use]
+    pub fn pending(&self) -> &[Pending] {
+        &self.pending
+    }
+
+    /// Listens to a message. After a word of the user nothing waits any more, unless it was a yes
+    /// of which it is not clear to what; then they are asked and may say.
+    ///
+    /// With a yes comes the change to keep; it is not applied.
+    pub fn hear(&mut self, message: &Message<'_>) -> (Confirmation, Option<ConfirmDelta>) {
+        let mut understood = understand(message, &self.pending);
+        if self.crowded && matches!(understood, Confirmation::Yes(_)) {
+            understood = Confirmation::Ambiguous;
+        }
+        let granted = match understood {
+            Confirmation::Yes(index) => self.pending.get(index).map(|it| granted(it, message.at)),
+            Confirmation::No | Confirmation::Ambiguous | Confirmation::None => None,
+        };
+        let users = message.source == Source::User
+            && self.pending.iter().all(|it| it.owner == *message.user);
+        if users && understood != Confirmation::Ambiguous {
+            self.pending.clear();
+            self.crowded = false;
+        }
+        (understood, granted)
+    }
+
+    /// Is there a yes for this call? It is not used up; [`take`](Self::take) it before acting.
+    #[must_use]
+    pub fn covers(&self, action: &str, call: Digest, now: i64) -> bool {
+        self.grants.iter().any(|it| it.covers(action, call, now))
+    }
+
+    /// Finds the yes for this call, that for the call itself first. Keep and apply
+    /// [`ConfirmDelta::Spent`] of it before acting, or it would count again.
+    #[must_use]
+    pub fn take(&self, action: &str, call: Digest, now: i64) -> Option<ConfirmDelta> {
+        let mut found: Vec<_> =
+            self.grants.iter().filter(|it| it.covers(action, call, now)).collect();
+        found.sort_by_key(|it| it.call.is_none());
+        found.first().map(|it| ConfirmDelta::Spent((*it).clone()))
+    }
+
+    /// Applies a change. A yes to an action is not used up by [`ConfirmDelta::Spent`].
+    pub fn apply(&mut self, delta: &ConfirmDelta) {
+        match delta {
+            ConfirmDelta::Granted(grant) => {
+                self.grants.retain(|it| (&it.action, it.call) != (&grant.action, grant.call));
+                if self.grants.len() >= GRANTS_MAX {
+                    self.grants.remove(0);
+                }
+                self.grants.push(grant.clone());
+            }
+            ConfirmDelta::Spent(grant) if grant.call.is_some() => {
+                self.grants.retain(|it| (&it.action, it.call) != (&grant.action, grant.call));
+            }
+            ConfirmDelta::Spent(_) => {}
+        }
+    }
+
+    /// What is still to be kept at `now`, as changes of an empty value.
+    pub fn snapshot(&self, now: i64) -> impl Iterator<Item = ConfirmDelta> {
+        let live = self.grants.iter().filter(move |it| now < it.expires_at);
+        live.cloned().map(ConfirmDelta::Granted)
+    }
+}
+
+fn granted(pending: &Pending, now: i64) -> ConfirmDelta {
+    ConfirmDelta::Granted(match pending.call {
+        Some(call) => Grant::for_call(&pending.action, call, now),
+        None => Grant::for_action(&pending.action, now),
+    })
+}
+
+mod hex {
+    use super::{Deserialize, Deserializer, Digest, Error, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(it: &Option<Digest>, out: S) -> Result<S::Ok, S::Error> {
+        match it {
+            Some(digest) => out.collect_str(digest),
+            None => out.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Digest>, D::Error> {
+        // A hash that cannot be read must not become a yes to every call.
+        let text = String::deserialize(from)?;
+        let digest = Digest::from_hex(text.as_bytes());
+        digest.map(Some).ok_or_else(|| D::Error::custom("the call is no hash"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{SessionId, UserId};
+
+    use super::*;
+
+    fn pending(action: &str, call: Option<Digest>) -> Pending {
+        let session = SessionId::parse("s").unwrap();
+        let owner = UserId::parse("ann").unwrap();
+        Pending { action: action.to_owned(), call, session, owner, blocked_at: 0 }
+    }
+
+    fn hear(it: &mut Confirmations, user: &str, source: Source, text: &str) -> Confirmation {
+        let session = SessionId::parse("s").unwrap();
+        let user = UserId::parse(user).unwrap();
+        let message = Message { text, session: &session, source, user: &user, at: 10 };
+        let (understood, delta) = it.hear(&message);
+        delta.iter().for_each(|delta| it.apply(delta));
+        understood
+    }
+
+    fn one() -> Digest {
+        Digest::of(b"1")
+    }
+
+    #[test]
+    fn a_yes_to_a_call_is_for_that_call_and_once() {
+        let mut it = Confirmations::default();
+        it.stopped(pending("oauth_call", Some(one())));
+        assert_eq!(hear(&mut it, "ann", Source::User, "yes"), Confirmation::Yes(0));
+        assert!(!it.covers("oauth_call", Digest::of(b"2"), 10));
+        assert!(!it.covers("skill_propose", one(), 10));
+        assert!(!it.covers("oauth_call", one(), 10 + CALL_GRANT_SECONDS));
+        let spent = it.take("oauth_call", one(), 10).unwrap();
+        it.apply(&spent);
+        assert_eq!(it.take("oauth_call", one(), 10), None);
+    }
+
+    #[test]
+    fn a_yes_to_an_action_holds_for_the_action() {
+        let mut it = Confirmations::default();
+        it.stopped(pending("oauth_call", None));
+        assert_eq!(hear(&mut it, "ann", Source::User, "yes"), Confirmation::Yes(0));
+        for call in [one(), Digest::of(b"2")] {
+            let spent = it.take("oauth_call", call, 20).unwrap();
+            it.apply(&spent);
+        }
+        assert!(it.covers("oauth_call", one(), 20) && !it.covers("skill_propose", one(), 20));
+    }
+
+    #[test]
+    fn only_the_first_word_after_the_block_counts() {
+        let mut it = Confirmations::default();
+        it.stopped(pending("oauth_call", None));
+        // Others may talk in between; it neither confirms nor ends the waiting.
+        assert_eq!(hear(&mut it, "bob", Source::User, "yes"), Confirmation::None);
+        assert_eq!(hear(&mut it, "ann", Source::Agent, "yes"), Confirmation::None);
+        assert_eq!(it.pending().len(), 1);
+        assert_eq!(hear(&mut it, "ann", Source::User, "what is it?"), Confirmation::None);
+        assert_eq!(hear(&mut it, "ann", Source::User, "yes"), Confirmation::None);
+        assert!(!it.covers("oauth_call", one(), 10));
+    }
+
+    #[test]
+    fn a_yes_without_an_object_may_be_completed() {
+        let mut it = Confirmations::default();
+        it.stopped(pending("oauth_call", None));
+        it.stopped(pending("skill_propose", None));
+        assert_eq!(hear(&mut it, "ann", Source::User, "yes"), Confirmation::Ambiguous);
+        assert_eq!(hear(&mut it, "ann", Source::User, "yes, the skill"), Confirmation::Yes(1));
+        assert!(it.covers("skill_propose", one(), 10) && !it.covers("oauth_call", one(), 10));
+    }
+
+    #[test]
+    fn too_many_questions_cannot_be_answered_by_a_word() {
+        let mut it = Confirmations::default();
+        for number in 0..=PENDING_MAX {
+            it.stopped(pending(&format!("tool{number}"), None));
+        }
+        assert_eq!(hear(&mut it, "ann", Source::User, "yes, tool3"), Confirmation::Ambiguous);
+        assert_eq!(hear(&mut it, "ann", Source::User, "no"), Confirmation::No);
+        it.stopped(pending("oauth_call", None));
+        assert_eq!(hear(&mut it, "ann", Source::User, "yes"), Confirmation::Yes(0));
+    }
+
+    #[test]
+    fn changes_read_back_and_a_broken_hash_is_no_grant() {
+        for grant in
+            [Grant::for_call("oauth_call", one(), 5), Grant::for_action("skill_propose", 5)]
+        {
+            let delta = ConfirmDelta::Granted(grant);
+            let text = serde_json::to_string(&delta).unwrap();
+            assert_eq!(serde_json::from_str::<ConfirmDelta>(&text).unwrap(), delta);
+        }
+        for bad in ["null", "\"\"", "\"xyz\"", "7"] {
+            let text = format!(r#"{{"granted":{{"action":"a","call":{bad},"expires_at":9}}}}"#);
+            assert!(serde_json::from_str::<ConfirmDelta>(&text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn grants_are_bounded_and_old_ones_are_not_kept() {
+        let mut it = Confirmations::default();
+        for number in 0..=GRANTS_MAX {
+            it.apply(&ConfirmDelta::Granted(Grant::for_action(&format!("tool{number}"), 0)));
+        }
+        assert!(!it.covers("tool0", one(), 1) && it.covers("tool1", one(), 1));
+        assert_eq!(it.snapshot(0).count(), GRANTS_MAX);
+        assert_eq!(it.snapshot(ACTION_GRANT_SECONDS).count(), 0);
+    }
+}
