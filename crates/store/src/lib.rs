@@ -1,13 +1,41 @@
-//! What outlives a session: sessions, memory, approvals, and the labels of content.
+//! What outlives a session: sessions, memory, approvals, turns, and the labels of content.
 //!
 //! INVARIANT (NothingLaunders): a label that was acknowledged is there after any crash, and no
 //! sequence of calls takes one away. Only a person does, by `lazaret taint clear`.
 
+mod approvals;
+mod content;
 mod error;
+mod labels;
+mod memory;
+mod oversight;
 mod sessions;
 mod sqlite;
+mod tag;
+mod turns;
 
+pub use approvals::{
+    Approval, ApprovalError, ApprovalState, Approvals, LIFE_SECONDS_MAX, PENDING_PER_SESSION_MAX,
+    Question, SETTLED_SECONDS_KEPT, SHOWN_BYTES_MAX, Verdict,
+};
+pub use content::{Fingerprint, normal};
 pub use error::{Broken, OpenError};
 pub use evidence::Durability;
-pub use sessions::{SessionRow, SessionState, Sessions};
+pub use labels::{LABELS_MAX, Labels};
+pub use memory::{
+    MEMORY_RESULTS_DEFAULT, MEMORY_ROWS_PER_USER_MAX, Memory, MemoryError, MemoryRow,
+    QUERY_WORDS_MAX, Written,
+};
+pub use oversight::{ClearError, Clearing, Oversight, REASON_BYTES_MAX, Subject, Word};
+pub use sessions::{SessionRow, SessionState};
 pub use sqlite::{CHANGE_BYTES_MAX, SESSIONS_MAX, SqliteStore};
+pub use tag::worst;
+pub use turns::{SNIPPET_CHARS_MIN, TURNS_PER_SESSION_MAX, Turn, TurnError, Turns, inherit};
+
+/// Everything that a store does. Whatever keeps it, SQLite or another, does all of it.
+pub trait Store:
+    monitor::State + Memory + Approvals + Turns + Labels + Oversight + Send + Sync
+{
+}
+
+impl<T: monitor::State + Memory + Approvals + Turns + Labels + Oversight> Store for T {}

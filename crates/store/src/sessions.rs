@@ -3,23 +3,6 @@
 use model::{AgentId, Profile, SessionId, UserId};
 use monitor::Summary;
 
-use crate::error::Broken;
-
-/// Looks at sessions.
-pub trait Sessions: Send + Sync {
-    /// The newest sessions, at most `limit`, newest first.
-    ///
-    /// # Errors
-    /// If the store does not work.
-    fn sessions(&self, limit: u32) -> Result<Vec<SessionRow>, Broken>;
-
-    /// One session.
-    ///
-    /// # Errors
-    /// If the store does not work.
-    fn session(&self, id: &SessionId) -> Result<Option<SessionRow>, Broken>;
-}
-
 /// A session as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {

@@ -1,11 +1,17 @@
 //! The store on SQLite: one writer thread with group commit, readers beside it.
 
+mod approvals;
 mod columns;
+mod labels;
+mod memory;
+mod oversight;
 mod queue;
 mod readers;
 mod schema;
+mod search;
 mod sessions;
 mod state;
+mod turns;
 mod writer;
 
 use std::path::Path;

@@ -1,14 +1,12 @@
 //! Sessions for people.
 
-use model::{AgentId, SessionId, UserId};
+use model::{Profile, SessionId};
 use monitor::Summary;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::SqliteStore;
-use super::columns::{taint, unreadable, unsigned};
-use super::state::profile;
+use super::columns::{self, unreadable, unsigned};
 use crate::error::Broken;
-use crate::sessions::{SessionRow, SessionState, Sessions};
+use crate::sessions::{SessionRow, SessionState};
 
 /// The most sessions that a store keeps.
 pub const SESSIONS_MAX: i64 = 10_000_000;
@@ -16,23 +14,16 @@ pub const SESSIONS_MAX: i64 = 10_000_000;
 const COLUMNS: &str = "n, id, user, agent, profile, state, taint, tainted_tokens, clean_tokens, \
                        origin, calls, stopped";
 
-impl Sessions for SqliteStore {
-    fn sessions(&self, limit: u32) -> Result<Vec<SessionRow>, Broken> {
-        self.look(|db| {
-            let sql = format!("SELECT {COLUMNS} FROM sessions ORDER BY n DESC LIMIT ?1");
-            let mut select = db.prepare_cached(&sql)?;
-            let mut rows = select.query([limit])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                found.push(read(row)?.1);
-            }
-            Ok(found)
-        })
+/// The newest sessions, newest first.
+pub(super) fn newest(db: &Connection, limit: u32) -> Result<Vec<SessionRow>, Broken> {
+    let sql = format!("SELECT {COLUMNS} FROM sessions ORDER BY n DESC LIMIT ?1");
+    let mut select = db.prepare_cached(&sql)?;
+    let mut rows = select.query([limit])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?.1);
     }
-
-    fn session(&self, id: &SessionId) -> Result<Option<SessionRow>, Broken> {
-        self.look(|db| Ok(find(db, id)?.map(|(_, row)| row)))
-    }
+    Ok(found)
 }
 
 /// A session with its number.
@@ -45,15 +36,15 @@ pub(super) fn find(db: &Connection, id: &SessionId) -> Result<Option<(i64, Sessi
 fn read(row: &Row<'_>) -> Result<(i64, SessionRow), Broken> {
     let text = |column: usize| row.get::<_, String>(column);
     let count = |column: usize| unsigned(row.get(column)?);
-    let (id, user, agent, state) = (text(1)?, text(2)?, text(3)?, text(5)?);
+    let (profile, state) = (text(4)?, text(5)?);
     let found = SessionRow {
-        id: SessionId::parse(&id).map_err(|_| unreadable("session", &id))?,
-        user: UserId::parse(&user).map_err(|_| unreadable("user", &user))?,
-        agent: AgentId::parse(&agent).map_err(|_| unreadable("agent", &agent))?,
-        profile: profile(&text(4)?)?,
+        id: columns::session(&text(1)?)?,
+        user: columns::user(&text(2)?)?,
+        agent: columns::agent(&text(3)?)?,
+        profile: Profile::parse(&profile).map_err(|_| unreadable("profile", &profile))?,
         state: SessionState::parse(&state).ok_or_else(|| unreadable("state", &state))?,
         summary: Summary {
-            taint: taint(row.get(6)?)?,
+            taint: columns::taint(row.get(6)?)?,
             tainted_tokens: count(7)?,
             clean_tokens: count(8)?,
             origin: text(9)?,

@@ -5,7 +5,7 @@ use monitor::{Opened, State, StateError, Summary};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::SqliteStore;
-use super::columns::{signed, unreadable};
+use super::columns::signed;
 use super::sessions::{self, SESSIONS_MAX};
 use crate::error::Broken;
 use crate::sessions::SessionState;
@@ -157,9 +157,4 @@ fn check_length(change: &[u8]) -> Result<(), Broken> {
     }
     let bytes = change.len();
     Err(Broken::new(format_args!("a change has {bytes} bytes, at most {CHANGE_BYTES_MAX} fit")))
-}
-
-/// The profile that a column names.
-pub(super) fn profile(column: &str) -> Result<Profile, Broken> {
-    Profile::parse(column).map_err(|_| unreadable("profile", &column))
 }

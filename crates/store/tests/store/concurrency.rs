@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use model::Profile;
 use monitor::State;
-use store::{Durability, Sessions, SqliteStore};
+use store::{Durability, Oversight, SqliteStore};
 
 use crate::common::{caller, database, open, summary};
 

@@ -5,8 +5,10 @@
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 
+mod approvals;
 mod common;
 mod concurrency;
 mod crash;
+mod labels;
 mod opening;
 mod state;

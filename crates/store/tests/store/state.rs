@@ -2,7 +2,7 @@
 
 use model::{AgentId, Caller, Profile, UserId};
 use monitor::{State, StateError, Summary};
-use store::{CHANGE_BYTES_MAX, SessionState, Sessions};
+use store::{CHANGE_BYTES_MAX, Oversight, SessionState};
 
 use crate::common::{caller, open, session, summary};
 

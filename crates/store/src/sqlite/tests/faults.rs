@@ -3,8 +3,8 @@
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{State, StateError, Summary};
 
-use super::SqliteStore;
-use crate::sessions::Sessions;
+use crate::SqliteStore;
+use crate::oversight::Oversight;
 
 pub(super) fn caller(session: &str) -> Caller {
     Caller {

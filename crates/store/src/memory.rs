@@ -1,0 +1,173 @@
+//! The agent's memory: rows that carry their taint from session to session.
+//!
+//! INVARIANT (HostDecidesTaint): the tag comes from the permit, which is the host's, never from the
+//! message.
+
+use aegx::Digest;
+use model::ipc::{
+    MemoryDelete, MemoryKind, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, Uuid,
+};
+use model::{AgentId, TaintTag, UserId};
+use monitor::Permit;
+
+use crate::error::Broken;
+
+/// Keeps memory. Everybody sees the rows of the permit's user and no others: a row of somebody else
+/// is not found, whatever the message says.
+///
+/// Whoever hands rows on to an agent feeds their tags to its session first.
+pub trait Memory: Send + Sync {
+    /// Remembers something, with the tag of the session that says it.
+    ///
+    /// # Errors
+    /// If the user's memory is full or the store does not work.
+    fn write(&self, permit: Permit<MemoryWrite>, now: i64) -> Result<Written, MemoryError>;
+
+    /// Remembers what was made of other rows, a summary: as tainted as the worst of them.
+    ///
+    /// # Errors
+    /// As [`Memory::write`].
+    fn write_derived(
+        &self,
+        permit: Permit<MemoryWrite>,
+        from: &[MemoryRow],
+        now: i64,
+    ) -> Result<Written, MemoryError>;
+
+    /// Remembers a fact that was taken out of the session's conversation: as tainted as the turns
+    /// it came from, see [`inherit`](crate::inherit).
+    ///
+    /// # Errors
+    /// As [`Memory::write`].
+    fn write_fact(
+        &self,
+        permit: Permit<MemoryWrite>,
+        extracted_from: Option<&str>,
+        spoken: &[&str],
+        now: i64,
+    ) -> Result<Written, MemoryError>;
+
+    /// Rows in which the words occur, best first; without words the newest.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    fn query(&self, permit: Permit<MemoryQuery>) -> Result<Vec<MemoryRow>, MemoryError>;
+
+    /// One row.
+    ///
+    /// # Errors
+    /// If the user has none with this id, or the store does not work.
+    fn read(&self, permit: Permit<MemoryRead>) -> Result<MemoryRow, MemoryError>;
+
+    /// Forgets one row. Its label stays: the same content is tainted when it comes back.
+    ///
+    /// # Errors
+    /// As [`Memory::read`].
+    fn delete(&self, permit: Permit<MemoryDelete>) -> Result<(), MemoryError>;
+
+    /// The newest rows.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    fn list(&self, permit: Permit<MemoryList>) -> Result<Vec<MemoryRow>, MemoryError>;
+}
+
+/// A row of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryRow {
+    /// Its name.
+    pub id: Uuid,
+    /// Whose it is.
+    pub user: UserId,
+    /// Which agent wrote it.
+    pub agent: AgentId,
+    /// The part of the memory.
+    pub scope: String,
+    /// What kind of thing it is.
+    pub kind: MemoryKind,
+    /// What is remembered.
+    pub content: String,
+    /// Where the agent says it has it from.
+    pub source: Option<String>,
+    /// The row that it belongs to.
+    pub related_id: Option<Uuid>,
+    /// When it was first written, in seconds since 1970.
+    pub created: i64,
+    /// Id of the record of the decision by which it was written, as hex.
+    pub record: String,
+    /// Where its content has been; none if it is clean.
+    pub tag: Option<TaintTag>,
+}
+
+/// What became of a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The row that holds the content now.
+    pub id: Uuid,
+    /// Its tag: that of the session, or a worse one that the content had already.
+    pub tag: Option<TaintTag>,
+    /// It was there already.
+    pub is_duplicate: bool,
+}
+
+/// What is to be kept, all of it already judged.
+#[derive(Clone, Debug)]
+pub(crate) struct NewMemory {
+    pub(crate) user: UserId,
+    pub(crate) agent: AgentId,
+    pub(crate) scope: String,
+    pub(crate) kind: MemoryKind,
+    pub(crate) content: String,
+    pub(crate) source: Option<String>,
+    pub(crate) related_id: Option<Uuid>,
+    pub(crate) created: i64,
+    pub(crate) record: Digest,
+    pub(crate) tag: Option<TaintTag>,
+}
+
+impl NewMemory {
+    /// What the permit allows, with the permit's tag.
+    pub(crate) fn of(permit: Permit<MemoryWrite>, now: i64) -> Self {
+        let who = permit.who().clone();
+        let tag = permit.tag().cloned();
+        let record = permit.record();
+        let write = permit.spend();
+        Self {
+            user: who.user,
+            agent: who.agent,
+            scope: write.scope.as_str().to_owned(),
+            kind: write.kind,
+            content: write.content.as_str().to_owned(),
+            source: write.source.map(|it| it.as_str().to_owned()),
+            related_id: write.related_id,
+            created: now,
+            record,
+            tag,
+        }
+    }
+}
+
+/// Why memory was not written or not found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// The user has no such row; others may.
+    #[error("there is no memory entry `{id}`")]
+    NotFound {
+        /// What was asked for.
+        id: Uuid,
+    },
+    /// The user has as many rows as one may have.
+    #[error("the memory is full: it holds {MEMORY_ROWS_PER_USER_MAX} entries")]
+    Full,
+    /// The store.
+    #[error(transparent)]
+    Broken(#[from] Broken),
+}
+
+/// How many rows a user may have.
+pub const MEMORY_ROWS_PER_USER_MAX: i64 = 100_000;
+/// How many rows are given when the message does not say.
+pub const MEMORY_RESULTS_DEFAULT: u64 = 20;
+/// How many words of a query are looked for.
+pub const QUERY_WORDS_MAX: usize = 64;

@@ -1,0 +1,314 @@
+//! Memory rows.
+
+use model::ipc::{
+    MemoryDelete, MemoryKind, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, Uuid,
+};
+use model::{TaintTag, UserId};
+use monitor::Permit;
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+
+use super::columns::{self, TAG, tag, tag_values, unreadable};
+use super::{SqliteStore, labels, search, turns};
+use crate::content::Fingerprint;
+use crate::error::Broken;
+use crate::memory::{
+    MEMORY_RESULTS_DEFAULT, MEMORY_ROWS_PER_USER_MAX, Memory, MemoryError, MemoryRow, NewMemory,
+    Written,
+};
+use crate::tag::worst;
+use crate::turns::inherit;
+
+/// About what a row costs beside its content.
+const ROW_BYTES: usize = 2048;
+
+impl Memory for SqliteStore {
+    fn write(&self, permit: Permit<MemoryWrite>, now: i64) -> Result<Written, MemoryError> {
+        self.keep(NewMemory::of(permit, now))
+    }
+
+    fn write_derived(
+        &self,
+        permit: Permit<MemoryWrite>,
+        from: &[MemoryRow],
+        now: i64,
+    ) -> Result<Written, MemoryError> {
+        self.keep_derived(NewMemory::of(permit, now), from)
+    }
+
+    fn write_fact(
+        &self,
+        permit: Permit<MemoryWrite>,
+        extracted_from: Option<&str>,
+        spoken: &[&str],
+        now: i64,
+    ) -> Result<Written, MemoryError> {
+        let session = permit.who().session.clone();
+        let mut fact = NewMemory::of(permit, now);
+        let kept = self.look(|db| turns::of(db, &session))?.unwrap_or_default();
+        let inherited = inherit(&fact.content, extracted_from, spoken, &kept);
+        fact.tag = worst(fact.tag.take(), inherited);
+        self.keep(fact)
+    }
+
+    fn query(&self, permit: Permit<MemoryQuery>) -> Result<Vec<MemoryRow>, MemoryError> {
+        let user = permit.who().user.clone();
+        let query = permit.spend();
+        let limit = query.max_results.map_or(MEMORY_RESULTS_DEFAULT, |it| it.get());
+        let words = query.query.as_ref().map_or("", |it| it.as_str());
+        self.find_memory(&user, query.scope.as_str(), words, limit)
+    }
+
+    fn read(&self, permit: Permit<MemoryRead>) -> Result<MemoryRow, MemoryError> {
+        let user = permit.who().user.clone();
+        self.read_memory(&user, permit.spend().id)
+    }
+
+    fn delete(&self, permit: Permit<MemoryDelete>) -> Result<(), MemoryError> {
+        let user = permit.who().user.clone();
+        self.delete_memory(&user, permit.spend().id)
+    }
+
+    fn list(&self, permit: Permit<MemoryList>) -> Result<Vec<MemoryRow>, MemoryError> {
+        let user = permit.who().user.clone();
+        let list = permit.spend();
+        let limit = list.limit.map_or(MEMORY_RESULTS_DEFAULT, |it| it.get());
+        self.find_memory(&user, list.scope.as_str(), "", limit)
+    }
+}
+
+impl SqliteStore {
+    pub(crate) fn keep(&self, new: NewMemory) -> Result<Written, MemoryError> {
+        // Hashed here and not by the writer, for whom others wait.
+        let print = Fingerprint::of(new.content.as_bytes());
+        let id = columns::new_uuid()?;
+        self.change(new.content.len() + ROW_BYTES, move |db| insert(db, &new, &print, id))?
+    }
+
+    pub(crate) fn keep_derived(
+        &self,
+        mut new: NewMemory,
+        from: &[MemoryRow],
+    ) -> Result<Written, MemoryError> {
+        for row in from {
+            // Its own label may have become worse since it was read.
+            let digests = Fingerprint::of(row.content.as_bytes()).both();
+            let known = self.look(|db| labels::worst_of(db, row.user.as_str(), &digests))?;
+            new.tag = worst(new.tag.take(), worst(row.tag.clone(), known));
+        }
+        self.keep(new)
+    }
+
+    pub(crate) fn find_memory(
+        &self,
+        user: &UserId,
+        scope: &str,
+        words: &str,
+        limit: u64,
+    ) -> Result<Vec<MemoryRow>, MemoryError> {
+        let user = user.as_str();
+        let limit = columns::signed(limit);
+        let all = words.trim().is_empty();
+        let found = self.look(|db| {
+            if all {
+                let tail = "WHERE user = ?1 AND scope = ?2 ORDER BY n DESC LIMIT ?3";
+                return select(db, tail, params![user, scope, limit]);
+            }
+            let place = search::place(user, scope);
+            let Some(expression) = search::expression(&place, words) else { return Ok(Vec::new()) };
+            let tail = "JOIN memory_words ON memory_words.rowid = memory.n
+                WHERE memory_words MATCH ?4 AND user = ?1 AND scope = ?2
+                ORDER BY bm25(memory_words, 0.0, 1.0), n DESC LIMIT ?3";
+            select(db, tail, params![user, scope, limit, expression])
+        })?;
+        Ok(found)
+    }
+
+    pub(crate) fn read_memory(&self, user: &UserId, id: Uuid) -> Result<MemoryRow, MemoryError> {
+        let found = self.look(|db| {
+            let tail = "WHERE id = ?1 AND user = ?2";
+            Ok(select(db, tail, params![id.to_string(), user.as_str()])?.pop())
+        })?;
+        found.ok_or(MemoryError::NotFound { id })
+    }
+
+    pub(crate) fn delete_memory(&self, user: &UserId, id: Uuid) -> Result<(), MemoryError> {
+        let user = user.clone();
+        let deleted = self.change(ROW_BYTES, move |db| delete(db, &user, id))?;
+        if deleted { Ok(()) } else { Err(MemoryError::NotFound { id }) }
+    }
+}
+
+/// Keeps a row. Equal content of the same user, old and new, takes the worst tag of all.
+fn insert(
+    db: &Connection,
+    new: &NewMemory,
+    print: &Fingerprint,
+    id: Uuid,
+) -> Result<Result<Written, MemoryError>, Broken> {
+    let user = new.user.as_str();
+    let equal = equal_rows(db, new, print)?;
+    let known = labels::worst_of(db, user, &print.both())?;
+    let tag = worst(new.tag.clone(), worst(equal.tag, known));
+    if equal.same.is_none() && count(db, user)? >= MEMORY_ROWS_PER_USER_MAX {
+        return Ok(Err(MemoryError::Full));
+    }
+    if let Some(tag) = &tag {
+        // What a reader sees covers equal bytes too, and a person who clears one clears all.
+        labels::remember(db, user, &[print.seen()], tag)?;
+        let mut taint = db.prepare_cached(
+            "UPDATE memory SET tag_source = ?3, tag_taint = ?4, tag_origin = ?5, tag_time = ?6,
+                 tag_record = ?7 WHERE user = ?1 AND seen = ?2",
+        )?;
+        let (source, bits, origin, time, record) = tag_values(Some(tag));
+        let seen = print.seen();
+        taint.execute(params![user, seen.as_bytes(), source, bits, origin, time, record])?;
+    }
+    if let Some(id) = equal.same {
+        return Ok(Ok(Written { id, tag, is_duplicate: true }));
+    }
+    insert_row(db, new, print, id, tag.as_ref())?;
+    let mut add = db.prepare_cached(
+        "INSERT INTO memory_counts (user, count) VALUES (?1, 1)
+         ON CONFLICT (user) DO UPDATE SET count = count + 1",
+    )?;
+    add.execute([user])?;
+    Ok(Ok(Written { id, tag, is_duplicate: false }))
+}
+
+fn insert_row(
+    db: &Connection,
+    new: &NewMemory,
+    print: &Fingerprint,
+    id: Uuid,
+    tag: Option<&TaintTag>,
+) -> Result<(), Broken> {
+    let sql = format!(
+        "INSERT INTO memory (id, user, agent, scope, type, content, source, related, created,
+             record, exact, seen, {TAG})
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"
+    );
+    let (source, bits, origin, time, record) = tag_values(tag);
+    db.prepare_cached(&sql)?.execute(params![
+        id.to_string(),
+        new.user.as_str(),
+        new.agent.as_str(),
+        new.scope,
+        new.kind.as_str(),
+        new.content,
+        new.source,
+        new.related_id.map(|it| it.to_string()),
+        new.created,
+        new.record.to_string(),
+        print.exact().as_bytes(),
+        print.seen().as_bytes(),
+        source,
+        bits,
+        origin,
+        time,
+        record,
+    ])?;
+    let mut words =
+        db.prepare_cached("INSERT INTO memory_words (rowid, place, content) VALUES (?1, ?2, ?3)")?;
+    let place = search::place(new.user.as_str(), &new.scope);
+    words.execute(params![db.last_insert_rowid(), place, search::indexed(&new.content)])?;
+    Ok(())
+}
+
+/// What the user's rows with equal content say.
+struct Equal {
+    /// The worst tag of them.
+    tag: Option<TaintTag>,
+    /// The one that has the same bytes, scope and kind.
+    same: Option<Uuid>,
+}
+
+fn equal_rows(db: &Connection, new: &NewMemory, print: &Fingerprint) -> Result<Equal, Broken> {
+    let sql = format!(
+        "SELECT id, exact = ?3 AND scope = ?4 AND type = ?5, {TAG} FROM memory
+         WHERE user = ?1 AND seen = ?2 ORDER BY n DESC"
+    );
+    let mut select = db.prepare_cached(&sql)?;
+    let seen = print.seen();
+    let mut rows = select.query(params![
+        new.user.as_str(),
+        seen.as_bytes(),
+        print.exact().as_bytes(),
+        new.scope,
+        new.kind.as_str(),
+    ])?;
+    let mut equal = Equal { tag: None, same: None };
+    while let Some(row) = rows.next()? {
+        equal.tag = worst(equal.tag.take(), tag(row, 2)?);
+        if row.get(1)? {
+            equal.same = Some(columns::uuid(&row.get::<_, String>(0)?)?);
+        }
+    }
+    Ok(equal)
+}
+
+fn count(db: &Connection, user: &str) -> Result<i64, Broken> {
+    let mut select = db.prepare_cached("SELECT count FROM memory_counts WHERE user = ?1")?;
+    Ok(select.query_row([user], |row| row.get(0)).optional()?.unwrap_or(0))
+}
+
+fn delete(db: &Connection, user: &UserId, id: Uuid) -> Result<bool, Broken> {
+    let sql = format!("DELETE FROM memory WHERE id = ?1 AND user = ?2 RETURNING n, seen, {TAG}");
+    let mut delete = db.prepare_cached(&sql)?;
+    let gone = delete.query_row(params![id.to_string(), user.as_str()], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?, tag(row, 2)))
+    });
+    let Some((n, seen, tag)) = gone.optional()? else { return Ok(false) };
+    db.prepare_cached("DELETE FROM memory_words WHERE rowid = ?1")?.execute([n])?;
+    db.prepare_cached("UPDATE memory_counts SET count = count - 1 WHERE user = ?1")?
+        .execute([user.as_str()])?;
+    if let Some(tag) = tag? {
+        // It was labelled when it was written; forgetting the row must not forget that.
+        labels::remember(db, user.as_str(), &[columns::digest(&seen)?], &tag)?;
+    }
+    Ok(true)
+}
+
+/// Rows of memory, with the worst of their own tag and the labels of their content.
+pub(super) fn select(
+    db: &Connection,
+    tail: &str,
+    values: &[&dyn ToSql],
+) -> Result<Vec<MemoryRow>, Broken> {
+    let sql = format!(
+        "SELECT memory.id, user, agent, scope, type, memory.content, source, related, created,
+             record, exact, seen, {TAG} FROM memory {tail}"
+    );
+    let mut select = db.prepare_cached(&sql)?;
+    let mut rows = select.query(values)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let digests = [
+            columns::digest(&row.get::<_, Vec<u8>>(10)?)?,
+            columns::digest(&row.get::<_, Vec<u8>>(11)?)?,
+        ];
+        let mut memory = read(row)?;
+        let known = labels::worst_of(db, memory.user.as_str(), &digests)?;
+        memory.tag = worst(memory.tag.take(), known);
+        found.push(memory);
+    }
+    Ok(found)
+}
+
+fn read(row: &Row<'_>) -> Result<MemoryRow, Broken> {
+    let text = |column: usize| row.get::<_, String>(column);
+    let kind = text(4)?;
+    let related: Option<String> = row.get(7)?;
+    Ok(MemoryRow {
+        id: columns::uuid(&text(0)?)?,
+        user: columns::user(&text(1)?)?,
+        agent: columns::agent(&text(2)?)?,
+        scope: text(3)?,
+        kind: MemoryKind::parse(&kind).ok_or_else(|| unreadable("type", &kind))?,
+        content: text(5)?,
+        source: row.get(6)?,
+        related_id: related.as_deref().map(columns::uuid).transpose()?,
+        created: row.get(8)?,
+        record: text(9)?,
+        tag: tag(row, 12)?,
+    })
+}
