@@ -80,7 +80,7 @@ fn scan(text: &str, found: &mut Vec<Atom>) {
 
 fn trim(token: &str) -> &str {
     token
-        .trim_start_matches(['*', '_', '#', ':', '=', '!', '?', '.', '-', '~', '$', '€', '£'])
+        .trim_start_matches(['*', '_', '#', ':', '=', '!', '?', '-', '$', '€', '£'])
         .trim_end_matches(['*', '_', '.', ':', '!', '?', '=', '…', '-'])
 }
 

@@ -125,25 +125,34 @@ pub(super) fn word_key(word: &str) -> Key {
     key(PHRASE, word)
 }
 
-/// The keys of all phrases of `least` to `most` words that begin at each word, in order.
+/// The keys of all phrases of `least` to `most` words.
 pub(super) fn phrases<S: AsRef<str>>(
     words: &[S],
     least: usize,
     most: usize,
-    mut found: impl FnMut(usize, Key),
+    mut found: impl FnMut(Key),
 ) {
     for start in 0..words.len() {
-        let mut sip = Sip::new();
-        sip.feed(&[PHRASE]);
-        for (taken, word) in words.iter().skip(start).take(most).enumerate() {
-            if taken > 0 {
-                sip.feed(b" ");
-            }
-            sip.feed(word.as_ref().as_bytes());
-            let length = taken.saturating_add(1);
-            if length >= least {
-                found(length, sip.key());
-            }
+        prefixes(words.get(start..).unwrap_or_default(), least, most, &mut found);
+    }
+}
+
+/// The keys of the phrases of `least` to `most` words with which `words` begin.
+pub(super) fn prefixes<S: AsRef<str>>(
+    words: &[S],
+    least: usize,
+    most: usize,
+    mut found: impl FnMut(Key),
+) {
+    let mut sip = Sip::new();
+    sip.feed(&[PHRASE]);
+    for (taken, word) in words.iter().take(most).enumerate() {
+        if taken > 0 {
+            sip.feed(b" ");
+        }
+        sip.feed(word.as_ref().as_bytes());
+        if taken.saturating_add(1) >= least {
+            found(sip.key());
         }
     }
 }
@@ -171,7 +180,7 @@ mod tests {
         let text = fold("go to the Riverside View Hotel now");
         let all: Vec<_> = words(&text).collect();
         let mut keys = Vec::new();
-        phrases(&all, 1, PHRASE_WORDS_MAX, |_, key| keys.push(key));
+        phrases(&all, 1, PHRASE_WORDS_MAX, |key| keys.push(key));
         assert!(keys.contains(&phrase("riverside view hotel").unwrap()));
         assert!(keys.contains(&word_key("hotel")));
         assert!(!keys.contains(&phrase("riverside hotel").unwrap()));
