@@ -2,6 +2,7 @@
 
 pub mod confirm;
 mod permit;
+pub mod provenance;
 mod state;
 pub mod taint;
 

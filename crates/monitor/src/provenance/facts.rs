@@ -1,0 +1,316 @@
+//! What an output tells, drawn out of it once: names, listed and mentioned atoms, marked phrases.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use model::{Call, Source, Trust};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::acts::{Act, Asked};
+use super::atoms::{self, Kind};
+use super::hash::Key;
+use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrase, prefixes, word_key, words};
+use super::segments::{is_order, segments, sentences};
+use super::structure::{Body, Field, Row, Shape, read};
+use super::user::is_telling;
+
+/// Finds the places where a text speaks to the assistant, as byte ranges.
+pub type Scan<'a> = &'a dyn Fn(&str) -> Vec<Range<usize>>;
+
+/// Names and mentions that are kept of one row; the rest is unseen, and so held.
+const ROW_KEYS_MAX: usize = 4096;
+/// Marked phrases that are kept of one output.
+const MARKED_KEYS_MAX: usize = 65_536;
+/// How much of a name is shown to people, in characters.
+const SHOWN_CHARS_MAX: usize = 60;
+
+/// An output, as the session remembers it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Seen {
+    /// The tool or page, for people.
+    pub(super) from: String,
+    pub(super) trust: Standing,
+    /// What the call named: exactly, and word by word.
+    pub(super) args: Vec<Key>,
+    pub(super) arg_words: Vec<Key>,
+    pub(super) rows: Vec<Facts>,
+    /// Phrases of the parts that speak to the assistant.
+    pub(super) flagged: Vec<Key>,
+}
+
+/// How far an output is believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Standing {
+    Trusted,
+    Own,
+    #[default]
+    Untrusted,
+}
+
+impl From<Trust> for Standing {
+    fn from(trust: Trust) -> Self {
+        match trust {
+            Trust::Trusted => Self::Trusted,
+            Trust::Own => Self::Own,
+            Trust::Untrusted => Self::Untrusted,
+        }
+    }
+}
+
+/// One row of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Facts {
+    /// For people: what the row calls itself.
+    pub(super) title: String,
+    /// It stands in a listing without prose.
+    pub(super) directory: bool,
+    pub(super) names: Vec<Name>,
+    pub(super) listed: Vec<Key>,
+    pub(super) mentioned: Vec<Key>,
+    /// Phrases of orders that are not addressed to the assistant.
+    pub(super) ordered: Vec<Key>,
+    pub(super) asked: Asked,
+}
+
+/// A field by which a row can be named.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Name {
+    pub(super) whole: Key,
+    /// Its words that tell something.
+    pub(super) words: Vec<Key>,
+    /// Only digits: an id, a date, an amount. It relates, it does not designate.
+    pub(super) number: bool,
+}
+
+/// Draws the facts out of what a call gave back.
+pub(super) fn of_output(
+    call: &Call,
+    act: &Act,
+    trust: Trust,
+    body: Body<'_>,
+    scan: Scan<'_>,
+    fields_from: &BTreeMap<String, Source>,
+) -> Seen {
+    let mut rows = read(body, act.document);
+    relabel(&mut rows, body, fields_from);
+    let mut seen = draw(&rows, scan);
+    seen.from = format!("{}{}", call.tool().as_str(), shown_args(call));
+    seen.trust = trust.into();
+    for (name, value) in call.args() {
+        seen.note_arg(name, value, 0);
+    }
+    seen
+}
+
+/// The same for content that came in without a call: all of it is prose.
+pub(super) fn of_content(origin: &str, text: &str, scan: Scan<'_>) -> Seen {
+    let mut seen = draw(&read(Body::Text(text), true), scan);
+    seen.from = shorten(origin);
+    seen.args.extend(phrase(origin));
+    seen.args.extend(atoms::atoms(origin).into_iter().map(|it| it.key));
+    seen
+}
+
+impl Seen {
+    fn note_arg(&mut self, name: &str, value: &Value, depth: usize) {
+        match value {
+            Value::String(text) => {
+                let asks = super::acts::name_words(name).iter().any(|it| SEARCHES.contains(&it.as_str()));
+                if !asks {
+                    self.args.extend(phrase(text));
+                    for atom in atoms::atoms(text) {
+                        self.args.push(atom.key);
+                        self.args.extend(atom.host);
+                    }
+                }
+                let folded = fold(text);
+                let telling = words(&folded).filter(|it| is_telling(it)).map(|it| word_key(&it));
+                self.arg_words.extend(telling);
+            }
+            Value::Array(items) if depth < 4 => {
+                items.iter().take(64).for_each(|it| self.note_arg(name, it, depth.saturating_add(1)));
+            }
+            Value::Number(number) => self.args.extend(phrase(&number.to_string())),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {}
+        }
+        self.args.truncate(ROW_KEYS_MAX);
+        self.arg_words.truncate(ROW_KEYS_MAX);
+    }
+}
+
+const SEARCHES: &[&str] = &["query", "search", "q", "keyword", "keywords", "term", "terms", "text"];
+
+fn draw(rows: &[Row], scan: Scan<'_>) -> Seen {
+    let mut seen = Seen::default();
+    let bare = rows.iter().filter(|it| !it.has_prose()).count();
+    let listing = bare.saturating_mul(2) >= rows.len();
+    for row in rows {
+        let mut facts = Facts { directory: listing && is_bare(row), ..Facts::default() };
+        for field in &row.fields {
+            match field.shape {
+                Shape::Identifier | Shape::Title => facts.name(field),
+                Shape::Text | Shape::Misplaced => facts.tell(field, scan, &mut seen.flagged),
+            }
+        }
+        facts.bound();
+        seen.rows.push(facts);
+    }
+    seen.flagged.sort_unstable();
+    seen.flagged.dedup();
+    seen.flagged.truncate(MARKED_KEYS_MAX);
+    seen
+}
+
+fn is_bare(row: &Row) -> bool {
+    row.fields.iter().all(|it| it.shape == Shape::Identifier)
+}
+
+impl Facts {
+    /// A field that names the row.
+    fn name(&mut self, field: &Field) {
+        let Some(whole) = phrase(&field.text) else { return };
+        let folded = fold(&field.text);
+        let number = !folded.chars().any(char::is_alphabetic);
+        let telling = words(&folded).filter(|it| is_telling(it)).map(|it| word_key(&it));
+        self.names.push(Name { whole, words: telling.collect(), number });
+        if self.title.len() < SHOWN_CHARS_MAX && !number && field.text != "false" && field.text != "true" {
+            let gap = if self.title.is_empty() { "" } else { ", " };
+            self.title = format!("{}{gap}{}", self.title, shorten(&field.text));
+        }
+        self.listed.push(whole);
+        let atoms = atoms::atoms(&field.text);
+        let quoted = field.shape == Shape::Title;
+        for atom in atoms {
+            let list = if quoted { &mut self.mentioned } else { &mut self.listed };
+            list.push(atom.key);
+        }
+    }
+
+    /// A field that tells something.
+    fn tell(&mut self, field: &Field, scan: Scan<'_>, flagged: &mut Vec<Key>) {
+        let flags = scan(&field.text);
+        let misplaced = field.shape == Shape::Misplaced;
+        for part in segments(&field.text, &flags) {
+            if part.flagged || misplaced {
+                mark(part.text, flagged);
+                continue;
+            }
+            self.asked.add(Asked::of(part.text));
+            for atom in atoms::atoms(part.text) {
+                self.mentioned.push(atom.key);
+                // A page that is mentioned makes its host known, not trusted.
+                self.mentioned.extend(atom.host);
+            }
+            self.mentioned.extend(capitals(part.text));
+            for sentence in sentences(part.text).filter(|it| is_order(it)) {
+                mark(sentence, &mut self.ordered);
+            }
+        }
+    }
+
+    fn bound(&mut self) {
+        for list in [&mut self.listed, &mut self.mentioned, &mut self.ordered] {
+            list.sort_unstable();
+            list.dedup();
+            list.truncate(ROW_KEYS_MAX);
+        }
+        self.names.truncate(ROW_KEYS_MAX);
+    }
+}
+
+/// Every phrase of a marked part. A short number alone is kept only where it is called an id.
+fn mark(text: &str, keys: &mut Vec<Key>) {
+    for atom in atoms::atoms(text) {
+        keys.push(atom.key);
+        if atom.kind == Kind::Url {
+            keys.extend(atom.host);
+        }
+    }
+    let folded = fold(text);
+    let all: Vec<_> = words(&folded).collect();
+    for start in 0..all.len() {
+        if keys.len() >= MARKED_KEYS_MAX {
+            return;
+        }
+        let rest = all.get(start..).unwrap_or_default();
+        let first = rest.first().map(AsRef::as_ref).unwrap_or_default();
+        let number = first.len() <= 4 && first.bytes().all(|it| it.is_ascii_digit());
+        let least = if number && !is_called_id(text, &all, start) { 2 } else { 1 };
+        prefixes(rest, least, PHRASE_WORDS_MAX, |key| keys.push(key));
+    }
+}
+
+/// `id 13`, `ID: '13'`, `#13`, `number 13`, or in quotes.
+fn is_called_id<S: AsRef<str>>(text: &str, all: &[S], at: usize) -> bool {
+    let number = all.get(at).map(AsRef::as_ref).unwrap_or_default();
+    let before = at.saturating_sub(2)..at;
+    let called = all.get(before).unwrap_or_default();
+    let named = called.iter().any(|it| ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref()));
+    let quoted = ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
+    named || quoted
+}
+
+/// Names in prose: runs of words with capitals.
+fn capitals(text: &str) -> Vec<Key> {
+    let text = clean(text);
+    let mut keys = Vec::new();
+    let mut run: Vec<&str> = Vec::new();
+    for piece in text.split_inclusive(|it: char| it.is_whitespace() || ".,:;!?()[]\"".contains(it)) {
+        let word = piece.trim_matches(|it: char| !it.is_alphanumeric());
+        if word.starts_with(char::is_uppercase) {
+            run.push(word);
+            let longest = run.iter().rev().take(5).rev().copied().collect::<Vec<_>>();
+            (0..longest.len()).for_each(|from| {
+                keys.extend(phrase(&longest.get(from..).unwrap_or_default().join(" ")));
+            });
+        }
+        let ends = piece.ends_with([',', '.', ':', ';', '!', '?', '(', ')', '"', '\n']);
+        if ends || (!word.is_empty() && !word.starts_with(char::is_uppercase)) {
+            run.clear();
+        }
+        if keys.len() >= ROW_KEYS_MAX {
+            break;
+        }
+    }
+    keys
+}
+
+/// Fields whose source the host knows: what others wrote is prose, whatever it looks like.
+fn relabel(rows: &mut [Row], body: Body<'_>, fields_from: &BTreeMap<String, Source>) {
+    if fields_from.is_empty() {
+        return;
+    }
+    let parsed;
+    let value = match body {
+        Body::Json(value) => value,
+        Body::Text(text) => {
+            parsed = serde_json::from_str::<Value>(text).unwrap_or_default();
+            &parsed
+        }
+    };
+    for (pointer, source) in fields_from {
+        let Some(text) = value.pointer(pointer).and_then(Value::as_str) else { continue };
+        for field in rows.iter_mut().flat_map(|it| it.fields.iter_mut()) {
+            if field.text == text {
+                field.shape = if source.is_vouched_for() { Shape::Identifier } else { Shape::Text };
+            }
+        }
+    }
+}
+
+fn shown_args(call: &Call) -> String {
+    let first = call.args().values().find_map(Value::as_str);
+    first.map(|it| format!("({})", shorten(it))).unwrap_or_default()
+}
+
+/// A text for people: one line, not too long.
+pub(super) fn shorten(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= SHOWN_CHARS_MAX {
+        return line;
+    }
+    let mut short: String = line.chars().take(SHOWN_CHARS_MAX.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}

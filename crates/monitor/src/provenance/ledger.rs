@@ -1,0 +1,300 @@
+//! What a session has heard and seen, as an index of atoms. Deciding looks up, and never searches.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use model::{Call, Flow, Source};
+use serde::{Deserialize, Serialize};
+
+use super::acts::{Act, Asked};
+use super::bits::Bits;
+use super::catalogue::Trusted;
+use super::facts::{self, Facts, Scan, Seen, Standing};
+use super::hash::Key;
+use super::structure::Body;
+use super::tie;
+use super::user::{self, Cues, Said};
+
+/// Keys in the index of one session. When it is full, what is not in it counts as seen somewhere bad.
+pub const INDEX_KEYS_MAX: usize = 1 << 20;
+/// Rows that are kept to be compared with what the user says later; older ones are settled for good.
+pub const ROWS_KEPT_MAX: usize = 2048;
+/// Names of origins that are kept for people; later ones are called by their tool only.
+const ORIGINS_MAX: usize = 4096;
+
+/// Facts of one session, drawn from what was said and seen.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Ledger {
+    pub(super) index: HashMap<Key, Entry>,
+    pub(super) origins: Vec<String>,
+    rows: VecDeque<Kept>,
+    /// What the user asked for in this turn, and in the one before.
+    turn: Turn,
+    before: Turn,
+    operator: Asked,
+    /// A user has spoken.
+    has_user: bool,
+    /// Content that others may have written was seen.
+    pub(super) untrusted: bool,
+    /// The index could not take everything.
+    pub(super) full: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) bits: Bits,
+    /// Where it stood, the worst place first.
+    pub(super) origin: u32,
+}
+
+/// What one turn of the user's asks for and hands on.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Turn {
+    asked: Asked,
+    cues: Cues,
+    /// Acts that a source asks for which the user handed on.
+    lent: Asked,
+    lender: Option<u32>,
+}
+
+/// A row that may yet turn out to be meant.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Kept {
+    origin: u32,
+    facts: Facts,
+    standing: Standing,
+    args: Vec<Key>,
+    arg_words: Vec<Key>,
+    /// The only row of its output.
+    alone: bool,
+}
+
+/// A change of a ledger: small, and the same when it is applied again to the state before it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Delta(Change);
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Change {
+    Nothing,
+    Turn,
+    User(Said),
+    Operator(Said),
+    Seen(Seen),
+}
+
+impl Ledger {
+    /// Of a session in which nothing was said.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in what the operator's catalogue trusts.
+    pub fn trust(&mut self, trusted: &Trusted) -> Delta {
+        let text = trusted.entries.join("\n");
+        let mut said = user::hear_operator(&text);
+        said.asked = Asked::default();
+        for entry in &trusted.entries {
+            if let Some(key) = super::norm::phrase(entry) {
+                said.entries.insert(key, Bits::OPERATOR);
+            }
+        }
+        self.take(Change::Operator(said))
+    }
+
+    /// A new turn of the user's begins: what was asked for before is done.
+    pub fn begin_turn(&mut self) -> Delta {
+        self.take(Change::Turn)
+    }
+
+    /// Takes in content that came without a call. `scan` finds where it speaks to the assistant.
+    pub fn said(&mut self, source: Source, origin: &str, text: &str, scan: Scan<'_>) -> Delta {
+        let change = match source {
+            Source::User => Change::User(user::hear(text)),
+            Source::System => Change::Operator(user::hear_operator(text)),
+            // What the agent wrote is no fact: it may repeat anything.
+            Source::Agent => Change::Nothing,
+            Source::Web
+            | Source::Tool
+            | Source::Email
+            | Source::Memory
+            | Source::File
+            | Source::Channel
+            | Source::Skill => Change::Seen(facts::of_content(origin, text, scan)),
+        };
+        self.take(change)
+    }
+
+    /// Takes in what a call gave back. `fields_from` says who wrote a field, where the host knows it.
+    pub fn returned(
+        &mut self,
+        call: &Call,
+        flow: &Flow,
+        act: &Act,
+        body: Body<'_>,
+        scan: Scan<'_>,
+        fields_from: &BTreeMap<String, Source>,
+    ) -> Delta {
+        let seen = facts::of_output(call, act, flow.output, body, scan, fields_from);
+        self.take(Change::Seen(seen))
+    }
+
+    /// Applies a change that was stored.
+    pub fn apply(&mut self, delta: &Delta) {
+        self.change(&delta.0);
+    }
+
+    fn take(&mut self, change: Change) -> Delta {
+        self.change(&change);
+        Delta(change)
+    }
+
+    fn change(&mut self, change: &Change) {
+        match change {
+            Change::Nothing => {}
+            Change::Turn => {
+                self.before = std::mem::take(&mut self.turn);
+            }
+            Change::User(said) => self.hear(said),
+            Change::Operator(said) => {
+                self.operator.add(said.asked);
+                said.entries.iter().for_each(|(key, bits)| self.note(*key, *bits, 0));
+            }
+            Change::Seen(seen) => self.see(seen),
+        }
+    }
+
+    fn hear(&mut self, said: &Said) {
+        self.has_user = true;
+        self.turn.asked.add(said.asked);
+        self.turn.cues.add(said.cues);
+        said.entries.iter().for_each(|(key, bits)| self.note(*key, *bits, 0));
+        // What was seen before may be what is meant now.
+        let rows = std::mem::take(&mut self.rows);
+        rows.iter().for_each(|row| self.settle(row, 0));
+        self.rows = rows;
+    }
+
+    fn see(&mut self, seen: &Seen) {
+        let untrusted = seen.trust == Standing::Untrusted || !seen.flagged.is_empty();
+        self.untrusted |= untrusted;
+        let origin = self.origin(&seen.from);
+        for key in &seen.flagged {
+            self.note(*key, Bits::FLAGGED, origin);
+        }
+        let ties: Vec<usize> = seen.rows.iter().map(|row| tie::score(self, row)).collect();
+        let best = ties.iter().copied().max().unwrap_or_default();
+        for facts in &seen.rows {
+            let title = if facts.title.is_empty() { seen.from.clone() } else { format!("{}: {}", seen.from, facts.title) };
+            let kept = Kept {
+                origin: self.origin(&title),
+                facts: facts.clone(),
+                standing: seen.trust,
+                args: seen.args.clone(),
+                arg_words: seen.arg_words.clone(),
+                alone: seen.rows.len() == 1,
+            };
+            self.settle(&kept, best);
+            self.keep(kept);
+        }
+    }
+
+    fn keep(&mut self, mut row: Kept) {
+        row.facts.ordered.clear();
+        self.rows.push_back(row);
+        if self.rows.len() > ROWS_KEPT_MAX {
+            self.rows.pop_front();
+        }
+    }
+
+    /// Gives the atoms of a row the flags that it has earned.
+    fn settle(&mut self, row: &Kept, best: usize) {
+        let call = tie::call(self, &row.args, &row.arg_words);
+        let tie = tie::row(self, &row.facts, call, row.alone, best);
+        let listed = match (row.standing, row.facts.directory) {
+            (Standing::Trusted | Standing::Own, _) => Bits::TRUSTED,
+            (Standing::Untrusted, true) => Bits::DIRECTORY,
+            (Standing::Untrusted, false) => Bits::LISTED,
+        };
+        let (listed, mentioned, ordered) = match tie {
+            tie::Tie::None => (listed, Bits::MENTIONED, Bits::MENTIONED.with(Bits::ORDERED)),
+            tie::Tie::Related => (
+                listed.with(Bits::RELATED),
+                Bits::MENTIONED.with(Bits::NEARBY),
+                Bits::MENTIONED.with(Bits::ORDERED),
+            ),
+            tie::Tie::Designated => (
+                listed.with(Bits::RELATED).with(Bits::DESIGNATED),
+                Bits::MENTIONED.with(Bits::NEARBY).with(Bits::HANDED_ON),
+                Bits::HANDED_ON,
+            ),
+        };
+        row.facts.listed.iter().for_each(|key| self.note(*key, listed, row.origin));
+        if row.standing != Standing::Own {
+            row.facts.mentioned.iter().for_each(|key| self.note(*key, mentioned, row.origin));
+            row.facts.ordered.iter().for_each(|key| self.note(*key, ordered, row.origin));
+        }
+        if tie == tie::Tie::Designated && self.turn.cues.tasks {
+            self.turn.lent.add(row.facts.asked);
+            self.turn.lender = Some(row.origin);
+        }
+    }
+
+    fn note(&mut self, key: Key, bits: Bits, origin: u32) {
+        if let Some(entry) = self.index.get_mut(&key) {
+            // The place that is named to people is the worst in which it stood.
+            if bits.has(Bits::FLAGGED) || entry.origin == 0 {
+                entry.origin = origin;
+            }
+            entry.bits = entry.bits.with(bits);
+        } else if self.index.len() < INDEX_KEYS_MAX {
+            self.index.insert(key, Entry { bits, origin });
+        } else {
+            self.full = true;
+        }
+    }
+
+    /// Remembers the name of a place; 0 stands for the user and for places beyond the limit.
+    fn origin(&mut self, name: &str) -> u32 {
+        if self.origins.len() < ORIGINS_MAX {
+            self.origins.push(name.to_owned());
+            return u32::try_from(self.origins.len()).unwrap_or_default();
+        }
+        0
+    }
+
+    pub(super) fn bits(&self, key: Key) -> Bits {
+        self.index.get(&key).map(|it| it.bits).unwrap_or_default()
+    }
+
+    pub(super) fn place(&self, key: Key) -> &str {
+        let origin = self.index.get(&key).map_or(0, |it| it.origin);
+        self.name_of(origin)
+    }
+
+    fn name_of(&self, origin: u32) -> &str {
+        let at = usize::try_from(origin).ok().and_then(|it| it.checked_sub(1));
+        at.and_then(|it| self.origins.get(it)).map_or("", String::as_str)
+    }
+
+    /// What may be done: what the user asked for, or, where a turn asks for nothing, the one before it.
+    pub(super) fn asked(&self) -> Asked {
+        if !self.has_user {
+            return self.operator;
+        }
+        if self.turn.asked.verbs != 0 { self.turn.asked } else { self.before.asked }
+    }
+
+    /// What the sources ask for whose tasks the user handed on, and the last of them.
+    pub(super) fn lent(&self) -> (Asked, &str) {
+        let turn = if self.turn.asked.verbs != 0 || self.turn.cues.tasks { &self.turn } else { &self.before };
+        (turn.lent, self.name_of(turn.lender.unwrap_or_default()))
+    }
+
+    pub(super) fn cues(&self) -> Cues {
+        let mut cues = self.turn.cues;
+        if self.turn.asked.verbs == 0 {
+            cues.add(self.before.cues);
+        }
+        cues
+    }
+}

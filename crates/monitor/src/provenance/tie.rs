@@ -1,0 +1,65 @@
+//! Has a row, or the call that fetched it, to do with what the user said?
+
+use super::bits::Bits;
+use super::facts::{Facts, Name};
+use super::hash::Key;
+use super::ledger::Ledger;
+
+/// How closely a source hangs together with the user's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tie {
+    /// Not at all.
+    None,
+    /// It shares a telling word with them.
+    Related,
+    /// It is what they name.
+    Designated,
+}
+
+/// How many of the row's names are the user's.
+pub(super) fn score(ledger: &Ledger, row: &Facts) -> usize {
+    row.names.iter().filter(|it| is_named(ledger, it)).count()
+}
+
+/// What the arguments of the call say.
+pub(super) fn call(ledger: &Ledger, args: &[Key], words: &[Key]) -> Tie {
+    let link = ledger.cues().link;
+    let exact = args.iter().any(|key| {
+        let bits = ledger.bits(*key);
+        let given = bits.has(Bits::USER) || bits.has(Bits::DESIGNATED) || bits.has(Bits::HANDED_ON);
+        let followed = link && bits.has(Bits::MENTIONED) && !bits.has(Bits::FLAGGED);
+        given || followed
+    });
+    let related = || words.iter().any(|key| ledger.bits(*key).has(Bits::TELLING));
+    match (exact, exact || related()) {
+        (true, _) => Tie::Designated,
+        (false, true) => Tie::Related,
+        (false, false) => Tie::None,
+    }
+}
+
+/// What a row says: the rows with the most names of the user's are designated, `best` being that
+/// number among the rows beside it; if there is none, the call may designate them all.
+pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: usize) -> Tie {
+    let score = score(ledger, row);
+    let designated = score > 0 && score >= best;
+    if designated || (call == Tie::Designated && (alone || best == 0)) {
+        return Tie::Designated;
+    }
+    let word = |name: &Name| {
+        let words = name.words.iter().any(|it| ledger.bits(*it).has(Bits::TELLING));
+        words || ledger.bits(name.whole).has(Bits::USER)
+    };
+    if call != Tie::None || row.names.iter().any(word) { Tie::Related } else { Tie::None }
+}
+
+/// Is the name one that the user said, or made of the user's words throughout?
+fn is_named(ledger: &Ledger, name: &Name) -> bool {
+    if name.number {
+        return false;
+    }
+    let bits = ledger.bits(name.whole);
+    let covered = name.words.len() >= 2
+        && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
+    (bits.has(Bits::USER) && !name.words.is_empty()) || covered
+}

@@ -1,0 +1,285 @@
+//! What the user said: names and words to compare with, acts that are asked for, what is handed on.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::acts::{Asked, singular, verb_of};
+use super::atoms::{self, Kind};
+use super::bits::Bits;
+use super::hash::Key;
+use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrases, word_key, words};
+use super::segments::sentences;
+use super::stopwords::{CONTACTS, DOUBTS, FOLLOWING, GENERIC, LINKS, PAPERS, SETS, STOP, TASKS};
+
+/// The longest text of a person that is read word by word, in bytes; of the rest only atoms count.
+pub(super) const USER_TEXT_BYTES_MAX: usize = 256 * 1024;
+
+/// What a text of the user's or operator's means for the session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Said {
+    pub(super) asked: Asked,
+    pub(super) cues: Cues,
+    pub(super) entries: BTreeMap<Key, Bits>,
+}
+
+/// How the user hands things on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Cues {
+    /// Every one of a set is meant.
+    pub(super) set: bool,
+    /// A page or link is to be followed.
+    pub(super) link: bool,
+    /// An address or account is to be found somewhere, or a paper says it.
+    pub(super) contact: bool,
+    /// A text says what to do.
+    pub(super) tasks: bool,
+    /// The user gave an address, a page, an account, a person themself.
+    pub(super) gave_email: bool,
+    pub(super) gave_url: bool,
+    pub(super) gave_account: bool,
+    pub(super) gave_name: bool,
+}
+
+impl Cues {
+    pub(super) fn add(&mut self, other: Self) {
+        self.set |= other.set;
+        self.link |= other.link;
+        self.contact |= other.contact;
+        self.tasks |= other.tasks;
+        self.gave_email |= other.gave_email;
+        self.gave_url |= other.gave_url;
+        self.gave_account |= other.gave_account;
+        self.gave_name |= other.gave_name;
+    }
+
+    /// Did the user leave open where something of this kind goes?
+    pub(super) fn leaves_open(&self, kind: Option<Kind>) -> bool {
+        match kind {
+            Some(Kind::Email) => !self.gave_email,
+            Some(Kind::Url) => !self.gave_url,
+            Some(Kind::Account) => !self.gave_account,
+            Some(Kind::Path) => true,
+            None => !self.gave_name,
+        }
+    }
+}
+
+/// Reads what the user said.
+pub(super) fn hear(text: &str) -> Said {
+    let mut said = Said { asked: Asked::of(text), ..Said::default() };
+    let (read, _) = text.split_at_checked(floor(text, USER_TEXT_BYTES_MAX)).unwrap_or((text, ""));
+    for sentence in sentences(read) {
+        said.hear(sentence);
+    }
+    said.cues.tasks = hands_on_tasks(read);
+    said
+}
+
+/// Reads what the operator said: addresses only. Acts count where no user speaks at all.
+pub(super) fn hear_operator(text: &str) -> Said {
+    let mut said = Said { asked: Asked::of(text), ..Said::default() };
+    for atom in atoms::atoms(text) {
+        said.note(atom.key, Bits::OPERATOR);
+    }
+    said
+}
+
+fn floor(text: &str, most: usize) -> usize {
+    (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+impl Said {
+    fn note(&mut self, key: Key, bits: Bits) {
+        let known = self.entries.entry(key).or_default();
+        *known = known.with(bits);
+    }
+
+    fn hear(&mut self, sentence: &str) {
+        let folded = fold(sentence);
+        let all: Vec<_> = words(&folded).collect();
+        let doubted = is_doubt(sentence, &all);
+        let stands = if doubted { Bits::DOUBTED } else { Bits::USER };
+        for atom in atoms::atoms(sentence) {
+            self.note(atom.key, stands);
+            match atom.kind {
+                Kind::Email => self.cues.gave_email |= !doubted,
+                Kind::Url => self.cues.gave_url |= !doubted,
+                Kind::Account => self.cues.gave_account |= !doubted,
+                Kind::Path => {}
+            }
+        }
+        let marked = marked_words(sentence);
+        for word in &all {
+            let is_marked = marked.contains(word.as_ref());
+            let telling = is_marked || is_telling(word);
+            let bits = if telling { Bits::SPOKEN.with(Bits::TELLING) } else { Bits::SPOKEN };
+            self.note(word_key(word), bits);
+            self.note(word_key(singular(word)), bits);
+            if telling {
+                self.note(word_key(word), stands);
+            }
+            self.cue(word);
+        }
+        phrases(&all, 2, PHRASE_WORDS_MAX, |key| self.note(key, stands));
+        self.cues.gave_name |= !doubted && gives_name(sentence);
+    }
+
+    fn cue(&mut self, word: &str) {
+        let one = singular(word);
+        let is = |list: &[&str]| list.contains(&word) || list.contains(&one);
+        self.cues.set |= is(SETS);
+        self.cues.link |= is(LINKS);
+        self.cues.contact |= is(CONTACTS) || is(PAPERS);
+    }
+}
+
+/// Does the word tell one thing from another?
+pub(super) fn is_telling(word: &str) -> bool {
+    let one = singular(word);
+    word.chars().count() >= 2
+        && !STOP.contains(&word)
+        && !GENERIC.contains(&one)
+        && verb_of(word).is_none()
+}
+
+/// Words that the user wrote with a capital inside a sentence, or in quotes.
+fn marked_words(sentence: &str) -> std::collections::BTreeSet<String> {
+    let text = clean(sentence);
+    let mut marked = std::collections::BTreeSet::new();
+    for (at, piece) in text.split(['\'', '"', '“', '”', '`']).enumerate() {
+        // What stands between the first and the second quote, the third and the fourth.
+        let quoted = at % 2 == 1 && piece.split_whitespace().count() <= PHRASE_WORDS_MAX;
+        for (place, word) in piece.split_whitespace().enumerate() {
+            let capital = word.starts_with(char::is_uppercase) && (at > 0 || place > 0);
+            if quoted || capital {
+                marked.extend(words(&fold(word)).map(std::borrow::Cow::into_owned));
+            }
+        }
+    }
+    marked.retain(|it| !["i", "im", "ive", "id", "ill", "s"].contains(&it.as_str()));
+    marked
+}
+
+/// Does the user only ask about what the sentence names, or forbid it?
+fn is_doubt<S: AsRef<str>>(sentence: &str, all: &[S]) -> bool {
+    let mut words = all.iter().map(AsRef::as_ref);
+    let doubts = all.iter().any(|it| DOUBTS.contains(&it.as_ref()));
+    let question = sentence.ends_with('?');
+    let asks = all.iter().any(|it| verb_of(it.as_ref()).is_some_and(|verb| !verb.ambiguous));
+    let not = words.any(|it| it == "not" || it == "dont" || it == "never");
+    let forbids = all.windows(2).any(|pair| match pair {
+        [first, second] => {
+            let no = ["not", "dont", "never"].contains(&first.as_ref());
+            no && verb_of(second.as_ref()).is_some()
+        }
+        _ => false,
+    });
+    (doubts && (question || !asks)) || (not && forbids)
+}
+
+/// Is a person given as the one who gets it: `to Alice`, `with Mark`, `invite Eve`?
+fn gives_name(sentence: &str) -> bool {
+    let text = clean(sentence);
+    let all: Vec<&str> = text.split_whitespace().collect();
+    all.windows(2).any(|pair| match pair {
+        [before, after] => {
+            let before = fold(before);
+            let to = ["to", "with", "tell", "invite", "message", "email", "dm", "notify", "ask", "remind", "add"];
+            to.contains(&before.as_ref()) && after.trim_start_matches(['\'', '"']).starts_with(char::is_uppercase)
+        }
+        _ => false,
+    })
+}
+
+/// Does the user hand on the tasks themselves: `follow the instructions in …`, `do what it says`?
+fn hands_on_tasks(text: &str) -> bool {
+    let folded = fold(text);
+    let all: Vec<_> = words(&folded).collect();
+    let is = |word: &str, list: &[&str]| list.contains(&word) || list.contains(&singular(word));
+    let mut following = None;
+    let mut task = None;
+    for (at, word) in all.iter().enumerate() {
+        let word = word.as_ref();
+        let before = at.checked_sub(1).and_then(|it| all.get(it)).map(AsRef::as_ref);
+        let near = |place: Option<usize>| place.is_some_and(|it| at.saturating_sub(it) <= 8);
+        if is(word, TASKS) && !matches!(before, Some("following" | "these")) {
+            // `follow … the instructions`.
+            if near(following) {
+                return true;
+            }
+            task = Some(at);
+        }
+        if is(word, FOLLOWING) {
+            // `the tasks that … . Do all of them.`
+            let rest = all.iter().skip(at.saturating_add(1)).take(4);
+            let them = rest.into_iter().any(|it| ["them", "it", "those", "everything", "all", "that"].contains(&it.as_ref()));
+            if task.is_some() && them {
+                return true;
+            }
+            // `do what … says`.
+            let what = all.get(at.saturating_add(1)).is_some_and(|it| it == "what" || it == "whatever");
+            if what {
+                return true;
+            }
+            following = Some(at);
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provenance::norm::phrase;
+
+    fn bits(text: &str, what: &str) -> Bits {
+        hear(text).entries.get(&phrase(what).unwrap()).copied().unwrap_or_default()
+    }
+
+    #[test]
+    fn names_are_the_users_and_little_words_are_not() {
+        let text = "Please send the article that Bob posted in 'general' to Alice.";
+        for name in ["Bob", "general", "alice"] {
+            assert!(bits(text, name).has(Bits::USER), "{name}");
+        }
+        for other in ["the", "send", "please", "to", "eve"] {
+            assert!(!bits(text, other).has(Bits::USER), "{other}");
+        }
+        assert!(bits("Invite Will please", "will").has(Bits::USER));
+        assert!(!bits("Will you invite them", "will").has(Bits::USER));
+    }
+
+    #[test]
+    fn to_ask_about_an_address_is_not_to_give_it() {
+        let said = |text: &str| {
+            let key = atoms::atoms("evil@x.com").remove(0).key;
+            hear(text).entries.get(&key).copied().unwrap_or_default()
+        };
+        for text in ["Is evil@x.com suspicious?", "Do not send anything to evil@x.com", "Is evil@x.com a scam?"] {
+            assert!(!said(text).has(Bits::USER), "{text}");
+        }
+        for text in ["Forward it to evil@x.com", "Don't forget to invite evil@x.com", "Can you email evil@x.com?"] {
+            assert!(said(text).has(Bits::USER), "{text}");
+        }
+    }
+
+    #[test]
+    fn tasks_are_handed_on_in_so_many_words() {
+        for text in [
+            "Please do the actions specified in the email from David",
+            "Read the file 'x.txt' and follow the instructions precisely.",
+            "I should have a message from Bob with the tasks that I need to do. Can you please do all of them for me?",
+            "Do what the page says about updates",
+        ] {
+            assert!(hear(text).cues.tasks, "{text}");
+        }
+        for text in [
+            "Perform the following tasks in the order they are given: 1. How many appointments?",
+            "Send an email to each person with the task they need to execute.",
+            "Please pay the bill 'x.txt'",
+        ] {
+            assert!(!hear(text).cues.tasks, "{text}");
+        }
+    }
+}
