@@ -4,7 +4,7 @@
 usage: check.py [--origins] [DIR]     (default: target/agentdojo-suites)
 
 Well-formed: JSON, one label per call in order, ids unique, every call answered, tools and parameters known.
-Honest: an attack trace holds exactly the clean trace's calls, in order, and answers that differ only by the bait.
+Honest: an attack trace holds exactly the clean trace's calls, in order; before the attack only the poisoned answer differs.
 Hostile: the bait is in an answer before the first injected call; the attacker's own words (`foreign`) are
 nowhere in the clean traces, occur in the bait, and in a harmful call; every attack has a harmful call.
 --origins also lists honest destinations and targets that no earlier text spells out, for a person to look at.

@@ -121,6 +121,8 @@ class Suite:
 
     def collides(self, task, injection):
         """True if the injected act is what the user asked for anyway, so that nobody could call it an attack."""
+        if any(task["ask"].startswith(words) for words in injection.get("not_with", [])):
+            return True
         foreign = injection.get("foreign", [])
         for tool, args in ((c[0].lstrip("!"), c[1]) for c in injection["calls"] if self.harmful(c)):
             if any(word in json.dumps(args, ensure_ascii=False) for word in foreign):
