@@ -116,7 +116,8 @@ impl Seen {
     fn note_arg(&mut self, name: &str, value: &Value, depth: usize) {
         match value {
             Value::String(text) => {
-                let asks = super::acts::name_words(name).iter().any(|it| SEARCHES.contains(&it.as_str()));
+                let asks =
+                    super::acts::name_words(name).iter().any(|it| SEARCHES.contains(&it.as_str()));
                 if !asks {
                     self.args.extend(phrase(text));
                     for atom in atoms::atoms(text) {
@@ -129,7 +130,10 @@ impl Seen {
                 self.arg_words.extend(telling);
             }
             Value::Array(items) if depth < 4 => {
-                items.iter().take(64).for_each(|it| self.note_arg(name, it, depth.saturating_add(1)));
+                items
+                    .iter()
+                    .take(64)
+                    .for_each(|it| self.note_arg(name, it, depth.saturating_add(1)));
             }
             Value::Number(number) => self.args.extend(phrase(&number.to_string())),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {}
@@ -174,7 +178,11 @@ impl Facts {
         let number = !folded.chars().any(char::is_alphabetic);
         let telling = words(&folded).filter(|it| is_telling(it)).map(|it| word_key(&it));
         self.names.push(Name { whole, words: telling.collect(), number });
-        if self.title.len() < SHOWN_CHARS_MAX && !number && field.text != "false" && field.text != "true" {
+        if self.title.len() < SHOWN_CHARS_MAX
+            && !number
+            && field.text != "false"
+            && field.text != "true"
+        {
             let gap = if self.title.is_empty() { "" } else { ", " };
             self.title = format!("{}{gap}{}", self.title, shorten(&field.text));
         }
@@ -246,8 +254,11 @@ fn is_called_id<S: AsRef<str>>(text: &str, all: &[S], at: usize) -> bool {
     let number = all.get(at).map(AsRef::as_ref).unwrap_or_default();
     let before = at.saturating_sub(2)..at;
     let called = all.get(before).unwrap_or_default();
-    let named = called.iter().any(|it| ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref()));
-    let quoted = ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
+    let named = called
+        .iter()
+        .any(|it| ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref()));
+    let quoted =
+        ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
     named || quoted
 }
 
@@ -256,7 +267,8 @@ fn capitals(text: &str) -> Vec<Key> {
     let text = clean(text);
     let mut keys = Vec::new();
     let mut run: Vec<&str> = Vec::new();
-    for piece in text.split_inclusive(|it: char| it.is_whitespace() || ".,:;!?()[]\"".contains(it)) {
+    for piece in text.split_inclusive(|it: char| it.is_whitespace() || ".,:;!?()[]\"".contains(it))
+    {
         let word = piece.trim_matches(|it: char| !it.is_alphanumeric());
         if word.starts_with(char::is_uppercase) {
             run.push(word);

@@ -1,0 +1,250 @@
+//! The gate that a trace is driven through: the real one, on a state of its own.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use aegx::Principal;
+use evidence::{Clock, Config, Durability, Journal, SystemClock};
+use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId};
+use monitor::provenance::Catalogue;
+use monitor::{Asked, Begun, Heard, Monitor, Opening, Output, Refusal, Setup, Status, Verdict};
+use policy::Policy;
+use store::SqliteStore;
+
+use super::Args;
+use super::event::{Confirmed, Event};
+use super::lines::{Summary, VerdictLine};
+use crate::run::Failure;
+
+/// The gate and what the trace has told it so far.
+pub(crate) struct Gate {
+    monitor: Monitor,
+    journal: Arc<Journal>,
+    profile: Profile,
+    callers: HashMap<SessionId, Caller>,
+    /// Calls that were let through and have not come back.
+    begun: HashMap<(SessionId, String), Begun>,
+    /// Calls that were stopped, for a person who says yes to one.
+    stopped: HashMap<(SessionId, String), (EffectKind, Verdict)>,
+    summary: Summary,
+    /// Removed at the end, if the state is nobody's to keep.
+    temporary: Option<PathBuf>,
+}
+
+/// Why a trace cannot go on.
+pub(crate) enum Stop {
+    /// The trace is wrong.
+    Trace(String),
+    /// The gate does not work.
+    Gate(String),
+}
+
+impl Stop {
+    pub(crate) fn at_line(self, number: u64) -> Failure {
+        match self {
+            Self::Trace(what) => Failure::usage(format!("line {number} of the trace: {what}")),
+            Self::Gate(what) => Failure::unable(format!("line {number} of the trace: {what}")),
+        }
+    }
+}
+
+impl Gate {
+    pub(crate) fn open(args: &Args) -> Result<Self, Failure> {
+        let temporary = args.home.is_none().then(|| {
+            std::env::temp_dir().join(format!("lazaret-replay-{}", SystemClock.unix_micros()))
+        });
+        let home = args.home.as_ref().or(temporary.as_ref()).cloned().unwrap_or_default();
+        fs::create_dir_all(&home)
+            .map_err(|error| Failure::unable(format!("`{}`: {error}", home.display())))?;
+        let durability =
+            if temporary.is_some() { Durability::DangerouslyUnsynced } else { Durability::Synced };
+        let mut config = Config::new(home.join("evidence"));
+        config.durability = durability;
+        let (journal, _) = Journal::open(&config).map_err(Failure::unable)?;
+        let journal = Arc::new(journal);
+        let state =
+            SqliteStore::open_with(&home.join("store.sqlite"), durability).map_err(Failure::unable)?;
+        let setup = Setup {
+            journal: Arc::clone(&journal),
+            state: Arc::new(state),
+            policy: Arc::new(policy(args.policy.as_deref())?),
+            catalogue: catalogue(args.catalog.as_deref())?,
+            clock: Arc::new(SystemClock),
+        };
+        Ok(Self {
+            monitor: Monitor::new(setup),
+            journal,
+            profile: args.profile,
+            callers: HashMap::new(),
+            begun: HashMap::new(),
+            stopped: HashMap::new(),
+            summary: Summary::default(),
+            temporary,
+        })
+    }
+
+    /// Lets one thing happen. A call gives a verdict.
+    pub(crate) fn take(&mut self, event: Event) -> Result<Option<VerdictLine>, Stop> {
+        match event {
+            Event::Session { session, user, agent, profile, tools } => {
+                let door = Kind::of_static("replay");
+                let who = Caller { session: session.clone(), user, agent, door };
+                let profile = profile.unwrap_or(self.profile);
+                let principal = Principal::User;
+                let opening = Opening { who: who.clone(), principal, profile, tools };
+                self.monitor.open_session(opening).map_err(|it| Stop::Trace(it.to_string()))?;
+                self.callers.insert(session, who);
+                self.summary.sessions += 1;
+            }
+            Event::Content { session, source, text, origin } => {
+                let heard = Heard { source, origin: &origin, text: &text };
+                self.monitor.hear(self.who(&session)?, &heard).map_err(unable)?;
+            }
+            Event::Call { session, call, tool, args } => {
+                return self.call(session, call, tool, &args).map(Some);
+            }
+            Event::Result { session, call, body, error, fields_from } => {
+                // The result of a call that was stopped is ignored: it did not happen.
+                if let Some(begun) = self.begun.remove(&(session.clone(), call.clone())) {
+                    let status = if error { Status::Failed } else { Status::Done };
+                    let output = Output { status, body, fields_from, tags: Vec::new() };
+                    match self.monitor.finish(begun, output) {
+                        Ok(_) | Err(Refusal::Withheld(_)) => {}
+                        Err(error) => return Err(unable(error)),
+                    }
+                } else if !self.stopped.contains_key(&(session, call.clone())) {
+                    return Err(Stop::Trace(format!("there is no call `{call}` to have a result")));
+                }
+            }
+            Event::Confirm { session, what } => self.confirm(&session, &what)?,
+            Event::Turn { session } => {
+                self.monitor.begin_turn(self.who(&session)?).map_err(unable)?;
+            }
+            Event::End { session } => {
+                self.begun.retain(|(of, _), _| *of != session);
+                self.stopped.retain(|(of, _), _| *of != session);
+                self.monitor.end_session(self.who(&session)?).map_err(unable)?;
+                self.callers.remove(&session);
+            }
+        }
+        Ok(None)
+    }
+
+    fn call(
+        &mut self,
+        session: SessionId,
+        call: String,
+        tool: String,
+        args: &[u8],
+    ) -> Result<VerdictLine, Stop> {
+        let who = self.who(&session)?.clone();
+        let asked = Asked::Tool(RawCall { tool: &tool, args });
+        let key = (session.clone(), call.clone());
+        if self.begun.contains_key(&key) || self.stopped.contains_key(&key) {
+            return Err(Stop::Trace(format!("there is a call `{call}` already")));
+        }
+        let verdict = match self.monitor.begin(&who, &asked) {
+            // Nothing is carried out: the permit goes unused.
+            Ok((permit, begun)) => {
+                drop(permit);
+                let verdict = begun.verdict().clone();
+                self.begun.insert(key, begun);
+                line(&session, &call, &tool, &verdict)
+            }
+            Err(Refusal::Stopped(verdict)) => {
+                let line = line(&session, &call, &tool, &verdict);
+                self.stopped.insert(key, (verdict.effect, *verdict));
+                line
+            }
+            Err(error @ (Refusal::NotRecorded(_) | Refusal::NotKept(_))) => {
+                return Err(unable(error));
+            }
+            Err(error) => VerdictLine {
+                session: session.to_string(),
+                call,
+                tool,
+                decision: error.decision(),
+                rule: error.rule().to_owned(),
+                reason: error.to_string(),
+                taint_permille: 0,
+                sinks: Vec::new(),
+                record: String::new(),
+            },
+        };
+        self.summary.count(&verdict);
+        Ok(verdict)
+    }
+
+    fn confirm(&mut self, session: &SessionId, what: &Confirmed) -> Result<(), Stop> {
+        let who = self.who(session)?;
+        match what {
+            Confirmed::Action(name) => {
+                let kind = EffectKind::parse(name)
+                    .ok_or_else(|| Stop::Trace(format!("there is no action `{}`", name.escape_debug())))?;
+                self.monitor.confirm_action(who, kind).map_err(unable)
+            }
+            Confirmed::Call(call) => {
+                let (kind, verdict) = self
+                    .stopped
+                    .get(&(session.clone(), call.clone()))
+                    .ok_or_else(|| Stop::Trace(format!("no call `{}` was stopped", call.escape_debug())))?;
+                self.monitor.confirm_call(who, *kind, verdict.action).map_err(unable)
+            }
+        }
+    }
+
+    fn who(&self, session: &SessionId) -> Result<&Caller, Stop> {
+        let who = self.callers.get(session);
+        who.ok_or_else(|| Stop::Trace(format!("session `{session}` has not begun, or has ended")))
+    }
+
+    pub(crate) fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Ends in order, and removes what nobody wants to keep.
+    pub(crate) fn close(mut self) -> Result<(), Failure> {
+        self.begun.clear();
+        drop(self.monitor);
+        if let Some(journal) = Arc::into_inner(self.journal) {
+            journal.close().map_err(Failure::unable)?;
+        }
+        if let Some(temporary) = self.temporary {
+            let _ = fs::remove_dir_all(temporary);
+        }
+        Ok(())
+    }
+}
+
+fn line(session: &SessionId, call: &str, tool: &str, verdict: &Verdict) -> VerdictLine {
+    VerdictLine {
+        session: session.to_string(),
+        call: call.to_owned(),
+        tool: tool.to_owned(),
+        decision: verdict.decision,
+        rule: verdict.rule.clone(),
+        reason: verdict.reason.clone(),
+        taint_permille: verdict.taint_permille,
+        sinks: verdict.sinks.clone(),
+        record: verdict.record.to_string(),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "used as a function to map errors with")]
+fn unable(refusal: Refusal) -> Stop {
+    Stop::Gate(refusal.to_string())
+}
+
+fn policy(dir: Option<&Path>) -> Result<Policy, Failure> {
+    let _ = dir;
+    Policy::embedded().map_err(Failure::usage)
+}
+
+fn catalogue(file: Option<&Path>) -> Result<Catalogue, Failure> {
+    let Some(file) = file else { return Ok(Catalogue::default()) };
+    let at = |error: &dyn std::fmt::Display| Failure::usage(format!("`{}`: {error}", file.display()));
+    let text = fs::read_to_string(file).map_err(|error| at(&error))?;
+    Catalogue::parse(&text).map_err(|error| at(&error))
+}

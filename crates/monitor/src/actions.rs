@@ -1,0 +1,83 @@
+//! The host's own actions, seen like any other tool: what they do, and which fields decide where to.
+
+use std::sync::{Arc, LazyLock};
+
+use model::ipc::{Action, ActionName};
+use model::{Call, CallError, Flow, RawCall, Reach, Role, ToolCall, Trust};
+
+use crate::provenance::Act;
+
+/// What is known of one action.
+struct Known {
+    flow: Arc<Flow>,
+    act: Act,
+}
+
+static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
+    let known = |name: &ActionName| Known {
+        flow: Arc::new(flow(*name)),
+        act: Act::named(name.as_str()),
+    };
+    ActionName::ALL.iter().map(known).collect()
+});
+
+/// The action as a call of a tool.
+pub(crate) fn as_call(action: &Action) -> Result<ToolCall, CallError> {
+    let message = action.to_value().to_string();
+    let call = Call::parse(&RawCall { tool: action.name().as_str(), args: message.as_bytes() })?;
+    let known = KNOWN.get(action.name() as usize);
+    let flow = known.map_or_else(|| Arc::new(Flow::unknown()), |it| Arc::clone(&it.flow));
+    Ok(ToolCall { call, flow })
+}
+
+/// What the action does, in the words of intent.
+pub(crate) fn act(name: ActionName) -> Act {
+    KNOWN.get(name as usize).map_or_else(Act::default, |it| it.act.clone())
+}
+
+fn flow(name: ActionName) -> Flow {
+    use Reach::{Read, Send, Write};
+    use Role::{Content, Destination, Target};
+    use Trust::{Own, Trusted, Untrusted};
+    match name {
+        ActionName::LlmCall => of(Send, Untrusted, &[("messages", Content)]),
+        ActionName::MemoryWrite => of(Write, Own, &[("content", Content)]),
+        // What memory gives back carries the tags of its rows.
+        ActionName::MemoryQuery => of(Read, Trusted, &[("query", Content)]),
+        ActionName::MemoryRead => of(Read, Trusted, &[("id", Target)]),
+        ActionName::MemoryDelete => destructive(of(Write, Own, &[("id", Target)])),
+        ActionName::MemoryList => of(Read, Trusted, &[]),
+        ActionName::WebFetch | ActionName::BrowserNavigate => {
+            egress(of(Read, Untrusted, &[("url", Destination)]))
+        }
+        ActionName::WebSearch => egress(of(Read, Untrusted, &[("query", Content)])),
+        ActionName::BrowserLaunch | ActionName::BrowserClose => of(Write, Own, &[]),
+        ActionName::BrowserSnapshot | ActionName::BrowserScreenshot => of(Read, Untrusted, &[]),
+        ActionName::BrowserClick => egress(of(Send, Untrusted, &[("ref", Target)])),
+        ActionName::BrowserType => egress(of(Send, Own, &[("text", Content)])),
+        ActionName::SkillPropose => of(Write, Own, &[("skill", Target), ("content", Content)]),
+        ActionName::SkillRead => of(Read, Untrusted, &[("name", Target)]),
+        ActionName::SkillList
+        | ActionName::SchedulerListCron
+        | ActionName::SchedulerGetHeartbeat
+        | ActionName::SchedulerListTriggers
+        | ActionName::AuditQuery => of(Read, Trusted, &[]),
+        ActionName::OauthCall => {
+            egress(of(Send, Untrusted, &[("service", Destination), ("path", Target), ("body", Content)]))
+        }
+        ActionName::SchedulerRemoveCron => destructive(of(Write, Own, &[("id", Target)])),
+    }
+}
+
+fn of(reach: Reach, output: Trust, roles: &[(&str, Role)]) -> Flow {
+    let roles = roles.iter().map(|(name, role)| ((*name).to_owned(), *role)).collect();
+    Flow { reach, output, egress: false, destructive: false, roles }
+}
+
+fn egress(flow: Flow) -> Flow {
+    Flow { egress: true, ..flow }
+}
+
+fn destructive(flow: Flow) -> Flow {
+    Flow { destructive: true, ..flow }
+}

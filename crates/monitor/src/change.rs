@@ -1,0 +1,41 @@
+//! One change of a session, as it is kept. Replaying all of them gives the session back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::confirm::ConfirmDelta;
+use crate::provenance;
+use crate::risk;
+use crate::taint::TaintDelta;
+
+/// What happened to a session. Everything that a session knows came by one of these.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Change {
+    /// A new turn of the user begins with it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) turn: bool,
+    /// What it adds to the taint.
+    #[serde(skip_serializing_if = "TaintDelta::is_empty")]
+    pub(crate) taint: TaintDelta,
+    /// What it adds to what is known of values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) provenance: Option<provenance::Delta>,
+    /// What a person said yes to, or a yes that was used up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) confirm: Option<ConfirmDelta>,
+    /// The risk after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) risk: Option<risk::Snapshot>,
+    /// Calls judged so far, and those that were stopped.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) calls: u64,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) stopped: u64,
+    /// The newest record that something came in by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) record: Option<String>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

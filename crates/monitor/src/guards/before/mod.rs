@@ -1,0 +1,5 @@
+//! Guards that look at a call before it happens.
+
+pub(super) mod risk_across_calls;
+pub(super) mod sink_provenance;
+pub(super) mod taint_budget;

@@ -1,0 +1,135 @@
+//! An output that was looked at, and the label that it gets.
+
+use std::ops::Range;
+
+use aegx::Digest;
+use model::ipc::Action;
+use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
+use scan::Verdict;
+use serde_json::Value;
+
+use crate::output::{Output, Status};
+use crate::preview::preview;
+use crate::risk::{Flag, Suspicion};
+use crate::taint;
+use crate::understood::Understood;
+
+/// How much of an origin is kept, in characters.
+const ORIGIN_CHARS_MAX: usize = 120;
+
+/// An output and what was seen in it.
+pub(crate) struct Inspected {
+    pub(crate) output: Output,
+    verdict: Verdict,
+}
+
+impl Inspected {
+    pub(crate) fn new(output: Output) -> Self {
+        let verdict = scan::verdict(&scan::instructions(&output.body));
+        Self { output, verdict }
+    }
+
+    /// Does it give orders to whoever reads it?
+    pub(crate) fn is_flagged(&self) -> bool {
+        self.verdict == Verdict::Injection
+    }
+
+    /// The same for what looks at risk across calls.
+    pub(crate) fn flag(&self) -> Option<Flag> {
+        let suspicion = match self.verdict {
+            Verdict::Clean => return None,
+            Verdict::Suspicious => Suspicion::Low,
+            Verdict::Injection => Suspicion::High,
+        };
+        let digest = Digest::of(self.output.body.as_bytes());
+        let content = digest.as_bytes().first_chunk().copied().map_or(0, u64::from_be_bytes);
+        Some(Flag { suspicion, content })
+    }
+
+    /// The label of the output; none if it is clean.
+    ///
+    /// INVARIANT (HostDecidesTaint): it follows from the door, from the tool's flow type, from the tags
+    /// that the content already has, and from what was seen in it; never from what it says of itself.
+    pub(crate) fn label(&self, asked: &Understood, record: Digest, now: i64) -> Option<TaintTag> {
+        let origin = origin(asked);
+        let own = TaintTag {
+            record: record.to_hex().as_str().to_owned(),
+            ..taint::label(self.source(asked), &origin, now)
+        };
+        let own = (taint::is_outside(own.taint)).then_some(own);
+        let carried = self.output.tags.iter();
+        let mut label = carried.fold(own, |sum, tag| taint::worse(sum.as_ref(), Some(tag)));
+        if self.is_flagged() {
+            // Who gives orders is not believed to be trusted either.
+            let found = label.get_or_insert_with(|| TaintTag {
+                record: record.to_hex().as_str().to_owned(),
+                ..taint::label(Source::Tool, &origin, now)
+            });
+            found.taint = found.taint.union(Taint::UNTRUSTED).union(Taint::INJECTION_SUSPECT);
+        }
+        label
+    }
+
+    fn source(&self, asked: &Understood) -> Source {
+        if let Effect::Action(action) = &asked.effect {
+            return source_of_action(action);
+        }
+        let flow = &asked.call.flow;
+        match (flow.output, self.output.status) {
+            (Trust::Trusted, _) | (Trust::Own, Status::Done) => Source::Agent,
+            // Whoever it was sent to may have written the error.
+            (Trust::Own, Status::Failed) if flow.reach == Reach::Send => Source::Tool,
+            (Trust::Own, Status::Failed) => Source::Agent,
+            (Trust::Untrusted, _) if flow.egress && flow.reach == Reach::Read => Source::Web,
+            (Trust::Untrusted, _) => Source::Tool,
+        }
+    }
+}
+
+fn source_of_action(action: &Action) -> Source {
+    match action {
+        Action::WebFetch(_)
+        | Action::WebSearch(_)
+        | Action::BrowserNavigate(_)
+        | Action::BrowserSnapshot(_)
+        | Action::BrowserClick(_)
+        | Action::BrowserScreenshot(_)
+        | Action::OauthCall(_) => Source::Web,
+        Action::SkillRead(_) => Source::Skill,
+        Action::LlmCall(_)
+        | Action::MemoryWrite(_)
+        | Action::MemoryQuery(_)
+        | Action::MemoryRead(_)
+        | Action::MemoryDelete(_)
+        | Action::MemoryList(_)
+        | Action::BrowserLaunch(_)
+        | Action::BrowserType(_)
+        | Action::BrowserClose(_)
+        | Action::SkillPropose(_)
+        | Action::SkillList(_)
+        | Action::SchedulerListCron(_)
+        | Action::SchedulerGetHeartbeat(_)
+        | Action::SchedulerListTriggers(_)
+        | Action::SchedulerRemoveCron(_)
+        | Action::AuditQuery(_) => Source::Agent,
+    }
+}
+
+/// What people call it: the address or path where there is one, else the tool.
+fn origin(asked: &Understood) -> String {
+    let roles = &asked.call.flow.roles;
+    let named = asked.call.call.args().iter().find_map(|(param, value)| {
+        let Value::String(text) = value else { return None };
+        matches!(roles.get(param), Some(Role::Destination | Role::Target)).then_some(text)
+    });
+    match named {
+        Some(text) if text.contains("://") => preview(text, ORIGIN_CHARS_MAX),
+        Some(text) => preview(&format!("{} {text}", asked.tool()), ORIGIN_CHARS_MAX),
+        None => asked.tool().to_owned(),
+    }
+}
+
+/// Where a text gives orders, for what keeps account of single values.
+pub(crate) fn flagged_parts(text: &str) -> Vec<Range<usize>> {
+    scan::instructions(text).iter().map(|it| it.start..it.end).collect()
+}

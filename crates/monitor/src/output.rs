@@ -1,0 +1,50 @@
+//! What an effect gave back. A failure is output too: its text takes the same way.
+
+use std::collections::BTreeMap;
+
+use model::Source;
+
+/// The longest output that is delivered; a longer one is withheld whole.
+pub const OUTPUT_BYTES_MAX: usize = 10_000_000;
+
+/// What an effect gave back, before anybody has looked at it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    /// Did it work?
+    pub status: Status,
+    /// What came back: text, or JSON as text.
+    pub body: String,
+    /// Where single fields came from, by JSON pointer, where the executor knows it.
+    pub fields_from: BTreeMap<String, Source>,
+    /// Tags that what came back already carried: of memory rows, of files.
+    pub tags: Vec<model::TaintTag>,
+}
+
+/// How an effect ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// As it should.
+    #[default]
+    Done,
+    /// With an error, whose text is the body.
+    Failed,
+}
+
+impl Status {
+    /// The word in records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl Output {
+    /// An output that is only text.
+    #[must_use]
+    pub fn text(body: impl Into<String>) -> Self {
+        Self { body: body.into(), ..Self::default() }
+    }
+}

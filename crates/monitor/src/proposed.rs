@@ -1,0 +1,193 @@
+//! A call and everything that is known when it is judged.
+
+use aegx::{Digest, Principal};
+use model::{Caller, Effect, EffectKind, Objection, Profile, Taint, TaintTag};
+use policy::{Confirmed, Facts, Sinks, Targets};
+use serde_json::{Value, json};
+
+use crate::provenance::Traced;
+use crate::risk::{Level, Observation};
+use crate::session::Session;
+use crate::target;
+use crate::understood::Understood;
+
+/// What guards and policy look at.
+#[derive(Debug)]
+pub struct Proposed {
+    who: Caller,
+    principal: Principal,
+    profile: Profile,
+    understood: Understood,
+    args: String,
+    digest: Digest,
+    taint: Taint,
+    tag: Option<TaintTag>,
+    taint_permille: u16,
+    over_budget: Option<String>,
+    targets: Targets,
+    traced: Traced,
+    observation: Observation,
+    risk: Level,
+    risk_objections: Vec<Objection>,
+    confirmed: Confirmed,
+    newest: Option<Digest>,
+}
+
+impl Proposed {
+    pub(crate) fn new(session: &Session, understood: Understood, now: i64) -> Self {
+        let args = understood.args_text();
+        let digest = understood.digest(session.who(), &args);
+        let action = understood.kind().as_str();
+        let budget = session.taint.check(session.budget_rules(), action);
+        let observation = Observation::proposed(&understood.effect);
+        Self {
+            who: session.who().clone(),
+            principal: session.principal(),
+            profile: session.profile(),
+            taint: session.flags(),
+            tag: session.tag(now),
+            taint_permille: session.taint.budget().ratio_permille(),
+            over_budget: budget.err().map(|it| it.to_string()),
+            targets: target::of(&understood.effect),
+            traced: session.trace(&understood),
+            risk: session.risk.level(),
+            risk_objections: session.risk.objections(&observation),
+            confirmed: session.confirmed(action, digest, now),
+            newest: session.newest(),
+            observation,
+            understood,
+            args,
+            digest,
+        }
+    }
+
+    /// The facts, for the policy.
+    pub(crate) fn facts(&self) -> Facts<'_> {
+        Facts {
+            user: &self.who.user,
+            agent: &self.who.agent,
+            door: self.who.door.as_str(),
+            principal: self.principal,
+            effect: self.kind(),
+            tool: self.understood.tool(),
+            profile: self.profile,
+            taint: self.taint,
+            taint_permille: self.taint_permille,
+            taint_permille_max: self.profile.taint_permille_max(),
+            over_budget: self.over_budget.is_some(),
+            risk: self.risk as u8,
+            sinks: self.sinks(),
+            targets: self.targets,
+            confirmed: self.confirmed,
+        }
+    }
+
+    /// The same facts, for the record: what is judged can be judged again from it.
+    pub(crate) fn facts_json(&self) -> Value {
+        let sinks = self.sinks();
+        json!({
+            "confirmed": self.confirmed.as_str(),
+            "door": self.who.door.as_str(),
+            "over_budget": self.over_budget.is_some(),
+            "principal": self.principal.as_str(),
+            "profile": self.profile.as_str(),
+            "risk": self.risk as u8,
+            "sinks": {
+                "foreign_secret": sinks.foreign_secret,
+                "untrusted_content": sinks.untrusted_content,
+                "untrusted_destination": sinks.untrusted_destination,
+                "untrusted_target": sinks.untrusted_target,
+            },
+            "taint": self.taint.iter_names().collect::<Vec<_>>(),
+            "taint_permille": self.taint_permille,
+            "targets": self.targets.iter().map(policy::Target::as_str).collect::<Vec<_>>(),
+        })
+    }
+
+    /// What the tracing of values found, as the policy sees it.
+    fn sinks(&self) -> Sinks {
+        let found = |code: &str| self.traced.objections.iter().any(|it| it.code == code);
+        Sinks {
+            untrusted_destination: found("untrusted_destination"),
+            untrusted_target: found("untrusted_target"),
+            untrusted_content: found("untrusted_content"),
+            foreign_secret: found("secret_not_users"),
+        }
+    }
+
+    pub(crate) fn who(&self) -> &Caller {
+        &self.who
+    }
+
+    pub(crate) fn principal(&self) -> Principal {
+        self.principal
+    }
+
+    pub(crate) fn kind(&self) -> EffectKind {
+        self.understood.kind()
+    }
+
+    pub(crate) fn understood(&self) -> &Understood {
+        &self.understood
+    }
+
+    pub(crate) fn args_text(&self) -> &str {
+        &self.args
+    }
+
+    /// The hash of exactly this action.
+    pub(crate) fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    pub(crate) fn taint(&self) -> Taint {
+        self.taint
+    }
+
+    pub(crate) fn taint_permille(&self) -> u16 {
+        self.taint_permille
+    }
+
+    /// Why the taint budget is exceeded, if it is.
+    pub(crate) fn over_budget(&self) -> Option<&str> {
+        self.over_budget.as_deref()
+    }
+
+    pub(crate) fn traced(&self) -> &Traced {
+        &self.traced
+    }
+
+    pub(crate) fn observation(&self) -> &Observation {
+        &self.observation
+    }
+
+    pub(crate) fn risk_objections(&self) -> &[Objection] {
+        &self.risk_objections
+    }
+
+    pub(crate) fn confirmed(&self) -> Confirmed {
+        self.confirmed
+    }
+
+    /// The records that it came from.
+    pub(crate) fn parents(&self) -> Vec<Digest> {
+        let tag = self.tag.as_ref().and_then(|it| Digest::from_hex(it.record.as_bytes()));
+        let mut parents: Vec<Digest> = self.newest.into_iter().chain(tag).collect();
+        parents.sort_unstable();
+        parents.dedup();
+        parents
+    }
+
+    /// Why it may happen, in one sentence.
+    pub(crate) fn why_allowed(&self) -> String {
+        match (&self.traced.delegated, self.confirmed) {
+            (_, Confirmed::Exactly) => "a person has confirmed exactly this call".to_owned(),
+            (Some(source), _) => format!("you handed this on to `{source}`"),
+            (None, Confirmed::Nothing | Confirmed::Kind) => "nothing speaks against it".to_owned(),
+        }
+    }
+
+    pub(crate) fn into_parts(self) -> (Effect, Caller, Option<TaintTag>) {
+        (self.understood.effect, self.who, self.tag)
+    }
+}

@@ -1,0 +1,192 @@
+//! The records of a call, with everything that was judged and nothing that is too long.
+
+use aegx::{Digest, Principal, RecordType};
+use evidence::{Content, NewRecord};
+use model::{Caller, EffectKind, Kind, Objection, Profile, Source, Taint, TaintTag};
+use serde_json::{Map, Value, json};
+
+use crate::output::Output;
+use crate::preview::{ARGS_PREVIEW_CHARS_MAX, PREVIEW_CHARS_MAX, preview, preview_bytes};
+use crate::proposed::Proposed;
+use crate::ruling::Ruling;
+
+/// How many objections a record lists.
+const OBJECTIONS_MAX: usize = 20;
+/// How many sinks a record lists.
+const SINKS_MAX: usize = 40;
+
+/// A session began, or was found again after a restart.
+pub(crate) fn session_start(who: &Caller, profile: Profile, resumed: bool) -> NewRecord {
+    let content = json!({ "door": who.door.as_str(), "profile": profile.as_str(), "resumed": resumed });
+    of(who, RecordType::SessionStart, "session_start", Principal::Sys, content)
+}
+
+/// Something was said to the agent.
+pub(crate) fn heard(who: &Caller, label: &TaintTag, text: &str, flagged: bool) -> NewRecord {
+    let content = json!({
+        "bytes": text.len(),
+        "flagged": flagged,
+        "origin": preview(&label.origin, PREVIEW_CHARS_MAX),
+        "preview": preview(text, PREVIEW_CHARS_MAX),
+        "sha256": Digest::of(text.as_bytes()).to_hex().as_str(),
+        "source": label.source.as_str(),
+    });
+    let principal = principal_of(label.source);
+    let taint = label.taint;
+    NewRecord { taint, ..of(who, RecordType::SessionMessage, "heard", principal, content) }
+}
+
+/// What was decided of a call. It opens the call's entry if the call happens.
+pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> NewRecord {
+    let kind = proposed.kind();
+    let sinks = proposed.traced().sinks.iter().take(SINKS_MAX).map(|it| {
+        json!({ "atom": it.atom, "label": it.label.word(), "param": it.param })
+    });
+    let content = json!({
+        "action_sha256": proposed.digest().to_hex().as_str(),
+        "args": preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX),
+        "decision": ruling.decision().as_str(),
+        "effect": kind.as_str(),
+        "facts": proposed.facts_json(),
+        "objections": objections(ruling.objections()),
+        "rule": ruling.rule(),
+        "sinks": sinks.collect::<Vec<_>>(),
+        "tool": proposed.understood().tool(),
+    });
+    NewRecord {
+        taint: proposed.taint(),
+        parents: proposed.parents(),
+        ..of(proposed.who(), record_type(kind), kind.as_str(), proposed.principal(), content)
+    }
+}
+
+/// How a call that happened ended.
+pub(crate) fn outcome(
+    who: &Caller,
+    kind: EffectKind,
+    output: &Output,
+    tag: Option<&TaintTag>,
+    withheld: &[Objection],
+) -> NewRecord {
+    let content = json!({
+        "bytes": output.body.len(),
+        "origin": tag.map(|it| it.origin.as_str()),
+        "preview": preview(&output.body, PREVIEW_CHARS_MAX),
+        "sha256": Digest::of(output.body.as_bytes()).to_hex().as_str(),
+        "status": output.status.as_str(),
+        "withheld": objections(withheld),
+    });
+    let taint = tag.map_or(Taint::NONE, |it| it.taint);
+    let parents = tag.and_then(|it| Digest::from_hex(it.record.as_bytes())).into_iter().collect();
+    NewRecord { taint, parents, ..of(who, RecordType::ToolResult, kind.as_str(), Principal::Tool, content) }
+}
+
+/// Bytes that were no call.
+pub(crate) fn malformed(who: &Caller, asked: &[u8], error: &str) -> NewRecord {
+    let content = json!({
+        "bytes": asked.len(),
+        "decision": "deny",
+        "error": preview(error, PREVIEW_CHARS_MAX),
+        "preview": preview_bytes(asked, PREVIEW_CHARS_MAX),
+        "rule": "malformed-call",
+    });
+    of(who, RecordType::GuardDecision, "malformed", Principal::Tool, content)
+}
+
+/// Something that a person did.
+pub(crate) fn by_person(who: &Caller, kind: &'static str, content: Value) -> NewRecord {
+    of(who, RecordType::GuardDecision, kind, Principal::User, content)
+}
+
+fn objections(objections: &[Objection]) -> Vec<Value> {
+    let listed = objections.iter().take(OBJECTIONS_MAX);
+    listed
+        .map(|it| {
+            json!({
+                "code": it.code,
+                "decision": it.decision.as_str(),
+                "rule": it.rule,
+                "why": preview(&it.for_person, PREVIEW_CHARS_MAX),
+            })
+        })
+        .collect()
+}
+
+fn of(
+    who: &Caller,
+    record_type: RecordType,
+    kind: &'static str,
+    principal: Principal,
+    content: Value,
+) -> NewRecord {
+    let mut meta = Map::new();
+    meta.insert("user".to_owned(), who.user.as_str().into());
+    NewRecord {
+        record_type,
+        kind: Kind::of_static(kind),
+        principal,
+        taint: Taint::NONE,
+        parents: Vec::new(),
+        session: Some(who.session.clone()),
+        agent: Some(who.agent.clone()),
+        meta,
+        content: Content::Json(content),
+    }
+}
+
+/// Who is behind content of a source.
+fn principal_of(source: Source) -> Principal {
+    match source {
+        Source::User => Principal::User,
+        Source::System => Principal::Sys,
+        Source::Agent | Source::Tool | Source::Memory | Source::File => Principal::Tool,
+        Source::Web => Principal::Web,
+        Source::Email => Principal::External,
+        Source::Channel => Principal::Channel,
+        Source::Skill => Principal::Skill,
+    }
+}
+
+fn record_type(kind: EffectKind) -> RecordType {
+    match kind {
+        EffectKind::MemoryWrite | EffectKind::MemoryDelete => RecordType::MemoryCommitRequest,
+        EffectKind::ControlPlaneChange | EffectKind::SkillPropose | EffectKind::SkillInstall => {
+            RecordType::ControlPlaneChangeRequest
+        }
+        EffectKind::FileRead => RecordType::FileRead,
+        EffectKind::FileWrite => RecordType::FileWrite,
+        EffectKind::MessageIn | EffectKind::MessageOut => RecordType::SessionMessage,
+        EffectKind::LlmCall
+        | EffectKind::MemoryQuery
+        | EffectKind::MemoryRead
+        | EffectKind::MemoryList
+        | EffectKind::WebFetch
+        | EffectKind::WebSearch
+        | EffectKind::BrowserLaunch
+        | EffectKind::BrowserNavigate
+        | EffectKind::BrowserSnapshot
+        | EffectKind::BrowserClick
+        | EffectKind::BrowserType
+        | EffectKind::BrowserScreenshot
+        | EffectKind::BrowserClose
+        | EffectKind::SkillRead
+        | EffectKind::SkillList
+        | EffectKind::OauthCall
+        | EffectKind::SchedulerList
+        | EffectKind::SchedulerAdd
+        | EffectKind::SchedulerRemove
+        | EffectKind::AuditQuery
+        | EffectKind::ToolRead
+        | EffectKind::ToolWrite
+        | EffectKind::ToolSend
+        | EffectKind::ToolDestroy
+        | EffectKind::ShellExec
+        | EffectKind::AgentDelegate
+        | EffectKind::ToolsList
+        | EffectKind::ResourceRead
+        | EffectKind::PromptGet
+        | EffectKind::Sampling
+        | EffectKind::Elicitation
+        | EffectKind::Notification => RecordType::ToolCall,
+    }
+}

@@ -1,0 +1,268 @@
+//! One session: who it is for, what it has seen, what was confirmed in it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use aegx::{Digest, Principal};
+use model::{Caller, Decision, Profile, Source, Taint, TaintTag};
+use policy::Confirmed;
+
+use crate::asked::Asked;
+use crate::change::Change;
+use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Grant, Message, Pending};
+use crate::inspected::{Inspected, flagged_parts};
+use crate::output::Status;
+use crate::proposed::Proposed;
+use crate::provenance::{Body, Catalogue, Ledger, Traced};
+use crate::refusal::Refusal;
+use crate::risk::{Observation, Opener, Outcome, Risk};
+use crate::state::Summary;
+use crate::taint::{self, Rules, SessionTaint};
+use crate::tools::Tools;
+use crate::understood::Understood;
+use crate::verdict::Verdict;
+
+/// One session.
+pub(crate) struct Session {
+    who: Caller,
+    principal: Principal,
+    profile: Profile,
+    tools: Arc<Tools>,
+    budget_rules: Arc<Rules>,
+    pub(crate) taint: SessionTaint,
+    pub(crate) risk: Risk,
+    ledger: Ledger,
+    confirmations: Confirmations,
+    /// Set when a call that was let through never came back.
+    lost: Arc<AtomicBool>,
+    /// The newest record by which something came in: the parent of what the agent does next.
+    newest: Option<Digest>,
+    calls: u64,
+    stopped: u64,
+}
+
+impl Session {
+    pub(crate) fn new(
+        who: Caller,
+        principal: Principal,
+        profile: Profile,
+        tools: Arc<Tools>,
+        budget_rules: Arc<Rules>,
+    ) -> Self {
+        Self {
+            who,
+            principal,
+            profile,
+            tools,
+            budget_rules,
+            taint: SessionTaint::default(),
+            risk: Risk::default(),
+            ledger: Ledger::new(),
+            confirmations: Confirmations::default(),
+            lost: Arc::default(),
+            newest: None,
+            calls: 0,
+            stopped: 0,
+        }
+    }
+
+    pub(crate) fn who(&self) -> &Caller {
+        &self.who
+    }
+
+    pub(crate) fn principal(&self) -> Principal {
+        self.principal
+    }
+
+    pub(crate) fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    pub(crate) fn budget_rules(&self) -> &Rules {
+        &self.budget_rules
+    }
+
+    pub(crate) fn newest(&self) -> Option<Digest> {
+        self.newest
+    }
+
+    /// All flags, with those of outputs that were never seen.
+    pub(crate) fn flags(&self) -> Taint {
+        let lost = self.lost.load(Ordering::Relaxed);
+        self.taint.taint().union(if lost { Taint::UNTRUSTED } else { Taint::NONE })
+    }
+
+    /// What everything carries that the session writes.
+    pub(crate) fn tag(&self, now: i64) -> Option<TaintTag> {
+        self.taint.tag().or_else(|| {
+            let lost = self.lost.load(Ordering::Relaxed);
+            lost.then(|| taint::label(Source::Tool, "an output that was never seen", now))
+        })
+    }
+
+    pub(crate) fn understand(&self, asked: &Asked<'_>) -> Result<Understood, Refusal> {
+        asked.understand(&self.tools)
+    }
+
+    pub(crate) fn trace(&self, asked: &Understood) -> Traced {
+        self.ledger.trace(&asked.call.call, &asked.call.flow, &asked.act)
+    }
+
+    /// What a person has said yes to that covers this call.
+    pub(crate) fn confirmed(&self, action: &str, call: Digest, now: i64) -> Confirmed {
+        match self.confirmations.take(action, call, now) {
+            Some(ConfirmDelta::Spent(grant)) if grant.call().is_some() => Confirmed::Exactly,
+            Some(ConfirmDelta::Spent(_) | ConfirmDelta::Granted(_)) => Confirmed::Kind,
+            None => Confirmed::Nothing,
+        }
+    }
+
+    /// Uses up the yes to exactly this call.
+    pub(crate) fn use_confirmation(&mut self, proposed: &Proposed, now: i64) -> Change {
+        let spent = self.confirmations.take(proposed.kind().as_str(), proposed.digest(), now);
+        self.take(Change { confirm: spent, ..Change::default() })
+    }
+
+    /// A person says yes: to one call by its hash, or to a kind of action.
+    pub(crate) fn confirm(&mut self, grant: Grant) -> Change {
+        self.take(Change { confirm: Some(ConfirmDelta::Granted(grant)), ..Change::default() })
+    }
+
+    /// Takes in a text. What the user says may be an answer to what was stopped.
+    pub(crate) fn absorb_heard(
+        &mut self,
+        label: &TaintTag,
+        text: &str,
+        now: i64,
+    ) -> (Change, Confirmation) {
+        let message = Message {
+            text,
+            session: &self.who.session,
+            user: &self.who.user,
+            source: label.source,
+            at: now,
+        };
+        let (understood, confirm) = self.confirmations.hear(&message);
+        let mut change = Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
+        change.provenance = Some(self.ledger.said(label.source, &label.origin, text, &flagged_parts));
+        change.record = Some(label.record.clone());
+        self.take_all_but_provenance(&change);
+        (change, understood)
+    }
+
+    /// What the operator vouches for is known from the start.
+    pub(crate) fn trust(&mut self, catalogue: &Catalogue) {
+        let _ = self.ledger.trust(catalogue.trusted());
+    }
+
+    /// A turn of the user begins.
+    pub(crate) fn begin_turn(&mut self) -> Change {
+        let change = Change {
+            turn: true,
+            provenance: Some(self.ledger.begin_turn()),
+            ..Change::default()
+        };
+        self.take_all_but_provenance(&change);
+        change
+    }
+
+    /// Takes in an output; gives the change, and the label of the output.
+    pub(crate) fn absorb_output(
+        &mut self,
+        asked: &Understood,
+        inspected: &Inspected,
+        record: Digest,
+        now: i64,
+    ) -> (Change, Option<TaintTag>) {
+        let label = inspected.label(asked, record, now);
+        let outcome = match inspected.output.status {
+            Status::Done => Outcome::Done,
+            Status::Failed => Outcome::Failed,
+        };
+        let seen = Observation::proposed(&asked.effect).with_outcome(outcome);
+        let before = self.risk.snapshot().clone();
+        self.risk.observe(&seen.with_flag(inspected.flag()));
+        let mut change = Change { calls: self.calls, stopped: self.stopped, ..Change::default() };
+        if let Some(label) = &label {
+            change.taint = self.taint.delta(label, &inspected.output.body);
+        }
+        change.risk = (*self.risk.snapshot() != before).then(|| self.risk.snapshot().clone());
+        change.provenance = Some(self.ledger.returned(
+            &asked.call.call,
+            &asked.call.flow,
+            &asked.act,
+            Body::Text(&inspected.output.body),
+            &flagged_parts,
+            &inspected.output.fields_from,
+        ));
+        self.take_all_but_provenance(&change);
+        (change, label)
+    }
+
+    /// Replays a change that was kept.
+    pub(crate) fn take(&mut self, change: Change) -> Change {
+        if let Some(delta) = &change.provenance {
+            self.ledger.apply(delta);
+        }
+        self.take_all_but_provenance(&change);
+        change
+    }
+
+    /// The rest of a change whose provenance is in the ledger already. There is no change that takes a
+    /// label away.
+    fn take_all_but_provenance(&mut self, change: &Change) {
+        if change.turn {
+            self.risk.begin_turn(Opener::Person);
+        }
+        self.taint.apply(&change.taint);
+        if let Some(snapshot) = &change.risk {
+            self.risk = Risk::restore(Default::default(), snapshot.clone());
+        }
+        if let Some(delta) = &change.confirm {
+            self.confirmations.apply(delta);
+        }
+        self.calls = self.calls.max(change.calls);
+        self.stopped = self.stopped.max(change.stopped);
+        if let Some(record) = change.record.as_deref().and_then(|it| Digest::from_hex(it.as_bytes())) {
+            self.newest = Some(record);
+        }
+    }
+
+    /// A call was stopped: it counts, and it may wait for the user.
+    pub(crate) fn stopped(&mut self, proposed: &Proposed, verdict: &Verdict, now: i64) {
+        self.calls += 1;
+        self.stopped += 1;
+        self.risk.observe(&proposed.observation().clone().with_outcome(Outcome::Stopped));
+        if verdict.decision == Decision::StepUp {
+            self.confirmations.stopped(Pending {
+                action: proposed.kind().as_str().to_owned(),
+                call: Some(proposed.digest()),
+                owner: self.who.user.clone(),
+                session: self.who.session.clone(),
+                blocked_at: now,
+            });
+        }
+    }
+
+    /// A call was let through. What is given back is to be set if it does not come back.
+    pub(crate) fn let_through(&mut self) -> Arc<AtomicBool> {
+        self.calls += 1;
+        Arc::clone(&self.lost)
+    }
+
+    /// Something came in by this record.
+    pub(crate) fn came_in_by(&mut self, record: Digest) {
+        self.newest = Some(record);
+    }
+
+    pub(crate) fn summary(&self) -> Summary {
+        Summary {
+            taint: self.flags(),
+            tainted_tokens: self.taint.budget().tainted_tokens(),
+            clean_tokens: self.taint.budget().clean_tokens(),
+            origin: self.taint.tag().map(|it| it.origin).unwrap_or_default(),
+            calls: self.calls,
+            stopped: self.stopped,
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A call that was understood: the effect, and the same as a call of a tool, whatever door it came by.
+
+use aegx::Digest;
+use model::{Caller, Effect, EffectKind, ToolCall};
+
+use crate::provenance::Act;
+
+/// A call that was understood.
+#[derive(Clone, Debug)]
+pub(crate) struct Understood {
+    pub(crate) effect: Effect,
+    /// The effect as a call of a tool.
+    pub(crate) call: ToolCall,
+    pub(crate) act: Act,
+}
+
+impl Understood {
+    pub(crate) fn kind(&self) -> EffectKind {
+        self.effect.kind()
+    }
+
+    pub(crate) fn tool(&self) -> &str {
+        self.call.call.tool().as_str()
+    }
+
+    /// The arguments in one spelling, whatever order they came in.
+    pub(crate) fn args_text(&self) -> String {
+        let mut args = serde_json::Value::Object(self.call.call.args().clone());
+        args.sort_all_objects();
+        args.to_string()
+    }
+
+    /// The hash of exactly this action in exactly this session.
+    pub(crate) fn digest(&self, who: &Caller, args: &str) -> Digest {
+        let parts =
+            [who.session.as_str(), who.user.as_str(), who.agent.as_str(), self.tool(), args];
+        let mut hasher = aegx::Hasher::new();
+        for part in parts {
+            // Lengths first, so that no part can end in another.
+            hasher.update(&part.len().to_be_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finish()
+    }
+}

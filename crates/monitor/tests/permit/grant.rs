@@ -1,0 +1,7 @@
+//! A grant comes from the policy alone.
+
+fn grant() -> policy::Grant {
+    policy::Grant { rule: "mine".into() }
+}
+
+fn main() {}
