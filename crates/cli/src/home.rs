@@ -15,12 +15,20 @@ pub(crate) struct Home {
 impl Home {
     /// The directory of the journal.
     pub(crate) fn journal(&self) -> Result<PathBuf, Failure> {
-        let home = match &self.dir {
-            Some(dir) => dir.clone(),
+        Ok(self.dir()?.join("evidence"))
+    }
+
+    /// The store's file.
+    pub(crate) fn store(&self) -> Result<PathBuf, Failure> {
+        Ok(self.dir()?.join("store.sqlite"))
+    }
+
+    fn dir(&self) -> Result<PathBuf, Failure> {
+        match &self.dir {
+            Some(dir) => Ok(dir.clone()),
             None => std::env::home_dir()
-                .ok_or_else(|| Failure::usage("no home directory; set LAZARET_HOME"))?
-                .join(".lazaret"),
-        };
-        Ok(home.join("evidence"))
+                .map(|it| it.join(".lazaret"))
+                .ok_or_else(|| Failure::usage("no home directory; set LAZARET_HOME")),
+        }
     }
 }

@@ -7,6 +7,8 @@ mod home;
 mod output;
 mod run;
 mod schema;
+mod sessions;
+mod taint;
 
 use std::process::ExitCode;
 

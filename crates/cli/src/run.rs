@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{check, demo, evidence, output, schema};
+use crate::{check, demo, evidence, output, schema, sessions, taint};
 
 /// A security runtime for AI agents.
 ///
@@ -31,6 +31,8 @@ enum Command {
     Check(check::Args),
     Schema(schema::Args),
     Evidence(Box<evidence::Args>),
+    Sessions(sessions::Args),
+    Taint(taint::Args),
 }
 
 /// Runs the program.
@@ -40,6 +42,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Evidence(args) => evidence::run(*args),
+        Command::Sessions(args) => sessions::run(&args),
+        Command::Taint(args) => taint::run(&args),
     };
     let exit = outcome.unwrap_or_else(|failure| {
         output::error(&failure.message);

@@ -65,6 +65,11 @@ fn functions_fit_on_a_screen() {
             if open.is_none() && begins && !trimmed.starts_with("//") && !line.ends_with(';') {
                 open = Some((number, format!("{indent}}}")));
             }
+            // A trait's method over several lines has no body to measure.
+            let declared = |end: &str| line.starts_with(&end.replace('}', ")"));
+            if line.ends_with(';') && open.as_ref().is_some_and(|(_, end)| declared(end)) {
+                open = None;
+            }
             if let Some((start, end)) = &open
                 && line.trim_end() == end
             {

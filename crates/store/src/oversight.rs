@@ -16,6 +16,12 @@ pub trait Oversight: Send + Sync {
     /// If the store does not work.
     fn sessions(&self, limit: u32) -> Result<Vec<SessionRow>, Broken>;
 
+    /// The newest tainted sessions, at most `limit`, newest first.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    fn tainted_sessions(&self, limit: u32) -> Result<Vec<SessionRow>, Broken>;
+
     /// One session.
     ///
     /// # Errors

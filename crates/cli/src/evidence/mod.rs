@@ -6,7 +6,7 @@ mod export;
 mod filter;
 mod import;
 mod machine;
-mod open;
+pub(crate) mod open;
 mod query;
 mod retain;
 mod show;

@@ -146,10 +146,11 @@ fn insert(
     id: Uuid,
 ) -> Result<Result<Written, MemoryError>, Broken> {
     let user = new.user.as_str();
-    let equal = equal_rows(db, new, print)?;
+    let same = same_row(db, new, print)?;
+    // Whatever was ever tainted has its label, so that this knows equal rows and deleted ones.
     let known = labels::worst_of(db, user, &print.both())?;
-    let tag = worst(new.tag.clone(), worst(equal.tag, known));
-    if equal.same.is_none() && count(db, user)? >= MEMORY_ROWS_PER_USER_MAX {
+    let tag = worst(new.tag.clone(), known);
+    if same.is_none() && count(db, user)? >= MEMORY_ROWS_PER_USER_MAX {
         return Ok(Err(MemoryError::Full));
     }
     if let Some(tag) = &tag {
@@ -163,7 +164,7 @@ fn insert(
         let seen = print.seen();
         taint.execute(params![user, seen.as_bytes(), source, bits, origin, time, record])?;
     }
-    if let Some(id) = equal.same {
+    if let Some(id) = same {
         return Ok(Ok(Written { id, tag, is_duplicate: true }));
     }
     insert_row(db, new, print, id, tag.as_ref())?;
@@ -214,36 +215,17 @@ fn insert_row(
     Ok(())
 }
 
-/// What the user's rows with equal content say.
-struct Equal {
-    /// The worst tag of them.
-    tag: Option<TaintTag>,
-    /// The one that has the same bytes, scope and kind.
-    same: Option<Uuid>,
-}
-
-fn equal_rows(db: &Connection, new: &NewMemory, print: &Fingerprint) -> Result<Equal, Broken> {
-    let sql = format!(
-        "SELECT id, exact = ?3 AND scope = ?4 AND type = ?5, {TAG} FROM memory
-         WHERE user = ?1 AND seen = ?2 ORDER BY n DESC"
-    );
-    let mut select = db.prepare_cached(&sql)?;
-    let seen = print.seen();
-    let mut rows = select.query(params![
-        new.user.as_str(),
-        seen.as_bytes(),
-        print.exact().as_bytes(),
-        new.scope,
-        new.kind.as_str(),
-    ])?;
-    let mut equal = Equal { tag: None, same: None };
-    while let Some(row) = rows.next()? {
-        equal.tag = worst(equal.tag.take(), tag(row, 2)?);
-        if row.get(1)? {
-            equal.same = Some(columns::uuid(&row.get::<_, String>(0)?)?);
-        }
-    }
-    Ok(equal)
+/// The user's row with the same bytes, scope and kind.
+fn same_row(db: &Connection, new: &NewMemory, print: &Fingerprint) -> Result<Option<Uuid>, Broken> {
+    let mut select = db.prepare_cached(
+        "SELECT id FROM memory WHERE user = ?1 AND seen = ?2 AND exact = ?3 AND scope = ?4
+             AND type = ?5",
+    )?;
+    let [exact, seen] = print.both();
+    let user = new.user.as_str();
+    let key = params![user, seen.as_bytes(), exact.as_bytes(), new.scope, new.kind.as_str()];
+    let id: Option<String> = select.query_row(key, |row| row.get(0)).optional()?;
+    id.as_deref().map(columns::uuid).transpose()
 }
 
 fn count(db: &Connection, user: &str) -> Result<i64, Broken> {
@@ -251,20 +233,16 @@ fn count(db: &Connection, user: &str) -> Result<i64, Broken> {
     Ok(select.query_row([user], |row| row.get(0)).optional()?.unwrap_or(0))
 }
 
+/// Takes a row away. Its label, which it got when it was written, stays.
 fn delete(db: &Connection, user: &UserId, id: Uuid) -> Result<bool, Broken> {
-    let sql = format!("DELETE FROM memory WHERE id = ?1 AND user = ?2 RETURNING n, seen, {TAG}");
-    let mut delete = db.prepare_cached(&sql)?;
-    let gone = delete.query_row(params![id.to_string(), user.as_str()], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?, tag(row, 2)))
-    });
-    let Some((n, seen, tag)) = gone.optional()? else { return Ok(false) };
+    let mut delete =
+        db.prepare_cached("DELETE FROM memory WHERE id = ?1 AND user = ?2 RETURNING n")?;
+    let gone = delete.query_row(params![id.to_string(), user.as_str()], |row| row.get(0));
+    let n: Option<i64> = gone.optional()?;
+    let Some(n) = n else { return Ok(false) };
     db.prepare_cached("DELETE FROM memory_words WHERE rowid = ?1")?.execute([n])?;
     db.prepare_cached("UPDATE memory_counts SET count = count - 1 WHERE user = ?1")?
         .execute([user.as_str()])?;
-    if let Some(tag) = tag? {
-        // It was labelled when it was written; forgetting the row must not forget that.
-        labels::remember(db, user.as_str(), &[columns::digest(&seen)?], &tag)?;
-    }
     Ok(true)
 }
 

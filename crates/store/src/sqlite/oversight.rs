@@ -7,7 +7,6 @@ use rusqlite::{Connection, Row, params};
 
 use super::columns::{self, unreadable};
 use super::{SqliteStore, labels, memory, sessions};
-use crate::content::Fingerprint;
 use crate::error::Broken;
 use crate::memory::MemoryRow;
 use crate::oversight::{ClearError, Clearing, Oversight, REASON_BYTES_MAX, Subject, Word};
@@ -18,7 +17,12 @@ const ROW_BYTES: usize = 4096;
 
 impl Oversight for SqliteStore {
     fn sessions(&self, limit: u32) -> Result<Vec<SessionRow>, Broken> {
-        self.look(|db| sessions::newest(db, limit))
+        self.look(|db| sessions::newest(db, "", limit))
+    }
+
+    fn tainted_sessions(&self, limit: u32) -> Result<Vec<SessionRow>, Broken> {
+        let tainted = "WHERE taint <> 0 OR tainted_tokens > 0";
+        self.look(|db| sessions::newest(db, tainted, limit))
     }
 
     fn session(&self, id: &SessionId) -> Result<Option<SessionRow>, Broken> {
@@ -105,12 +109,16 @@ fn clear_session(db: &Connection, id: &SessionId) -> Result<Option<Taint>, Broke
 /// Clears a row, its equals and the labels of its content. Answers what it carried, if it is there.
 fn clear_memory(db: &Connection, id: Uuid) -> Result<Option<Taint>, Broken> {
     let Some(row) = any_row(db, id)? else { return Ok(None) };
-    let print = Fingerprint::of(row.content.as_bytes());
-    labels::forget(db, row.user.as_str(), &print.both())?;
+    let user = row.user.as_str();
+    // As they were kept: what counts as equal may have changed between versions.
+    let kept = "SELECT exact, seen FROM memory WHERE id = ?1";
+    let (exact, seen): (Vec<u8>, Vec<u8>) =
+        db.query_row(kept, [id.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    labels::forget(db, user, &[columns::digest(&exact)?, columns::digest(&seen)?])?;
     db.execute(
         "UPDATE memory SET tag_source = NULL, tag_taint = NULL, tag_origin = NULL, tag_time = NULL,
              tag_record = NULL WHERE user = ?1 AND seen = ?2",
-        params![row.user.as_str(), print.seen().as_bytes()],
+        params![user, seen],
     )?;
     Ok(Some(row.tag.map_or(Taint::NONE, |it| it.taint)))
 }

@@ -14,9 +14,9 @@ pub const SESSIONS_MAX: i64 = 10_000_000;
 const COLUMNS: &str = "n, id, user, agent, profile, state, taint, tainted_tokens, clean_tokens, \
                        origin, calls, stopped";
 
-/// The newest sessions, newest first.
-pub(super) fn newest(db: &Connection, limit: u32) -> Result<Vec<SessionRow>, Broken> {
-    let sql = format!("SELECT {COLUMNS} FROM sessions ORDER BY n DESC LIMIT ?1");
+/// The newest sessions of which `clause` holds, newest first.
+pub(super) fn newest(db: &Connection, clause: &str, limit: u32) -> Result<Vec<SessionRow>, Broken> {
+    let sql = format!("SELECT {COLUMNS} FROM sessions {clause} ORDER BY n DESC LIMIT ?1");
     let mut select = db.prepare_cached(&sql)?;
     let mut rows = select.query([limit])?;
     let mut found = Vec::new();

@@ -132,5 +132,6 @@ fn lists_show_the_newest_first_and_the_largest_counts_saturate() {
     let rows = store.sessions(2).unwrap();
     let ids: Vec<_> = rows.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, ["c", "b"]);
+    assert_eq!(store.tainted_sessions(2).unwrap(), rows[1..]);
     assert_eq!(rows[1].summary, Summary { tainted_tokens: i64::MAX as u64, ..summary(7) });
 }

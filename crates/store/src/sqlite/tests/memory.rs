@@ -71,9 +71,11 @@ fn a_duplicate_takes_the_worst_trust_of_both_in_either_order() {
             assert_eq!(written.is_duplicate, first == second);
             assert_eq!(written.id == first_written.id, first == second);
             assert_eq!(written.tag, Some(page()));
-            for row in find(&store, "alice", "") {
+            let rows = find(&store, "alice", "");
+            for row in &rows {
                 assert_eq!(row.tag, Some(page()), "{}", row.content);
             }
+            assert_eq!(store.tainted_memory(10).unwrap(), rows);
         }
     }
 }
