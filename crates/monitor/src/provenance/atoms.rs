@@ -189,6 +189,11 @@ fn extension(text: &str) -> Option<&str> {
     (!stem.is_empty() && FILES.contains(&end)).then_some(end)
 }
 
+/// Is the word the ending of a file's name?
+pub(super) fn is_ending(word: &str) -> bool {
+    FILES.contains(&word)
+}
+
 fn is_path(folded: &str) -> bool {
     let slashes = folded.matches(['/', '\\']).count();
     let rooted = folded.starts_with(['/', '~']) || folded.starts_with("./") || folded.starts_with("../");

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::acts::{Act, Asked};
-use super::atoms::{self, Kind};
+use super::atoms::{self, Kind, is_ending};
 use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrase, prefixes, word_key, words};
 use super::segments::{is_order, segments, sentences};
 use super::structure::{Body, Field, Row, Shape, read};
+use super::stopwords::STOP;
 use super::user::is_telling;
 
 /// Finds the places where a text speaks to the assistant, as byte ranges.
@@ -77,7 +78,7 @@ pub(super) struct Facts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Name {
     pub(super) whole: Key,
-    /// Its words that tell something.
+    /// Its words, without little ones and the ending of a file.
     pub(super) words: Vec<Key>,
     /// Only digits: an id, a date, an amount. It relates, it does not designate.
     pub(super) number: bool,
@@ -172,8 +173,9 @@ impl Facts {
         let Some(whole) = phrase(&field.text) else { return };
         let folded = fold(&field.text);
         let number = !folded.chars().any(char::is_alphabetic);
-        let telling = words(&folded).filter(|it| is_telling(it)).map(|it| word_key(&it));
-        self.names.push(Name { whole, words: telling.collect(), number });
+        let named = words(&folded).filter(|it| !STOP.contains(&it.as_ref()) && !is_ending(it));
+        let words = named.map(|it| word_key(&it)).collect();
+        self.names.push(Name { whole, words, number });
         if self.title.len() < SHOWN_CHARS_MAX && !number && field.text != "false" && field.text != "true" {
             let gap = if self.title.is_empty() { "" } else { ", " };
             self.title = format!("{}{gap}{}", self.title, shorten(&field.text));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::lines;
+use super::{lines, yamlish};
 
 /// The longest text that is read as structure; a longer one is prose, in bytes.
 pub(super) const STRUCTURE_BYTES_MAX: usize = 4 << 20;
@@ -91,7 +91,7 @@ fn parse(text: &str) -> Option<Value> {
     let value: Value = if start.starts_with(['{', '[']) {
         serde_json::from_str(start).ok().or_else(|| serde_saphyr::from_str(start).ok())?
     } else if looks_like_yaml(start) {
-        serde_saphyr::from_str(text).ok()?
+        serde_saphyr::from_str(text).ok().or_else(|| yamlish::read(text))?
     } else {
         return None;
     };

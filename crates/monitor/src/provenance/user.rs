@@ -163,19 +163,20 @@ fn marked_words(sentence: &str) -> std::collections::BTreeSet<String> {
 
 /// Does the user only ask about what the sentence names, or forbid it?
 fn is_doubt<S: AsRef<str>>(sentence: &str, all: &[S]) -> bool {
-    let mut words = all.iter().map(AsRef::as_ref);
     let doubts = all.iter().any(|it| DOUBTS.contains(&it.as_ref()));
     let question = sentence.ends_with('?');
     let asks = all.iter().any(|it| verb_of(it.as_ref()).is_some_and(|verb| !verb.ambiguous));
-    let not = words.any(|it| it == "not" || it == "dont" || it == "never");
-    let forbids = all.windows(2).any(|pair| match pair {
-        [first, second] => {
-            let no = ["not", "dont", "never"].contains(&first.as_ref());
-            no && verb_of(second.as_ref()).is_some()
-        }
-        _ => false,
+    // `do not send`, `never send`: an imperative, not a report of what somebody did not do.
+    let forbids = (0..all.len()).any(|at| {
+        let word = |ahead: usize| all.get(at.saturating_add(ahead)).map_or("", AsRef::as_ref);
+        let verb = match (word(0), word(1)) {
+            ("do", "not") => word(2),
+            ("dont" | "never", next) => next,
+            _ => "",
+        };
+        verb_of(verb).is_some()
     });
-    (doubts && (question || !asks)) || (not && forbids)
+    (doubts && (question || !asks)) || forbids
 }
 
 /// Is a person given as the one who gets it: `to Alice`, `with Mark`, `invite Eve`?
