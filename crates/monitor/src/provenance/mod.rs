@@ -30,6 +30,7 @@ mod tie;
 mod trace;
 mod user;
 mod verdict;
+mod yamlish;
 
 pub use acts::Act;
 pub use catalogue::{CATALOGUE_BYTES_MAX, Catalogue, CatalogueError, Trusted};

@@ -163,19 +163,20 @@ fn marked_words(sentence: &str) -> std::collections::BTreeSet<String> {
 
 /// Does the user only ask about what the sentence names, or forbid it?
 fn is_doubt<S: AsRef<str>>(sentence: &str, all: &[S]) -> bool {
-    let mut words = all.iter().map(AsRef::as_ref);
     let doubts = all.iter().any(|it| DOUBTS.contains(&it.as_ref()));
     let question = sentence.ends_with('?');
     let asks = all.iter().any(|it| verb_of(it.as_ref()).is_some_and(|verb| !verb.ambiguous));
-    let not = words.any(|it| it == "not" || it == "dont" || it == "never");
-    let forbids = all.windows(2).any(|pair| match pair {
-        [first, second] => {
-            let no = ["not", "dont", "never"].contains(&first.as_ref());
-            no && verb_of(second.as_ref()).is_some()
-        }
-        _ => false,
+    // `do not send`, `never send`: an imperative, not a report of what somebody did not do.
+    let forbids = (0..all.len()).any(|at| {
+        let word = |ahead: usize| all.get(at.saturating_add(ahead)).map_or("", AsRef::as_ref);
+        let verb = match (word(0), word(1)) {
+            ("do", "not") => word(2),
+            ("dont" | "never", next) => next,
+            _ => "",
+        };
+        verb_of(verb).is_some()
     });
-    (doubts && (question || !asks)) || (not && forbids)
+    (doubts && (question || !asks)) || forbids
 }
 
 /// Is a person given as the one who gets it: `to Alice`, `with Mark`, `invite Eve`?
@@ -185,12 +186,8 @@ fn gives_name(sentence: &str) -> bool {
     all.windows(2).any(|pair| match pair {
         [before, after] => {
             let before = fold(before);
-            let to = [
-                "to", "with", "tell", "invite", "message", "email", "dm", "notify", "ask",
-                "remind", "add",
-            ];
-            to.contains(&before.as_ref())
-                && after.trim_start_matches(['\'', '"']).starts_with(char::is_uppercase)
+            let to = ["to", "with", "tell", "invite", "message", "email", "dm", "notify", "ask", "remind", "add"];
+            to.contains(&before.as_ref()) && after.trim_start_matches(['\'', '"']).starts_with(char::is_uppercase)
         }
         _ => false,
     })
@@ -217,15 +214,12 @@ fn hands_on_tasks(text: &str) -> bool {
         if is(word, FOLLOWING) {
             // `the tasks that … . Do all of them.`
             let rest = all.iter().skip(at.saturating_add(1)).take(4);
-            let them = rest.into_iter().any(|it| {
-                ["them", "it", "those", "everything", "all", "that"].contains(&it.as_ref())
-            });
+            let them = rest.into_iter().any(|it| ["them", "it", "those", "everything", "all", "that"].contains(&it.as_ref()));
             if task.is_some() && them {
                 return true;
             }
             // `do what … says`.
-            let what =
-                all.get(at.saturating_add(1)).is_some_and(|it| it == "what" || it == "whatever");
+            let what = all.get(at.saturating_add(1)).is_some_and(|it| it == "what" || it == "whatever");
             if what {
                 return true;
             }
@@ -263,18 +257,10 @@ mod tests {
             let key = atoms::atoms("evil@x.com").remove(0).key;
             hear(text).entries.get(&key).copied().unwrap_or_default()
         };
-        for text in [
-            "Is evil@x.com suspicious?",
-            "Do not send anything to evil@x.com",
-            "Is evil@x.com a scam?",
-        ] {
+        for text in ["Is evil@x.com suspicious?", "Do not send anything to evil@x.com", "Is evil@x.com a scam?"] {
             assert!(!said(text).has(Bits::USER), "{text}");
         }
-        for text in [
-            "Forward it to evil@x.com",
-            "Don't forget to invite evil@x.com",
-            "Can you email evil@x.com?",
-        ] {
+        for text in ["Forward it to evil@x.com", "Don't forget to invite evil@x.com", "Can you email evil@x.com?"] {
             assert!(said(text).has(Bits::USER), "{text}");
         }
     }
