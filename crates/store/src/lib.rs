@@ -13,6 +13,7 @@ mod sessions;
 mod sqlite;
 mod tag;
 mod turns;
+pub mod workspace;
 
 pub use approvals::{
     Approval, ApprovalError, ApprovalState, Approvals, LIFE_SECONDS_MAX, PENDING_PER_SESSION_MAX,

@@ -1,0 +1,292 @@
+//! The registry: looks at a workspace before and after a session, and keeps the labels.
+
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use aegx::Digest;
+use model::{SessionId, TaintTag};
+use monitor::taint::worse;
+
+use super::changes::{self, Author};
+use super::error::WorkspaceError;
+use super::files;
+use super::manifest::Manifest;
+use super::marks::{Mark, Marks, WHOLE};
+use super::sidecar::{self, SIDECAR, Sidecar};
+
+/// Labels with which a budget is seeded; what is beyond them is put together.
+pub const PRESEED_MAX: usize = 64;
+/// The longest manifest.
+const MANIFEST_BYTES_MAX: u64 = 1 << 28;
+
+/// The labels of all persistent workspaces, in a directory that no agent can reach.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    dir: PathBuf,
+}
+
+/// A workspace as a session finds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// What the session takes in by being there: labels, and how many tokens lie there with each.
+    pub preseed: Vec<(TaintTag, u64)>,
+    /// How the sidecar was found.
+    pub sidecar: Sidecar,
+    /// Marked now, because a copy of something tainted was found.
+    pub marked: Vec<String>,
+    /// There is more than was looked at.
+    pub truncated: bool,
+    /// Sessions that began here and did not end: beside this one, or in a process that died.
+    pub unfinished: Vec<String>,
+}
+
+/// What a session left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct After {
+    /// Files that are marked now and were not before.
+    pub marked: Vec<String>,
+    /// How the sidecar was found.
+    pub sidecar: Sidecar,
+    /// There is more than was looked at.
+    pub truncated: bool,
+}
+
+impl Registry {
+    /// Opens the registry in `dir`, which it makes.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn open(dir: &Path) -> Result<Self, WorkspaceError> {
+        files::create_dir(dir).map_err(WorkspaceError::io(dir))?;
+        Ok(Self { dir: dir.canonicalize().map_err(WorkspaceError::io(dir))? })
+    }
+
+    /// Looks at a workspace before `session` works in it. Seed the session with what it gives.
+    ///
+    /// # Errors
+    /// If the workspace cannot be read or the labels not kept. Then the session must not begin.
+    pub fn before(
+        &self,
+        workspace: &Path,
+        session: &SessionId,
+        now: i64,
+    ) -> Result<Before, WorkspaceError> {
+        let mut place = self.enter(workspace, now)?;
+        // Between sessions nobody is known to have written; what is a copy is still a copy.
+        let author = Author { tag: None, session: session.as_str(), now };
+        let last = place.last()?;
+        let marked = changes::mark(&mut place.marks, &last, &place.seen, &author);
+        let unfinished = place.unfinished()?;
+        if !unfinished.iter().any(|it| it == session.as_str()) {
+            // A session that comes back is still compared with how it first found things.
+            place.keep(&place.base(session))?;
+        }
+        let sidecar = place.finish()?;
+        Ok(Before {
+            preseed: preseed(&place.marks, &place.seen),
+            sidecar,
+            marked,
+            truncated: place.seen.truncated,
+            unfinished,
+        })
+    }
+
+    /// Looks at a workspace after `session`, also in another process than [`before`](Self::before).
+    /// `tag` is the session's label. What it made or changed is marked if it was tainted, or if
+    /// there was a tainted file that it could read.
+    ///
+    /// # Errors
+    /// If the workspace cannot be read or the labels not kept. Try again before the next session.
+    pub fn after(
+        &self,
+        workspace: &Path,
+        session: &SessionId,
+        tag: Option<&TaintTag>,
+        now: i64,
+    ) -> Result<After, WorkspaceError> {
+        let mut place = self.enter(workspace, now)?;
+        let base = place.base(session);
+        // Without the picture from before, everything may be new.
+        let before = read_manifest(&base)?.unwrap_or_default();
+        let there = place.marks.worst();
+        let tag = worse(tag, there.as_ref());
+        let author = Author { tag: tag.as_ref(), session: session.as_str(), now };
+        let marked = changes::mark(&mut place.marks, &before, &place.seen, &author);
+        let sidecar = place.finish()?;
+        files::remove(&base).map_err(WorkspaceError::io(&base))?;
+        Ok(After { marked, sidecar, truncated: place.seen.truncated })
+    }
+
+    /// The marked files of a workspace, as the host knows them.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn marks(&self, workspace: &Path) -> Result<Vec<Mark>, WorkspaceError> {
+        let root = root(workspace)?;
+        let marks = Marks::load(&self.file(&root, "marks"))?;
+        Ok(marks.unwrap_or_default().files.into_values().collect())
+    }
+
+    /// A person vouches for a file as it is now. Says whether it was marked.
+    ///
+    /// # Errors
+    /// If the workspace cannot be read or the labels not kept.
+    pub fn clear(&self, workspace: &Path, path: &str, now: i64) -> Result<bool, WorkspaceError> {
+        let mut place = self.enter(workspace, now)?;
+        let was = place.marks.files.remove(path).is_some();
+        if let Some(entry) = place.seen.entries.get(path) {
+            place.marks.contents.remove(&entry.digest);
+        }
+        place.finish()?;
+        Ok(was)
+    }
+
+    /// Takes the lock of a workspace and looks at everything in it.
+    fn enter(&self, workspace: &Path, now: i64) -> Result<Place, WorkspaceError> {
+        let root = root(workspace)?;
+        if self.dir.starts_with(&root) || root.starts_with(&self.dir) {
+            return Err(WorkspaceError::HoldsStore { path: root, store: self.dir.clone() });
+        }
+        let lock = self.file(&root, "lock");
+        let lock = files::lock(&lock).map_err(WorkspaceError::io(&lock))?;
+        let mut marks = Marks::load(&self.file(&root, "marks"))?.unwrap_or_default();
+        self.follow(&root, &mut marks)?;
+        let seen = Manifest::of(&root).map_err(WorkspaceError::io(&root))?;
+        let sidecar = sidecar::reconcile(&root, &mut marks, &seen, now);
+        let prefix = self.dir.join(key(&root));
+        Ok(Place { root, prefix, marks, seen, sidecar, _lock: lock })
+    }
+
+    /// Finds the contents of a workspace again that was known under another name.
+    fn follow(&self, root: &Path, marks: &mut Marks) -> Result<(), WorkspaceError> {
+        let found = fs::metadata(root).map_err(WorkspaceError::io(root))?;
+        let pointer = self.dir.join(format!("inode.{}-{}", found.dev(), found.ino()));
+        let io = WorkspaceError::io(&pointer);
+        let known = files::read(&pointer, KEY_BYTES_MAX).map_err(io)?;
+        let mine = key(root);
+        if known.as_deref() == Some(mine.as_bytes()) {
+            return Ok(());
+        }
+        let other = known.and_then(|it| Digest::from_hex(&it));
+        if let Some(other) = other
+            && let Some(old) = Marks::load(&self.dir.join(format!("{other}.marks")))?
+        {
+            marks.contents.extend(old.contents);
+            marks.crowded |= old.crowded;
+        }
+        files::replace(&pointer, mine.as_bytes()).map_err(WorkspaceError::io(&pointer))
+    }
+
+    fn file(&self, root: &Path, what: &str) -> PathBuf {
+        self.dir.join(format!("{}.{what}", key(root)))
+    }
+}
+
+const KEY_BYTES_MAX: u64 = 64;
+const BASE_END: char = '~';
+
+/// A workspace that is looked at, under its lock.
+struct Place {
+    root: PathBuf,
+    prefix: PathBuf,
+    marks: Marks,
+    seen: Manifest,
+    sidecar: Sidecar,
+    _lock: File,
+}
+
+impl Place {
+    fn file(&self, what: &str) -> PathBuf {
+        let mut path = self.prefix.clone().into_os_string();
+        path.push(format!(".{what}"));
+        path.into()
+    }
+
+    /// How a session found the tree. The mark at its end is in no session's name.
+    fn base(&self, session: &SessionId) -> PathBuf {
+        self.file(&format!("base.{session}{BASE_END}"))
+    }
+
+    /// The tree as it was looked at last. Where nobody ever looked, as it is now.
+    fn last(&self) -> Result<Manifest, WorkspaceError> {
+        let last = read_manifest(&self.file("last"))?;
+        let first_time = !self.marks.has_history();
+        Ok(last.unwrap_or_else(|| if first_time { self.seen.clone() } else { Manifest::default() }))
+    }
+
+    fn keep(&self, path: &Path) -> Result<(), WorkspaceError> {
+        files::replace(path, &sidecar::json(&self.seen)).map_err(WorkspaceError::io(path))
+    }
+
+    /// The sessions that have a picture from before and none from after.
+    fn unfinished(&self) -> Result<Vec<String>, WorkspaceError> {
+        let dir = self.prefix.parent().unwrap_or(Path::new("."));
+        let start = self.file("base.");
+        let start = start.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut found = Vec::new();
+        for entry in fs::read_dir(dir).map_err(WorkspaceError::io(dir))? {
+            let name = entry.map_err(WorkspaceError::io(dir))?.file_name();
+            let name = name.to_string_lossy();
+            let session = name.strip_prefix(&start).and_then(|it| it.strip_suffix(BASE_END));
+            found.extend(session.map(str::to_owned));
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Keeps the marks, first with the host, then beside the files.
+    fn finish(&mut self) -> Result<Sidecar, WorkspaceError> {
+        let text = sidecar::text(&self.marks);
+        let digest = text.as_deref().map(Digest::of);
+        let is_there = self.sidecar == Sidecar::Intact && digest == self.marks.sidecar;
+        self.marks.sidecar = digest;
+        self.marks.save(&self.file("marks"))?;
+        self.keep(&self.file("last"))?;
+        let text = text.filter(|_| !is_there);
+        let written = text.map_or(Ok(()), |it| files::replace(&self.root.join(SIDECAR), &it));
+        // Something may stand in its place. The host's copy is the one that counts.
+        Ok(if written.is_ok() { self.sidecar.clone() } else { Sidecar::Unreadable })
+    }
+}
+
+/// How much lies there with which label.
+fn preseed(marks: &Marks, seen: &Manifest) -> Vec<(TaintTag, u64)> {
+    let mut groups: Vec<(TaintTag, u64)> = Vec::new();
+    for mark in marks.files.values() {
+        let all = || seen.entries.values().fold(0, |sum: u64, it| sum.saturating_add(it.tokens));
+        let tokens = match mark.path.as_str() {
+            WHOLE => all(),
+            path => seen.entries.get(path).map_or(1, |it| it.tokens),
+        };
+        let same = |it: &&mut (TaintTag, u64)| {
+            (it.0.source, it.0.taint, &it.0.origin)
+                == (mark.tag.source, mark.tag.taint, &mark.tag.origin)
+        };
+        if let Some(group) = groups.iter_mut().find(same) {
+            group.1 = group.1.saturating_add(tokens);
+        } else if groups.len() < PRESEED_MAX {
+            groups.push((mark.tag.clone(), tokens));
+        } else if let Some(last) = groups.last_mut() {
+            last.0 = worse(Some(&last.0), Some(&mark.tag)).unwrap_or(mark.tag.clone());
+            last.1 = last.1.saturating_add(tokens);
+        }
+    }
+    groups
+}
+
+fn read_manifest(path: &Path) -> Result<Option<Manifest>, WorkspaceError> {
+    let bytes = files::read(path, MANIFEST_BYTES_MAX).map_err(WorkspaceError::io(path))?;
+    // One that cannot be read is none: then everything counts as new.
+    Ok(bytes.and_then(|it| serde_json::from_slice(&it).ok()))
+}
+
+fn root(workspace: &Path) -> Result<PathBuf, WorkspaceError> {
+    let root = workspace.canonicalize().map_err(WorkspaceError::io(workspace))?;
+    if root.is_dir() { Ok(root) } else { Err(WorkspaceError::NoDirectory { path: root }) }
+}
+
+fn key(root: &Path) -> String {
+    Digest::of(root.as_os_str().as_bytes()).to_string()
+}
