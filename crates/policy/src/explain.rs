@@ -34,8 +34,8 @@ impl Policy {
     #[must_use]
     pub fn explain(&self, facts: &Facts<'_>) -> Explained<'_> {
         let verdict = self.decide(facts);
-        let (permits, forbids) = self.judge(facts).unwrap_or_default();
-        let hits = [&permits, &forbids];
+        let matched = self.judge(facts).unwrap_or_default();
+        let hits = [&matched.0, &matched.1];
         let candidates = self.rules.iter().enumerate();
         let candidates = candidates.filter(|(_, rule)| rule.kinds.contains(&facts.effect));
         let rules = candidates.map(|(at, rule)| {

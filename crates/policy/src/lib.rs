@@ -11,12 +11,15 @@
 //! **INVARIANT (FailClosed):** a policy that does not load is not used; a `forbid` that fails while
 //! it is evaluated denies.
 
+mod attribute;
 mod check;
 mod error;
 mod explain;
 mod facts;
 mod group;
+mod lines;
 mod load;
+mod memo;
 mod pack;
 mod policy;
 mod request;

@@ -8,8 +8,10 @@ use cedar_policy::{Effect, Policy as CedarPolicy, PolicyId, PolicySet, Validatio
 use miette::Diagnostic;
 use model::EffectKind;
 
+use crate::attribute::Uses;
 use crate::check;
 use crate::error::{LoadError, LoadErrors};
+use crate::lines;
 use crate::pack::{PACK_BYTES_MAX, PackText, RULES_MAX};
 use crate::policy::{Policy, Slice};
 use crate::request::Requests;
@@ -42,9 +44,11 @@ pub(crate) fn build(packs: &[PackText]) -> Result<Policy, LoadErrors> {
         return Err(LoadErrors(errors));
     }
     let slices = slices(&parsed).map_err(|why| LoadErrors(vec![whole(why)]))?;
-    let (rules, policies) = parsed.into_iter().map(|it| (it.rule, it.policy)).unzip();
-    let policy = Policy::assemble(requests, rules, slices);
-    let flaws = check::run(&policy, policies);
+    let (rules, policies): (Vec<_>, Vec<_>) =
+        parsed.into_iter().map(|it| (it.rule, it.policy)).unzip();
+    let uses = Uses::of(&policies);
+    let policy = Policy::assemble(requests, rules, slices, uses);
+    let flaws = check::run(&policy, &policies);
     if flaws.is_empty() { Ok(policy) } else { Err(LoadErrors(flaws)) }
 }
 
@@ -75,10 +79,13 @@ fn read(pack: &PackText, requests: &Requests) -> Result<Vec<Parsed>, Vec<LoadErr
         )]);
     }
     let name: Arc<str> = pack.name.as_str().into();
+    if set.policies().count() != lines::starts(&pack.text).len() {
+        return Err(vec![error(0, None, "the rules could not be told apart".to_owned())]);
+    }
     let mut flaws = Vec::new();
     let mut found = Vec::new();
-    for policy in in_order(&set) {
-        match Rule::read(&name, &pack.text, policy) {
+    for (policy, line) in in_order(&set).into_iter().zip(lines::starts(&pack.text)) {
+        match Rule::read(&name, line, policy) {
             Ok(rule) => {
                 let policy = policy.new_id(PolicyId::new(&*rule.id));
                 found.push(Parsed { rule, policy });

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use cedar_policy::{AuthorizationError, Authorizer, PolicyId, PolicySet, Request};
 use model::{Decision, Objection, Taint};
 
+use crate::attribute::Uses;
 use crate::error::LoadErrors;
 use crate::facts::{Confirmed, Facts};
 use crate::load;
+use crate::memo::{Key, Matched, Memo};
 use crate::pack::PackText;
 use crate::request::Requests;
 use crate::rule::{Outcome, Rule};
@@ -26,6 +28,8 @@ pub struct Policy {
     /// One per effect, in the order of the effects.
     slices: Vec<Slice>,
     authorizer: Authorizer,
+    uses: Uses,
+    memo: Memo,
 }
 
 /// The rules that can match calls of one effect. Apart, because Cedar does not tell which permit
@@ -61,9 +65,15 @@ impl Policy {
         Self::build(&PackText::embedded())
     }
 
-    pub(crate) fn assemble(requests: Requests, rules: Vec<Rule>, slices: Vec<Slice>) -> Self {
+    pub(crate) fn assemble(
+        requests: Requests,
+        rules: Vec<Rule>,
+        slices: Vec<Slice>,
+        uses: Uses,
+    ) -> Self {
         let by_id = rules.iter().enumerate().map(|(at, it)| (PolicyId::new(&*it.id), at)).collect();
-        Self { requests, rules, by_id, slices, authorizer: Authorizer::new() }
+        let (authorizer, memo) = (Authorizer::new(), Memo::default());
+        Self { requests, rules, by_id, slices, authorizer, uses, memo }
     }
 
     /// The rules, in order.
@@ -75,11 +85,12 @@ impl Policy {
     /// What the rules say of a call.
     #[must_use]
     pub fn decide(&self, facts: &Facts<'_>) -> Verdict {
-        let Some((permits, forbids)) = self.judge(facts) else {
+        let Some(matched) = self.judge(facts) else {
             return Verdict { grant: None, objections: vec![broken()] };
         };
-        let mut objections = self.objections(&forbids, facts.confirmed);
-        let grant = self.grant(&permits);
+        let (permits, forbids) = &*matched;
+        let mut objections = self.objections(forbids, facts.confirmed);
+        let grant = self.grant(permits);
         if grant.is_none() {
             objections.push(silence(facts));
         }
@@ -87,10 +98,22 @@ impl Policy {
     }
 
     /// Permits and forbids that match; nothing if the request could not even be made.
-    pub(crate) fn judge(&self, facts: &Facts<'_>) -> Option<(Hits, Hits)> {
-        let request = self.requests.make(facts).ok()?;
+    pub(crate) fn judge(&self, facts: &Facts<'_>) -> Option<Matched> {
+        let key = Key::new(&self.uses, facts);
+        if let Some(matched) = self.memo.get(&key) {
+            return Some(matched);
+        }
+        let matched = self.judge_afresh(facts)?;
+        self.memo.put(key, &matched);
+        Some(matched)
+    }
+
+    /// The same without looking at what was decided before.
+    pub(crate) fn judge_afresh(&self, facts: &Facts<'_>) -> Option<Matched> {
+        let request = self.requests.make(facts, &self.uses).ok()?;
         let slice = self.slices.get(facts.effect as usize)?;
-        Some((self.hits(&request, &slice.permits), self.hits(&request, &slice.forbids)))
+        let hits = (self.hits(&request, &slice.permits), self.hits(&request, &slice.forbids));
+        Some(Arc::new(hits))
     }
 
     /// What matches in a set that holds only permits or only forbids.

@@ -8,7 +8,8 @@ use cedar_policy::{
 };
 use model::{EffectKind, Profile, Taint};
 
-use crate::facts::{Confirmed, Facts, RISK_MAX, Sinks, Target, Targets, is_outsider};
+use crate::attribute::{Attribute, Uses};
+use crate::facts::{Confirmed, Facts, RISK_MAX, Sinks, Target, Targets};
 use crate::schema::{lower, schema_text};
 
 /// The number of different sets of taint flags.
@@ -79,41 +80,59 @@ impl Requests {
         &self.entities
     }
 
-    /// The request for `facts`. It is of the schema by construction; a test holds it against it.
-    pub(crate) fn make(&self, facts: &Facts<'_>) -> Result<Request, Broken> {
-        self.build(facts, None)
+    /// The request for `facts`, with what `uses` asks for. It is of the schema by construction; a
+    /// test holds it against it.
+    pub(crate) fn make(&self, facts: &Facts<'_>, uses: &Uses) -> Result<Request, Broken> {
+        self.build(facts, uses, None)
     }
 
-    fn build(&self, facts: &Facts<'_>, schema: Option<&Schema>) -> Result<Request, Broken> {
+    fn build(
+        &self,
+        facts: &Facts<'_>,
+        uses: &Uses,
+        schema: Option<&Schema>,
+    ) -> Result<Request, Broken> {
         let action = at(&self.actions, facts.effect as usize)?;
         let user = uid(&self.user, facts.user.as_str());
         let tool = uid(&self.tool, facts.tool);
-        Request::new(user, action, tool, self.context(facts)?, schema).map_err(broken)
+        Request::new(user, action, tool, self.context(facts, uses)?, schema).map_err(broken)
     }
 
-    fn context(&self, facts: &Facts<'_>) -> Result<Context, Broken> {
-        let text = |it: &str| RestrictedExpression::new_string(it.to_owned());
-        let long = |it: u16| RestrictedExpression::new_long(i64::from(it));
-        let bool = RestrictedExpression::new_bool;
-        let taint = usize::try_from(facts.taint.bits()).map_err(broken)?;
-        Context::from_pairs([
-            ("cause".to_owned(), at(&self.causes, facts.principal as usize)?),
-            ("outsider".to_owned(), bool(is_outsider(facts.principal))),
-            ("agent".to_owned(), text(facts.agent.as_str())),
-            ("tool".to_owned(), text(facts.tool)),
-            ("door".to_owned(), text(facts.door)),
-            ("profile".to_owned(), at(&self.profiles, facts.profile as usize)?),
-            ("taint".to_owned(), at(&self.taints, taint)?),
-            ("taint_permille".to_owned(), long(facts.taint_permille)),
-            ("taint_permille_max".to_owned(), long(facts.taint_permille_max)),
-            ("over_budget".to_owned(), bool(facts.over_budget)),
-            ("risk".to_owned(), long(u16::from(facts.risk.min(RISK_MAX)))),
-            ("sink".to_owned(), at(&self.sinks, facts.sinks.bits())?),
-            ("target".to_owned(), at(&self.targets, facts.targets.bits())?),
-            ("confirmed".to_owned(), bool(facts.confirmed == Confirmed::Exactly)),
-            ("confirmed_kind".to_owned(), bool(facts.confirmed != Confirmed::Nothing)),
-        ])
-        .map_err(broken)
+    fn context(&self, facts: &Facts<'_>, uses: &Uses) -> Result<Context, Broken> {
+        let pairs = uses
+            .attributes()
+            .iter()
+            .map(|it| Ok((it.as_str().to_owned(), self.value(*it, facts)?)));
+        Context::from_pairs(pairs.collect::<Result<Vec<_>, Broken>>()?).map_err(broken)
+    }
+
+    fn value(
+        &self,
+        attribute: Attribute,
+        facts: &Facts<'_>,
+    ) -> Result<RestrictedExpression, Broken> {
+        let text = |it: &str| Ok(RestrictedExpression::new_string(it.to_owned()));
+        let long = |it: u16| Ok(RestrictedExpression::new_long(i64::from(it)));
+        let bool = |it: bool| Ok(RestrictedExpression::new_bool(it));
+        match attribute {
+            Attribute::Cause => at(&self.causes, facts.principal as usize),
+            Attribute::Outsider => bool(facts.is_outsider()),
+            Attribute::Agent => text(facts.agent.as_str()),
+            Attribute::Tool => text(facts.tool),
+            Attribute::Door => text(facts.door),
+            Attribute::Profile => at(&self.profiles, facts.profile as usize),
+            Attribute::Taint => {
+                at(&self.taints, usize::try_from(facts.taint.bits()).map_err(broken)?)
+            }
+            Attribute::TaintPermille => long(facts.taint_permille),
+            Attribute::TaintPermilleMax => long(facts.taint_permille_max),
+            Attribute::OverBudget => bool(facts.over_budget),
+            Attribute::Risk => long(u16::from(facts.risk.min(RISK_MAX))),
+            Attribute::Sink => at(&self.sinks, facts.sinks.bits()),
+            Attribute::Target => at(&self.targets, facts.targets.bits()),
+            Attribute::Confirmed => bool(facts.confirmed == Confirmed::Exactly),
+            Attribute::ConfirmedKind => bool(facts.confirmed != Confirmed::Nothing),
+        }
     }
 }
 
@@ -161,7 +180,9 @@ mod tests {
             let mut sheet = FactSheet::new(*kind).unwrap();
             for (principal, profile) in Principal::ALL.iter().zip(Profile::ALL.iter().cycle()) {
                 (sheet.principal, sheet.profile) = (*principal, *profile);
-                requests.build(&sheet.facts(), Some(requests.schema())).unwrap();
+                requests
+                    .build(&sheet.facts(), &Uses::everything(), Some(requests.schema()))
+                    .unwrap();
             }
         }
     }

@@ -45,7 +45,7 @@ impl Rule {
         &self.pack
     }
 
-    /// The line of its id, from 1.
+    /// The line on which it begins, from 1.
     #[must_use]
     pub fn line(&self) -> usize {
         self.line
@@ -91,9 +91,8 @@ impl Rule {
     }
 
     /// Reads the annotations and the scope; gathers what is wrong.
-    pub(crate) fn read(pack: &Arc<str>, text: &str, policy: &CedarPolicy) -> Result<Self, Flawed> {
+    pub(crate) fn read(pack: &Arc<str>, line: usize, policy: &CedarPolicy) -> Result<Self, Flawed> {
         let id = policy.annotation("id").unwrap_or_default();
-        let line = line_of(text, id);
         let mut flaws = Vec::new();
         if !is_id(id) {
             flaws.push(format!(
@@ -209,10 +208,4 @@ fn kinds(constraint: &ActionConstraint) -> (Vec<EffectKind>, bool) {
         })
     };
     (EffectKind::ALL.iter().copied().filter(|it| names(*it)).collect(), false)
-}
-
-/// The line on which the id stands. Cedar does not tell where a policy begins.
-fn line_of(text: &str, id: &str) -> usize {
-    let mark = format!("@id(\"{id}\")");
-    text.lines().position(|line| line.trim_start().starts_with(&mark)).map_or(1, |at| at + 1)
 }

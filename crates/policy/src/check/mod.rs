@@ -1,23 +1,47 @@
 //! What is checked of every rule when a policy loads, beyond Cedar's validator.
 
 mod examples;
+mod reach;
+mod samples;
 
 use cedar_policy::{Policy as CedarPolicy, PolicySet};
+use model::{Decision, EffectKind};
 
+use crate::attribute::Uses;
 use crate::error::LoadError;
-use crate::facts::Facts;
+use crate::facts::{FactSheet, Facts};
 use crate::policy::Policy;
 use crate::rule::Rule;
 
 /// Everything that is wrong.
-pub(crate) fn run(policy: &Policy, parsed: Vec<CedarPolicy>) -> Vec<LoadError> {
+pub(crate) fn run(policy: &Policy, parsed: &[CedarPolicy]) -> Vec<LoadError> {
     let mut flaws = Vec::new();
     for (rule, parsed) in policy.rules.iter().zip(parsed) {
-        let alone =
-            Alone { policy, rule, set: PolicySet::from_policies([parsed]).unwrap_or_default() };
-        flaws.extend(examples::check(&alone));
+        match PolicySet::from_policies([parsed.clone()]) {
+            Ok(set) => {
+                let alone = Alone { policy, rule, set };
+                let wrong = examples::check(&alone);
+                // A wrong example says more than what follows from it.
+                flaws.extend(if wrong.is_empty() { reach::check(&alone, parsed) } else { wrong });
+            }
+            Err(why) => flaws.push(flaw(rule, why.to_string())),
+        }
+    }
+    if flaws.is_empty() && !allows_something(policy) {
+        let what = "nothing is ever allowed, not even to the user of a clean session".to_owned();
+        flaws.push(LoadError { pack: "policy".to_owned(), line: 0, rule: None, what });
     }
     flaws
+}
+
+fn allows_something(policy: &Policy) -> bool {
+    let plain = EffectKind::ALL.iter().filter_map(|it| FactSheet::new(*it).ok());
+    plain.into_iter().any(|it| policy.decide(&it.facts()).decision() == Decision::Allow)
+}
+
+fn flaw(rule: &Rule, what: String) -> LoadError {
+    let (pack, id) = (rule.pack.to_string(), Some(rule.id.to_string()));
+    LoadError { pack, line: rule.line, rule: id, what }
 }
 
 /// One rule by itself.
@@ -27,23 +51,31 @@ pub(crate) struct Alone<'a> {
     set: PolicySet,
 }
 
+/// What one rule says of some facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hit {
+    No,
+    Yes,
+    Failed,
+}
+
 impl Alone<'_> {
-    /// Does it match? A failure counts as a match of a forbid and as none of a permit.
-    fn matches(&self, facts: &Facts<'_>) -> bool {
+    fn ask(&self, facts: &Facts<'_>) -> Hit {
         if !self.rule.kinds.contains(&facts.effect) {
-            return false;
+            return Hit::No;
         }
-        let Ok(request) = self.policy.requests.make(facts) else { return false };
+        let Ok(request) = self.policy.requests.make(facts, &Uses::everything()) else {
+            return Hit::Failed;
+        };
         let hits = self.policy.hits(&request, &self.set);
-        !hits.matched.is_empty()
+        match (hits.matched.is_empty(), hits.failed.is_empty()) {
+            (false, _) => Hit::Yes,
+            (true, false) => Hit::Failed,
+            (true, true) => Hit::No,
+        }
     }
 
     fn flaw(&self, what: String) -> LoadError {
-        LoadError {
-            pack: self.rule.pack.to_string(),
-            line: self.rule.line,
-            rule: Some(self.rule.id.to_string()),
-            what,
-        }
+        flaw(self.rule, what)
     }
 }

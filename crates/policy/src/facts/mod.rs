@@ -78,14 +78,10 @@ impl Facts<'_> {
     /// Is the cause somebody whom nobody vouches for?
     #[must_use]
     pub fn is_outsider(&self) -> bool {
-        is_outsider(self.principal)
-    }
-}
-
-pub(crate) fn is_outsider(principal: Principal) -> bool {
-    match principal {
-        Principal::User | Principal::Sys | Principal::Tool => false,
-        Principal::Web | Principal::Skill | Principal::Channel | Principal::External => true,
+        match self.principal {
+            Principal::User | Principal::Sys | Principal::Tool => false,
+            Principal::Web | Principal::Skill | Principal::Channel | Principal::External => true,
+        }
     }
 }
 
