@@ -11,6 +11,7 @@
 //! **INVARIANT (FailClosed):** a policy that does not load is not used; a `forbid` that fails while
 //! it is evaluated denies.
 
+pub mod access;
 mod attribute;
 mod check;
 mod error;

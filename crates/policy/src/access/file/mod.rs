@@ -1,0 +1,22 @@
+//! The files that people write: settings, manifests, users. Read strictly: whatever is not
+//! understood refuses the whole file, with the line, and nothing is ever assumed in its place.
+
+mod error;
+mod front;
+mod global;
+mod manifest;
+mod parts;
+mod scalar;
+mod server;
+mod users;
+mod yaml;
+
+pub use error::FileError;
+pub use global::{Global, GlobalTool, Peer};
+pub use manifest::{Access, Manifest, ToolFilter};
+pub use parts::{
+    Approval, Effort, Grant, Mount, MountMode, Network, Operations, Sandbox, SubAgent,
+};
+pub use server::{McpServer, Transport};
+pub use users::{Agents, BUDGET_MAX, Budget, KnownTools, Limits, Unit, User, Users};
+pub use yaml::FILE_BYTES_MAX;

@@ -1,0 +1,112 @@
+//! The five layers of access: the host's settings, the agent's manifest, the sandbox of remote
+//! sessions, the user, the operation. A call passes if all five let it pass; a lower layer can only
+//! restrict what a higher one left.
+
+mod domain;
+mod file;
+mod layer;
+mod tool;
+
+pub use domain::Domain;
+pub use file::{
+    Access, Agents, Approval, BUDGET_MAX, Budget, Effort, FILE_BYTES_MAX, FileError, Global,
+    GlobalTool, Grant, KnownTools, Limits, Manifest, McpServer, Mount, MountMode, Network,
+    Operations, Peer, Sandbox, SubAgent, ToolFilter, Transport, Unit, User, Users,
+};
+pub use tool::Tool;
+
+use model::Objection;
+use serde_json::{Map, Value};
+
+/// What the layers look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Layers<'a> {
+    /// The host's settings.
+    pub global: &'a Global,
+    /// The agent's manifest.
+    pub manifest: &'a Manifest,
+    /// The user, from the users file.
+    pub user: &'a User,
+}
+
+/// A call, as far as the layers care.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The tool.
+    pub tool: &'a Tool<'a>,
+    /// Its arguments.
+    pub args: &'a Map<String, Value>,
+    /// Where the session comes from.
+    pub origin: Origin,
+    /// The sub-agent that calls, if one does. It has at most what its agent has.
+    pub sub_agent: Option<&'a str>,
+}
+
+/// Where a session comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The person sits at this machine.
+    Local,
+    /// It came over the network.
+    Remote,
+}
+
+/// A layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// The host's settings.
+    Global,
+    /// The agent's manifest.
+    Agent,
+    /// The sandbox policy of remote sessions.
+    Sandbox,
+    /// The user.
+    User,
+    /// The operation.
+    Operation,
+}
+
+/// Proof that all five layers let a call pass.
+#[derive(Debug)]
+pub struct Passed(());
+
+impl Layer {
+    /// All of them, from the top.
+    pub const ALL: &[Self] =
+        &[Self::Global, Self::Agent, Self::Sandbox, Self::User, Self::Operation];
+
+    /// The id in records.
+    #[must_use]
+    pub const fn rule(self) -> &'static str {
+        match self {
+            Self::Global => "layer-global",
+            Self::Agent => "layer-agent",
+            Self::Sandbox => "layer-sandbox",
+            Self::User => "layer-user",
+            Self::Operation => "layer-operation",
+        }
+    }
+
+    /// What this layer has against a call.
+    ///
+    /// # Errors
+    /// If it has something.
+    pub fn check(self, layers: &Layers<'_>, request: &Request<'_>) -> Result<(), Objection> {
+        match self {
+            Self::Global => layer::global(layers.global, request),
+            Self::Agent => layer::agent(layers.manifest, request),
+            Self::Sandbox => layer::sandbox(layers.manifest, request),
+            Self::User => layer::user(layers.user, layers.manifest, request),
+            Self::Operation => layer::operation(layers.manifest, request),
+        }
+    }
+}
+
+/// Do all five layers let the call pass?
+///
+/// # Errors
+/// With what the topmost layer that objects has against it.
+pub fn decide(layers: &Layers<'_>, request: &Request<'_>) -> Result<Passed, Objection> {
+    Layer::ALL.iter().try_for_each(|it| it.check(layers, request))?;
+    Ok(Passed(()))
+}
