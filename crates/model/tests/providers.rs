@@ -1,7 +1,5 @@
 //! Recorded choices of providers, from the tests of the program that others wrote for the same seed.
 
-#![expect(clippy::unwrap_used, reason = "test helpers, not only `#[test]` functions")]
-
 use model::provider::resolve;
 use serde_json::Value;
 

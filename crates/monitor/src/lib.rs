@@ -1,6 +1,7 @@
 //! The reference monitor.
 
 mod permit;
+pub mod risk;
 mod state;
 
 pub use permit::Permit;
