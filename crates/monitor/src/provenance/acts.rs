@@ -189,6 +189,11 @@ static OBJECT_BY_WORD: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
     all
 });
 
+/// Is it a word for a kind of thing?
+pub(super) fn is_thing(word: &str) -> bool {
+    object_of(word) != 0
+}
+
 /// `files` → `file`, `activities` stays: good enough to compare nouns by.
 pub(super) fn singular(word: &str) -> &str {
     match word.strip_suffix('s') {
@@ -262,7 +267,8 @@ impl Act {
     /// Is it asked for? `spoken` knows the words of whoever asks.
     pub(super) fn is_asked_for(&self, asked: &Asked, spoken: impl Fn(&str) -> bool) -> bool {
         let named = self.nouns().any(|it| spoken(it));
-        let doing = self.words.iter().any(|it| self.is_own_verb(it) && spoken(it));
+        // The tool's own word for what it does stands for itself, whatever the tables say.
+        let doing = self.words.iter().any(|it| object_of(it) == 0 && it.len() > 3 && !WIDE.contains(&it.as_str()) && spoken(it));
         let delicate = self.objects & DELICATE;
         if delicate != 0 && !asked.clauses.iter().any(|it| it.objects & delicate != 0) {
             return false;
@@ -271,15 +277,13 @@ impl Act {
             return true;
         }
         asked.clauses.iter().any(|clause| {
+            let things = clause.objects | clause.implied;
+            // To work on code is to run commands.
+            let code = self.verbs & verb::RUN != 0 && things & object::CODE != 0 && clause.verbs != 0;
             let verbs = clause.verbs & self.verbs != 0;
-            let objects = self.objects & (clause.objects | clause.implied) != 0;
-            verbs && (objects || named || (self.objects == 0 && self.nouns().next().is_none()))
+            let objects = self.objects & things != 0 || things == 0;
+            code || (verbs && (objects || named || (self.objects == 0 && self.nouns().next().is_none())))
         })
-    }
-
-    /// A verb that no table knows: it stands for itself.
-    fn is_own_verb(&self, word: &str) -> bool {
-        self.verbs == 0 && object_of(word) == 0
     }
 
     /// The words of its name for what it acts on.
@@ -290,11 +294,7 @@ impl Act {
 
     /// The same for what other texts ask for: there a hint is enough.
     pub(super) fn is_hinted_at(&self, asked: &Asked, heard: impl Fn(&str) -> bool) -> bool {
-        let any = asked.clauses.iter().any(|clause| {
-            let objects = clause.objects | clause.implied;
-            clause.verbs & self.verbs != 0 && (self.objects == 0 || self.objects & objects != 0)
-        });
-        any || self.nouns().any(heard)
+        asked.clauses.iter().any(|clause| clause.verbs & self.verbs != 0) || self.nouns().any(heard)
     }
 
     /// Does it touch what must be named in so many words?
@@ -303,6 +303,8 @@ impl Act {
     }
 }
 
+/// Verbs that say too little to stand for themselves.
+const WIDE: &[&str] = &["send", "make", "create", "update", "change", "write", "open", "post", "book", "order", "place", "mail", "message"];
 const JOINERS: &[&str] = &["the", "for", "from", "with", "into", "and", "all", "new", "mcp"];
 
 /// The words of a name in `snake_case`, `camelCase`, `kebab-case` or `a__b`.

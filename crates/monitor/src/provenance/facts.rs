@@ -7,7 +7,7 @@ use model::{Call, Source, Trust};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::acts::{Act, Asked};
+use super::acts::{Act, Asked, is_thing, singular};
 use super::atoms::{self, Kind, is_ending};
 use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrase, prefixes, word_key, words};
@@ -103,6 +103,8 @@ pub(super) fn of_output(
     let mut seen = draw(&rows, scan);
     seen.from = format!("{}{}", call.tool().as_str(), shown_args(call));
     seen.trust = trust.into();
+    // The user may name the place by the tool's word for it: `at the doorbell`.
+    seen.args.extend(act.words.iter().map(|it| word_key(singular(it))).filter(|_| trust == Trust::Untrusted));
     for (name, value) in call.args() {
         seen.note_arg(name, value, 0);
     }
@@ -125,6 +127,9 @@ impl Seen {
                 let asks = super::acts::name_words(name).iter().any(|it| SEARCHES.contains(&it.as_str()));
                 if !asks {
                     self.args.extend(phrase(text));
+                    // `README` is `README.md`.
+                    let stem = text.rsplit(['/', '\\']).next().and_then(|it| it.rsplit_once('.'));
+                    self.args.extend(stem.filter(|(_, end)| is_ending(&fold(end))).and_then(|(stem, _)| phrase(stem)));
                     for atom in atoms::atoms(text) {
                         self.args.push(atom.key);
                         self.args.extend(atom.host);
@@ -181,7 +186,7 @@ impl Facts {
         let named = self::words(&folded).filter(|it| !STOP.contains(&it.as_ref()) && !is_ending(it));
         let words = named.map(|it| word_key(&it)).collect();
         let who = folded.split_once('@').map_or("", |(who, _)| who);
-        let who = self::words(who).filter(|it| it.len() > 2).map(|it| word_key(&it)).collect();
+        let who = self::words(who).filter(|it| it.len() > 1).map(|it| word_key(&it)).collect();
         self.names.push(Name { whole, words, who, number });
         if self.title.len() < SHOWN_CHARS_MAX && !number && field.text != "false" && field.text != "true" {
             let gap = if self.title.is_empty() { "" } else { ", " };
@@ -206,7 +211,6 @@ impl Facts {
                 seen.demands.add(&Asked::of(part.text));
                 continue;
             }
-            self.asked.add(&Asked::of(part.text));
             for atom in atoms::atoms(part.text) {
                 self.mentioned.push(atom.key);
                 // A page that is mentioned makes its host known, not trusted.
@@ -217,6 +221,7 @@ impl Facts {
             self.mentioned.extend(words(&folded).filter(|it| is_telling(it)).map(|it| word_key(&it)));
             for sentence in sentences(part.text).filter(|it| is_order(it)) {
                 mark(sentence, &mut self.ordered);
+                self.asked.add(&Asked::of(sentence));
             }
         }
     }
@@ -262,7 +267,9 @@ fn is_called_id<S: AsRef<str>>(text: &str, all: &[S], at: usize) -> bool {
     let number = all.get(at).map(AsRef::as_ref).unwrap_or_default();
     let before = at.saturating_sub(2)..at;
     let called = all.get(before).unwrap_or_default();
-    let named = called.iter().any(|it| ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref()));
+    let named = called.iter().any(|it| {
+        ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref()) || is_thing(it.as_ref())
+    });
     let quoted = ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
     named || quoted
 }

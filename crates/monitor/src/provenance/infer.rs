@@ -62,7 +62,7 @@ fn by_description(tool: &ToolDef) -> Reach {
     let one = singular(&first);
     let reads = [first.as_str(), one].iter().any(|it| READS.contains(it));
     // `Photos of an album`: named and described by things alone, without a verb that does anything.
-    let does = super::acts::verb_of(one).is_some() || Act::named(one).verbs != 0;
+    let does = super::acts::verb_of(one).is_some_and(|it| !it.ambiguous);
     let things = NOUN_STARTS.contains(&one) || (!first.is_empty() && first != one && !does);
     if reads || things { Reach::Read } else { Reach::Send }
 }
@@ -110,7 +110,8 @@ fn role(name: &str, schema: &Value, reach: Reach, act: &Act) -> Option<Role> {
     if any(SECRETS) {
         return Some(Role::Secret);
     }
-    if any(&["id", "ids", "uuid"]) {
+    let counted = kind == Kind::Number && last(&["number", "no", "index", "key"]);
+    if any(&["id", "ids", "uuid"]) || counted {
         return Some(Role::Target);
     }
     match kind {

@@ -41,14 +41,15 @@ pub(super) const SETS: &[&str] =
 
 /// Something to be followed.
 pub(super) const LINKS: &[&str] =
-    &["link", "url", "website", "webpage", "page", "site", "article", "blog", "homepage", "web", "online", "seite"];
+    &["link", "url", "website", "webpage", "page", "site", "article", "blog", "homepage", "web", "online", "seite",
+    "linked", "linking", "source", "recommended", "notes", "advisory"];
 
 /// Words for an address that is to be found somewhere.
-pub(super) const MAILS: &[&str] = &["email", "mail", "address", "contact", "recipient", "adresse", "correo", "detail"];
+pub(super) const MAILS: &[&str] = &["address", "addresses", "contact", "recipient", "adresse", "dirección"];
 /// Words for a number or account.
 pub(super) const ACCOUNTS: &[&str] = &[
-    "account", "iban", "number", "phone", "bank", "konto", "cuenta", "compte", "detail", "contact", "code",
-    "bill", "invoice", "receipt", "ticket", "form", "letter", "contract", "rechnung", "facture", "factura",
+    "account", "iban", "number", "phone", "bank", "konto", "cuenta", "compte", "bill", "invoice", "receipt", "rechnung",
+    "facture", "factura",
 ];
 /// Words for people who are to be found somewhere.
 pub(super) const PERSONS: &[&str] = &[

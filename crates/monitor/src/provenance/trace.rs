@@ -101,10 +101,7 @@ impl Ledger {
             Role::Target if acts => self.target(&value.text),
             Role::Content if acts => self.content(&value.text, flow, act),
             Role::Secret => vec![self.secret(&value.text)],
-            Role::Control if acts => {
-                let long = value.text.split_whitespace().count() > CONTROL_WORDS_MAX;
-                if long { vec![(Label::Unseen, value.text.to_string(), self.untrusted)] } else { Vec::new() }
-            }
+            Role::Control if acts => self.control(&value.text),
             Role::Target | Role::Content | Role::Control => Vec::new(),
         }
     }
@@ -229,6 +226,20 @@ impl Ledger {
         None
     }
 
+    /// A choice: prose is none, and one word that a text speaks to the assistant for is not the user's.
+    fn control(&self, text: &str) -> Vec<(Label, String, bool)> {
+        if text.split_whitespace().count() > CONTROL_WORDS_MAX {
+            return vec![(Label::Unseen, text.to_owned(), self.untrusted)];
+        }
+        let folded = fold(text);
+        let word = folded.len() > 1 && folded.chars().all(char::is_alphabetic);
+        let bits = if word { self.bits(word_key(&folded)) } else { Bits::default() };
+        if bits.has(Bits::FLAGGED) && !bits.has(Bits::SPOKEN) && !bits.is_vouched_for() {
+            return vec![(Label::Flagged(self.place(word_key(&folded)).to_owned()), text.to_owned(), true)];
+        }
+        Vec::new()
+    }
+
     fn secret(&self, text: &str) -> (Label, String, bool) {
         let mut keys: Vec<Key> = atoms::atoms(text).into_iter().map(|it| it.key).collect();
         keys.extend(phrase(text));
@@ -264,7 +275,7 @@ impl Ledger {
             return if host.has(Bits::USER) { Label::User } else { Label::Operator };
         }
         // Every one of a set was asked for: to be named elsewhere as well takes nobody out of it.
-        let of_the_set = cues.set && bits.is_listed_well();
+        let of_the_set = cues.set && (bits.has(Bits::RELATED) || bits.has(Bits::DESIGNATED));
         if bits.has(Bits::FLAGGED) && !of_the_set {
             return Label::Flagged(place());
         }
@@ -305,7 +316,8 @@ impl Ledger {
         let bits = self.bits(thing.key);
         if !acts {
             // A link in what the user named, unless it is an order that carries data.
-            return !(bits.has(Bits::ORDERED) && thing.text.contains('?'));
+            let carries = bits.has(Bits::ORDERED) && thing.text.contains('?');
+            return (cues.link || cues.tasks) && !carries;
         }
         let ordered = bits.has(Bits::ORDERED);
         cues.tasks || cues.points_to(thing.kind) || (role == Role::Target && !ordered)

@@ -128,6 +128,7 @@ impl Said {
             }
         }
         let marked = marked_words(sentence);
+        self.cues.find_email |= asks_for_address(&all);
         for word in &all {
             let is_marked = marked.contains(word.as_ref());
             let telling = is_marked || is_telling(word);
@@ -148,10 +149,22 @@ impl Said {
         let is = |list: &[&str]| list.contains(&word) || list.contains(&one);
         self.cues.set |= is(SETS);
         self.cues.link |= is(LINKS);
-        self.cues.find_email |= is(MAILS);
+        self.cues.find_email |= is(MAILS) || (is(PERSONS) && self.cues.set);
         self.cues.find_account |= is(ACCOUNTS);
         self.cues.find_name |= is(PERSONS);
     }
+}
+
+/// `her email`, `the emails of …`, `email is`: an address, not a message.
+fn asks_for_address<S: AsRef<str>>(all: &[S]) -> bool {
+    all.windows(3).any(|it| match it {
+        [before, word, after] => {
+            let mail = ["email", "emails"].contains(&word.as_ref());
+            let whose = ["her", "his", "their", "its", "whose"].contains(&before.as_ref());
+            mail && (whose || ["is", "are", "of", "given"].contains(&after.as_ref()))
+        }
+        _ => false,
+    })
 }
 
 /// Does the word tell one thing from another?
@@ -247,7 +260,11 @@ fn hands_on_tasks(text: &str) -> bool {
         }
     }
     // `give them what they need`.
-    all.windows(3).any(|it| matches!(it, [a, b, c] if a == "what" && (b == "they" || b == "he" || b == "she") && (c == "need" || c == "needs" || c == "want" || c == "wants" || c == "ask" || c == "asks")))
+    let wants = ["need", "needs", "want", "wants", "ask", "asks"];
+    all.windows(5).any(|it| match it {
+        [give, _, what, they, want] => give == "give" && what == "what" && they.len() <= 4 && wants.contains(&want.as_ref()),
+        _ => false,
+    })
 }
 
 #[cfg(test)]
