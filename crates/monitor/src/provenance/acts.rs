@@ -24,6 +24,7 @@ pub(super) mod verb {
     pub(in super::super) const PUBLISH: u32 = 1 << 10;
     pub(in super::super) const RUN: u32 = 1 << 11;
     pub(in super::super) const MOVE: u32 = 1 << 12;
+    pub(in super::super) const OPERATE: u32 = 1 << 13;
 }
 
 /// Kinds of things.
@@ -46,42 +47,84 @@ pub(super) mod object {
 /// Things that must be named in so many words before they are touched.
 const DELICATE: u32 = object::CREDENTIAL | object::ACCESS;
 
-/// What a person asked to have done, or what a text that they handed on asks for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// How many clauses of one text are kept; a longer one is read as if it ended there.
+const CLAUSES_MAX: usize = 64;
+
+/// What a person asked to have done, or what a text asks for, clause by clause.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Asked {
-    pub(super) verbs: u32,
-    pub(super) objects: u32,
-    /// Objects that the verbs imply.
-    pub(super) implied: u32,
+    clauses: Vec<Clause>,
+}
+
+/// One clause: its verbs, what it names, and what its verbs imply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Clause {
+    verbs: u32,
+    objects: u32,
+    implied: u32,
 }
 
 impl Asked {
-    pub(super) fn add(&mut self, other: Self) {
-        self.verbs |= other.verbs;
-        self.objects |= other.objects;
-        self.implied |= other.implied;
+    pub(super) fn add(&mut self, other: &Self) {
+        for clause in &other.clauses {
+            if self.clauses.len() < CLAUSES_MAX && !self.clauses.contains(clause) {
+                self.clauses.push(*clause);
+            }
+        }
+    }
+
+    /// Does it ask for anything to be done?
+    pub(super) fn is_empty(&self) -> bool {
+        self.clauses.iter().all(|it| it.verbs == 0)
     }
 
     /// The acts that `text` asks for in its own words.
     pub(super) fn of(text: &str) -> Self {
         let mut asked = Self::default();
         let folded = fold(text);
-        // A full stop and a line's end begin a sentence, where an imperative can stand.
-        for sentence in folded.split(['.', '!', '?', '\n', ':', ';', ',', '(', '"', '-']) {
-            let all: Vec<_> = words(sentence).collect();
-            for (at, word) in all.iter().enumerate() {
-                let before = at.checked_sub(1).and_then(|it| all.get(it)).map(AsRef::as_ref);
-                let after = all.get(at.saturating_add(1)).map(AsRef::as_ref);
-                asked.hear(word, before, after);
+        let mut before = Clause::default();
+        for sentence in folded.split(['.', '!', '?', '\n', ';']) {
+            for piece in sentence.split([':', ',', '(', ')', '"', '–', '—']) {
+                let all: Vec<_> = words(piece).collect();
+                for part in all.split(|it| JOINTS.contains(&it.as_ref())) {
+                    let mut clause = Clause::of(part);
+                    // `… the file. Then delete it`: what was named before is meant again.
+                    if part.iter().any(|it| AGAIN.contains(&it.as_ref())) || clause.objects == 0 {
+                        clause.objects |= before.objects;
+                    }
+                    if clause != Clause::default() && asked.clauses.len() < CLAUSES_MAX {
+                        asked.clauses.push(clause);
+                        before = clause;
+                    }
+                }
             }
         }
         asked
     }
+}
+
+impl Clause {
+    fn of<S: AsRef<str>>(all: &[S]) -> Self {
+        let mut clause = Self::default();
+        let at = |place: usize| all.get(place).map(AsRef::as_ref);
+        for (place, word) in all.iter().enumerate() {
+            let before = place.checked_sub(1).and_then(at);
+            clause.hear(word.as_ref(), before, at(place.saturating_add(1)));
+        }
+        // `let her know`, but not `let me know`.
+        let told = all.windows(2).any(|it| matches!(it, [a, b] if a.as_ref() == "let" && b.as_ref() != "me"));
+        if told && all.iter().any(|it| it.as_ref() == "know") {
+            clause.verbs |= verb::SEND | verb::PUBLISH;
+            clause.implied |= object::MESSAGE | object::CHANNEL | object::PAGE;
+        }
+        clause
+    }
 
     fn hear(&mut self, word: &str, before: Option<&str>, after: Option<&str>) {
         self.objects |= object_of(word);
-        let Some(found) = verb_of(word) else { return };
-        let can_be_verb = before.is_none_or(|it| LEADS.contains(&it));
+        let passive = before.is_some_and(|it| PASSIVE.contains(&it));
+        let Some(found) = verb_of(word).or_else(|| passive.then(|| participle(word)).flatten()) else { return };
+        let can_be_verb = passive || before.is_none_or(|it| LEADS.contains(&it));
         let to_me = after.is_some_and(|it| it == "me" || it == "us") && TELLING.contains(&word);
         let refused = before.is_some_and(|it| it == "dont" || it == "never");
         if to_me || refused || (found.ambiguous && !can_be_verb) {
@@ -90,6 +133,30 @@ impl Asked {
         self.verbs |= found.acts;
         self.implied |= found.implies;
     }
+}
+
+/// Where one clause ends and the next begins.
+const JOINTS: &[&str] = &["and", "then", "but", "und", "dann", "et", "puis", "y", "luego", "e", "poi"];
+/// Words that stand for what was named before.
+const AGAIN: &[&str] = &["it", "them", "that", "this", "those", "these", "there", "one", "her", "him", "its", "their"];
+/// Words before a participle that make it an order: `should be added`.
+const PASSIVE: &[&str] = &["be", "get", "have", "been", "being"];
+
+/// The verb of a participle: `added`, `booked`, `removed`, `sent`.
+fn participle(word: &str) -> Option<&'static Verb> {
+    let exact = |it: &str| VERB_BY_WORD.get(it).copied();
+    if word == "sent" {
+        return exact("send");
+    }
+    if word == "paid" {
+        return exact("pay");
+    }
+    let stem = word.strip_suffix("ed")?;
+    exact(stem).or_else(|| exact(&format!("{stem}e"))).or_else(|| {
+        let mut chars = stem.chars();
+        let last = chars.next_back()?;
+        chars.as_str().ends_with(last).then(|| exact(chars.as_str()))?
+    })
 }
 
 /// The verb of `word`, in its base form or as `-ing`.
@@ -121,6 +188,11 @@ static OBJECT_BY_WORD: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
     }
     all
 });
+
+/// Is it a word for a kind of thing?
+pub(super) fn is_thing(word: &str) -> bool {
+    object_of(word) != 0
+}
 
 /// `files` → `file`, `activities` stays: good enough to compare nouns by.
 pub(super) fn singular(word: &str) -> &str {
@@ -183,27 +255,57 @@ impl Act {
         if act.verbs == verb::SCHEDULE && act.objects & object::MONEY != 0 {
             act.verbs = verb::PAY | verb::SCHEDULE;
         }
+        if act.verbs & verb::CREATE != 0 && act.objects & object::EVENT != 0 {
+            act.verbs |= verb::SCHEDULE;
+        }
         if act.verbs & verb::ADD != 0 && act.objects & object::PERSON != 0 {
             act.verbs |= verb::INVITE;
         }
         act
     }
 
-    /// Did somebody who may ask for it ask for it?
-    pub(super) fn is_asked_for(&self, asked: &Asked) -> bool {
-        if self.verbs == 0 {
-            return false;
-        }
-        if self.verbs & asked.verbs == 0 {
-            return false;
-        }
+    /// Is it asked for? `spoken` knows the words of whoever asks.
+    pub(super) fn is_asked_for(&self, asked: &Asked, spoken: impl Fn(&str) -> bool) -> bool {
+        let named = self.nouns().any(|it| spoken(it));
+        // The tool's own word for what it does stands for itself, whatever the tables say.
+        let doing = self.words.iter().any(|it| object_of(it) == 0 && it.len() > 3 && !WIDE.contains(&it.as_str()) && spoken(it));
         let delicate = self.objects & DELICATE;
-        if delicate != 0 && asked.objects & delicate == 0 {
+        if delicate != 0 && !asked.clauses.iter().any(|it| it.objects & delicate != 0) {
             return false;
         }
-        self.objects == 0 || self.objects & (asked.objects | asked.implied) != 0
+        if doing && (named || self.objects == 0) {
+            return true;
+        }
+        asked.clauses.iter().any(|clause| {
+            let things = clause.objects | clause.implied;
+            // To work on code is to run commands.
+            let code = self.verbs & verb::RUN != 0 && things & object::CODE != 0 && clause.verbs != 0;
+            let verbs = clause.verbs & self.verbs != 0;
+            let objects = self.objects & things != 0 || things == 0;
+            code || (verbs && (objects || named || (self.objects == 0 && self.nouns().next().is_none())))
+        })
+    }
+
+    /// The words of its name for what it acts on.
+    fn nouns(&self) -> impl Iterator<Item = &str> {
+        let plain = |it: &&str| tool_verb(it).is_none() && it.len() > 2 && !JOINERS.contains(it);
+        self.words.iter().map(String::as_str).filter(plain)
+    }
+
+    /// The same for what other texts ask for: there a hint is enough.
+    pub(super) fn is_hinted_at(&self, asked: &Asked, heard: impl Fn(&str) -> bool) -> bool {
+        asked.clauses.iter().any(|clause| clause.verbs & self.verbs != 0) || self.nouns().any(heard)
+    }
+
+    /// Does it touch what must be named in so many words?
+    pub(super) fn is_delicate(&self) -> bool {
+        self.objects & DELICATE != 0
     }
 }
+
+/// Verbs that say too little to stand for themselves.
+const WIDE: &[&str] = &["send", "make", "create", "update", "change", "write", "open", "post", "book", "order", "place", "mail", "message"];
+const JOINERS: &[&str] = &["the", "for", "from", "with", "into", "and", "all", "new", "mcp"];
 
 /// The words of a name in `snake_case`, `camelCase`, `kebab-case` or `a__b`.
 pub(super) fn name_words(name: &str) -> Vec<String> {
@@ -265,7 +367,7 @@ const TOOL_VERBS: &[(&str, u32)] = &[
     ("draft", verb::CREATE), ("put", verb::CREATE | verb::UPDATE), ("copy", verb::CREATE | verb::MOVE),
     ("add", verb::ADD), ("append", verb::ADD), ("insert", verb::ADD), ("attach", verb::ADD), ("join", verb::ADD),
     ("update", verb::UPDATE), ("change", verb::UPDATE), ("modify", verb::UPDATE), ("edit", verb::UPDATE),
-    ("set", verb::UPDATE), ("patch", verb::UPDATE), ("rename", verb::MOVE | verb::UPDATE), ("reset", verb::UPDATE),
+    ("set", verb::UPDATE | verb::OPERATE), ("patch", verb::UPDATE), ("rename", verb::MOVE | verb::UPDATE), ("reset", verb::UPDATE),
     ("reschedule", verb::UPDATE), ("mark", verb::UPDATE), ("merge", verb::UPDATE), ("replace", verb::UPDATE),
     ("assign", verb::UPDATE | verb::ADD), ("move", verb::MOVE | verb::UPDATE), ("archive", verb::DELETE | verb::UPDATE),
     ("delete", verb::DELETE), ("remove", verb::DELETE), ("cancel", verb::DELETE), ("drop", verb::DELETE),
@@ -277,6 +379,11 @@ const TOOL_VERBS: &[(&str, u32)] = &[
     ("reserve", verb::RESERVE), ("book", verb::RESERVE), ("rent", verb::RESERVE),
     ("post", verb::PUBLISH), ("publish", verb::PUBLISH), ("upload", verb::PUBLISH), ("submit", verb::PUBLISH | verb::CREATE),
     ("tweet", verb::PUBLISH), ("comment", verb::PUBLISH | verb::ADD), ("push", verb::PUBLISH | verb::RUN), ("broadcast", verb::PUBLISH),
+    ("turn", verb::OPERATE), ("switch", verb::OPERATE | verb::UPDATE), ("lock", verb::OPERATE), ("unlock", verb::OPERATE),
+    ("open", verb::OPERATE | verb::CREATE), ("close", verb::OPERATE | verb::UPDATE), ("arm", verb::OPERATE), ("disarm", verb::OPERATE),
+    ("enable", verb::OPERATE | verb::UPDATE), ("disable", verb::OPERATE | verb::UPDATE), ("start", verb::OPERATE | verb::RUN),
+    ("stop", verb::OPERATE | verb::DELETE), ("play", verb::OPERATE), ("pause", verb::OPERATE), ("place", verb::PAY | verb::RESERVE),
+    ("commit", verb::RUN | verb::UPDATE), ("decide", verb::UPDATE), ("approve", verb::UPDATE), ("return", verb::UPDATE), ("deactivate", verb::DELETE),
     ("run", verb::RUN), ("execute", verb::RUN), ("exec", verb::RUN), ("bash", verb::RUN), ("shell", verb::RUN),
     ("install", verb::RUN), ("deploy", verb::RUN), ("eval", verb::RUN), ("invoke", verb::RUN),
 ];
@@ -286,7 +393,11 @@ mod tests {
     use super::*;
 
     fn asks(text: &str, tool: &str) -> bool {
-        Act::named(tool).is_asked_for(&Asked::of(text))
+        {
+            let folded = fold(text);
+            let spoken = |word: &str| words(&folded).any(|it| it == word || singular(&it) == word);
+            Act::named(tool).is_asked_for(&Asked::of(text), spoken)
+        }
     }
 
     #[test]

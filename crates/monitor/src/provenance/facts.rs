@@ -7,7 +7,7 @@ use model::{Call, Source, Trust};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::acts::{Act, Asked};
+use super::acts::{Act, Asked, is_thing, singular};
 use super::atoms::{self, Kind, is_ending};
 use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrase, prefixes, word_key, words};
@@ -20,7 +20,7 @@ use super::user::is_telling;
 pub type Scan<'a> = &'a dyn Fn(&str) -> Vec<Range<usize>>;
 
 /// Names and mentions that are kept of one row; the rest is unseen, and so held.
-const ROW_KEYS_MAX: usize = 4096;
+const ROW_KEYS_MAX: usize = 65_536;
 /// Marked phrases that are kept of one output.
 const MARKED_KEYS_MAX: usize = 65_536;
 /// How much of a name is shown to people, in characters.
@@ -36,8 +36,11 @@ pub(super) struct Seen {
     pub(super) args: Vec<Key>,
     pub(super) arg_words: Vec<Key>,
     pub(super) rows: Vec<Facts>,
-    /// Phrases of the parts that speak to the assistant.
+    /// Phrases of the parts that speak to the assistant, and what these parts ask for.
     pub(super) flagged: Vec<Key>,
+    pub(super) demands: Asked,
+    /// It was more than is kept.
+    pub(super) cut: bool,
 }
 
 /// How far an output is believed.
@@ -80,6 +83,8 @@ pub(super) struct Name {
     pub(super) whole: Key,
     /// Its words, without little ones and the ending of a file.
     pub(super) words: Vec<Key>,
+    /// Of an address: the words of who it is.
+    pub(super) who: Vec<Key>,
     /// Only digits: an id, a date, an amount. It relates, it does not designate.
     pub(super) number: bool,
 }
@@ -98,6 +103,8 @@ pub(super) fn of_output(
     let mut seen = draw(&rows, scan);
     seen.from = format!("{}{}", call.tool().as_str(), shown_args(call));
     seen.trust = trust.into();
+    // The user may name the place by the tool's word for it: `at the doorbell`.
+    seen.args.extend(act.words.iter().map(|it| word_key(singular(it))).filter(|_| trust == Trust::Untrusted));
     for (name, value) in call.args() {
         seen.note_arg(name, value, 0);
     }
@@ -120,6 +127,9 @@ impl Seen {
                 let asks = super::acts::name_words(name).iter().any(|it| SEARCHES.contains(&it.as_str()));
                 if !asks {
                     self.args.extend(phrase(text));
+                    // `README` is `README.md`.
+                    let stem = text.rsplit(['/', '\\']).next().and_then(|it| it.rsplit_once('.'));
+                    self.args.extend(stem.filter(|(_, end)| is_ending(&fold(end))).and_then(|(stem, _)| phrase(stem)));
                     for atom in atoms::atoms(text) {
                         self.args.push(atom.key);
                         self.args.extend(atom.host);
@@ -151,10 +161,10 @@ fn draw(rows: &[Row], scan: Scan<'_>) -> Seen {
         for field in &row.fields {
             match field.shape {
                 Shape::Identifier | Shape::Title => facts.name(field),
-                Shape::Text | Shape::Misplaced => facts.tell(field, scan, &mut seen.flagged),
+                Shape::Text | Shape::Misplaced => facts.tell(field, scan, &mut seen),
             }
         }
-        facts.bound();
+        seen.cut |= facts.bound();
         seen.rows.push(facts);
     }
     seen.flagged.sort_unstable();
@@ -173,9 +183,11 @@ impl Facts {
         let Some(whole) = phrase(&field.text) else { return };
         let folded = fold(&field.text);
         let number = !folded.chars().any(char::is_alphabetic);
-        let named = words(&folded).filter(|it| !STOP.contains(&it.as_ref()) && !is_ending(it));
+        let named = self::words(&folded).filter(|it| !STOP.contains(&it.as_ref()) && !is_ending(it));
         let words = named.map(|it| word_key(&it)).collect();
-        self.names.push(Name { whole, words, number });
+        let who = folded.split_once('@').map_or("", |(who, _)| who);
+        let who = self::words(who).filter(|it| it.len() > 1).map(|it| word_key(&it)).collect();
+        self.names.push(Name { whole, words, who, number });
         if self.title.len() < SHOWN_CHARS_MAX && !number && field.text != "false" && field.text != "true" {
             let gap = if self.title.is_empty() { "" } else { ", " };
             self.title = format!("{}{gap}{}", self.title, shorten(&field.text));
@@ -190,34 +202,41 @@ impl Facts {
     }
 
     /// A field that tells something.
-    fn tell(&mut self, field: &Field, scan: Scan<'_>, flagged: &mut Vec<Key>) {
+    fn tell(&mut self, field: &Field, scan: Scan<'_>, seen: &mut Seen) {
         let flags = scan(&field.text);
         let misplaced = field.shape == Shape::Misplaced;
         for part in segments(&field.text, &flags) {
             if part.flagged || misplaced {
-                mark(part.text, flagged);
+                mark(part.text, &mut seen.flagged);
+                seen.demands.add(&Asked::of(part.text));
                 continue;
             }
-            self.asked.add(Asked::of(part.text));
             for atom in atoms::atoms(part.text) {
                 self.mentioned.push(atom.key);
                 // A page that is mentioned makes its host known, not trusted.
                 self.mentioned.extend(atom.host);
             }
             self.mentioned.extend(capitals(part.text));
+            let folded = fold(part.text);
+            self.mentioned.extend(words(&folded).filter(|it| is_telling(it)).map(|it| word_key(&it)));
             for sentence in sentences(part.text).filter(|it| is_order(it)) {
                 mark(sentence, &mut self.ordered);
+                self.asked.add(&Asked::of(sentence));
             }
         }
     }
 
-    fn bound(&mut self) {
+    /// Keeps what may be kept; says whether something was left out.
+    fn bound(&mut self) -> bool {
+        let mut cut = false;
         for list in [&mut self.listed, &mut self.mentioned, &mut self.ordered] {
             list.sort_unstable();
             list.dedup();
+            cut |= list.len() > ROW_KEYS_MAX;
             list.truncate(ROW_KEYS_MAX);
         }
         self.names.truncate(ROW_KEYS_MAX);
+        cut
     }
 }
 
@@ -248,7 +267,9 @@ fn is_called_id<S: AsRef<str>>(text: &str, all: &[S], at: usize) -> bool {
     let number = all.get(at).map(AsRef::as_ref).unwrap_or_default();
     let before = at.saturating_sub(2)..at;
     let called = all.get(before).unwrap_or_default();
-    let named = called.iter().any(|it| ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref()));
+    let named = called.iter().any(|it| {
+        ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref()) || is_thing(it.as_ref())
+    });
     let quoted = ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
     named || quoted
 }

@@ -48,7 +48,7 @@ fn reach(tool: &ToolDef, act: &Act) -> Reach {
     let does = act.words.iter().position(|it| Act::named(it).verbs != 0);
     let outward = verb::SEND | verb::PAY | verb::SHARE | verb::INVITE | verb::PUBLISH | verb::RESERVE | verb::RUN;
     match (reads, does) {
-        (Some(read), Some(doing)) if read < doing => Reach::Read,
+        (Some(read), Some(doing)) if read < doing || (read == doing && is_viewer(tool)) => Reach::Read,
         (Some(_), None) => Reach::Read,
         (_, Some(_)) if act.verbs & outward != 0 || has_recipients(tool) => Reach::Send,
         (_, Some(_)) => Reach::Write,
@@ -59,8 +59,20 @@ fn reach(tool: &ToolDef, act: &Act) -> Reach {
 fn by_description(tool: &ToolDef) -> Reach {
     let first = tool.description.split(|it: char| !it.is_alphabetic()).find(|it| !it.is_empty());
     let first = first.unwrap_or_default().to_lowercase();
-    let reads = [first.as_str(), singular(&first)].iter().any(|it| READS.contains(it));
-    if reads { Reach::Read } else { Reach::Send }
+    let one = singular(&first);
+    let reads = [first.as_str(), one].iter().any(|it| READS.contains(it));
+    // `Photos of an album`: named and described by things alone, without a verb that does anything.
+    let does = super::acts::verb_of(one).is_some_and(|it| !it.ambiguous);
+    let things = NOUN_STARTS.contains(&one) || (!first.is_empty() && first != one && !does);
+    if reads || things { Reach::Read } else { Reach::Send }
+}
+
+/// `open` and the like look at a page or file, and act on anything else.
+fn is_viewer(tool: &ToolDef) -> bool {
+    tool.parameters().any(|(name, _)| {
+        let words = name_words(name);
+        is_web(&words) || words.iter().any(|it| PLACES.contains(&it.as_str()))
+    })
 }
 
 fn has_recipients(tool: &ToolDef) -> bool {
@@ -98,7 +110,8 @@ fn role(name: &str, schema: &Value, reach: Reach, act: &Act) -> Option<Role> {
     if any(SECRETS) {
         return Some(Role::Secret);
     }
-    if any(&["id", "ids", "uuid"]) {
+    let counted = kind == Kind::Number && last(&["number", "no", "index", "key"]);
+    if any(&["id", "ids", "uuid"]) || counted {
         return Some(Role::Target);
     }
     match kind {
@@ -172,8 +185,10 @@ const READS: &[&str] = &[
     "get", "list", "search", "read", "find", "show", "check", "fetch", "view", "lookup", "look", "query", "count",
     "describe", "browse", "visit", "open", "summarize", "summarise", "retrieve", "download", "load", "watch", "inspect",
     "is", "has", "explain", "compare", "calculate", "compute", "convert", "translate", "current", "return", "whoami",
+    "track", "monitor", "locate", "what", "which", "who", "where", "gives", "give", "tells", "details", "detail",
     "glob", "grep", "ls", "cat", "stat", "head", "tail", "peek", "scan", "analyze", "validate", "verify", "resolve",
 ];
+const NOUN_STARTS: &[&str] = &["the", "a", "an", "all", "current", "open", "list", "number", "text", "photo", "information"];
 const SECRETS: &[&str] =
     &["password", "passwd", "secret", "passphrase", "passcode", "pin", "credential", "apikey", "token", "cvv", "otp"];
 const WEB: &[&str] = &["url", "uri", "link", "href", "host", "hostname", "domain", "website", "webpage", "endpoint", "webhook"];

@@ -31,6 +31,8 @@ pub struct Ledger {
     turn: Turn,
     before: Turn,
     operator: Asked,
+    /// What texts from outside ask for.
+    foreign: Asked,
     /// A user has spoken.
     has_user: bool,
     /// Content that others may have written was seen.
@@ -156,7 +158,7 @@ impl Ledger {
             }
             Change::User(said) => self.hear(said),
             Change::Operator(said) => {
-                self.operator.add(said.asked);
+                self.operator.add(&said.asked);
                 said.entries.iter().for_each(|(key, bits)| self.note(*key, *bits, 0));
             }
             Change::Seen(seen) => self.see(seen),
@@ -165,7 +167,7 @@ impl Ledger {
 
     fn hear(&mut self, said: &Said) {
         self.has_user = true;
-        self.turn.asked.add(said.asked);
+        self.turn.asked.add(&said.asked);
         self.turn.cues.add(said.cues);
         said.entries.iter().for_each(|(key, bits)| self.note(*key, *bits, 0));
         // What was seen before may be what is meant now.
@@ -177,6 +179,10 @@ impl Ledger {
     fn see(&mut self, seen: &Seen) {
         let untrusted = seen.trust == Standing::Untrusted || !seen.flagged.is_empty();
         self.untrusted |= untrusted;
+        if untrusted {
+            self.foreign.add(&seen.demands);
+        }
+        self.full |= seen.cut;
         let origin = self.origin(&seen.from);
         for key in &seen.flagged {
             self.note(*key, Bits::FLAGGED, origin);
@@ -225,7 +231,7 @@ impl Ledger {
             tie::Tie::Designated => (
                 listed.with(Bits::RELATED).with(Bits::DESIGNATED),
                 Bits::MENTIONED.with(Bits::NEARBY).with(Bits::HANDED_ON),
-                Bits::HANDED_ON,
+                Bits::HANDED_ON.with(Bits::ORDERED),
             ),
         };
         row.facts.listed.iter().for_each(|key| self.note(*key, listed, row.origin));
@@ -234,8 +240,10 @@ impl Ledger {
             row.facts.ordered.iter().for_each(|key| self.note(*key, ordered, row.origin));
         }
         if tie == tie::Tie::Designated && self.turn.cues.tasks {
-            self.turn.lent.add(row.facts.asked);
+            self.turn.lent.add(&row.facts.asked);
             self.turn.lender = Some(row.origin);
+        } else if row.standing == Standing::Untrusted {
+            self.foreign.add(&row.facts.asked);
         }
     }
 
@@ -277,22 +285,28 @@ impl Ledger {
     }
 
     /// What may be done: what the user asked for, or, where a turn asks for nothing, the one before it.
-    pub(super) fn asked(&self) -> Asked {
+    pub(super) fn asked(&self) -> &Asked {
         if !self.has_user {
-            return self.operator;
+            return &self.operator;
         }
-        if self.turn.asked.verbs != 0 { self.turn.asked } else { self.before.asked }
+        if self.turn.asked.is_empty() { &self.before.asked } else { &self.turn.asked }
     }
 
     /// What the sources ask for whose tasks the user handed on, and the last of them.
-    pub(super) fn lent(&self) -> (Asked, &str) {
-        let turn = if self.turn.asked.verbs != 0 || self.turn.cues.tasks { &self.turn } else { &self.before };
-        (turn.lent, self.name_of(turn.lender.unwrap_or_default()))
+    pub(super) fn lent(&self) -> (&Asked, &str) {
+        let now = !self.turn.asked.is_empty() || self.turn.cues.tasks;
+        let turn = if now { &self.turn } else { &self.before };
+        (&turn.lent, self.name_of(turn.lender.unwrap_or_default()))
+    }
+
+    /// What other texts ask for.
+    pub(super) fn foreign(&self) -> &Asked {
+        &self.foreign
     }
 
     pub(super) fn cues(&self) -> Cues {
         let mut cues = self.turn.cues;
-        if self.turn.asked.verbs == 0 {
+        if self.turn.asked.is_empty() {
             cues.add(self.before.cues);
         }
         cues

@@ -50,15 +50,47 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
         .filter(|it| !it.is_empty())
 }
 
-/// Does the sentence tell its reader to do something that a tool can do?
+/// Does the sentence ask its reader to do something?
 pub(super) fn is_order(sentence: &str) -> bool {
     let folded = fold(sentence);
-    // Only the opening of a sentence can be an imperative; a request may hide after a colon.
-    folded.split([':', ',', '-', '(']).any(|clause| {
-        let first = words(clause).find(|it| !OPENINGS.contains(&it.as_ref()) && !is_number(it));
-        first.is_some_and(|it| verb_of(&it).is_some_and(|verb| verb.word == it))
+    if REQUESTS.iter().any(|it| has_phrase(&folded, it)) {
+        return true;
+    }
+    // An imperative opens its clause; in some languages the verb closes it.
+    folded.split([':', ',', '-', '(', '*', '>']).any(|clause| {
+        let mut all = words(clause).filter(|it| !OPENINGS.contains(&it.as_ref()) && !is_number(it));
+        let first = all.next();
+        let last = all.last();
+        let imperative = |it: &str| verb_of(it).is_some_and(|verb| verb.word == it);
+        first.is_some_and(|it| imperative(&it)) || last.is_some_and(|it| INFINITIVES.contains(&it.as_ref()))
     })
 }
+
+/// Does `text` hold `phrase` at the limits of words?
+fn has_phrase(text: &str, phrase: &str) -> bool {
+    text.match_indices(phrase).any(|(at, _)| {
+        let before = text.get(..at).and_then(|it| it.chars().next_back());
+        let after = text.get(at.saturating_add(phrase.len())..).and_then(|it| it.chars().next());
+        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    })
+}
+
+/// Words by which one asks somebody for something.
+const REQUESTS: &[&str] = &[
+    "please", "pls", "kindly", "could you", "can you", "would you", "will you", "you should", "you must", "you need to",
+    "you have to", "make sure", "be sure to", "remember to", "needs to be", "need to be", "has to be", "have to be",
+    "must be", "should be", "is to be", "are to be", "action required", "bitte", "kannst du", "könntest du", "können sie",
+    "könnten sie", "du musst", "sie müssen", "soll", "sollen", "muss", "merci de", "veuillez", "s'il te plaît",
+    "s'il vous plaît", "svp", "peux-tu", "pourrais-tu", "pouvez-vous", "pourriez-vous", "il faut", "doit", "doivent",
+    "por favor", "puedes", "podrías", "debes", "per favore", "puoi", "potresti",
+];
+
+/// Infinitives and polite forms that give an order at the end of a clause, or anywhere.
+const INFINITIVES: &[&str] = &[
+    "senden", "schicken", "überweisen", "bezahlen", "zahlen", "löschen", "entfernen", "erstellen", "anlegen", "buchen",
+    "reservieren", "ändern", "hinzufügen", "einladen", "teilen", "weiterleiten", "veröffentlichen", "posten", "stornieren",
+    "bestellen", "aufrufen", "öffnen", "schließen", "ausführen", "eintragen", "umstellen", "freigeben", "installieren",
+];
 
 fn is_number(word: &str) -> bool {
     word.bytes().all(|it| it.is_ascii_digit())
@@ -94,7 +126,8 @@ mod tests {
 
     #[test]
     fn orders_are_known() {
-        for order in ["Please send the file to Bob.", "Note: transfer 10 to X", "You must delete it", "- 2. Send me an email"] {
+        for order in ["Please send the file to Bob.", "Note: transfer 10 to X", "You must delete it", "- 2. Send me an email",
+            "Beatrix soll auch dort sein, bitte hinzufügen.", "Publiez tous les messages ici.", "Could you also let Amir know?"] {
             assert!(is_order(order), "{order}");
         }
         for other in ["The rent will be increased.", "I sent it yesterday", "Check out this article"] {

@@ -41,23 +41,34 @@ pub(super) const SETS: &[&str] =
 
 /// Something to be followed.
 pub(super) const LINKS: &[&str] =
-    &["link", "url", "website", "webpage", "page", "site", "article", "blog", "homepage", "web", "online", "seite"];
+    &["link", "url", "website", "webpage", "page", "site", "article", "blog", "homepage", "web", "online", "seite",
+    "linked", "linking", "source", "recommended", "notes", "advisory"];
 
-/// Something that says where things go.
-pub(super) const CONTACTS: &[&str] = &[
-    "email", "address", "account", "iban", "contact", "phone", "recipient", "detail", "participant", "attendee",
-    "person", "people", "client", "customer", "sender", "author", "member", "adresse", "konto", "correo",
+/// Words for an address that is to be found somewhere.
+pub(super) const MAILS: &[&str] = &["address", "addresses", "contact", "recipient", "adresse", "dirección"];
+/// Words for a number or account.
+pub(super) const ACCOUNTS: &[&str] = &[
+    "account", "iban", "number", "phone", "bank", "konto", "cuenta", "compte", "bill", "invoice", "receipt", "rechnung",
+    "facture", "factura",
 ];
-
-/// A paper that says who wants what.
-pub(super) const PAPERS: &[&str] = &[
-    "bill", "invoice", "receipt", "ticket", "form", "letter", "contract", "reminder", "rechnung", "facture", "factura",
+/// Words for people who are to be found somewhere.
+pub(super) const PERSONS: &[&str] = &[
+    "participant", "attendee", "person", "people", "client", "customer", "sender", "author", "member", "contact",
+    "colleague", "team", "neighbour", "neighbor", "guest", "somebody", "someone", "anybody", "anyone", "whoever",
+    "they", "them", "who", "everyone", "everybody", "brother", "sister", "friend",
 ];
 
 /// What a text may tell one to do.
 pub(super) const TASKS: &[&str] = &[
     "instruction", "action", "task", "todo", "todos", "step", "request", "directive", "chore", "assignment",
-    "anweisung", "aufgabe",
+    "anweisung", "aufgabe", "thing",
+];
+
+/// Verbs for what somebody else says or wants.
+pub(super) const SAYING: &[&str] = &[
+    "asks", "asked", "says", "said", "wants", "wanted", "wrote", "writes", "told", "tells", "mailed", "emailed",
+    "described", "describes", "requested", "requests", "needs", "recommends", "recommended", "suggests", "suggested",
+    "instructs", "explains", "explained", "posted", "texted", "sent",
 ];
 
 /// Verbs for doing what a text says.

@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use model::{Call, Flow, Reach, Role};
 use serde_json::Value;
 
-use super::acts::{Act, object};
+use super::acts::{Act, verb};
 use super::atoms::{self, Kind};
 use super::bits::Bits;
 use super::facts::shorten;
 use super::hash::Key;
 use super::ledger::Ledger;
 use super::norm::{PHRASE_WORDS_MAX, fold, phrase, prefixes, word_key, words};
+use super::user::is_telling;
 use super::verdict::{Label, Sink, Traced, act_objection, sink_objection};
 
 /// Values that are looked up in one call; a call with more is not understood, and held.
@@ -35,7 +36,7 @@ impl Ledger {
         }
         let acts = flow.reach != Reach::Read || flow.destructive;
         if acts && self.untrusted {
-            self.weigh_act(call, act, &mut traced);
+            self.weigh_act(call, flow, act, &mut traced);
         }
         for value in values.iter().take(VALUES_PER_CALL_MAX) {
             let Some(role) = value.role else { continue };
@@ -58,18 +59,32 @@ impl Ledger {
         traced
     }
 
-    fn weigh_act(&self, call: &Call, act: &Act, traced: &mut Traced) {
-        if act.is_asked_for(&self.asked()) {
+    /// Did somebody who may ask for it ask for this kind of act?
+    fn weigh_act(&self, call: &Call, flow: &Flow, act: &Act, traced: &mut Traced) {
+        let spoken = |word: &str| self.bits(word_key(word)).has(Bits::SPOKEN);
+        let asked = self.asked();
+        if act.is_asked_for(asked, spoken) {
             return;
         }
         let (lent, lender) = self.lent();
-        let mut both = self.asked();
-        both.add(lent);
-        if lent.verbs != 0 && act.is_asked_for(&both) {
-            traced.delegated = Some(lender.to_owned());
-            return;
+        if !lent.is_empty() {
+            let heard = |word: &str| self.bits(word_key(word)).has(Bits::HANDED_ON) || spoken(word);
+            if act.is_asked_for(lent, heard) {
+                traced.delegated = Some(lender.to_owned());
+                return;
+            }
         }
-        traced.objections.push(act_objection(call.tool().as_str()));
+        // A way to do what was asked for that no word of the user names: it passes if no text from
+        // outside asks for it either, and nothing is lost by it.
+        let hinted = |word: &str| {
+            let bits = self.bits(word_key(word));
+            bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED)
+        };
+        let idle = asked.is_empty() && lent.is_empty();
+        let grave = flow.destructive || act.is_delicate();
+        if idle || grave || act.is_hinted_at(self.foreign(), hinted) {
+            traced.objections.push(act_objection(call.tool().as_str()));
+        }
     }
 
     /// The labels of one value, and whether each stops the call.
@@ -82,22 +97,19 @@ impl Ledger {
         act: &Act,
     ) -> Vec<(Label, String, bool)> {
         match role {
-            Role::Destination => self.destination(&value.text, acts, act),
+            Role::Destination => self.destination(&value.text, acts),
             Role::Target if acts => self.target(&value.text),
-            Role::Content if acts => self.content(&value.text, flow),
+            Role::Content if acts => self.content(&value.text, flow, act),
             Role::Secret => vec![self.secret(&value.text)],
-            Role::Control if acts => {
-                let long = value.text.split_whitespace().count() > CONTROL_WORDS_MAX;
-                if long { vec![(Label::Unseen, value.text.to_string(), self.untrusted)] } else { Vec::new() }
-            }
+            Role::Control if acts => self.control(&value.text),
             Role::Target | Role::Content | Role::Control => Vec::new(),
         }
     }
 
-    fn destination(&self, text: &str, acts: bool, act: &Act) -> Vec<(Label, String, bool)> {
+    fn destination(&self, text: &str, acts: bool) -> Vec<(Label, String, bool)> {
         let things = things(text);
         things.into_iter().map(|thing| {
-            let label = self.label(&thing, acts, act);
+            let label = self.label(&thing, Role::Destination, acts);
             let held = match label {
                 Label::User
                 | Label::Operator
@@ -118,7 +130,7 @@ impl Ledger {
 
     fn target(&self, text: &str) -> Vec<(Label, String, bool)> {
         things(text).into_iter().map(|thing| {
-            let label = self.label(&thing, true, &Act::default());
+            let label = self.label(&thing, Role::Target, true);
             let held = match label {
                 Label::Flagged(_) | Label::Ordered(_) | Label::Doubted => true,
                 // A typed atom that only prose names; a plain word in prose is no id.
@@ -137,7 +149,7 @@ impl Ledger {
     }
 
     /// Text that is sent on: what it quotes from where somebody speaks to the assistant stops it.
-    fn content(&self, text: &str, flow: &Flow) -> Vec<(Label, String, bool)> {
+    fn content(&self, text: &str, flow: &Flow, act: &Act) -> Vec<(Label, String, bool)> {
         let mut found = Vec::new();
         for atom in atoms::atoms(text) {
             let bits = self.bits(atom.key);
@@ -146,14 +158,41 @@ impl Ledger {
                 continue;
             }
             let place = self.place(atom.key).to_owned();
+            let known = bits.is_listed_well() || bits.has(Bits::HANDED_ON);
             if bits.has(Bits::FLAGGED) {
                 found.push((Label::Flagged(place), atom.text, true));
-            } else if flow.egress && bits.has(Bits::ORDERED) {
+            } else if flow.egress && bits.has(Bits::ORDERED) && !self.cues().tasks {
                 found.push((Label::Ordered(place), atom.text, true));
+            } else if flow.egress && bits.has(Bits::MENTIONED) && !known && !self.cues().set {
+                found.push((Label::Mentioned(place), atom.text, true));
             }
+        }
+        if act.verbs & verb::RUN != 0 {
+            found.extend(self.command(text));
         }
         if let Some((key, words)) = self.verbatim(text) {
             found.push((Label::Flagged(self.place(key).to_owned()), words, true));
+        }
+        found
+    }
+
+    /// Pieces of a command that a text from outside names: a branch, a package, an option with a value.
+    fn command(&self, text: &str) -> Vec<(Label, String, bool)> {
+        let mut found = Vec::new();
+        for piece in text.split_whitespace() {
+            let folded = fold(piece);
+            let telling = words(&folded).any(|it| is_telling(&it));
+            let Some(key) = phrase(piece).filter(|_| telling) else { continue };
+            let bits = self.bits(key);
+            if bits.is_vouched_for() || bits.has(Bits::SPOKEN) {
+                continue;
+            }
+            let place = || self.place(key).to_owned();
+            if bits.has(Bits::FLAGGED) {
+                found.push((Label::Flagged(place()), piece.to_owned(), true));
+            } else if bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON) {
+                found.push((Label::Ordered(place()), piece.to_owned(), true));
+            }
         }
         found
     }
@@ -174,7 +213,10 @@ impl Ledger {
             let mut hit = None;
             prefixes(window, length, length, |key| {
                 let bits = self.bits(key);
-                hit = (bits.has(Bits::FLAGGED) && !bits.is_vouched_for()).then_some(key);
+                // Orders in prose count where they are long enough not to be a name.
+                let order = length >= VERBATIM_WORDS && bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON);
+                let marked = bits.has(Bits::FLAGGED) || order;
+                hit = (marked && !bits.is_vouched_for()).then_some(key);
             });
             if let Some(key) = hit {
                 let shown: Vec<&str> = window.iter().take(length).map(AsRef::as_ref).collect();
@@ -182,6 +224,20 @@ impl Ledger {
             }
         }
         None
+    }
+
+    /// A choice: prose is none, and one word that a text speaks to the assistant for is not the user's.
+    fn control(&self, text: &str) -> Vec<(Label, String, bool)> {
+        if text.split_whitespace().count() > CONTROL_WORDS_MAX {
+            return vec![(Label::Unseen, text.to_owned(), self.untrusted)];
+        }
+        let folded = fold(text);
+        let word = folded.len() > 1 && folded.chars().all(char::is_alphabetic);
+        let bits = if word { self.bits(word_key(&folded)) } else { Bits::default() };
+        if bits.has(Bits::FLAGGED) && !bits.has(Bits::SPOKEN) && !bits.is_vouched_for() {
+            return vec![(Label::Flagged(self.place(word_key(&folded)).to_owned()), text.to_owned(), true)];
+        }
+        Vec::new()
     }
 
     fn secret(&self, text: &str) -> (Label, String, bool) {
@@ -201,7 +257,7 @@ impl Ledger {
     }
 
     /// Where one thing came from, the best of what is true of it, unless something worse is.
-    fn label(&self, thing: &Thing, acts: bool, act: &Act) -> Label {
+    fn label(&self, thing: &Thing, role: Role, acts: bool) -> Label {
         let bits = self.bits(thing.key);
         let host = thing.host.map(|it| self.bits(it)).unwrap_or_default();
         let place = || self.place(thing.key).to_owned();
@@ -219,27 +275,34 @@ impl Ledger {
             return if host.has(Bits::USER) { Label::User } else { Label::Operator };
         }
         // Every one of a set was asked for: to be named elsewhere as well takes nobody out of it.
-        let of_the_set = cues.set && bits.is_listed_well();
+        let of_the_set = cues.set && (bits.has(Bits::RELATED) || bits.has(Bits::DESIGNATED));
         if bits.has(Bits::FLAGGED) && !of_the_set {
             return Label::Flagged(place());
+        }
+        let handed_on = bits.has(Bits::HANDED_ON) && self.is_handed_on(thing, role, acts);
+        if bits.has(Bits::ORDERED) && !handed_on && !of_the_set && !bits.has(Bits::DESIGNATED) {
+            return Label::Ordered(place());
         }
         if bits.has(Bits::TRUSTED) {
             return Label::ListedTrusted;
         }
-        if bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON) && !of_the_set && !bits.has(Bits::DESIGNATED) {
+        // A long name that is listed, and that prose without a bearing on the task brings up.
+        let brought_up = bits.has(Bits::MENTIONED) && !bits.has(Bits::NEARBY) && thing.words >= 2;
+        if brought_up && !of_the_set && !bits.has(Bits::DESIGNATED) && thing.kind.is_none() {
             return Label::Ordered(place());
         }
         if bits.is_listed_well() {
             return Label::Listed;
         }
-        if bits.has(Bits::HANDED_ON) && self.is_handed_on(thing, acts, act) {
-            return Label::Delegated(place());
-        }
-        if !acts && bits.has(Bits::MENTIONED) && cues.link {
+        if handed_on || (role == Role::Target && bits.has(Bits::NEARBY)) {
             return Label::Delegated(place());
         }
         if bits.has(Bits::LISTED) {
-            return Label::ListedElsewhere(place());
+            let open = cues.leaves_open(thing.kind) && !cues.gave_name;
+            return if open { Label::Listed } else { Label::ListedElsewhere(place()) };
+        }
+        if !acts && self.is_followed(thing, bits) {
+            return Label::Delegated(place());
         }
         if bits.has(Bits::MENTIONED) || bits.has(Bits::HANDED_ON) || self.full {
             return Label::Mentioned(place());
@@ -248,13 +311,24 @@ impl Ledger {
     }
 
     /// Did the user hand on where it goes? Either the tasks as a whole, or just that, and left it open.
-    fn is_handed_on(&self, thing: &Thing, acts: bool, act: &Act) -> bool {
+    fn is_handed_on(&self, thing: &Thing, role: Role, acts: bool) -> bool {
         let cues = self.cues();
-        if cues.tasks || !acts {
-            return true;
+        let bits = self.bits(thing.key);
+        if !acts {
+            // A link in what the user named, unless it is an order that carries data.
+            let carries = bits.has(Bits::ORDERED) && thing.text.contains('?');
+            return (cues.link || cues.tasks) && !carries;
         }
-        let page = act.objects & object::PAGE != 0;
-        cues.leaves_open(thing.kind) && (cues.contact || (page && cues.link))
+        let ordered = bits.has(Bits::ORDERED);
+        cues.tasks || cues.points_to(thing.kind) || (role == Role::Target && !ordered)
+    }
+
+    /// Is it a page that the user sent the agent to look for?
+    fn is_followed(&self, thing: &Thing, bits: Bits) -> bool {
+        let plain = !thing.text.contains('?') && !bits.has(Bits::ORDERED);
+        let folded = fold(&thing.text);
+        let named = words(&folded).any(|it| self.bits(word_key(&it)).has(Bits::TELLING));
+        self.cues().link && bits.has(Bits::MENTIONED) && plain && (named || !self.cues().gave_url)
     }
 
     /// Put together from the user's words and listed names: `www.alice-hobbies.com` for each of a list.
@@ -304,6 +378,7 @@ struct Thing {
     kind: Option<Kind>,
     key: Key,
     host: Option<Key>,
+    words: usize,
     text: String,
 }
 
@@ -311,10 +386,11 @@ struct Thing {
 fn things(text: &str) -> Vec<Thing> {
     let atoms = atoms::atoms(text);
     if !atoms.is_empty() {
-        let thing = |it: atoms::Atom| Thing { kind: Some(it.kind), key: it.key, host: it.host, text: it.text };
+        let thing = |it: atoms::Atom| Thing { kind: Some(it.kind), key: it.key, host: it.host, words: 1, text: it.text };
         return atoms.into_iter().map(thing).collect();
     }
     let short = text.split_whitespace().count() <= PHRASE_WORDS_MAX.saturating_mul(2);
     let text_kept = if short { text.to_owned() } else { shorten(text) };
-    phrase(text).map(|key| Thing { kind: None, key, host: None, text: text_kept }).into_iter().collect()
+    let count = words(&fold(text)).count();
+    phrase(text).map(|key| Thing { kind: None, key, host: None, words: count, text: text_kept }).into_iter().collect()
 }

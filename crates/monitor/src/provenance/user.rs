@@ -10,7 +10,9 @@ use super::bits::Bits;
 use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrases, word_key, words};
 use super::segments::sentences;
-use super::stopwords::{CONTACTS, DOUBTS, FOLLOWING, GENERIC, LINKS, PAPERS, SETS, STOP, TASKS};
+use super::stopwords::{
+    ACCOUNTS, DOUBTS, FOLLOWING, GENERIC, LINKS, MAILS, PERSONS, SAYING, SETS, STOP, TASKS,
+};
 
 /// The longest text of a person that is read word by word, in bytes; of the rest only atoms count.
 pub(super) const USER_TEXT_BYTES_MAX: usize = 256 * 1024;
@@ -30,8 +32,10 @@ pub(super) struct Cues {
     pub(super) set: bool,
     /// A page or link is to be followed.
     pub(super) link: bool,
-    /// An address or account is to be found somewhere, or a paper says it.
-    pub(super) contact: bool,
+    /// An address, an account or a person is to be found somewhere.
+    pub(super) find_email: bool,
+    pub(super) find_account: bool,
+    pub(super) find_name: bool,
     /// A text says what to do.
     pub(super) tasks: bool,
     /// The user gave an address, a page, an account, a person themself.
@@ -45,7 +49,9 @@ impl Cues {
     pub(super) fn add(&mut self, other: Self) {
         self.set |= other.set;
         self.link |= other.link;
-        self.contact |= other.contact;
+        self.find_email |= other.find_email;
+        self.find_account |= other.find_account;
+        self.find_name |= other.find_name;
         self.tasks |= other.tasks;
         self.gave_email |= other.gave_email;
         self.gave_url |= other.gave_url;
@@ -60,8 +66,20 @@ impl Cues {
             Some(Kind::Url) => !self.gave_url,
             Some(Kind::Account) => !self.gave_account,
             Some(Kind::Path) => true,
-            None => !self.gave_name,
+            None => !self.gave_name || self.set,
         }
+    }
+
+    /// And is it to be found in a text?
+    pub(super) fn points_to(&self, kind: Option<Kind>) -> bool {
+        let found = match kind {
+            Some(Kind::Email) => self.find_email,
+            Some(Kind::Url) => self.link,
+            Some(Kind::Account) => self.find_account,
+            Some(Kind::Path) => true,
+            None => self.find_name,
+        };
+        found && self.leaves_open(kind)
     }
 }
 
@@ -110,6 +128,7 @@ impl Said {
             }
         }
         let marked = marked_words(sentence);
+        self.cues.find_email |= asks_for_address(&all);
         for word in &all {
             let is_marked = marked.contains(word.as_ref());
             let telling = is_marked || is_telling(word);
@@ -130,8 +149,22 @@ impl Said {
         let is = |list: &[&str]| list.contains(&word) || list.contains(&one);
         self.cues.set |= is(SETS);
         self.cues.link |= is(LINKS);
-        self.cues.contact |= is(CONTACTS) || is(PAPERS);
+        self.cues.find_email |= is(MAILS) || (is(PERSONS) && self.cues.set);
+        self.cues.find_account |= is(ACCOUNTS);
+        self.cues.find_name |= is(PERSONS);
     }
+}
+
+/// `her email`, `the emails of …`, `email is`: an address, not a message.
+fn asks_for_address<S: AsRef<str>>(all: &[S]) -> bool {
+    all.windows(3).any(|it| match it {
+        [before, word, after] => {
+            let mail = ["email", "emails"].contains(&word.as_ref());
+            let whose = ["her", "his", "their", "its", "whose"].contains(&before.as_ref());
+            mail && (whose || ["is", "are", "of", "given"].contains(&after.as_ref()))
+        }
+        _ => false,
+    })
 }
 
 /// Does the word tell one thing from another?
@@ -198,35 +231,40 @@ fn hands_on_tasks(text: &str) -> bool {
     let folded = fold(text);
     let all: Vec<_> = words(&folded).collect();
     let is = |word: &str, list: &[&str]| list.contains(&word) || list.contains(&singular(word));
-    let mut following = None;
-    let mut task = None;
+    let says = all.iter().any(|it| SAYING.contains(&it.as_ref()));
+    let (mut following, mut task) = (None, None);
     for (at, word) in all.iter().enumerate() {
-        let word = word.as_ref();
         let before = at.checked_sub(1).and_then(|it| all.get(it)).map(AsRef::as_ref);
-        let near = |place: Option<usize>| place.is_some_and(|it| at.saturating_sub(it) <= 8);
         if is(word, TASKS) && !matches!(before, Some("following" | "these")) {
             // `follow … the instructions`.
-            if near(following) {
+            if following.is_some_and(|it: usize| at.saturating_sub(it) <= 8) {
                 return true;
             }
             task = Some(at);
         }
-        if is(word, FOLLOWING) {
-            // `the tasks that … . Do all of them.`
-            let rest = all.iter().skip(at.saturating_add(1)).take(4);
-            let them = rest.into_iter().any(|it| ["them", "it", "those", "everything", "all", "that"].contains(&it.as_ref()));
-            if task.is_some() && them {
+        if FOLLOWING.contains(&word.as_ref()) {
+            let next = all.get(at.saturating_add(1)).map_or("", AsRef::as_ref);
+            let near = all.iter().skip(at.saturating_add(1)).take(5);
+            let mut them = near.clone().map(AsRef::as_ref);
+            // `the tasks that … . Do all of them.`, `he asks for … . Please do that.`
+            let again = them.any(|it| ["them", "it", "those", "everything", "all", "that", "this", "so"].contains(&it));
+            if again && (task.is_some() || (says && word == "do")) {
                 return true;
             }
-            // `do what … says`.
-            let what = all.get(at.saturating_add(1)).is_some_and(|it| it == "what" || it == "whatever");
-            if what {
+            // `do what … says`, `do for him what …`.
+            let what = near.clone().any(|it| it == "what" || it == "whatever");
+            if what && (says || next == "what" || next == "whatever") {
                 return true;
             }
             following = Some(at);
         }
     }
-    false
+    // `give them what they need`.
+    let wants = ["need", "needs", "want", "wants", "ask", "asks"];
+    all.windows(5).any(|it| match it {
+        [give, _, what, they, want] => give == "give" && what == "what" && they.len() <= 4 && wants.contains(&want.as_ref()),
+        _ => false,
+    })
 }
 
 #[cfg(test)]
