@@ -1,10 +1,41 @@
-//! The reference monitor.
+//! The reference monitor: every call passes through it, and there is no other way.
+//!
+//! Read `pipeline.rs` first: it is the whole path of one call.
 
+mod actions;
+mod asked;
+mod change;
 pub mod confirm;
+mod guards;
+mod inspected;
+mod monitor;
+mod output;
 mod permit;
+pub mod pipeline;
+mod preview;
+mod proposed;
 pub mod provenance;
+mod record;
+mod refusal;
+pub mod risk;
+mod ruling;
+mod session;
+mod sessions;
 mod state;
 pub mod taint;
+pub mod target;
+mod tools;
+mod understood;
+mod verdict;
 
-pub use permit::Permit;
+pub use asked::Asked;
+pub use monitor::{Heard, Monitor, OpenError, Opening, Setup, Understanding};
+pub use output::{OUTPUT_BYTES_MAX, Output, Status};
+pub use permit::{Granted, Permit};
+pub use pipeline::{Begun, Delivered, Executor};
+pub use proposed::Proposed;
+pub use refusal::Refusal;
+pub use ruling::Ruling;
 pub use state::{Opened, State, StateError, Summary};
+pub use tools::ToolsError;
+pub use verdict::Verdict;

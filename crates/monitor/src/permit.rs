@@ -1,7 +1,14 @@
 //! The proof that an effect was judged, recorded and allowed.
+//!
+//! What cannot be done with a permit is shown in `tests/permit/`: each file there must not compile.
 
 use aegx::Digest;
-use model::{Caller, TaintTag};
+use evidence::Receipt;
+use model::ipc::{self, Action};
+use model::{Caller, Effect, TaintTag, ToolCall};
+
+use crate::proposed::Proposed;
+use crate::ruling::Ruling;
 
 /// Holds the effect itself, so that what runs is what was judged. Not `Clone`: one permit, one run.
 ///
@@ -44,4 +51,80 @@ impl<E> Permit<E> {
     pub fn record(&self) -> Digest {
         self.record
     }
+}
+
+impl Permit<Effect> {
+    /// Only a ruling that allows, with the receipt of its durable record, gives a permit.
+    pub(crate) fn mint(proposed: Proposed, ruling: &Ruling, receipt: &Receipt) -> Option<Self> {
+        match ruling {
+            Ruling::Allow(_) => {
+                let (effect, who, tag) = proposed.into_parts();
+                Some(Self { effect, who, tag, record: receipt.id() })
+            }
+            // An unanswered question is a refusal.
+            Ruling::Hold(..) | Ruling::Deny(_) => None,
+        }
+    }
+
+    /// Narrows to the one kind of effect, for the crate that runs it.
+    pub fn by_kind(self) -> Granted {
+        let Self { effect, who, tag, record } = self;
+        match effect {
+            Effect::Tool(effect) => Granted::Tool(Permit { effect, who, tag, record }),
+            Effect::Action(action) => Permit { effect: *action, who, tag, record }.by_action(),
+        }
+    }
+}
+
+macro_rules! granted {
+    ($($action:ident),+ $(,)?) => {
+        /// A permit, by what it permits.
+        #[derive(Debug)]
+        pub enum Granted {
+            /// A tool of somebody else.
+            Tool(Permit<ToolCall>),
+            $(
+                #[doc = concat!("The action `", stringify!($action), "`.")]
+                $action(Permit<ipc::$action>),
+            )+
+        }
+
+        impl Permit<Action> {
+            fn by_action(self) -> Granted {
+                let Self { effect, who, tag, record } = self;
+                match effect {
+                    $(Action::$action(effect) => {
+                        Granted::$action(Permit { effect, who, tag, record })
+                    })+
+                }
+            }
+        }
+    };
+}
+
+granted! {
+    LlmCall,
+    MemoryWrite,
+    MemoryQuery,
+    MemoryRead,
+    MemoryDelete,
+    MemoryList,
+    WebFetch,
+    WebSearch,
+    BrowserLaunch,
+    BrowserNavigate,
+    BrowserSnapshot,
+    BrowserClick,
+    BrowserType,
+    BrowserScreenshot,
+    BrowserClose,
+    SkillPropose,
+    SkillRead,
+    SkillList,
+    OauthCall,
+    SchedulerListCron,
+    SchedulerGetHeartbeat,
+    SchedulerListTriggers,
+    SchedulerRemoveCron,
+    AuditQuery,
 }

@@ -2,8 +2,8 @@
 
 mod batch;
 mod ipc;
-mod lines;
-mod timing;
+pub(crate) mod lines;
+pub(crate) mod timing;
 
 use clap::Subcommand;
 
