@@ -3,6 +3,7 @@
 //! Read `pipeline.rs` first: it is the whole path of one call.
 
 mod actions;
+mod admission;
 mod asked;
 mod change;
 pub mod confirm;
@@ -28,6 +29,7 @@ mod tools;
 mod understood;
 mod verdict;
 
+pub use admission::Admission;
 pub use asked::Asked;
 pub use monitor::{Heard, Monitor, OpenError, Opening, Setup, Understanding};
 pub use output::{OUTPUT_BYTES_MAX, Output, Status};

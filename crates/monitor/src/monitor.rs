@@ -8,6 +8,7 @@ use model::{Caller, EffectKind, Profile, SessionId, Source, ToolDef};
 use policy::Policy;
 use serde_json::json;
 
+use crate::admission::Admission;
 use crate::change::Change;
 use crate::confirm::{Confirmation, Grant};
 use crate::provenance::Catalogue;
@@ -49,6 +50,8 @@ pub struct Opening {
     pub principal: Principal,
     /// How careful it is. A session that is found again keeps its own.
     pub profile: Profile,
+    /// By which files it was admitted.
+    pub admission: Admission,
     /// Its tools.
     pub tools: Vec<ToolDef>,
 }
@@ -99,13 +102,13 @@ impl Monitor {
     /// # Errors
     /// If it belongs to somebody else, or cannot be kept, read or recorded.
     pub fn open_session(&self, opening: Opening) -> Result<(), OpenError> {
-        let Opening { who, principal, profile, tools } = opening;
+        let Opening { who, principal, profile, admission, tools } = opening;
         let tools = self.toolboxes.of(&tools, &self.setup.catalogue)?;
         let opened = self.setup.state.open(&who, profile)?;
         let resumed = !opened.changes.is_empty();
         let profile = if resumed { opened.profile } else { profile };
         let rules = Arc::new(Rules::of(profile));
-        let mut session = Session::new(who.clone(), principal, profile, tools, rules);
+        let mut session = Session::new(who.clone(), principal, profile, admission, tools, rules);
         session.trust(&self.setup.catalogue);
         for change in &opened.changes {
             let change = serde_json::from_slice(change).map_err(|error| OpenError::Unreadable {

@@ -29,6 +29,7 @@ pub struct Proposed {
     observation: Observation,
     risk: Level,
     risk_objections: Vec<Objection>,
+    access: Option<Objection>,
     confirmed: Confirmed,
     newest: Option<Digest>,
 }
@@ -52,6 +53,7 @@ impl Proposed {
             traced: session.trace(&understood),
             risk: session.risk.level(),
             risk_objections: session.risk.objections(&observation),
+            access: session.access(&understood),
             confirmed: session.confirmed(action, digest, now),
             newest: session.newest(),
             observation,
@@ -159,6 +161,10 @@ impl Proposed {
 
     pub(crate) fn observation(&self) -> &Observation {
         &self.observation
+    }
+
+    pub(crate) fn access(&self) -> Option<&Objection> {
+        self.access.as_ref()
     }
 
     pub(crate) fn risk_objections(&self) -> &[Objection] {

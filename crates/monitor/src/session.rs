@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aegx::{Digest, Principal};
-use model::{Caller, Decision, Profile, Source, Taint, TaintTag};
+use model::{Caller, Decision, Objection, Profile, Source, Taint, TaintTag};
 use policy::Confirmed;
 
+use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
 use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Grant, Message, Pending};
@@ -27,6 +28,7 @@ pub(crate) struct Session {
     who: Caller,
     principal: Principal,
     profile: Profile,
+    admission: Admission,
     tools: Arc<Tools>,
     budget_rules: Arc<Rules>,
     pub(crate) taint: SessionTaint,
@@ -46,6 +48,7 @@ impl Session {
         who: Caller,
         principal: Principal,
         profile: Profile,
+        admission: Admission,
         tools: Arc<Tools>,
         budget_rules: Arc<Rules>,
     ) -> Self {
@@ -53,6 +56,7 @@ impl Session {
             who,
             principal,
             profile,
+            admission,
             tools,
             budget_rules,
             taint: SessionTaint::default(),
@@ -102,6 +106,10 @@ impl Session {
 
     pub(crate) fn understand(&self, asked: &Asked<'_>) -> Result<Understood, Refusal> {
         asked.understand(&self.tools)
+    }
+
+    pub(crate) fn access(&self, asked: &Understood) -> Option<Objection> {
+        self.admission.check(self.who.agent.as_str(), asked)
     }
 
     pub(crate) fn trace(&self, asked: &Understood) -> Traced {

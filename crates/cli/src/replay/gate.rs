@@ -9,7 +9,7 @@ use aegx::Principal;
 use evidence::{Clock, Config, Durability, Journal, SystemClock};
 use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId};
 use monitor::provenance::Catalogue;
-use monitor::{Asked, Begun, Heard, Monitor, Opening, Output, Refusal, Setup, Status, Verdict};
+use monitor::{Admission, Asked, Begun, Heard, Monitor, Opening, Output, Refusal, Setup, Status, Verdict};
 use policy::Policy;
 use store::SqliteStore;
 
@@ -93,7 +93,8 @@ impl Gate {
                 let who = Caller { session: session.clone(), user, agent, door };
                 let profile = profile.unwrap_or(self.profile);
                 let principal = Principal::User;
-                let opening = Opening { who: who.clone(), principal, profile, tools };
+                let admission = Admission::OnePerson;
+                let opening = Opening { who: who.clone(), principal, profile, admission, tools };
                 self.monitor.open_session(opening).map_err(|it| Stop::Trace(it.to_string()))?;
                 self.callers.insert(session, who);
                 self.summary.sessions += 1;

@@ -1,5 +1,6 @@
 //! Guards that look at a call before it happens.
 
+pub(super) mod layered_access;
 pub(super) mod risk_across_calls;
 pub(super) mod sink_provenance;
 pub(super) mod taint_budget;

@@ -1,0 +1,42 @@
+//! What the five layers of access look at, for one session.
+
+use std::sync::Arc;
+
+use model::Objection;
+use policy::access::{self, Global, Layers, Manifest, Origin, Request, Tool, User};
+
+use crate::understood::Understood;
+
+/// By which files a session was admitted.
+#[derive(Clone, Debug)]
+pub enum Admission {
+    /// A machine of one person, without settings, manifests and users: the policy alone decides.
+    OnePerson,
+    /// By settings, a manifest and a user, all of which parsed.
+    Layered {
+        /// The host's settings.
+        global: Arc<Global>,
+        /// The agent's manifest.
+        manifest: Arc<Manifest>,
+        /// The user.
+        user: Arc<User>,
+        /// Where the session comes from.
+        origin: Origin,
+    },
+}
+
+impl Admission {
+    /// What the layers have against a call.
+    pub(crate) fn check(&self, agent: &str, asked: &Understood) -> Option<Objection> {
+        match self {
+            Self::OnePerson => None,
+            Self::Layered { global, manifest, user, origin } => {
+                let layers = Layers { global, manifest, user };
+                let tool = Tool::new(agent, asked.tool(), asked.kind());
+                let args = asked.call.call.args();
+                let request = Request { tool: &tool, args, origin: *origin, sub_agent: None };
+                access::decide(&layers, &request).err()
+            }
+        }
+    }
+}
