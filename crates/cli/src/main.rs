@@ -3,6 +3,7 @@
 mod check;
 mod demo;
 mod evidence;
+mod gate;
 mod home;
 mod output;
 mod replay;
