@@ -365,7 +365,7 @@ const TOOL_VERBS: &[(&str, u32)] = &[
     ("create", verb::CREATE), ("make", verb::CREATE), ("new", verb::CREATE), ("write", verb::CREATE | verb::UPDATE),
     ("save", verb::CREATE | verb::UPDATE), ("register", verb::CREATE), ("generate", verb::CREATE),
     ("draft", verb::CREATE), ("put", verb::CREATE | verb::UPDATE), ("copy", verb::CREATE | verb::MOVE),
-    ("add", verb::ADD), ("append", verb::ADD), ("insert", verb::ADD), ("attach", verb::ADD), ("join", verb::ADD),
+    ("add", verb::ADD), ("append", verb::ADD | verb::UPDATE), ("insert", verb::ADD), ("attach", verb::ADD), ("join", verb::ADD),
     ("update", verb::UPDATE), ("change", verb::UPDATE), ("modify", verb::UPDATE), ("edit", verb::UPDATE),
     ("set", verb::UPDATE | verb::OPERATE), ("patch", verb::UPDATE), ("rename", verb::MOVE | verb::UPDATE), ("reset", verb::UPDATE),
     ("reschedule", verb::UPDATE), ("mark", verb::UPDATE), ("merge", verb::UPDATE), ("replace", verb::UPDATE),

@@ -32,7 +32,7 @@ pub(super) const GENERIC: &[&str] = &[
     "client", "customer", "direct", "total", "password", "code", "docx", "xlsx", "pdf", "txt", "csv", "md", "gmail",
     "yahoo", "hotmail", "outlook", "example", "january", "february", "march", "april", "june", "july", "august",
     "september", "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday",
-    "saturday", "sunday", "am", "pm", "good", "best", "nice", "highest", "lowest", "cheapest", "largest", "room",
+    "saturday", "sunday", "am", "pm", "request", "question", "answer", "record", "entry", "item", "order", "product", "good", "best", "nice", "highest", "lowest", "cheapest", "largest", "room",
 ];
 
 /// Everyone of a set is meant.

@@ -82,9 +82,26 @@ impl Ledger {
         };
         let idle = asked.is_empty() && lent.is_empty();
         let grave = flow.destructive || act.is_delicate();
-        if idle || grave || act.is_hinted_at(self.foreign(), hinted) {
+        if idle || grave || act.is_hinted_at(self.foreign(), hinted) || self.names_what_prose_names(call, flow) {
             traced.objections.push(act_objection(call.tool().as_str()));
         }
+    }
+
+    /// Does the call go to or act on something that stands in prose and that the user did not name?
+    fn names_what_prose_names(&self, call: &Call, flow: &Flow) -> bool {
+        let mut values = Vec::new();
+        for (param, value) in call.args() {
+            let role = flow.roles.get(param).copied();
+            let decides = matches!(role, Some(Role::Destination | Role::Target));
+            if decides {
+                gather(param, role, value, &mut values, 0);
+            }
+        }
+        values.iter().flat_map(|it| things(&it.text)).any(|thing| {
+            let bits = self.bits(thing.key);
+            let prose = bits.has(Bits::MENTIONED) || bits.has(Bits::ORDERED) || bits.has(Bits::FLAGGED);
+            prose && !bits.is_vouched_for() && !bits.has(Bits::HANDED_ON)
+        })
     }
 
     /// The labels of one value, and whether each stops the call.
@@ -181,7 +198,8 @@ impl Ledger {
         let mut found = Vec::new();
         for piece in text.split_whitespace() {
             let folded = fold(piece);
-            let telling = words(&folded).any(|it| is_telling(&it));
+            // A plain word is a name that every command has.
+            let telling = words(&folded).any(|it| is_telling(&it)) && !folded.chars().all(char::is_alphabetic);
             let Some(key) = phrase(piece).filter(|_| telling) else { continue };
             let bits = self.bits(key);
             if bits.is_vouched_for() || bits.has(Bits::SPOKEN) {
