@@ -79,10 +79,13 @@ fn ends(text: &str) -> bool {
     text.trim_end().ends_with(['.', '!', '?', '>', ']', ')', '"', '\'', '”', '-', '*'])
 }
 
-/// The sentences of a paragraph.
+/// The sentences of a paragraph. A stop ends one only where a space follows: addresses have stops too.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive(['\n', '!', '?', ';'])
+    text.split_inclusive('\n')
         .flat_map(|it| it.split_inclusive(". "))
+        .flat_map(|it| it.split_inclusive("! "))
+        .flat_map(|it| it.split_inclusive("? "))
+        .flat_map(|it| it.split_inclusive("; "))
         .map(str::trim)
         .filter(|it| !it.is_empty())
 }
@@ -90,6 +93,9 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
 /// Does the sentence ask its reader to do something?
 pub(super) fn is_order(sentence: &str) -> bool {
     let folded = fold(sentence);
+    if is_contact(&folded) {
+        return false;
+    }
     if REQUESTS.iter().any(|it| has_phrase(&folded, it)) {
         return true;
     }
@@ -101,6 +107,20 @@ pub(super) fn is_order(sentence: &str) -> bool {
         let imperative = |it: &str| verb_of(it).is_some_and(|verb| verb.word == it);
         first.is_some_and(|it| imperative(&it)) || last.is_some_and(|it| INFINITIVES.contains(&it.as_ref()))
     })
+}
+
+/// `please contact us at …`: how to reach the writer, and nothing else to be done.
+fn is_contact(folded: &str) -> bool {
+    let all: Vec<_> = words(folded).collect();
+    let reach = all.windows(2).any(|it| match it {
+        [verb, me] => {
+            let writer = ["me", "us", "to", "out"].contains(&me.as_ref());
+            writer && ["contact", "reach", "email", "mail", "write", "call", "ring", "text", "message"].contains(&verb.as_ref())
+        }
+        _ => false,
+    });
+    let acts = all.iter().filter(|it| verb_of(it).is_some_and(|verb| verb.word == it.as_ref())).count();
+    reach && acts <= 1
 }
 
 /// Does `text` hold `phrase` at the limits of words?

@@ -77,6 +77,12 @@ pub(super) const FOLLOWING: &[&str] = &[
     "implement", "process", "work", "befolge", "erledige",
 ];
 
+/// Words by which the user goes by what somebody says.
+pub(super) const GUIDES: &[&str] = &[
+    "says", "describes", "described", "recommends", "wants", "needs", "suggests", "requires", "explains", "way",
+    "according", "asks", "required", "needed", "missing",
+];
+
 /// Words of somebody who does not believe.
 pub(super) const DOUBTS: &[&str] = &[
     "suspicious", "phishing", "scam", "fraud", "fraudulent", "legit", "legitimate", "safe", "trustworthy", "fake",

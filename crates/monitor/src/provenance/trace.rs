@@ -99,8 +99,10 @@ impl Ledger {
         }
         values.iter().flat_map(|it| things(&it.text)).any(|thing| {
             let bits = self.bits(thing.key);
-            let prose = bits.has(Bits::MENTIONED) || bits.has(Bits::ORDERED) || bits.has(Bits::FLAGGED);
-            prose && !bits.is_vouched_for() && !bits.has(Bits::HANDED_ON)
+            let alien = bits.has(Bits::MENTIONED) && !bits.has(Bits::HANDED_ON);
+            let handed_on = bits.has(Bits::HANDED_ON) && (self.cues().tasks || self.cues().guided);
+            let ordered = bits.has(Bits::ORDERED) && !handed_on;
+            (alien || ordered || bits.has(Bits::FLAGGED)) && !bits.is_vouched_for()
         })
     }
 
@@ -252,7 +254,8 @@ impl Ledger {
         let folded = fold(text);
         let word = folded.len() > 1 && folded.chars().all(char::is_alphabetic);
         let bits = if word { self.bits(word_key(&folded)) } else { Bits::default() };
-        if bits.has(Bits::FLAGGED) && !bits.has(Bits::SPOKEN) && !bits.is_vouched_for() {
+        let order = bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON);
+        if (bits.has(Bits::FLAGGED) || order) && !bits.has(Bits::SPOKEN) && !bits.is_vouched_for() {
             return vec![(Label::Flagged(self.place(word_key(&folded)).to_owned()), text.to_owned(), true)];
         }
         Vec::new()
@@ -298,7 +301,7 @@ impl Ledger {
             return Label::Flagged(place());
         }
         let handed_on = bits.has(Bits::HANDED_ON) && self.is_handed_on(thing, role, acts);
-        if bits.has(Bits::ORDERED) && !handed_on && !of_the_set && !bits.has(Bits::DESIGNATED) {
+        if bits.has(Bits::ORDERED) && !handed_on && !of_the_set {
             return Label::Ordered(place());
         }
         if bits.has(Bits::TRUSTED) {
@@ -325,7 +328,26 @@ impl Ledger {
         if bits.has(Bits::MENTIONED) || bits.has(Bits::HANDED_ON) || self.full {
             return Label::Mentioned(place());
         }
-        if self.is_composed(&thing.text) { Label::Composed } else { Label::Unseen }
+        if self.is_composed(&thing.text) {
+            return Label::Composed;
+        }
+        if thing.words >= 2 && self.is_pieced_together(&thing.text) {
+            return Label::Mentioned(place());
+        }
+        Label::Unseen
+    }
+
+    /// Does every word of a name stand in prose, if not side by side?
+    fn is_pieced_together(&self, text: &str) -> bool {
+        let folded = fold(text);
+        let mut telling = words(&folded).filter(|it| is_telling(it)).peekable();
+        telling.peek().is_some()
+            && telling.all(|it| {
+                let bits = self.bits(word_key(&it));
+                let near = bits.has(Bits::NEARBY) || bits.has(Bits::HANDED_ON);
+                let prose = bits.has(Bits::MENTIONED) || bits.has(Bits::ORDERED);
+                !bits.has(Bits::SPOKEN) && (bits.has(Bits::FLAGGED) || (prose && !near))
+            })
     }
 
     /// Did the user hand on where it goes? Either the tasks as a whole, or just that, and left it open.
@@ -337,8 +359,11 @@ impl Ledger {
             let carries = bits.has(Bits::ORDERED) && thing.text.contains('?');
             return (cues.link || cues.tasks) && !carries;
         }
-        let ordered = bits.has(Bits::ORDERED);
-        cues.tasks || cues.points_to(thing.kind) || (role == Role::Target && !ordered)
+        // What an order in it names is handed on with the tasks, as the account of a bill, or where the
+        // user goes by what somebody says.
+        let ordered = bits.has(Bits::ORDERED) && !cues.guided;
+        let open = cues.points_to(thing.kind) || role == Role::Target;
+        cues.tasks || (open && !ordered) || (cues.points_to(thing.kind) && thing.kind == Some(Kind::Account))
     }
 
     /// Is it a page that the user sent the agent to look for?
