@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::lexicon::{OBJECTS, VERBS, Verb};
 use super::norm::{fold, words};
+use super::segments::sentences;
+use super::stopwords::STOP;
 
 /// Kinds of doing.
 pub(super) mod verb {
@@ -47,6 +49,8 @@ pub(super) mod object {
 /// Things that must be named in so many words before they are touched.
 const DELICATE: u32 = object::CREDENTIAL | object::ACCESS;
 
+/// The clause has a word that may be somebody's name.
+const MAYBE_SOMEBODY: u32 = 1 << 31;
 /// How many clauses of one text are kept; a longer one is read as if it ended there.
 const CLAUSES_MAX: usize = 64;
 
@@ -83,7 +87,7 @@ impl Asked {
         let mut asked = Self::default();
         let folded = fold(text);
         let mut before = Clause::default();
-        for sentence in folded.split(['.', '!', '?', '\n', ';']) {
+        for sentence in sentences(&folded) {
             for piece in sentence.split([':', ',', '(', ')', '"', '–', '—']) {
                 let all: Vec<_> = words(piece).collect();
                 for part in all.split(|it| JOINTS.contains(&it.as_ref())) {
@@ -113,6 +117,11 @@ impl Clause {
         }
         // `let her know`, but not `let me know`.
         let told = all.windows(2).any(|it| matches!(it, [a, b] if a.as_ref() == "let" && b.as_ref() != "me"));
+        // A word that no table knows may be somebody's name.
+        let known = |it: &str| verb_of(it).is_some() || object_of(it) != 0 || STOP.contains(&it);
+        if clause.verbs != 0 && all.iter().any(|it| !known(it.as_ref()) && it.as_ref().len() > 2) {
+            clause.implied |= MAYBE_SOMEBODY;
+        }
         if told && all.iter().any(|it| it.as_ref() == "know") {
             clause.verbs |= verb::SEND | verb::PUBLISH;
             clause.implied |= object::MESSAGE | object::CHANNEL | object::PAGE;
@@ -277,11 +286,17 @@ impl Act {
             return true;
         }
         asked.clauses.iter().any(|clause| {
-            let things = clause.objects | clause.implied;
-            // To work on code is to run commands.
+            let mut things = clause.objects | clause.implied;
+            // Code is in files, and to work on it is to run commands.
+            if things & object::CODE != 0 {
+                things |= object::FILE;
+            }
             let code = self.verbs & verb::RUN != 0 && things & object::CODE != 0 && clause.verbs != 0;
             let verbs = clause.verbs & self.verbs != 0;
-            let objects = self.objects & things != 0 || things == 0;
+            if things & MAYBE_SOMEBODY != 0 && self.objects & object::PERSON != 0 {
+                things |= object::PERSON;
+            }
+            let objects = self.objects & things != 0 || things & !MAYBE_SOMEBODY == 0;
             code || (verbs && (objects || named || (self.objects == 0 && self.nouns().next().is_none())))
         })
     }
@@ -365,7 +380,7 @@ const TOOL_VERBS: &[(&str, u32)] = &[
     ("create", verb::CREATE), ("make", verb::CREATE), ("new", verb::CREATE), ("write", verb::CREATE | verb::UPDATE),
     ("save", verb::CREATE | verb::UPDATE), ("register", verb::CREATE), ("generate", verb::CREATE),
     ("draft", verb::CREATE), ("put", verb::CREATE | verb::UPDATE), ("copy", verb::CREATE | verb::MOVE),
-    ("add", verb::ADD), ("append", verb::ADD), ("insert", verb::ADD), ("attach", verb::ADD), ("join", verb::ADD),
+    ("add", verb::ADD), ("append", verb::ADD | verb::UPDATE), ("insert", verb::ADD), ("attach", verb::ADD), ("join", verb::ADD),
     ("update", verb::UPDATE), ("change", verb::UPDATE), ("modify", verb::UPDATE), ("edit", verb::UPDATE),
     ("set", verb::UPDATE | verb::OPERATE), ("patch", verb::UPDATE), ("rename", verb::MOVE | verb::UPDATE), ("reset", verb::UPDATE),
     ("reschedule", verb::UPDATE), ("mark", verb::UPDATE), ("merge", verb::UPDATE), ("replace", verb::UPDATE),

@@ -219,6 +219,9 @@ impl Facts {
             self.mentioned.extend(capitals(part.text));
             let folded = fold(part.text);
             self.mentioned.extend(words(&folded).filter(|it| is_telling(it)).map(|it| word_key(&it)));
+            // Ids are written in one piece: `L-92`.
+            let ids = folded.split_whitespace().filter(|it| it.chars().any(|it| it.is_ascii_digit()));
+            self.mentioned.extend(ids.filter_map(phrase));
             for sentence in sentences(part.text).filter(|it| is_order(it)) {
                 mark(sentence, &mut self.ordered);
                 self.asked.add(&Asked::of(sentence));

@@ -228,6 +228,11 @@ impl Ledger {
                 Bits::MENTIONED.with(Bits::NEARBY),
                 Bits::MENTIONED.with(Bits::ORDERED),
             ),
+            tie::Tie::Place => (
+                listed.with(Bits::RELATED),
+                Bits::MENTIONED.with(Bits::NEARBY).with(Bits::HANDED_ON),
+                Bits::HANDED_ON.with(Bits::ORDERED),
+            ),
             tie::Tie::Designated => (
                 listed.with(Bits::RELATED).with(Bits::DESIGNATED),
                 Bits::MENTIONED.with(Bits::NEARBY).with(Bits::HANDED_ON),
@@ -239,7 +244,7 @@ impl Ledger {
             row.facts.mentioned.iter().for_each(|key| self.note(*key, mentioned, row.origin));
             row.facts.ordered.iter().for_each(|key| self.note(*key, ordered, row.origin));
         }
-        if tie == tie::Tie::Designated && self.turn.cues.tasks {
+        if tie >= tie::Tie::Place && self.turn.cues.tasks {
             self.turn.lent.add(&row.facts.asked);
             self.turn.lender = Some(row.origin);
         } else if row.standing == Standing::Untrusted {

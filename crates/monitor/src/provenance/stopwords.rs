@@ -32,7 +32,7 @@ pub(super) const GENERIC: &[&str] = &[
     "client", "customer", "direct", "total", "password", "code", "docx", "xlsx", "pdf", "txt", "csv", "md", "gmail",
     "yahoo", "hotmail", "outlook", "example", "january", "february", "march", "april", "june", "july", "august",
     "september", "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday",
-    "saturday", "sunday", "am", "pm", "good", "best", "nice", "highest", "lowest", "cheapest", "largest", "room",
+    "saturday", "sunday", "am", "pm", "request", "question", "answer", "record", "entry", "item", "order", "product", "good", "best", "nice", "highest", "lowest", "cheapest", "largest", "room",
 ];
 
 /// Everyone of a set is meant.
@@ -75,6 +75,12 @@ pub(super) const SAYING: &[&str] = &[
 pub(super) const FOLLOWING: &[&str] = &[
     "follow", "do", "perform", "execute", "complete", "carry", "handle", "act", "finish", "fulfil", "fulfill",
     "implement", "process", "work", "befolge", "erledige",
+];
+
+/// Words by which the user goes by what somebody says.
+pub(super) const GUIDES: &[&str] = &[
+    "says", "describes", "described", "recommends", "wants", "needs", "suggests", "requires", "explains", "way",
+    "according", "asks", "required", "needed", "missing",
 ];
 
 /// Words of somebody who does not believe.

@@ -12,6 +12,8 @@ pub(super) enum Tie {
     None,
     /// It shares a telling word with them.
     Related,
+    /// It comes from the place that they name.
+    Place,
     /// It is what they name.
     Designated,
 }
@@ -32,19 +34,21 @@ pub(super) fn call(ledger: &Ledger, args: &[Key], words: &[Key]) -> Tie {
     });
     let related = || words.iter().any(|key| ledger.bits(*key).has(Bits::TELLING));
     match (exact, exact || related()) {
-        (true, _) => Tie::Designated,
+        (true, _) => Tie::Place,
         (false, true) => Tie::Related,
         (false, false) => Tie::None,
     }
 }
 
 /// What a row says: the rows with the most names of the user's are designated, `best` being that
-/// number among the rows beside it; if there is none, the call may designate them all.
+/// number among the rows beside it; if there is none, the call may make the place count.
 pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: usize) -> Tie {
     let score = score(ledger, row);
-    let designated = score > 0 && score >= best;
-    if designated || (call == Tie::Designated && (alone || best == 0)) {
+    if score > 0 && score >= best {
         return Tie::Designated;
+    }
+    if call == Tie::Place && (alone || best == 0) {
+        return Tie::Place;
     }
     let word = |name: &Name| {
         let words = name.words.iter().any(|it| ledger.bits(*it).has(Bits::TELLING));

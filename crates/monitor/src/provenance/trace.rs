@@ -82,9 +82,28 @@ impl Ledger {
         };
         let idle = asked.is_empty() && lent.is_empty();
         let grave = flow.destructive || act.is_delicate();
-        if idle || grave || act.is_hinted_at(self.foreign(), hinted) {
+        if idle || grave || act.is_hinted_at(self.foreign(), hinted) || self.names_what_prose_names(call, flow) {
             traced.objections.push(act_objection(call.tool().as_str()));
         }
+    }
+
+    /// Does the call go to or act on something that stands in prose and that the user did not name?
+    fn names_what_prose_names(&self, call: &Call, flow: &Flow) -> bool {
+        let mut values = Vec::new();
+        for (param, value) in call.args() {
+            let role = flow.roles.get(param).copied();
+            let decides = matches!(role, Some(Role::Destination | Role::Target));
+            if decides {
+                gather(param, role, value, &mut values, 0);
+            }
+        }
+        values.iter().flat_map(|it| things(&it.text)).any(|thing| {
+            let bits = self.bits(thing.key);
+            let alien = bits.has(Bits::MENTIONED) && !bits.has(Bits::HANDED_ON);
+            let handed_on = bits.has(Bits::HANDED_ON) && (self.cues().tasks || self.cues().guided);
+            let ordered = bits.has(Bits::ORDERED) && !handed_on;
+            (alien || ordered || bits.has(Bits::FLAGGED)) && !bits.is_vouched_for()
+        })
     }
 
     /// The labels of one value, and whether each stops the call.
@@ -181,7 +200,8 @@ impl Ledger {
         let mut found = Vec::new();
         for piece in text.split_whitespace() {
             let folded = fold(piece);
-            let telling = words(&folded).any(|it| is_telling(&it));
+            // A plain word is a name that every command has.
+            let telling = words(&folded).any(|it| is_telling(&it)) && !folded.chars().all(char::is_alphabetic);
             let Some(key) = phrase(piece).filter(|_| telling) else { continue };
             let bits = self.bits(key);
             if bits.is_vouched_for() || bits.has(Bits::SPOKEN) {
@@ -234,7 +254,8 @@ impl Ledger {
         let folded = fold(text);
         let word = folded.len() > 1 && folded.chars().all(char::is_alphabetic);
         let bits = if word { self.bits(word_key(&folded)) } else { Bits::default() };
-        if bits.has(Bits::FLAGGED) && !bits.has(Bits::SPOKEN) && !bits.is_vouched_for() {
+        let order = bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON);
+        if (bits.has(Bits::FLAGGED) || order) && !bits.has(Bits::SPOKEN) && !bits.is_vouched_for() {
             return vec![(Label::Flagged(self.place(word_key(&folded)).to_owned()), text.to_owned(), true)];
         }
         Vec::new()
@@ -280,7 +301,7 @@ impl Ledger {
             return Label::Flagged(place());
         }
         let handed_on = bits.has(Bits::HANDED_ON) && self.is_handed_on(thing, role, acts);
-        if bits.has(Bits::ORDERED) && !handed_on && !of_the_set && !bits.has(Bits::DESIGNATED) {
+        if bits.has(Bits::ORDERED) && !handed_on && !of_the_set {
             return Label::Ordered(place());
         }
         if bits.has(Bits::TRUSTED) {
@@ -307,7 +328,26 @@ impl Ledger {
         if bits.has(Bits::MENTIONED) || bits.has(Bits::HANDED_ON) || self.full {
             return Label::Mentioned(place());
         }
-        if self.is_composed(&thing.text) { Label::Composed } else { Label::Unseen }
+        if self.is_composed(&thing.text) {
+            return Label::Composed;
+        }
+        if thing.words >= 2 && self.is_pieced_together(&thing.text) {
+            return Label::Mentioned(place());
+        }
+        Label::Unseen
+    }
+
+    /// Does every word of a name stand in prose, if not side by side?
+    fn is_pieced_together(&self, text: &str) -> bool {
+        let folded = fold(text);
+        let mut telling = words(&folded).filter(|it| is_telling(it)).peekable();
+        telling.peek().is_some()
+            && telling.all(|it| {
+                let bits = self.bits(word_key(&it));
+                let near = bits.has(Bits::NEARBY) || bits.has(Bits::HANDED_ON);
+                let prose = bits.has(Bits::MENTIONED) || bits.has(Bits::ORDERED);
+                !bits.has(Bits::SPOKEN) && (bits.has(Bits::FLAGGED) || (prose && !near))
+            })
     }
 
     /// Did the user hand on where it goes? Either the tasks as a whole, or just that, and left it open.
@@ -319,8 +359,11 @@ impl Ledger {
             let carries = bits.has(Bits::ORDERED) && thing.text.contains('?');
             return (cues.link || cues.tasks) && !carries;
         }
-        let ordered = bits.has(Bits::ORDERED);
-        cues.tasks || cues.points_to(thing.kind) || (role == Role::Target && !ordered)
+        // What an order in it names is handed on with the tasks, as the account of a bill, or where the
+        // user goes by what somebody says.
+        let ordered = bits.has(Bits::ORDERED) && !cues.guided;
+        let open = cues.points_to(thing.kind) || role == Role::Target;
+        cues.tasks || (open && !ordered) || (cues.points_to(thing.kind) && thing.kind == Some(Kind::Account))
     }
 
     /// Is it a page that the user sent the agent to look for?

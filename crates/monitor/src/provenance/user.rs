@@ -11,7 +11,7 @@ use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrases, word_key, words};
 use super::segments::sentences;
 use super::stopwords::{
-    ACCOUNTS, DOUBTS, FOLLOWING, GENERIC, LINKS, MAILS, PERSONS, SAYING, SETS, STOP, TASKS,
+    ACCOUNTS, DOUBTS, FOLLOWING, GENERIC, GUIDES, LINKS, MAILS, PERSONS, SAYING, SETS, STOP, TASKS,
 };
 
 /// The longest text of a person that is read word by word, in bytes; of the rest only atoms count.
@@ -38,6 +38,8 @@ pub(super) struct Cues {
     pub(super) find_name: bool,
     /// A text says what to do.
     pub(super) tasks: bool,
+    /// The user goes by what somebody says.
+    pub(super) guided: bool,
     /// The user gave an address, a page, an account, a person themself.
     pub(super) gave_email: bool,
     pub(super) gave_url: bool,
@@ -53,6 +55,7 @@ impl Cues {
         self.find_account |= other.find_account;
         self.find_name |= other.find_name;
         self.tasks |= other.tasks;
+        self.guided |= other.guided;
         self.gave_email |= other.gave_email;
         self.gave_url |= other.gave_url;
         self.gave_account |= other.gave_account;
@@ -149,6 +152,7 @@ impl Said {
         let is = |list: &[&str]| list.contains(&word) || list.contains(&one);
         self.cues.set |= is(SETS);
         self.cues.link |= is(LINKS);
+        self.cues.guided |= GUIDES.contains(&word);
         self.cues.find_email |= is(MAILS) || (is(PERSONS) && self.cues.set);
         self.cues.find_account |= is(ACCOUNTS);
         self.cues.find_name |= is(PERSONS);
