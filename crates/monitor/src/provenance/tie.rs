@@ -47,7 +47,8 @@ pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: us
     if score > 0 && score >= best {
         return Tie::Designated;
     }
-    if call == Tie::Place && (alone || best == 0) {
+    // A search for the user's words that finds one thing has found it.
+    if (call == Tie::Place && best == 0) || (call != Tie::None && alone) {
         return Tie::Place;
     }
     let word = |name: &Name| {
@@ -68,5 +69,6 @@ fn is_named(ledger: &Ledger, name: &Name) -> bool {
         && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
     let whole = bits.has(Bits::USER) && !name.words.is_empty();
     // `Jana` is `jana.kovac@…`; `Hansen Gardens` is `office@hansen-gardens.example`.
-    whole || covered || telling(&name.who) > 0 || telling(&name.words) >= 2
+    let address = !name.who.is_empty();
+    whole || covered || telling(&name.words) >= if address { 1 } else { 2 }
 }

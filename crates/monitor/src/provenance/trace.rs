@@ -117,6 +117,10 @@ impl Ledger {
     ) -> Vec<(Label, String, bool)> {
         match role {
             Role::Destination => self.destination(&value.text, acts),
+            Role::Target if acts && act.verbs & verb::RUN != 0 && value.text.contains(' ') => {
+                // A command line is acted on and says what is done.
+                self.content(&value.text, flow, act)
+            }
             Role::Target if acts => self.target(&value.text),
             Role::Content if acts => self.content(&value.text, flow, act),
             Role::Secret => vec![self.secret(&value.text)],
@@ -136,7 +140,8 @@ impl Ledger {
                 | Label::Listed
                 | Label::Composed
                 | Label::Delegated(_) => false,
-                Label::Unseen => self.untrusted,
+                // A plain word that stands nowhere is the agent's own: `origin`, `default`.
+                Label::Unseen => self.untrusted && !(thing.kind.is_none() && is_plain_word(&thing.text)),
                 Label::ListedElsewhere(_)
                 | Label::Mentioned(_)
                 | Label::Ordered(_)
@@ -388,6 +393,10 @@ impl Ledger {
         }
         telling
     }
+}
+
+fn is_plain_word(text: &str) -> bool {
+    text.len() <= 12 && text.bytes().all(|it| it.is_ascii_lowercase())
 }
 
 /// A value of an argument, with the parameter it belongs to.
