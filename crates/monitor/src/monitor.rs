@@ -226,6 +226,10 @@ impl Monitor {
         &self.setup.journal
     }
 
+    pub(crate) fn state(&self) -> &dyn State {
+        &*self.setup.state
+    }
+
     pub(crate) fn policy(&self) -> &Policy {
         &self.setup.policy
     }
