@@ -31,6 +31,9 @@ pub(crate) struct Change {
     pub(crate) calls: u64,
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) stopped: u64,
+    /// The session that started this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<String>,
     /// The newest record that something came in by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) record: Option<String>,

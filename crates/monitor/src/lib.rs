@@ -8,6 +8,7 @@ mod asked;
 mod carriers;
 mod change;
 pub mod confirm;
+mod family;
 mod guards;
 mod inspected;
 mod monitor;

@@ -50,6 +50,9 @@ pub struct Opening {
     pub principal: Principal,
     /// How careful it is. A session that is found again keeps its own.
     pub profile: Profile,
+    /// The session of the same user that starts it, if one does. A session that is found again keeps
+    /// its own.
+    pub parent: Option<SessionId>,
     /// By which files it was admitted.
     pub admission: Admission,
     /// Its tools.
@@ -85,6 +88,9 @@ pub enum OpenError {
         /// What is wrong.
         why: String,
     },
+    /// The session that is to start it.
+    #[error("its parent: {0}")]
+    Parent(Refusal),
     /// It cannot be recorded.
     #[error(transparent)]
     Record(#[from] evidence::AppendError),
@@ -102,7 +108,7 @@ impl Monitor {
     /// # Errors
     /// If it belongs to somebody else, or cannot be kept, read or recorded.
     pub fn open_session(&self, opening: Opening) -> Result<(), OpenError> {
-        let Opening { who, principal, profile, admission, tools } = opening;
+        let Opening { who, principal, profile, parent, admission, tools } = opening;
         let tools = self.toolboxes.of(&tools, &self.setup.catalogue)?;
         let opened = self.setup.state.open(&who, profile)?;
         let resumed = !opened.changes.is_empty();
@@ -116,6 +122,11 @@ impl Monitor {
                 why: error.to_string(),
             })?;
             session.take(change);
+        }
+        if let Some(parent) = parent.filter(|_| !resumed) {
+            let inherited = self.inheritance(&parent, &who.user).map_err(OpenError::Parent)?;
+            let change = session.take(inherited);
+            self.keep(&session, &change).map_err(OpenError::Parent)?;
         }
         let receipt = self.journal().append(record::session_start(&who, profile, resumed))?;
         if !resumed {
@@ -147,6 +158,7 @@ impl Monitor {
         label.record = record.to_hex().as_str().to_owned();
         let (change, answer) = session.absorb_heard(&label, heard.text, now);
         self.keep(&session, &change)?;
+        self.tell_parents(&mut session, &change)?;
         Ok(Understanding { record, answer })
     }
 

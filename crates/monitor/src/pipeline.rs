@@ -151,6 +151,7 @@ impl Monitor {
         let (change, tag) =
             session.absorb_output(&begun.understood, &inspected, entry.id(), self.now());
         self.keep(&session, &change)?;
+        self.tell_parents(&mut session, &change)?;
 
         // Close, then deliver.
         let kind = begun.understood.kind();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aegx::{Digest, Principal};
-use model::{Caller, Decision, Objection, Profile, Source, Taint, TaintTag};
+use model::{Caller, Decision, Objection, Profile, SessionId, Source, Taint, TaintTag};
 use policy::Confirmed;
 
 use crate::admission::Admission;
@@ -35,6 +35,8 @@ pub(crate) struct Session {
     pub(crate) risk: Risk,
     ledger: Ledger,
     confirmations: Confirmations,
+    /// The session that started this one, of the same user.
+    parent: Option<SessionId>,
     /// Set when a call that was let through never came back.
     lost: Arc<AtomicBool>,
     /// The newest record by which something came in: the parent of what the agent does next.
@@ -63,6 +65,7 @@ impl Session {
             risk: Risk::default(),
             ledger: Ledger::new(),
             confirmations: Confirmations::default(),
+            parent: None,
             lost: Arc::default(),
             newest: None,
             calls: 0,
@@ -88,6 +91,21 @@ impl Session {
 
     pub(crate) fn newest(&self) -> Option<Digest> {
         self.newest
+    }
+
+    /// The session that started this one, if a session did.
+    pub(crate) fn parent(&self) -> Option<&SessionId> {
+        self.parent.as_ref()
+    }
+
+    /// What a child took in counts here too, and earns no credit.
+    pub(crate) fn learn_from_child(&mut self, child: &mut Self, change: &Change) -> Change {
+        self.risk.adopt(&mut child.risk);
+        self.take(Change {
+            taint: change.taint.without_credit(),
+            risk: Some(self.risk.snapshot().clone()),
+            ..Change::default()
+        })
     }
 
     /// All flags, with those of outputs that were never seen.
@@ -228,6 +246,9 @@ impl Session {
         }
         if let Some(delta) = &change.confirm {
             self.confirmations.apply(delta);
+        }
+        if let Some(parent) = change.parent.as_deref().and_then(|it| SessionId::parse(it).ok()) {
+            self.parent = Some(parent);
         }
         self.calls = self.calls.max(change.calls);
         self.stopped = self.stopped.max(change.stopped);

@@ -71,13 +71,13 @@ impl Gate {
     /// Lets one thing happen. A call gives a verdict.
     pub(crate) fn take(&mut self, event: Event) -> Result<Option<VerdictLine>, Stop> {
         match event {
-            Event::Session { session, user, agent, profile, tools } => {
+            Event::Session { session, user, agent, profile, parent, tools } => {
                 let door = Kind::of_static("replay");
                 let who = Caller { session: session.clone(), user, agent, door };
                 let profile = profile.unwrap_or(self.profile);
                 let principal = Principal::User;
                 let admission = Admission::OnePerson;
-                let opening = Opening { who: who.clone(), principal, profile, admission, tools };
+                let opening = Opening { who: who.clone(), principal, profile, parent, admission, tools };
                 self.gate.monitor.open_session(opening).map_err(|it| Stop::Trace(it.to_string()))?;
                 self.callers.insert(session, who);
                 self.summary.sessions += 1;
