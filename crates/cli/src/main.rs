@@ -5,6 +5,7 @@ mod demo;
 mod evidence;
 mod home;
 mod output;
+mod policy;
 mod run;
 mod schema;
 mod sessions;

@@ -7,6 +7,8 @@ mod timing;
 
 use clap::Subcommand;
 
+pub(crate) use lines::{Line, Lines};
+
 use crate::run::{Exit, Failure};
 
 /// Judge values without acting on them.

@@ -12,8 +12,8 @@ use super::atoms::{self, Kind, is_ending};
 use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrase, prefixes, word_key, words};
 use super::segments::{is_order, segments, sentences};
-use super::structure::{Body, Field, Row, Shape, read};
 use super::stopwords::STOP;
+use super::structure::{Body, Field, Row, Shape, read};
 use super::user::is_telling;
 
 /// Finds the places where a text speaks to the assistant, as byte ranges.
@@ -117,7 +117,8 @@ impl Seen {
     fn note_arg(&mut self, name: &str, value: &Value, depth: usize) {
         match value {
             Value::String(text) => {
-                let asks = super::acts::name_words(name).iter().any(|it| SEARCHES.contains(&it.as_str()));
+                let asks =
+                    super::acts::name_words(name).iter().any(|it| SEARCHES.contains(&it.as_str()));
                 if !asks {
                     self.args.extend(phrase(text));
                     for atom in atoms::atoms(text) {
@@ -130,7 +131,10 @@ impl Seen {
                 self.arg_words.extend(telling);
             }
             Value::Array(items) if depth < 4 => {
-                items.iter().take(64).for_each(|it| self.note_arg(name, it, depth.saturating_add(1)));
+                items
+                    .iter()
+                    .take(64)
+                    .for_each(|it| self.note_arg(name, it, depth.saturating_add(1)));
             }
             Value::Number(number) => self.args.extend(phrase(&number.to_string())),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {}
@@ -176,7 +180,11 @@ impl Facts {
         let named = words(&folded).filter(|it| !STOP.contains(&it.as_ref()) && !is_ending(it));
         let words = named.map(|it| word_key(&it)).collect();
         self.names.push(Name { whole, words, number });
-        if self.title.len() < SHOWN_CHARS_MAX && !number && field.text != "false" && field.text != "true" {
+        if self.title.len() < SHOWN_CHARS_MAX
+            && !number
+            && field.text != "false"
+            && field.text != "true"
+        {
             let gap = if self.title.is_empty() { "" } else { ", " };
             self.title = format!("{}{gap}{}", self.title, shorten(&field.text));
         }
@@ -248,8 +256,11 @@ fn is_called_id<S: AsRef<str>>(text: &str, all: &[S], at: usize) -> bool {
     let number = all.get(at).map(AsRef::as_ref).unwrap_or_default();
     let before = at.saturating_sub(2)..at;
     let called = all.get(before).unwrap_or_default();
-    let named = called.iter().any(|it| ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref()));
-    let quoted = ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
+    let named = called
+        .iter()
+        .any(|it| ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref()));
+    let quoted =
+        ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
     named || quoted
 }
 
@@ -258,7 +269,8 @@ fn capitals(text: &str) -> Vec<Key> {
     let text = clean(text);
     let mut keys = Vec::new();
     let mut run: Vec<&str> = Vec::new();
-    for piece in text.split_inclusive(|it: char| it.is_whitespace() || ".,:;!?()[]\"".contains(it)) {
+    for piece in text.split_inclusive(|it: char| it.is_whitespace() || ".,:;!?()[]\"".contains(it))
+    {
         let word = piece.trim_matches(|it: char| !it.is_alphanumeric());
         if word.starts_with(char::is_uppercase) {
             run.push(word);

@@ -15,7 +15,8 @@ pub fn infer(tool: &ToolDef) -> Flow {
     let act = Act::named(tool.name.as_str());
     let reach = reach(tool, &act);
     let roles = roles(tool, reach, &act);
-    let points_outward = roles.iter().any(|(name, role)| *role == Role::Destination && is_web(&name_words(name)));
+    let points_outward =
+        roles.iter().any(|(name, role)| *role == Role::Destination && is_web(&name_words(name)));
     let mut flow = Flow {
         reach,
         output: output(tool, reach, &act),
@@ -46,7 +47,13 @@ pub(super) fn tighten(flow: &mut Flow, annotations: &serde_json::Map<String, Val
 fn reach(tool: &ToolDef, act: &Act) -> Reach {
     let reads = act.words.iter().position(|it| READS.contains(&it.as_str()));
     let does = act.words.iter().position(|it| Act::named(it).verbs != 0);
-    let outward = verb::SEND | verb::PAY | verb::SHARE | verb::INVITE | verb::PUBLISH | verb::RESERVE | verb::RUN;
+    let outward = verb::SEND
+        | verb::PAY
+        | verb::SHARE
+        | verb::INVITE
+        | verb::PUBLISH
+        | verb::RESERVE
+        | verb::RUN;
     match (reads, does) {
         (Some(read), Some(doing)) if read < doing => Reach::Read,
         (Some(_), None) => Reach::Read,
@@ -64,15 +71,18 @@ fn by_description(tool: &ToolDef) -> Reach {
 }
 
 fn has_recipients(tool: &ToolDef) -> bool {
-    tool.parameters().any(|(name, _)| {
-        name_words(name).iter().any(|it| RECIPIENTS.contains(&singular(it)))
-    })
+    tool.parameters()
+        .any(|(name, _)| name_words(name).iter().any(|it| RECIPIENTS.contains(&singular(it))))
 }
 
 fn output(tool: &ToolDef, reach: Reach, act: &Act) -> Trust {
     if reach != Reach::Read {
         // A command can print anything; other acts tell what they did.
-        return if act.verbs == 0 || act.verbs & verb::RUN != 0 { Trust::Untrusted } else { Trust::Own };
+        return if act.verbs == 0 || act.verbs & verb::RUN != 0 {
+            Trust::Untrusted
+        } else {
+            Trust::Own
+        };
     }
     let words: Vec<&str> = act.words.iter().map(|it| singular(it)).collect();
     let own = words.iter().any(|it| OWN.contains(it));
@@ -129,7 +139,8 @@ fn role(name: &str, schema: &Value, reach: Reach, act: &Act) -> Option<Role> {
         return Some(Role::Content);
     }
     // A name of one's own is content; any other name says what is acted on.
-    let own = words.len() >= 2 && last(&["name"]) && any(&["first", "last", "full", "display", "middle"]);
+    let own =
+        words.len() >= 2 && last(&["name"]) && any(&["first", "last", "full", "display", "middle"]);
     Some(if own { Role::Content } else { Role::Target })
 }
 
@@ -144,7 +155,10 @@ enum Kind {
 
 impl Kind {
     fn of(schema: &Value) -> Self {
-        let alternatives = ["anyOf", "oneOf", "allOf"].iter().filter_map(|it| schema.get(it)?.as_array()).flatten();
+        let alternatives = ["anyOf", "oneOf", "allOf"]
+            .iter()
+            .filter_map(|it| schema.get(it)?.as_array())
+            .flatten();
         let mut types = Vec::new();
         for one in alternatives.chain([schema]) {
             if one.get("enum").is_some() || one.get("const").is_some() {
@@ -169,44 +183,231 @@ fn is_web(words: &[String]) -> bool {
 }
 
 const READS: &[&str] = &[
-    "get", "list", "search", "read", "find", "show", "check", "fetch", "view", "lookup", "look", "query", "count",
-    "describe", "browse", "visit", "open", "summarize", "summarise", "retrieve", "download", "load", "watch", "inspect",
-    "is", "has", "explain", "compare", "calculate", "compute", "convert", "translate", "current", "return", "whoami",
-    "glob", "grep", "ls", "cat", "stat", "head", "tail", "peek", "scan", "analyze", "validate", "verify", "resolve",
+    "get",
+    "list",
+    "search",
+    "read",
+    "find",
+    "show",
+    "check",
+    "fetch",
+    "view",
+    "lookup",
+    "look",
+    "query",
+    "count",
+    "describe",
+    "browse",
+    "visit",
+    "open",
+    "summarize",
+    "summarise",
+    "retrieve",
+    "download",
+    "load",
+    "watch",
+    "inspect",
+    "is",
+    "has",
+    "explain",
+    "compare",
+    "calculate",
+    "compute",
+    "convert",
+    "translate",
+    "current",
+    "return",
+    "whoami",
+    "glob",
+    "grep",
+    "ls",
+    "cat",
+    "stat",
+    "head",
+    "tail",
+    "peek",
+    "scan",
+    "analyze",
+    "validate",
+    "verify",
+    "resolve",
 ];
-const SECRETS: &[&str] =
-    &["password", "passwd", "secret", "passphrase", "passcode", "pin", "credential", "apikey", "token", "cvv", "otp"];
-const WEB: &[&str] = &["url", "uri", "link", "href", "host", "hostname", "domain", "website", "webpage", "endpoint", "webhook"];
+const SECRETS: &[&str] = &[
+    "password",
+    "passwd",
+    "secret",
+    "passphrase",
+    "passcode",
+    "pin",
+    "credential",
+    "apikey",
+    "token",
+    "cvv",
+    "otp",
+];
+const WEB: &[&str] = &[
+    "url", "uri", "link", "href", "host", "hostname", "domain", "website", "webpage", "endpoint",
+    "webhook",
+];
 const RECIPIENTS: &[&str] = &[
-    "recipient", "to", "cc", "bcc", "email", "mail", "participant", "attendee", "invitee", "payee", "beneficiary", "guest",
-    "destination", "receiver", "reviewer", "assignee", "collaborator", "phone", "number",
+    "recipient",
+    "to",
+    "cc",
+    "bcc",
+    "email",
+    "mail",
+    "participant",
+    "attendee",
+    "invitee",
+    "payee",
+    "beneficiary",
+    "guest",
+    "destination",
+    "receiver",
+    "reviewer",
+    "assignee",
+    "collaborator",
+    "phone",
+    "number",
 ];
 const ACCOUNTS: &[&str] = &["iban", "account", "bic", "card", "wallet"];
-const PEOPLE: &[&str] = &["user", "username", "member", "person", "contact", "friend", "employee", "handle", "people"];
-const GROUPS: &[&str] = &["channel", "group", "team", "room", "thread", "conversation", "repo", "repository", "owner"];
+const PEOPLE: &[&str] =
+    &["user", "username", "member", "person", "contact", "friend", "employee", "handle", "people"];
+const GROUPS: &[&str] =
+    &["channel", "group", "team", "room", "thread", "conversation", "repo", "repository", "owner"];
 const PLACES: &[&str] = &["path", "file", "filename", "directory", "folder", "channel", "user"];
 const CONTROLS: &[&str] = &[
-    "date", "time", "day", "start", "end", "duration", "format", "limit", "offset", "page", "sort", "order", "type",
-    "status", "mode", "language", "lang", "currency", "permission", "priority", "timezone", "amount", "count", "size",
-    "recurring", "frequency", "visibility", "color", "encoding", "timeout", "month", "year", "hour", "minute", "night",
-    "from", "until", "at", "query", "role",
+    "date",
+    "time",
+    "day",
+    "start",
+    "end",
+    "duration",
+    "format",
+    "limit",
+    "offset",
+    "page",
+    "sort",
+    "order",
+    "type",
+    "status",
+    "mode",
+    "language",
+    "lang",
+    "currency",
+    "permission",
+    "priority",
+    "timezone",
+    "amount",
+    "count",
+    "size",
+    "recurring",
+    "frequency",
+    "visibility",
+    "color",
+    "encoding",
+    "timeout",
+    "month",
+    "year",
+    "hour",
+    "minute",
+    "night",
+    "from",
+    "until",
+    "at",
+    "query",
+    "role",
 ];
 const CONTENTS: &[&str] = &[
-    "body", "content", "message", "text", "subject", "title", "description", "location", "note", "comment", "summary",
-    "street", "city", "reason", "memo", "caption", "html", "markdown", "data", "value", "reference", "address", "country",
-    "topic", "purpose", "string", "diff", "patch", "input", "prompt", "label", "tag", "headline", "review", "request",
+    "body",
+    "content",
+    "message",
+    "text",
+    "subject",
+    "title",
+    "description",
+    "location",
+    "note",
+    "comment",
+    "summary",
+    "street",
+    "city",
+    "reason",
+    "memo",
+    "caption",
+    "html",
+    "markdown",
+    "data",
+    "value",
+    "reference",
+    "address",
+    "country",
+    "topic",
+    "purpose",
+    "string",
+    "diff",
+    "patch",
+    "input",
+    "prompt",
+    "label",
+    "tag",
+    "headline",
+    "review",
+    "request",
 ];
 const COMMANDS: &[&str] = &["command", "cmd", "script", "code", "sql"];
 /// Things that the user's own system says of itself.
 const OWN: &[&str] = &[
-    "contact", "addressbook", "profile", "me", "own", "balance", "iban", "info", "information", "current", "time", "date",
-    "day", "clock", "setting", "preference", "timezone", "whoami", "sent", "draft", "directory",
+    "contact",
+    "addressbook",
+    "profile",
+    "me",
+    "own",
+    "balance",
+    "iban",
+    "info",
+    "information",
+    "current",
+    "time",
+    "date",
+    "day",
+    "clock",
+    "setting",
+    "preference",
+    "timezone",
+    "whoami",
+    "sent",
+    "draft",
+    "directory",
 ];
 /// Things that others write.
 const OTHERS: &[&str] = &[
-    "email", "mail", "message", "web", "webpage", "page", "website", "file", "review", "comment", "calendar", "event",
-    "transaction", "issue", "inbox", "note", "doc", "document", "post", "feed", "news", "article", "thread", "chat",
-    "ticket", "rating",
+    "email",
+    "mail",
+    "message",
+    "web",
+    "webpage",
+    "page",
+    "website",
+    "file",
+    "review",
+    "comment",
+    "calendar",
+    "event",
+    "transaction",
+    "issue",
+    "inbox",
+    "note",
+    "doc",
+    "document",
+    "post",
+    "feed",
+    "news",
+    "article",
+    "thread",
+    "chat",
+    "ticket",
+    "rating",
 ];
 
 #[cfg(test)]
@@ -215,8 +416,10 @@ mod tests {
     use serde_json::json;
 
     fn flow(name: &str, parameters: &[(&str, &str)], annotations: Value) -> Flow {
-        let properties: serde_json::Map<String, Value> =
-            parameters.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();
+        let properties: serde_json::Map<String, Value> = parameters
+            .iter()
+            .map(|(name, kind)| ((*name).to_owned(), json!({"type": kind})))
+            .collect();
         let tool = json!({"name": name, "inputSchema": {"properties": properties}, "annotations": annotations});
         infer(&ToolDef::from_value(&tool).unwrap())
     }
@@ -227,23 +430,42 @@ mod tests {
         assert_eq!((read.reach, read.output), (Reach::Read, Trust::Untrusted));
         let contacts = flow("search_contacts_by_name", &[("query", "string")], json!({}));
         assert_eq!((contacts.reach, contacts.output), (Reach::Read, Trust::Trusted));
-        let pay = flow("send_money", &[("recipient", "string"), ("amount", "number"), ("subject", "string")], json!({}));
+        let pay = flow(
+            "send_money",
+            &[("recipient", "string"), ("amount", "number"), ("subject", "string")],
+            json!({}),
+        );
         assert_eq!((pay.reach, pay.egress, pay.output), (Reach::Send, true, Trust::Own));
         assert_eq!(pay.roles.get("recipient"), Some(&Role::Destination));
         assert_eq!(pay.roles.get("amount"), Some(&Role::Control));
         assert_eq!(pay.roles.get("subject"), Some(&Role::Content));
         let fetch = flow("get_webpage", &[("url", "string")], json!({}));
-        assert_eq!((fetch.reach, fetch.egress, fetch.roles["url"]), (Reach::Read, true, Role::Destination));
+        assert_eq!(
+            (fetch.reach, fetch.egress, fetch.roles["url"]),
+            (Reach::Read, true, Role::Destination)
+        );
         let delete = flow("deleteFile", &[("file_id", "string")], json!({}));
-        assert_eq!((delete.reach, delete.destructive, delete.roles["file_id"]), (Reach::Write, true, Role::Target));
-        assert_eq!(flow("update_password", &[("password", "string")], json!({})).roles["password"], Role::Secret);
-        assert_eq!(flow("reserve_hotel", &[("hotel", "string")], json!({})).roles["hotel"], Role::Target);
+        assert_eq!(
+            (delete.reach, delete.destructive, delete.roles["file_id"]),
+            (Reach::Write, true, Role::Target)
+        );
+        assert_eq!(
+            flow("update_password", &[("password", "string")], json!({})).roles["password"],
+            Role::Secret
+        );
+        assert_eq!(
+            flow("reserve_hotel", &[("hotel", "string")], json!({})).roles["hotel"],
+            Role::Target
+        );
     }
 
     #[test]
     fn nothing_known_is_the_worst() {
         let odd = flow("frobnicate", &[("thing", "string")], json!({}));
-        assert_eq!((odd.reach, odd.egress, odd.destructive, odd.output), (Reach::Send, true, true, Trust::Untrusted));
+        assert_eq!(
+            (odd.reach, odd.egress, odd.destructive, odd.output),
+            (Reach::Send, true, true, Trust::Untrusted)
+        );
     }
 
     #[test]
@@ -252,6 +474,9 @@ mod tests {
         assert_eq!(flow("get_x", &[], json!({"readOnlyHint": false})).reach, Reach::Write);
         assert!(flow("get_x", &[], json!({"destructiveHint": true})).destructive);
         assert!(flow("delete_x", &[], json!({"destructiveHint": false})).destructive);
-        assert_eq!(flow("get_contacts", &[], json!({"openWorldHint": true})).output, Trust::Untrusted);
+        assert_eq!(
+            flow("get_contacts", &[], json!({"openWorldHint": true})).output,
+            Trust::Untrusted
+        );
     }
 }

@@ -184,7 +184,11 @@ impl Ledger {
         let ties: Vec<usize> = seen.rows.iter().map(|row| tie::score(self, row)).collect();
         let best = ties.iter().copied().max().unwrap_or_default();
         for facts in &seen.rows {
-            let title = if facts.title.is_empty() { seen.from.clone() } else { format!("{}: {}", seen.from, facts.title) };
+            let title = if facts.title.is_empty() {
+                seen.from.clone()
+            } else {
+                format!("{}: {}", seen.from, facts.title)
+            };
             let kept = Kept {
                 origin: self.origin(&title),
                 facts: facts.clone(),
@@ -286,7 +290,11 @@ impl Ledger {
 
     /// What the sources ask for whose tasks the user handed on, and the last of them.
     pub(super) fn lent(&self) -> (Asked, &str) {
-        let turn = if self.turn.asked.verbs != 0 || self.turn.cues.tasks { &self.turn } else { &self.before };
+        let turn = if self.turn.asked.verbs != 0 || self.turn.cues.tasks {
+            &self.turn
+        } else {
+            &self.before
+        };
         (turn.lent, self.name_of(turn.lender.unwrap_or_default()))
     }
 

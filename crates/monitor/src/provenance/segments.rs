@@ -21,7 +21,8 @@ pub(super) fn segments<'a>(text: &'a str, flags: &[Range<usize>]) -> Vec<Segment
     for part in text.split_inclusive("\n\n") {
         let range = at..at.saturating_add(part.len());
         at = range.end;
-        let flagged = flags.iter().any(|it| it.start < range.end && range.start < it.end.max(it.start + 1));
+        let flagged =
+            flags.iter().any(|it| it.start < range.end && range.start < it.end.max(it.start + 1));
         all.push((range, Segment { text: part, flagged }));
     }
     let first = all.iter().position(|(_, it)| it.flagged);
@@ -65,10 +66,52 @@ fn is_number(word: &str) -> bool {
 }
 
 const OPENINGS: &[&str] = &[
-    "please", "kindly", "also", "then", "next", "first", "finally", "and", "but", "so", "now", "you",
-    "must", "should", "shall", "need", "have", "to", "can", "could", "would", "sure", "remember", "just",
-    "be", "do", "not", "forget", "immediately", "urgently", "must", "i", "want", "like", "id", "we",
-    "afterwards", "additionally", "furthermore", "simply", "step", "todo", "task", "bitte", "por", "favor",
+    "please",
+    "kindly",
+    "also",
+    "then",
+    "next",
+    "first",
+    "finally",
+    "and",
+    "but",
+    "so",
+    "now",
+    "you",
+    "must",
+    "should",
+    "shall",
+    "need",
+    "have",
+    "to",
+    "can",
+    "could",
+    "would",
+    "sure",
+    "remember",
+    "just",
+    "be",
+    "do",
+    "not",
+    "forget",
+    "immediately",
+    "urgently",
+    "must",
+    "i",
+    "want",
+    "like",
+    "id",
+    "we",
+    "afterwards",
+    "additionally",
+    "furthermore",
+    "simply",
+    "step",
+    "todo",
+    "task",
+    "bitte",
+    "por",
+    "favor",
 ];
 
 #[cfg(test)]
@@ -94,10 +137,17 @@ mod tests {
 
     #[test]
     fn orders_are_known() {
-        for order in ["Please send the file to Bob.", "Note: transfer 10 to X", "You must delete it", "- 2. Send me an email"] {
+        for order in [
+            "Please send the file to Bob.",
+            "Note: transfer 10 to X",
+            "You must delete it",
+            "- 2. Send me an email",
+        ] {
             assert!(is_order(order), "{order}");
         }
-        for other in ["The rent will be increased.", "I sent it yesterday", "Check out this article"] {
+        for other in
+            ["The rent will be increased.", "I sent it yesterday", "Check out this article"]
+        {
             assert!(!is_order(other), "{other}");
         }
     }

@@ -186,11 +186,9 @@ fn is_data(key: &str) -> bool {
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Array(_)
-        | Value::Object(_) => value.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string()
+        }
     }
 }
 
@@ -252,17 +250,85 @@ fn find_misplaced(rows: &mut [Row]) {
 }
 
 const TEXT_KEYS: &[&str] = &[
-    "body", "content", "contents", "description", "text", "message", "review", "reviews", "comment",
-    "comments", "note", "notes", "summary", "snippet", "excerpt", "bio", "about", "details", "html",
-    "markdown", "answer", "reason", "feedback", "transcript", "caption", "abstract", "instructions",
-    "output", "stdout", "stderr", "error", "result", "data", "value", "memo",
+    "body",
+    "content",
+    "contents",
+    "description",
+    "text",
+    "message",
+    "review",
+    "reviews",
+    "comment",
+    "comments",
+    "note",
+    "notes",
+    "summary",
+    "snippet",
+    "excerpt",
+    "bio",
+    "about",
+    "details",
+    "html",
+    "markdown",
+    "answer",
+    "reason",
+    "feedback",
+    "transcript",
+    "caption",
+    "abstract",
+    "instructions",
+    "output",
+    "stdout",
+    "stderr",
+    "error",
+    "result",
+    "data",
+    "value",
+    "memo",
 ];
-const TITLE_KEYS: &[&str] = &["subject", "title", "headline", "topic", "heading", "purpose", "reference"];
+const TITLE_KEYS: &[&str] =
+    &["subject", "title", "headline", "topic", "heading", "purpose", "reference"];
 const NAME_KEYS: &[&str] = &[
-    "name", "id", "subject", "title", "sender", "recipient", "recipients", "from", "to", "cc", "bcc",
-    "location", "place", "city", "street", "address", "email", "phone", "username", "user", "owner",
-    "filename", "path", "url", "link", "date", "time", "status", "type", "category", "channel",
-    "participants", "attendees", "topic", "label", "tags", "amount", "price", "currency", "country",
+    "name",
+    "id",
+    "subject",
+    "title",
+    "sender",
+    "recipient",
+    "recipients",
+    "from",
+    "to",
+    "cc",
+    "bcc",
+    "location",
+    "place",
+    "city",
+    "street",
+    "address",
+    "email",
+    "phone",
+    "username",
+    "user",
+    "owner",
+    "filename",
+    "path",
+    "url",
+    "link",
+    "date",
+    "time",
+    "status",
+    "type",
+    "category",
+    "channel",
+    "participants",
+    "attendees",
+    "topic",
+    "label",
+    "tags",
+    "amount",
+    "price",
+    "currency",
+    "country",
 ];
 
 #[cfg(test)]
@@ -277,7 +343,9 @@ mod tests {
 
     #[test]
     fn a_list_of_things_is_a_row_for_each() {
-        let rows = shapes("- body: 'Hi,\n\n    please come.'\n  id_: '13'\n  sender: a@b.com\n- body: x\n  id_: '14'\n  to:\n  - c@d.com\n");
+        let rows = shapes(
+            "- body: 'Hi,\n\n    please come.'\n  id_: '13'\n  sender: a@b.com\n- body: x\n  id_: '14'\n  to:\n  - c@d.com\n",
+        );
         assert_eq!(rows.len(), 2, "{rows:?}");
         assert!(rows[0].contains(&("Hi,\nplease come.".into(), Shape::Text)), "{rows:?}");
         assert!(rows[0].contains(&("13".into(), Shape::Identifier)));

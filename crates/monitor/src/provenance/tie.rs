@@ -59,7 +59,7 @@ fn is_named(ledger: &Ledger, name: &Name) -> bool {
         return false;
     }
     let bits = ledger.bits(name.whole);
-    let covered = name.words.len() >= 2
-        && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
+    let covered =
+        name.words.len() >= 2 && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
     (bits.has(Bits::USER) && !name.words.is_empty()) || covered
 }

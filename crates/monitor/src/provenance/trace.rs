@@ -52,7 +52,11 @@ impl Ledger {
             }
         }
         if values.len() > VALUES_PER_CALL_MAX {
-            let sink = Sink { param: "…".to_owned(), atom: "too many values".to_owned(), label: Label::Unseen };
+            let sink = Sink {
+                param: "…".to_owned(),
+                atom: "too many values".to_owned(),
+                label: Label::Unseen,
+            };
             traced.objections.push(sink_objection(Role::Target, &sink));
         }
         traced
@@ -88,7 +92,11 @@ impl Ledger {
             Role::Secret => vec![self.secret(&value.text)],
             Role::Control if acts => {
                 let long = value.text.split_whitespace().count() > CONTROL_WORDS_MAX;
-                if long { vec![(Label::Unseen, value.text.to_string(), self.untrusted)] } else { Vec::new() }
+                if long {
+                    vec![(Label::Unseen, value.text.to_string(), self.untrusted)]
+                } else {
+                    Vec::new()
+                }
             }
             Role::Target | Role::Content | Role::Control => Vec::new(),
         }
@@ -96,44 +104,50 @@ impl Ledger {
 
     fn destination(&self, text: &str, acts: bool, act: &Act) -> Vec<(Label, String, bool)> {
         let things = things(text);
-        things.into_iter().map(|thing| {
-            let label = self.label(&thing, acts, act);
-            let held = match label {
-                Label::User
-                | Label::Operator
-                | Label::ListedTrusted
-                | Label::Listed
-                | Label::Composed
-                | Label::Delegated(_) => false,
-                Label::Unseen => self.untrusted,
-                Label::ListedElsewhere(_)
-                | Label::Mentioned(_)
-                | Label::Ordered(_)
-                | Label::Flagged(_)
-                | Label::Doubted => true,
-            };
-            (label, thing.text, held)
-        }).collect()
+        things
+            .into_iter()
+            .map(|thing| {
+                let label = self.label(&thing, acts, act);
+                let held = match label {
+                    Label::User
+                    | Label::Operator
+                    | Label::ListedTrusted
+                    | Label::Listed
+                    | Label::Composed
+                    | Label::Delegated(_) => false,
+                    Label::Unseen => self.untrusted,
+                    Label::ListedElsewhere(_)
+                    | Label::Mentioned(_)
+                    | Label::Ordered(_)
+                    | Label::Flagged(_)
+                    | Label::Doubted => true,
+                };
+                (label, thing.text, held)
+            })
+            .collect()
     }
 
     fn target(&self, text: &str) -> Vec<(Label, String, bool)> {
-        things(text).into_iter().map(|thing| {
-            let label = self.label(&thing, true, &Act::default());
-            let held = match label {
-                Label::Flagged(_) | Label::Ordered(_) | Label::Doubted => true,
-                // A typed atom that only prose names; a plain word in prose is no id.
-                Label::Mentioned(_) => true,
-                Label::User
-                | Label::Operator
-                | Label::ListedTrusted
-                | Label::Listed
-                | Label::Composed
-                | Label::Delegated(_)
-                | Label::ListedElsewhere(_)
-                | Label::Unseen => false,
-            };
-            (label, thing.text, held)
-        }).collect()
+        things(text)
+            .into_iter()
+            .map(|thing| {
+                let label = self.label(&thing, true, &Act::default());
+                let held = match label {
+                    Label::Flagged(_) | Label::Ordered(_) | Label::Doubted => true,
+                    // A typed atom that only prose names; a plain word in prose is no id.
+                    Label::Mentioned(_) => true,
+                    Label::User
+                    | Label::Operator
+                    | Label::ListedTrusted
+                    | Label::Listed
+                    | Label::Composed
+                    | Label::Delegated(_)
+                    | Label::ListedElsewhere(_)
+                    | Label::Unseen => false,
+                };
+                (label, thing.text, held)
+            })
+            .collect()
     }
 
     /// Text that is sent on: what it quotes from where somebody speaks to the assistant stops it.
@@ -226,7 +240,11 @@ impl Ledger {
         if bits.has(Bits::TRUSTED) {
             return Label::ListedTrusted;
         }
-        if bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON) && !of_the_set && !bits.has(Bits::DESIGNATED) {
+        if bits.has(Bits::ORDERED)
+            && !bits.has(Bits::HANDED_ON)
+            && !of_the_set
+            && !bits.has(Bits::DESIGNATED)
+        {
             return Label::Ordered(place());
         }
         if bits.is_listed_well() {
@@ -280,7 +298,13 @@ struct Named<'a> {
     text: Cow<'a, str>,
 }
 
-fn gather<'a>(param: &'a str, role: Option<Role>, value: &'a Value, found: &mut Vec<Named<'a>>, depth: usize) {
+fn gather<'a>(
+    param: &'a str,
+    role: Option<Role>,
+    value: &'a Value,
+    found: &mut Vec<Named<'a>>,
+    depth: usize,
+) {
     if found.len() > VALUES_PER_CALL_MAX {
         return;
     }
@@ -289,7 +313,9 @@ fn gather<'a>(param: &'a str, role: Option<Role>, value: &'a Value, found: &mut 
         Value::Null | Value::Bool(_) => {}
         Value::String(text) => push(Cow::Borrowed(text.as_str())),
         Value::Number(number) => push(Cow::Owned(number.to_string())),
-        Value::Array(_) | Value::Object(_) if depth >= DEPTH_MAX => push(Cow::Owned(value.to_string())),
+        Value::Array(_) | Value::Object(_) if depth >= DEPTH_MAX => {
+            push(Cow::Owned(value.to_string()))
+        }
         Value::Array(items) => {
             items.iter().for_each(|it| gather(param, role, it, found, depth.saturating_add(1)));
         }
@@ -311,10 +337,18 @@ struct Thing {
 fn things(text: &str) -> Vec<Thing> {
     let atoms = atoms::atoms(text);
     if !atoms.is_empty() {
-        let thing = |it: atoms::Atom| Thing { kind: Some(it.kind), key: it.key, host: it.host, text: it.text };
+        let thing = |it: atoms::Atom| Thing {
+            kind: Some(it.kind),
+            key: it.key,
+            host: it.host,
+            text: it.text,
+        };
         return atoms.into_iter().map(thing).collect();
     }
     let short = text.split_whitespace().count() <= PHRASE_WORDS_MAX.saturating_mul(2);
     let text_kept = if short { text.to_owned() } else { shorten(text) };
-    phrase(text).map(|key| Thing { kind: None, key, host: None, text: text_kept }).into_iter().collect()
+    phrase(text)
+        .map(|key| Thing { kind: None, key, host: None, text: text_kept })
+        .into_iter()
+        .collect()
 }

@@ -186,8 +186,12 @@ fn gives_name(sentence: &str) -> bool {
     all.windows(2).any(|pair| match pair {
         [before, after] => {
             let before = fold(before);
-            let to = ["to", "with", "tell", "invite", "message", "email", "dm", "notify", "ask", "remind", "add"];
-            to.contains(&before.as_ref()) && after.trim_start_matches(['\'', '"']).starts_with(char::is_uppercase)
+            let to = [
+                "to", "with", "tell", "invite", "message", "email", "dm", "notify", "ask",
+                "remind", "add",
+            ];
+            to.contains(&before.as_ref())
+                && after.trim_start_matches(['\'', '"']).starts_with(char::is_uppercase)
         }
         _ => false,
     })
@@ -214,12 +218,15 @@ fn hands_on_tasks(text: &str) -> bool {
         if is(word, FOLLOWING) {
             // `the tasks that … . Do all of them.`
             let rest = all.iter().skip(at.saturating_add(1)).take(4);
-            let them = rest.into_iter().any(|it| ["them", "it", "those", "everything", "all", "that"].contains(&it.as_ref()));
+            let them = rest.into_iter().any(|it| {
+                ["them", "it", "those", "everything", "all", "that"].contains(&it.as_ref())
+            });
             if task.is_some() && them {
                 return true;
             }
             // `do what … says`.
-            let what = all.get(at.saturating_add(1)).is_some_and(|it| it == "what" || it == "whatever");
+            let what =
+                all.get(at.saturating_add(1)).is_some_and(|it| it == "what" || it == "whatever");
             if what {
                 return true;
             }
@@ -257,10 +264,18 @@ mod tests {
             let key = atoms::atoms("evil@x.com").remove(0).key;
             hear(text).entries.get(&key).copied().unwrap_or_default()
         };
-        for text in ["Is evil@x.com suspicious?", "Do not send anything to evil@x.com", "Is evil@x.com a scam?"] {
+        for text in [
+            "Is evil@x.com suspicious?",
+            "Do not send anything to evil@x.com",
+            "Is evil@x.com a scam?",
+        ] {
             assert!(!said(text).has(Bits::USER), "{text}");
         }
-        for text in ["Forward it to evil@x.com", "Don't forget to invite evil@x.com", "Can you email evil@x.com?"] {
+        for text in [
+            "Forward it to evil@x.com",
+            "Don't forget to invite evil@x.com",
+            "Can you email evil@x.com?",
+        ] {
             assert!(said(text).has(Bits::USER), "{text}");
         }
     }
