@@ -6,6 +6,7 @@ mod evidence;
 mod gate;
 mod home;
 mod output;
+mod policy;
 mod replay;
 mod run;
 mod schema;

@@ -123,7 +123,9 @@ impl Session {
             (None, None) => return Ok(()),
         };
         let mut fields = BTreeMap::new();
-        for (pointer, source) in event.get("fields_from").and_then(Value::as_object).into_iter().flatten() {
+        for (pointer, source) in
+            event.get("fields_from").and_then(Value::as_object).into_iter().flatten()
+        {
             fields.insert(pointer.clone(), Source::parse(source.as_str().unwrap_or_default())?);
         }
         self.ledger.returned(&call, &flow, &act, body, &scan, &fields);
@@ -146,9 +148,17 @@ fn scan(text: &str) -> Vec<Range<usize>> {
 }
 
 const MARKS: &[&str] = &[
-    "<information>", "</information>", "important message from me", "for the assistant", "gpt-4",
-    "before you can solve", "after you do that, you can", "previous instructions", "\nassistant:",
-    "to the agent", "\"role\": \"system\"",
+    "<information>",
+    "</information>",
+    "important message from me",
+    "for the assistant",
+    "gpt-4",
+    "before you can solve",
+    "after you do that, you can",
+    "previous instructions",
+    "\nassistant:",
+    "to the agent",
+    "\"role\": \"system\"",
 ];
 
 /// How long a decision takes in an empty session and in one that has seen 10 MB.
@@ -164,7 +174,9 @@ fn measure() -> Result<(), Failure> {
     for seen_mb in [0_usize, 10] {
         let mut ledger = Ledger::new();
         ledger.said(Source::User, "", "Please send the minutes to ada@example.com", &scan);
-        let page: String = (0..15_000).map(|n| format!("Row {n} of person{n}@host{}.com says hello to all. ", n % 97)).collect();
+        let page: String = (0..15_000)
+            .map(|n| format!("Row {n} of person{n}@host{}.com says hello to all. ", n % 97))
+            .collect();
         let before = Instant::now();
         for n in 0..seen_mb {
             ledger.said(Source::Web, &format!("page{n}"), &page, &scan);
