@@ -84,6 +84,11 @@ impl Folded {
             return;
         }
         let part = look_alike(part);
+        if part == '。' {
+            // Ends a sentence without a space after it.
+            self.text.extend_from_slice(b". ");
+            return;
+        }
         for lower in part.to_lowercase() {
             self.text.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
         }
@@ -159,7 +164,6 @@ fn look_alike(found: char) -> char {
         '“' | '”' | '„' => '"',
         '‐' | '‑' | '–' | '—' => '-',
         '，' | '、' => ',',
-        '。' => '.',
         _ => found,
     }
 }
