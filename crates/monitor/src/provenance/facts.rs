@@ -104,7 +104,8 @@ pub(super) fn of_output(
     seen.from = format!("{}{}", call.tool().as_str(), shown_args(call));
     seen.trust = trust.into();
     // The user may name the place by the tool's word for it: `at the doorbell`.
-    seen.args.extend(act.words.iter().map(|it| word_key(singular(it))).filter(|_| trust == Trust::Untrusted));
+    let places = act.words.iter().filter(|it| it.len() > 3 && trust == Trust::Untrusted);
+    seen.args.extend(places.map(|it| word_key(singular(it))));
     for (name, value) in call.args() {
         seen.note_arg(name, value, 0);
     }
@@ -160,6 +161,11 @@ fn draw(rows: &[Row], scan: Scan<'_>) -> Seen {
         let mut facts = Facts { directory: listing && is_bare(row), ..Facts::default() };
         for field in &row.fields {
             match field.shape {
+                // A short order is an order.
+                Shape::Identifier | Shape::Title if is_short_order(&field.text) => {
+                    facts.name(field);
+                    facts.tell(field, scan, &mut seen);
+                }
                 Shape::Identifier | Shape::Title => facts.name(field),
                 Shape::Text | Shape::Misplaced => facts.tell(field, scan, &mut seen),
             }
@@ -171,6 +177,10 @@ fn draw(rows: &[Row], scan: Scan<'_>) -> Seen {
     seen.flagged.dedup();
     seen.flagged.truncate(MARKED_KEYS_MAX);
     seen
+}
+
+fn is_short_order(text: &str) -> bool {
+    text.split_whitespace().count() >= 3 && is_order(text)
 }
 
 fn is_bare(row: &Row) -> bool {

@@ -80,7 +80,7 @@ pub(super) const FOLLOWING: &[&str] = &[
 /// Words by which the user goes by what somebody says.
 pub(super) const GUIDES: &[&str] = &[
     "says", "describes", "described", "recommends", "wants", "needs", "suggests", "requires", "explains", "way",
-    "according", "asks", "required", "needed", "missing",
+    "according", "asks", "required", "needed", "missing", "commands", "section", "steps",
 ];
 
 /// Words of somebody who does not believe.

@@ -28,7 +28,7 @@ pub(super) fn call(ledger: &Ledger, args: &[Key], words: &[Key]) -> Tie {
     let link = ledger.cues().link;
     let exact = args.iter().any(|key| {
         let bits = ledger.bits(*key);
-        let given = bits.has(Bits::USER) || bits.has(Bits::DESIGNATED) || bits.has(Bits::HANDED_ON);
+        let given = bits.has(Bits::USER) || bits.has(Bits::DESIGNATED);
         let followed = link && bits.has(Bits::MENTIONED) && !bits.has(Bits::FLAGGED);
         given || followed
     });

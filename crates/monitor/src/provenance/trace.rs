@@ -100,7 +100,7 @@ impl Ledger {
         values.iter().flat_map(|it| things(&it.text)).any(|thing| {
             let bits = self.bits(thing.key);
             let alien = bits.has(Bits::MENTIONED) && !bits.has(Bits::HANDED_ON);
-            let handed_on = bits.has(Bits::HANDED_ON) && (self.cues().tasks || self.cues().guided);
+            let handed_on = bits.has(Bits::HANDED_ON) && self.cues().tasks;
             let ordered = bits.has(Bits::ORDERED) && !handed_on;
             (alien || ordered || bits.has(Bits::FLAGGED)) && !bits.is_vouched_for()
         })
@@ -117,8 +117,8 @@ impl Ledger {
     ) -> Vec<(Label, String, bool)> {
         match role {
             Role::Destination => self.destination(&value.text, acts),
-            Role::Target if acts && act.verbs & verb::RUN != 0 && value.text.contains(' ') => {
-                // A command line is acted on and says what is done.
+            // A command line says what is done, whatever its parameter is called.
+            Role::Target | Role::Control if acts && act.verbs & verb::RUN != 0 && value.text.contains(' ') => {
                 self.content(&value.text, flow, act)
             }
             Role::Target if acts => self.target(&value.text),
@@ -203,6 +203,7 @@ impl Ledger {
     /// Pieces of a command that a text from outside names: a branch, a package, an option with a value.
     fn command(&self, text: &str) -> Vec<(Label, String, bool)> {
         let mut found = Vec::new();
+        let by_the_book = self.cues().tasks || self.cues().guided;
         for piece in text.split_whitespace() {
             let folded = fold(piece);
             // A plain word is a name that every command has.
@@ -215,7 +216,7 @@ impl Ledger {
             let place = || self.place(key).to_owned();
             if bits.has(Bits::FLAGGED) {
                 found.push((Label::Flagged(place()), piece.to_owned(), true));
-            } else if bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON) {
+            } else if bits.has(Bits::ORDERED) && !(bits.has(Bits::HANDED_ON) && by_the_book) {
                 found.push((Label::Ordered(place()), piece.to_owned(), true));
             }
         }
