@@ -10,6 +10,7 @@ pub mod ipc;
 mod name;
 mod objection;
 mod profile;
+pub mod provider;
 mod source;
 mod tag;
 mod taint;

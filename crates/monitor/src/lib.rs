@@ -2,6 +2,7 @@
 
 mod permit;
 pub mod provenance;
+pub mod risk;
 mod state;
 
 pub use permit::Permit;

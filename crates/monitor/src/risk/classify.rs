@@ -1,0 +1,265 @@
+//! From an effect to its classes: by its kind, its flow type and its arguments.
+
+use model::ipc::Action;
+use model::{Effect, EffectKind, Reach, Role, ToolCall};
+use serde_json::Value;
+
+use super::{Classes, command, interpreter, paths};
+
+/// Values of arguments that are looked at; a call with more is not an ordinary one, and the rest
+/// holds nothing that these classes could tell.
+const VALUES_MAX: usize = 10_000;
+
+/// The classes of an effect.
+pub(super) fn classes(effect: &Effect) -> Classes {
+    match effect {
+        Effect::Action(action) => of_action(action),
+        Effect::Tool(tool) => of_tool(tool),
+    }
+}
+
+fn of_action(action: &Action) -> Classes {
+    of_kind(action.name().into())
+}
+
+fn of_kind(kind: EffectKind) -> Classes {
+    use EffectKind as K;
+    match kind {
+        K::WebFetch
+        | K::WebSearch
+        | K::BrowserNavigate
+        | K::BrowserClick
+        | K::BrowserType
+        | K::OauthCall
+        | K::ToolSend
+        | K::Sampling => Classes::EGRESS,
+        K::SkillInstall | K::ControlPlaneChange => Classes::SCOPE_CHANGE,
+        // The model's provider is chosen by the operator; a child inherits what was read; the
+        // answer to the person is what the work is for.
+        K::LlmCall | K::AgentDelegate | K::MessageIn | K::MessageOut => Classes::NONE,
+        K::MemoryWrite
+        | K::MemoryQuery
+        | K::MemoryRead
+        | K::MemoryDelete
+        | K::MemoryList
+        | K::BrowserLaunch
+        | K::BrowserSnapshot
+        | K::BrowserScreenshot
+        | K::BrowserClose
+        | K::SkillPropose
+        | K::SkillRead
+        | K::SkillList
+        | K::SchedulerList
+        | K::SchedulerAdd
+        | K::SchedulerRemove
+        | K::AuditQuery
+        | K::ToolRead
+        | K::ToolWrite
+        | K::ToolDestroy
+        | K::ShellExec
+        | K::FileRead
+        | K::FileWrite
+        | K::ToolsList
+        | K::ResourceRead
+        | K::PromptGet
+        | K::Elicitation
+        | K::Notification => Classes::NONE,
+    }
+}
+
+/// Does this kind only look, at things of the user's own?
+pub(super) fn only_looks(kind: EffectKind) -> bool {
+    use EffectKind as K;
+    match kind {
+        K::MemoryQuery
+        | K::MemoryRead
+        | K::MemoryList
+        | K::BrowserSnapshot
+        | K::BrowserScreenshot
+        | K::BrowserClose
+        | K::SkillRead
+        | K::SkillList
+        | K::SchedulerList
+        | K::AuditQuery
+        | K::ToolRead
+        | K::FileRead
+        | K::ToolsList
+        | K::ResourceRead
+        | K::PromptGet
+        | K::LlmCall
+        | K::MessageIn
+        | K::MessageOut
+        | K::Elicitation
+        | K::Notification => true,
+        K::MemoryWrite
+        | K::MemoryDelete
+        | K::WebFetch
+        | K::WebSearch
+        | K::BrowserLaunch
+        | K::BrowserNavigate
+        | K::BrowserClick
+        | K::BrowserType
+        | K::SkillPropose
+        | K::SkillInstall
+        | K::OauthCall
+        | K::SchedulerAdd
+        | K::SchedulerRemove
+        | K::ToolWrite
+        | K::ToolSend
+        | K::ToolDestroy
+        | K::ShellExec
+        | K::FileWrite
+        | K::ControlPlaneChange
+        | K::AgentDelegate
+        | K::Sampling => false,
+    }
+}
+
+fn of_tool(tool: &ToolCall) -> Classes {
+    if let Some(found) = of_command(tool) {
+        return found;
+    }
+    let flow = &tool.flow;
+    let mut found = by_name(tool.call.tool().as_str());
+    if flow.egress || flow.reach == Reach::Send {
+        found |= Classes::EGRESS;
+    }
+    let mut left = VALUES_MAX;
+    for (key, value) in tool.call.args() {
+        let role = flow.roles.get(key).copied();
+        if !may_hold_a_path(key, role) || flow.reach == Reach::Write && !flow.egress {
+            continue;
+        }
+        let mut read = Classes::NONE;
+        strings(value, &mut left, &mut |text| read |= paths::reading(text));
+        // Of a tool of which nothing is known, it is not known either that it sends the file.
+        if role.is_some() && flow.reach == Reach::Send && read.intersects(Classes::READS) {
+            read |= Classes::SENDS_ITS_READ;
+        }
+        found |= read;
+    }
+    found
+}
+
+/// A tool that runs a command is what its command is: its flow type can only say "anything".
+fn of_command(tool: &ToolCall) -> Option<Classes> {
+    const LINES: &[&str] =
+        &["command", "cmd", "commands", "script", "shell_command", "bash_command"];
+    let mut found = None;
+    let mut left = VALUES_MAX;
+    for (key, value) in tool.call.args() {
+        let of: fn(&str) -> Classes = match key.as_str() {
+            "code" => interpreter::code,
+            key if LINES.contains(&key) => command::classes,
+            _ => continue,
+        };
+        let classes = found.get_or_insert(Classes::NONE);
+        match value {
+            // An argument vector is one command.
+            Value::Array(items) if items.iter().all(Value::is_string) && key != "commands" => {
+                let words = items.iter().filter_map(Value::as_str).take(VALUES_MAX);
+                *classes |= of(&words.map(quoted).collect::<Vec<_>>().join(" "));
+            }
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => strings(value, &mut left, &mut |text| *classes |= of(text)),
+        }
+    }
+    found
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn may_hold_a_path(key: &str, role: Option<Role>) -> bool {
+    match role {
+        Some(Role::Content | Role::Control | Role::Secret) => {
+            key.contains("file") || key.contains("path") || key.contains("attachment")
+        }
+        Some(Role::Destination | Role::Target) | None => true,
+    }
+}
+
+/// Tools that are named for handling credentials or rights.
+fn by_name(name: &str) -> Classes {
+    const READ: &[&str] =
+        &["get", "read", "fetch", "list", "show", "export", "dump", "retrieve", "reveal"];
+    const CREDENTIALS: &[&str] = &[
+        "password",
+        "passwords",
+        "secret",
+        "secrets",
+        "credential",
+        "credentials",
+        "apikey",
+        "apikeys",
+        "keychain",
+        "vault",
+    ];
+    const GAIN: &[&str] =
+        &["grant", "elevate", "escalate", "impersonate", "sudo", "chmod", "chown", "setuid"];
+    const CHANGE: &[&str] = &[
+        "add", "set", "assign", "update", "change", "modify", "create", "enable", "attach", "put",
+    ];
+    const RIGHTS: &[&str] = &[
+        "permission",
+        "permissions",
+        "role",
+        "roles",
+        "acl",
+        "privilege",
+        "privileges",
+        "admin",
+        "admins",
+        "sudoers",
+        "allowlist",
+        "whitelist",
+    ];
+    let words = words(name);
+    let any = |list: &[&str]| words.iter().any(|it| list.contains(&it.as_str()));
+    let mut found = Classes::NONE;
+    if any(READ) && any(CREDENTIALS) {
+        found |= Classes::CREDENTIAL_READ;
+    }
+    if any(GAIN) || any(CHANGE) && any(RIGHTS) {
+        found |= Classes::SCOPE_CHANGE;
+    }
+    found
+}
+
+/// `getApiKey`, `get_api_key` and `get-api-key` alike.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut lower = false;
+    for next in name.chars() {
+        if !next.is_alphanumeric() || next.is_uppercase() && lower {
+            words.push(String::new());
+        }
+        lower = next.is_lowercase();
+        if let Some(word) = words.last_mut()
+            && next.is_alphanumeric()
+        {
+            word.push(next.to_ascii_lowercase());
+        }
+    }
+    words
+}
+
+/// Gives every string in `value` to `see`, in order, without recursion.
+fn strings(value: &Value, left: &mut usize, see: &mut impl FnMut(&str)) {
+    let mut open = vec![value];
+    while let Some(next) = open.pop() {
+        let Some(rest) = left.checked_sub(1) else { return };
+        *left = rest;
+        match next {
+            Value::String(text) => see(text),
+            Value::Array(items) => open.extend(items.iter().rev()),
+            Value::Object(fields) => open.extend(fields.values().rev()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}

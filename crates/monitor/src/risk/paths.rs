@@ -1,0 +1,153 @@
+//! Which files are nobody else's business, by their path.
+
+use super::Classes;
+
+/// What reading this path means. The path is taken as written; confinement is decided elsewhere.
+pub(super) fn reading(path: &str) -> Classes {
+    let path = path.trim_start_matches(['@', '<']);
+    let path = path.strip_prefix("file://").unwrap_or(path).replace('\\', "/").to_ascii_lowercase();
+    let parts: Vec<&str> = path.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
+    let Some(name) = parts.last() else { return Classes::NONE };
+    let mut found = Classes::NONE;
+    let wanted = |wanted: &&&[&str]| parts.windows(wanted.len()).any(|it| it == **wanted);
+    if SECRET_DIRS.iter().find(wanted).is_some() || is_account_list(&path) || is_settings(name) {
+        found |= Classes::SENSITIVE_READ;
+    }
+    if SECRET_FILES.contains(name) {
+        found |= Classes::SENSITIVE_READ;
+    }
+    if is_key(name) {
+        found |= Classes::CREDENTIAL_READ;
+    }
+    found
+}
+
+/// The seed's directories.
+const SECRET_DIRS: &[&[&str]] = &[
+    &[".ssh"],
+    &[".aws"],
+    &[".azure"],
+    &[".gnupg"],
+    &[".password-store"],
+    &[".config", "gh"],
+    &[".config", "op"],
+    &[".config", "gcloud"],
+    &[".config", "hub"],
+    &[".config", "glab-cli"],
+    &[".config", "lab"],
+    &[".config", "rclone"],
+    &[".docker"],
+    &[".kube"],
+    &[".anthropic"],
+    &[".config", "anthropic"],
+    &[".claude"],
+    &[".config", "claude"],
+    &[".codex"],
+    &[".config", "codex"],
+    &[".openai"],
+    &[".subversion", "auth"],
+    &["library", "keychains"],
+    &["library", "cookies"],
+    &["library", "application support", "sops"],
+    &[".config", "zeph"],
+    &[".lazaret"],
+];
+
+/// The seed's files.
+const SECRET_FILES: &[&str] = &[
+    ".git-credentials",
+    ".gitconfig",
+    ".netrc",
+    "_netrc",
+    ".zsh_history",
+    ".bash_history",
+    ".npmrc",
+    ".pypirc",
+    ".vault-token",
+    ".pgpass",
+];
+
+fn is_account_list(path: &str) -> bool {
+    const LISTS: &[&str] =
+        &["/etc/passwd", "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/master.passwd"];
+    LISTS.contains(&path) || path.starts_with("/proc/") && path.ends_with("/environ")
+}
+
+/// `.env` and its relatives, but not the examples that projects ship.
+fn is_settings(name: &str) -> bool {
+    const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "schema"];
+    match name.strip_prefix(".env") {
+        Some("") => true,
+        Some(rest) => rest.starts_with('.') && !rest.split('.').any(|it| EXAMPLES.contains(&it)),
+        None => false,
+    }
+}
+
+fn is_key(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "id_rsa",
+        "id_dsa",
+        "id_ecdsa",
+        "id_ed25519",
+        "credentials",
+        "credentials.json",
+        "credentials.toml",
+        "credentials.yml",
+        "credentials.yaml",
+        "secrets.json",
+        "secrets.toml",
+        "secrets.yml",
+        "secrets.yaml",
+        "keys.txt",
+    ];
+    const ENDINGS: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".kdbx", ".jks", ".keystore"];
+    NAMES.contains(&name) || ENDINGS.iter().any(|it| name.ends_with(it) && name != *it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secret_paths_are_known_by_their_parts() {
+        for path in [
+            "/home/u/.ssh/id_rsa",
+            "~/.ssh/",
+            "@/etc/passwd",
+            "file:///etc/shadow",
+            "/proc/self/environ",
+            ".env",
+            "app/.env.production",
+            "C:\\Users\\u\\.aws\\credentials",
+            "~/.config/gh/hosts.yml",
+            "~/Library/Keychains/login.keychain-db",
+            "~/.netrc",
+        ] {
+            assert!(reading(path).contains(Classes::SENSITIVE_READ), "{path}");
+        }
+        for path in ["server.pem", "deploy/tls.key", "credentials.json"] {
+            assert!(reading(path).contains(Classes::CREDENTIAL_READ), "{path}");
+        }
+    }
+
+    #[test]
+    fn ordinary_paths_are_ordinary() {
+        for path in [
+            "",
+            "/",
+            "src/main.rs",
+            "/etc/hosts",
+            ".env.example",
+            ".envrc.md",
+            "docs/ssh/config.md",
+            "id_rsa.pub.md",
+            "environment.ts",
+            ".config/nvim/init.lua",
+            "gh",
+            "/etc/passwd.md",
+            "keyboard.rs",
+        ] {
+            assert_eq!(reading(path), Classes::NONE, "{path}");
+        }
+    }
+}
