@@ -11,10 +11,10 @@ use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
 use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Grant, Message, Pending};
-use crate::inspected::{Inspected, flagged_parts};
+use crate::inspected::Inspected;
 use crate::output::Status;
 use crate::proposed::Proposed;
-use crate::provenance::{Body, Catalogue, Ledger, Traced};
+use crate::provenance::{Body, Catalogue, Ledger, Traced, orders_to_assistant};
 use crate::refusal::Refusal;
 use crate::risk::{Observation, Opener, Outcome, Risk};
 use crate::state::Summary;
@@ -170,7 +170,7 @@ impl Session {
         };
         let (understood, confirm) = self.confirmations.hear(&message);
         let mut change = Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
-        change.provenance = Some(self.ledger.said(label.source, &label.origin, text, &flagged_parts));
+        change.provenance = Some(self.ledger.said(label.source, &label.origin, text, &orders_to_assistant));
         change.record = Some(label.record.clone());
         self.take_all_but_provenance(&change);
         (change, understood)
@@ -218,7 +218,7 @@ impl Session {
             &asked.call.flow,
             &asked.act,
             Body::Text(&inspected.output.body),
-            &flagged_parts,
+            &orders_to_assistant,
             &inspected.output.fields_from,
         ));
         self.take_all_but_provenance(&change);

@@ -3,7 +3,7 @@
 
 mod check;
 mod explain;
-mod folder;
+pub(crate) mod folder;
 mod judge;
 mod schema;
 mod show;
