@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use scan::instructions::{Finding, Verdict, instructions, verdict};
+use scan::{Finding, Verdict, instructions, verdict};
 
 /// A sign that says less than this says nothing about where the order stands.
 const WEIGHT_MIN: f64 = 0.25;
