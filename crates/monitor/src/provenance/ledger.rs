@@ -68,6 +68,8 @@ struct Kept {
     arg_words: Vec<Key>,
     /// The only row of its output.
     alone: bool,
+    /// A text from outside chose what was read.
+    lured: bool,
 }
 
 /// A change of a ledger: small, and the same when it is applied again to the state before it.
@@ -187,6 +189,7 @@ impl Ledger {
         for key in &seen.flagged {
             self.note(*key, Bits::FLAGGED, origin);
         }
+        let lured = tie::is_lured(self, &seen.args);
         let ties: Vec<usize> = seen.rows.iter().map(|row| tie::score(self, row)).collect();
         let best = ties.iter().copied().max().unwrap_or_default();
         for facts in &seen.rows {
@@ -198,6 +201,7 @@ impl Ledger {
                 args: seen.args.clone(),
                 arg_words: seen.arg_words.clone(),
                 alone: seen.rows.len() == 1,
+                lured,
             };
             self.settle(&kept, best);
             self.keep(kept);
@@ -239,6 +243,8 @@ impl Ledger {
                 Bits::HANDED_ON.with(Bits::ORDERED),
             ),
         };
+        let lured = if row.lured { Bits::LURED } else { Bits::default() };
+        let (listed, mentioned) = (listed.with(lured), mentioned.with(lured));
         row.facts.listed.iter().for_each(|key| self.note(*key, listed, row.origin));
         if row.standing != Standing::Own {
             row.facts.mentioned.iter().for_each(|key| self.note(*key, mentioned, row.origin));

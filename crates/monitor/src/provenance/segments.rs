@@ -102,11 +102,11 @@ pub(super) fn is_order(sentence: &str) -> bool {
     }
     // An imperative opens its clause; in some languages the verb closes it.
     folded.split([':', ',', '-', '(', '*', '>']).any(|clause| {
-        let mut all = words(clause).filter(|it| !OPENINGS.contains(&it.as_ref()) && !is_number(it));
-        let first = all.next();
-        let last = all.last();
+        // Whole words only: `fix/12-last-line` is a name.
+        let tokens = clause.split_whitespace().map(|it| it.trim_matches(|it: char| !it.is_alphanumeric()));
+        let mut tokens = tokens.filter(|it| !it.is_empty() && !OPENINGS.contains(it) && !is_number(it));
         let imperative = |it: &str| verb_of(it).is_some_and(|verb| verb.word == it);
-        first.is_some_and(|it| imperative(&it)) || last.is_some_and(|it| INFINITIVES.contains(&it.as_ref()))
+        tokens.next().is_some_and(imperative) || tokens.last().is_some_and(|it| INFINITIVES.contains(&it))
     })
 }
 

@@ -40,6 +40,16 @@ pub(super) fn call(ledger: &Ledger, args: &[Key], words: &[Key]) -> Tie {
     }
 }
 
+/// Did a text from outside, and nobody else, name what the call asked for?
+pub(super) fn is_lured(ledger: &Ledger, args: &[Key]) -> bool {
+    let vouched = args.iter().any(|key| ledger.bits(*key).is_vouched_for());
+    let named = args.iter().any(|key| {
+        let bits = ledger.bits(*key);
+        bits.has(Bits::FLAGGED) || (bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON))
+    });
+    named && !vouched
+}
+
 /// What a row says: the rows with the most names of the user's are designated, `best` being that
 /// number among the rows beside it; if there is none, the call may make the place count.
 pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: usize) -> Tie {

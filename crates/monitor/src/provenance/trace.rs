@@ -183,7 +183,7 @@ impl Ledger {
             }
             let place = self.place(atom.key).to_owned();
             let known = bits.is_listed_well() || bits.has(Bits::HANDED_ON);
-            if bits.has(Bits::FLAGGED) {
+            if bits.has(Bits::FLAGGED) || bits.has(Bits::LURED) {
                 found.push((Label::Flagged(place), atom.text, true));
             } else if flow.egress && bits.has(Bits::ORDERED) && !self.cues().tasks {
                 found.push((Label::Ordered(place), atom.text, true));
