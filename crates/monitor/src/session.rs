@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aegx::{Digest, Principal};
-use model::{Caller, Decision, Objection, Profile, SessionId, Source, Taint, TaintTag};
+use model::{Caller, Decision, Flow, Objection, Profile, SessionId, Source, Taint, TaintTag, Trust};
 use policy::Confirmed;
 
 use crate::admission::Admission;
@@ -213,9 +213,13 @@ impl Session {
             change.taint = self.taint.delta(label, &inspected.output.body);
         }
         change.risk = (*self.risk.snapshot() != before).then(|| self.risk.snapshot().clone());
+        // A trusted tool that gives back what others wrote is not believed this time.
+        let flow = &asked.call.flow;
+        let outside = label.as_ref().is_some_and(|it| taint::is_outside(it.taint));
+        let doubted = outside.then(|| Flow { output: Trust::Untrusted, ..(**flow).clone() });
         change.provenance = Some(self.ledger.returned(
             &asked.call.call,
-            &asked.call.flow,
+            doubted.as_ref().unwrap_or(flow),
             &asked.act,
             Body::Text(&inspected.output.body),
             &orders_to_assistant,
