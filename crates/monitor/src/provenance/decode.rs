@@ -94,7 +94,8 @@ pub(super) fn spoken(text: &str) -> Option<String> {
     Some(plain)
 }
 
-const AT: &[&str] = &[" (at) ", " [at] ", " {at} ", "(at)", "[at]", "{at}", " at sign ", " @ ", "＠"];
+const AT: &[&str] =
+    &[" (at) ", " [at] ", " {at} ", "(at)", "[at]", "{at}", " at sign ", " @ ", "＠"];
 const DOT: &[&str] = &[" (dot) ", " [dot] ", "(dot)", "[dot]", "{dot}", " dot ", " . "];
 
 /// A label of a host as it is read, if it is written in punycode (RFC 3492).

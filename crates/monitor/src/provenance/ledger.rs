@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use model::{Call, Flow, Source};
 use serde::{Deserialize, Serialize};
 
-use super::acts::{Act, Asked};
+use super::acts::Act;
+use super::asked::Asked;
 use super::bits::Bits;
 use super::catalogue::Trusted;
 use super::facts::{self, Facts, Scan, Seen, Standing};
@@ -193,7 +194,11 @@ impl Ledger {
         let ties: Vec<usize> = seen.rows.iter().map(|row| tie::score(self, row)).collect();
         let best = ties.iter().copied().max().unwrap_or_default();
         for facts in &seen.rows {
-            let title = if facts.title.is_empty() { seen.from.clone() } else { format!("{}: {}", seen.from, facts.title) };
+            let title = if facts.title.is_empty() {
+                seen.from.clone()
+            } else {
+                format!("{}: {}", seen.from, facts.title)
+            };
             let kept = Kept {
                 origin: self.origin(&title),
                 facts: facts.clone(),

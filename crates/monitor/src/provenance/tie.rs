@@ -74,9 +74,10 @@ fn is_named(ledger: &Ledger, name: &Name) -> bool {
         return false;
     }
     let bits = ledger.bits(name.whole);
-    let telling = |keys: &[Key]| keys.iter().filter(|it| ledger.bits(**it).has(Bits::TELLING)).count();
-    let covered = name.words.len() >= 2
-        && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
+    let telling =
+        |keys: &[Key]| keys.iter().filter(|it| ledger.bits(**it).has(Bits::TELLING)).count();
+    let covered =
+        name.words.len() >= 2 && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
     let whole = bits.has(Bits::USER) && !name.words.is_empty();
     // `Jana` is `jana.kovac@…`; `Hansen Gardens` is `office@hansen-gardens.example`.
     let address = !name.who.is_empty();
