@@ -230,15 +230,18 @@ impl Ledger {
             (Standing::Untrusted, true) => Bits::DIRECTORY,
             (Standing::Untrusted, false) => Bits::LISTED,
         };
+        // To be found by a search for the user's words makes nobody in the row a friend.
+        let near = row.facts.directory || call == tie::Tie::Place || tie::is_own(self, &row.facts);
+        let related = if near { Bits::RELATED } else { Bits::default() };
         let (listed, mentioned, ordered) = match tie {
             tie::Tie::None => (listed, Bits::MENTIONED, Bits::MENTIONED.with(Bits::ORDERED)),
             tie::Tie::Related => (
-                listed.with(Bits::RELATED),
+                listed.with(related),
                 Bits::MENTIONED.with(Bits::NEARBY),
                 Bits::MENTIONED.with(Bits::ORDERED),
             ),
             tie::Tie::Place => (
-                listed.with(Bits::RELATED),
+                listed.with(related),
                 Bits::MENTIONED.with(Bits::NEARBY).with(Bits::HANDED_ON),
                 Bits::HANDED_ON.with(Bits::ORDERED),
             ),
