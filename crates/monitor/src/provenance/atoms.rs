@@ -44,7 +44,7 @@ pub(super) fn atoms(text: &str) -> Vec<Atom> {
     if let Some(plain) = decode::spoken(&text) {
         scan(&plain, &mut found);
     }
-    for token in text.split(|it: char| it.is_whitespace() || DELIMITERS.contains(it)) {
+    for token in text.split(is_cut).filter(|it| it.len() >= decode::HIDDEN_CHARS_MIN) {
         if found.len() >= ATOMS_PER_TEXT_MAX {
             break;
         }
@@ -54,16 +54,24 @@ pub(super) fn atoms(text: &str) -> Vec<Atom> {
     found
 }
 
-const DELIMITERS: &str = "\"'`<>()[]{},;|“”‘’«»";
+/// Where a token ends. A `match`, because every character of every text passes here.
+fn is_cut(it: char) -> bool {
+    match it {
+        '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | ';' | '|' => true,
+        '“' | '”' | '‘' | '’' | '«' | '»' => true,
+        _ => it.is_whitespace(),
+    }
+}
 
 fn scan(text: &str, found: &mut Vec<Atom>) {
-    let tokens: Vec<&str> = text
-        .split(|it: char| it.is_whitespace() || DELIMITERS.contains(it))
-        .map(trim)
-        .filter(|it| !it.is_empty())
-        .collect();
+    let tokens: Vec<&str> = text.split(is_cut).map(trim).filter(|it| !it.is_empty()).collect();
     let mut rest = tokens.as_slice();
     while let Some((first, after)) = rest.split_first() {
+        // Most words are plain: they cannot be or begin an atom.
+        if !first.bytes().any(|it| it.is_ascii_digit() || b"@./\\:=%".contains(&it)) {
+            rest = after;
+            continue;
+        }
         if found.len() >= ATOMS_PER_TEXT_MAX {
             return;
         }

@@ -11,7 +11,7 @@ use super::acts::Act;
 use super::asked::{Asked, is_thing, singular};
 use super::atoms::{self, Kind, is_ending};
 use super::hash::Key;
-use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrase, prefixes, word_key, words};
+use super::norm::{PHRASE_WORDS_MAX, clean, fold, hashed, phrase, prefixes, word_key, words};
 use super::segments::{is_order, segments, sentences};
 use super::structure::{Body, Field, Row, Shape, read};
 use super::user::is_telling;
@@ -277,6 +277,7 @@ fn mark(text: &str, keys: &mut Vec<Key>) {
     }
     let folded = fold(text);
     let all: Vec<_> = words(&folded).collect();
+    let numbers = hashed(&folded);
     for start in 0..all.len() {
         if keys.len() >= MARKED_KEYS_MAX {
             return;
@@ -285,7 +286,8 @@ fn mark(text: &str, keys: &mut Vec<Key>) {
         let first = rest.first().map(AsRef::as_ref).unwrap_or_default();
         let number = first.len() <= 4 && first.bytes().all(|it| it.is_ascii_digit());
         let least = if number && !is_called_id(text, &all, start) { 2 } else { 1 };
-        prefixes(rest, least, PHRASE_WORDS_MAX, |key| keys.push(key));
+        let from = numbers.get(start..).unwrap_or_default();
+        prefixes(from, least, PHRASE_WORDS_MAX, |key| keys.push(key));
     }
 }
 

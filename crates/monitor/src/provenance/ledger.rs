@@ -38,6 +38,8 @@ pub struct Ledger {
     has_user: bool,
     /// Content that others may have written was seen.
     pub(super) untrusted: bool,
+    /// Some text gave orders.
+    pub(super) marked: bool,
     /// The index could not take everything.
     pub(super) full: bool,
 }
@@ -267,6 +269,7 @@ impl Ledger {
     }
 
     fn note(&mut self, key: Key, bits: Bits, origin: u32) {
+        self.marked |= bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED);
         if let Some(entry) = self.index.get_mut(&key) {
             // The place that is named to people is the worst in which it stood.
             if bits.has(Bits::FLAGGED) || entry.origin == 0 {

@@ -12,7 +12,7 @@ use super::facts::shorten;
 use super::hash::Key;
 use super::label::things;
 use super::ledger::Ledger;
-use super::norm::{fold, phrase, prefixes, word_key, words};
+use super::norm::{fold, hashed, phrase, prefixes, word_key, words};
 use super::user::is_telling;
 use super::verdict::{Label, Sink, Traced, act_objection, sink_objection};
 
@@ -245,19 +245,18 @@ impl Ledger {
 
     /// A run of words from a marked part: five in a row, or all of a shorter value.
     fn verbatim(&self, text: &str) -> Option<(Key, String)> {
-        if !self.untrusted {
+        if !self.marked {
             return None;
         }
         let folded = fold(text);
-        let all: Vec<Cow<'_, str>> = words(&folded).collect();
+        let all = hashed(&folded);
         let length = all.len().min(VERBATIM_WORDS);
         if length < 2 {
             return None;
         }
         for start in 0..=all.len().saturating_sub(length) {
-            let window = all.get(start..).unwrap_or_default();
             let mut hit = None;
-            prefixes(window, length, length, |key| {
+            prefixes(all.get(start..).unwrap_or_default(), length, length, |key| {
                 let bits = self.bits(key);
                 // Orders in prose count where they are long enough not to be a name.
                 let order = length >= VERBATIM_WORDS
@@ -267,7 +266,7 @@ impl Ledger {
                 hit = (marked && !bits.is_vouched_for()).then_some(key);
             });
             if let Some(key) = hit {
-                let shown: Vec<&str> = window.iter().take(length).map(AsRef::as_ref).collect();
+                let shown: Vec<_> = words(&folded).skip(start).take(length).collect();
                 return Some((key, shown.join(" ")));
             }
         }

@@ -8,7 +8,7 @@ use super::asked::{Asked, singular, verb_of};
 use super::atoms::{self, Kind};
 use super::bits::Bits;
 use super::hash::Key;
-use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrases, word_key, words};
+use super::norm::{PHRASE_WORDS_MAX, clean, fold, hashed, phrases, word_key, words};
 use super::segments::sentences;
 use super::words::{
     ACCOUNTS, DOUBTS, FOLLOWING, GENERIC, GUIDES, LINKS, List, MAILS, PERSONS, SAYING, SETS, STOP,
@@ -144,7 +144,7 @@ impl Said {
             }
             self.cue(word);
         }
-        phrases(&all, 2, PHRASE_WORDS_MAX, |key| self.note(key, stands));
+        phrases(&hashed(&folded), 2, PHRASE_WORDS_MAX, |key| self.note(key, stands));
         self.cues.gave_name |= !doubted && gives_name(sentence);
     }
 
