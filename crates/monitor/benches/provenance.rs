@@ -122,7 +122,9 @@ impl Session {
             (None, None) => return Ok(()),
         };
         let mut fields = BTreeMap::new();
-        for (pointer, source) in event.get("fields_from").and_then(Value::as_object).into_iter().flatten() {
+        for (pointer, source) in
+            event.get("fields_from").and_then(Value::as_object).into_iter().flatten()
+        {
             fields.insert(pointer.clone(), Source::parse(source.as_str().unwrap_or_default())?);
         }
         self.ledger.returned(&call, &flow, &act, body, &orders_to_assistant, &fields);
@@ -149,8 +151,15 @@ fn measure() -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     for seen_mb in [0_usize, 10] {
         let mut ledger = Ledger::new();
-        ledger.said(Source::User, "", "Please send the minutes to ada@example.com", &orders_to_assistant);
-        let page: String = (0..15_000).map(|n| format!("Row {n} of person{n}@host{}.com says hello to all. ", n % 97)).collect();
+        ledger.said(
+            Source::User,
+            "",
+            "Please send the minutes to ada@example.com",
+            &orders_to_assistant,
+        );
+        let page: String = (0..15_000)
+            .map(|n| format!("Row {n} of person{n}@host{}.com says hello to all. ", n % 97))
+            .collect();
         let before = Instant::now();
         for n in 0..seen_mb {
             ledger.said(Source::Web, &format!("page{n}"), &page, &orders_to_assistant);

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use model::{Call, Flow, Source};
 use serde::{Deserialize, Serialize};
 
-use super::acts::{Act, Asked};
+use super::acts::Act;
+use super::asked::Asked;
 use super::bits::Bits;
 use super::catalogue::Trusted;
 use super::facts::{self, Facts, Scan, Seen, Standing};
@@ -37,6 +38,8 @@ pub struct Ledger {
     has_user: bool,
     /// Content that others may have written was seen.
     pub(super) untrusted: bool,
+    /// Some text gave orders.
+    pub(super) marked: bool,
     /// The index could not take everything.
     pub(super) full: bool,
 }
@@ -193,7 +196,11 @@ impl Ledger {
         let ties: Vec<usize> = seen.rows.iter().map(|row| tie::score(self, row)).collect();
         let best = ties.iter().copied().max().unwrap_or_default();
         for facts in &seen.rows {
-            let title = if facts.title.is_empty() { seen.from.clone() } else { format!("{}: {}", seen.from, facts.title) };
+            let title = if facts.title.is_empty() {
+                seen.from.clone()
+            } else {
+                format!("{}: {}", seen.from, facts.title)
+            };
             let kept = Kept {
                 origin: self.origin(&title),
                 facts: facts.clone(),
@@ -225,15 +232,18 @@ impl Ledger {
             (Standing::Untrusted, true) => Bits::DIRECTORY,
             (Standing::Untrusted, false) => Bits::LISTED,
         };
+        // To be found by a search for the user's words makes nobody in the row a friend.
+        let near = row.facts.directory || call == tie::Tie::Place || tie::is_own(self, &row.facts);
+        let related = if near { Bits::RELATED } else { Bits::default() };
         let (listed, mentioned, ordered) = match tie {
             tie::Tie::None => (listed, Bits::MENTIONED, Bits::MENTIONED.with(Bits::ORDERED)),
             tie::Tie::Related => (
-                listed.with(Bits::RELATED),
+                listed.with(related),
                 Bits::MENTIONED.with(Bits::NEARBY),
                 Bits::MENTIONED.with(Bits::ORDERED),
             ),
             tie::Tie::Place => (
-                listed.with(Bits::RELATED),
+                listed.with(related),
                 Bits::MENTIONED.with(Bits::NEARBY).with(Bits::HANDED_ON),
                 Bits::HANDED_ON.with(Bits::ORDERED),
             ),
@@ -259,6 +269,7 @@ impl Ledger {
     }
 
     fn note(&mut self, key: Key, bits: Bits, origin: u32) {
+        self.marked |= bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED);
         if let Some(entry) = self.index.get_mut(&key) {
             // The place that is named to people is the worst in which it stood.
             if bits.has(Bits::FLAGGED) || entry.origin == 0 {

@@ -12,6 +12,7 @@
 //! No I/O, no clock. Deciding is a bounded number of look-ups, however much was seen.
 
 mod acts;
+mod asked;
 mod atoms;
 mod bits;
 mod catalogue;
@@ -20,17 +21,17 @@ mod facts;
 mod flags;
 mod hash;
 mod infer;
+mod label;
 mod ledger;
-mod lexicon;
 mod lines;
 mod norm;
 mod segments;
-mod stopwords;
 mod structure;
 mod tie;
 mod trace;
 mod user;
 mod verdict;
+mod words;
 mod yamlish;
 
 pub use acts::Act;

@@ -61,11 +61,15 @@ pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: us
     if (call == Tie::Place && best == 0) || (call != Tie::None && alone) {
         return Tie::Place;
     }
-    let word = |name: &Name| {
+    if call != Tie::None || is_own(ledger, row) { Tie::Related } else { Tie::None }
+}
+
+/// Do the row's own names share a telling word with the user's?
+pub(super) fn is_own(ledger: &Ledger, row: &Facts) -> bool {
+    row.names.iter().any(|name| {
         let words = name.words.iter().any(|it| ledger.bits(*it).has(Bits::TELLING));
         words || ledger.bits(name.whole).has(Bits::USER)
-    };
-    if call != Tie::None || row.names.iter().any(word) { Tie::Related } else { Tie::None }
+    })
 }
 
 /// Is the name one that the user said, or made of the user's words throughout?
@@ -74,9 +78,10 @@ fn is_named(ledger: &Ledger, name: &Name) -> bool {
         return false;
     }
     let bits = ledger.bits(name.whole);
-    let telling = |keys: &[Key]| keys.iter().filter(|it| ledger.bits(**it).has(Bits::TELLING)).count();
-    let covered = name.words.len() >= 2
-        && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
+    let telling =
+        |keys: &[Key]| keys.iter().filter(|it| ledger.bits(**it).has(Bits::TELLING)).count();
+    let covered =
+        name.words.len() >= 2 && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
     let whole = bits.has(Bits::USER) && !name.words.is_empty();
     // `Jana` is `jana.kovac@…`; `Hansen Gardens` is `office@hansen-gardens.example`.
     let address = !name.who.is_empty();
