@@ -30,7 +30,7 @@ impl Monitor {
         let handle = self.sessions().of_user(parent, &child.who().user)?;
         let mut parent = handle.lock();
         let told = parent.learn_from_child(child, change);
-        self.keep(&parent, &told)?;
+        self.keep(&mut parent, &told)?;
         self.tell_parents(&mut parent, &told)
     }
 }

@@ -126,7 +126,7 @@ impl Monitor {
         if let Some(parent) = parent.filter(|_| !resumed) {
             let inherited = self.inheritance(&parent, &who.user).map_err(OpenError::Parent)?;
             let change = session.take(inherited);
-            self.keep(&session, &change).map_err(OpenError::Parent)?;
+            self.keep(&mut session, &change).map_err(OpenError::Parent)?;
         }
         let receipt = self.journal().append(record::session_start(&who, profile, resumed))?;
         if !resumed {
@@ -157,7 +157,7 @@ impl Monitor {
         let record = self.journal().append(new)?.id();
         label.record = record.to_hex().as_str().to_owned();
         let (change, answer) = session.absorb_heard(&label, heard.text, now);
-        self.keep(&session, &change)?;
+        self.keep(&mut session, &change)?;
         self.tell_parents(&mut session, &change)?;
         Ok(Understanding { record, answer })
     }
@@ -170,7 +170,7 @@ impl Monitor {
         let session = self.sessions.get(who)?;
         let mut session = session.lock();
         let change = session.begin_turn();
-        self.keep(&session, &change)
+        self.keep(&mut session, &change)
     }
 
     /// A person says yes to exactly one call, by the hash that its verdict gave.
@@ -196,7 +196,7 @@ impl Monitor {
         let mut session = session.lock();
         self.journal().append(record::by_person(who, "confirmed", content))?;
         let change = session.confirm(grant);
-        self.keep(&session, &change)
+        self.keep(&mut session, &change)
     }
 
     /// Ends a session. Its labels stay where they are kept.
@@ -220,14 +220,19 @@ impl Monitor {
     }
 
     /// Keeps a change. What was not kept must not be built on.
-    pub(crate) fn keep(&self, session: &Session, change: &Change) -> Result<(), Refusal> {
-        if *change == Change::default() {
+    pub(crate) fn keep(&self, session: &mut Session, change: &Change) -> Result<(), Refusal> {
+        let bytes = written(change)?;
+        if bytes == NOTHING {
             return Ok(());
         }
-        let bytes = serde_json::to_vec(change).map_err(|error| StateError::Broken {
-            reason: format!("a change cannot be written: {error}"),
-        })?;
-        Ok(self.setup.state.append(&session.who().session, &bytes, &session.summary())?)
+        let id = session.who().session.clone();
+        self.state().append(&id, &bytes, &session.summary())?;
+        if session.has_kept(bytes.len()) {
+            let snapshot = written(&session.snapshot(self.now()))?;
+            self.state().compact(&id, &snapshot, &session.summary())?;
+            session.was_compacted(snapshot.len());
+        }
+        Ok(())
     }
 
     pub(crate) fn sessions(&self) -> &Sessions {
@@ -249,6 +254,15 @@ impl Monitor {
     pub(crate) fn now(&self) -> i64 {
         self.setup.clock.unix_seconds()
     }
+}
+
+/// A change in which nothing changes.
+const NOTHING: &[u8] = b"{}";
+
+fn written(change: &Change) -> Result<Vec<u8>, StateError> {
+    serde_json::to_vec(change).map_err(|error| StateError::Broken {
+        reason: format!("a change cannot be written: {error}"),
+    })
 }
 
 /// What became of a text.

@@ -150,7 +150,7 @@ impl Monitor {
         // Absorb, also what is withheld: its length and its moment may say something already.
         let (change, tag) =
             session.absorb_output(&begun.understood, &inspected, entry.id(), self.now());
-        self.keep(&session, &change)?;
+        self.keep(&mut session, &change)?;
         self.tell_parents(&mut session, &change)?;
 
         // Close, then deliver.

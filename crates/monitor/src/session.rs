@@ -43,7 +43,13 @@ pub(crate) struct Session {
     newest: Option<Digest>,
     calls: u64,
     stopped: u64,
+    /// Bytes of changes kept since the last snapshot, and those of the snapshot.
+    bytes_kept: usize,
+    snapshot_bytes: usize,
 }
+
+/// Changes of so many bytes are kept before one is put in their place.
+const COMPACT_BYTES_MIN: usize = 1 << 20;
 
 impl Session {
     pub(crate) fn new(
@@ -70,6 +76,8 @@ impl Session {
             newest: None,
             calls: 0,
             stopped: 0,
+            bytes_kept: 0,
+            snapshot_bytes: 0,
         }
     }
 
@@ -146,12 +154,12 @@ impl Session {
     /// Uses up the yes to exactly this call.
     pub(crate) fn use_confirmation(&mut self, proposed: &Proposed, now: i64) -> Change {
         let spent = self.confirmations.take(proposed.kind().as_str(), proposed.digest(), now);
-        self.take(Change { confirm: spent, ..Change::default() })
+        self.take(Change { confirm: spent.into_iter().collect(), ..Change::default() })
     }
 
     /// A person says yes: to one call by its hash, or to a kind of action.
     pub(crate) fn confirm(&mut self, grant: Grant) -> Change {
-        self.take(Change { confirm: Some(ConfirmDelta::Granted(grant)), ..Change::default() })
+        self.take(Change { confirm: vec![ConfirmDelta::Granted(grant)], ..Change::default() })
     }
 
     /// Takes in a text. What the user says may be an answer to what was stopped.
@@ -169,7 +177,9 @@ impl Session {
             at: now,
         };
         let (understood, confirm) = self.confirmations.hear(&message);
-        let mut change = Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
+        let confirm = confirm.into_iter().collect();
+        let mut change =
+            Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
         change.provenance = Some(self.ledger.said(label.source, &label.origin, text, &orders_to_assistant));
         change.record = Some(label.record.clone());
         self.take_all_but_provenance(&change);
@@ -231,6 +241,9 @@ impl Session {
 
     /// Replays a change that was kept.
     pub(crate) fn take(&mut self, change: Change) -> Change {
+        if let Some(ledger) = &change.ledger {
+            self.ledger = (**ledger).clone();
+        }
         if let Some(delta) = &change.provenance {
             self.ledger.apply(delta);
         }
@@ -248,7 +261,7 @@ impl Session {
         if let Some(snapshot) = &change.risk {
             self.risk = Risk::restore(Default::default(), snapshot.clone());
         }
-        if let Some(delta) = &change.confirm {
+        for delta in &change.confirm {
             self.confirmations.apply(delta);
         }
         if let Some(parent) = change.parent.as_deref().and_then(|it| SessionId::parse(it).ok()) {
@@ -259,6 +272,33 @@ impl Session {
         if let Some(record) = change.record.as_deref().and_then(|it| Digest::from_hex(it.as_bytes())) {
             self.newest = Some(record);
         }
+    }
+
+    /// Everything, as one change of an empty session.
+    pub(crate) fn snapshot(&self, now: i64) -> Change {
+        Change {
+            taint: self.taint.snapshot(),
+            ledger: Some(Box::new(self.ledger.clone())),
+            confirm: self.confirmations.snapshot(now).collect(),
+            risk: Some(self.risk.snapshot().clone()),
+            calls: self.calls,
+            stopped: self.stopped,
+            parent: self.parent.as_ref().map(|it| it.as_str().to_owned()),
+            record: self.newest.map(|it| it.to_hex().as_str().to_owned()),
+            ..Change::default()
+        }
+    }
+
+    /// So many bytes were kept. Is it time to keep one change in place of all?
+    pub(crate) fn has_kept(&mut self, bytes: usize) -> bool {
+        self.bytes_kept = self.bytes_kept.saturating_add(bytes);
+        self.bytes_kept > COMPACT_BYTES_MIN.max(self.snapshot_bytes.saturating_mul(2))
+    }
+
+    /// One change of so many bytes stands in place of all.
+    pub(crate) fn was_compacted(&mut self, bytes: usize) {
+        self.bytes_kept = 0;
+        self.snapshot_bytes = bytes;
     }
 
     /// A call was stopped: it counts, and it may wait for the user.

@@ -24,7 +24,8 @@ impl Labels for SqliteStore {
     fn remember_label(&self, digests: &[Digest], tag: &TaintTag) -> Result<(), StateError> {
         let (digests, tag) = (digests.to_vec(), tag.clone());
         let bytes = digests.len() * LABEL_BYTES;
-        Ok(self.change(bytes, move |db| remember(db, HOST, &digests, &tag))?)
+        self.note(bytes, move |db| remember(db, HOST, &digests, &tag).map(|()| true))?;
+        Ok(())
     }
 }
 
