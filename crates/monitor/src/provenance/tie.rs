@@ -84,6 +84,5 @@ fn is_named(ledger: &Ledger, name: &Name) -> bool {
         name.words.len() >= 2 && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
     let whole = bits.has(Bits::USER) && !name.words.is_empty();
     // `Jana` is `jana.kovac@…`; `Hansen Gardens` is `office@hansen-gardens.example`.
-    let address = !name.who.is_empty();
-    whole || covered || telling(&name.words) >= if address { 1 } else { 2 }
+    whole || covered || telling(&name.who) > 0 || telling(&name.words) >= 2
 }
