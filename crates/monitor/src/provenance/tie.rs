@@ -57,8 +57,9 @@ pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: us
     if score > 0 && score >= best {
         return Tie::Designated;
     }
-    // A search for the user's words that finds one thing has found it.
-    if (call == Tie::Place && best == 0) || (call != Tie::None && alone) {
+    // A search for the user's words that finds one thing has found the tasks that were handed on.
+    let found = call != Tie::None && alone && ledger.cues().tasks;
+    if (call == Tie::Place && (best == 0 || alone)) || found {
         return Tie::Place;
     }
     if call != Tie::None || is_own(ledger, row) { Tie::Related } else { Tie::None }
