@@ -33,6 +33,10 @@ fn play(case: &Value) -> Vec<String> {
             session.keep(|ledger| ledger.said(Source::User, "", text, &orders_to_assistant));
             continue;
         }
+        if event["turn"] == true {
+            session.keep(Ledger::begin_turn);
+            continue;
+        }
         let (tool, args) = (event["tool"].as_str().unwrap(), &event["args"]);
         if let Some(text) = event["result"].as_str() {
             session.returned(tool, args, text);

@@ -203,8 +203,12 @@ impl Facts {
         let number = !folded.chars().any(char::is_alphabetic);
         let named = self::words(&folded).filter(|it| !STOP.has(it.as_ref()) && !is_ending(it));
         let words = named.map(|it| word_key(&it)).collect();
-        let who = folded.split_once('@').map_or("", |(who, _)| who);
-        let who = self::words(who).filter(|it| it.len() > 1).map(|it| word_key(&it)).collect();
+        let who = folded.split_once('@').map_or_else(Vec::new, |(who, host)| {
+            // `hjem` is `service@hjem.example`; `kettle` is not `ads@kettle-shop.example`.
+            let whole = host.split('.').filter(|it| !it.contains('-'));
+            self::words(who).chain(whole.map(std::borrow::Cow::Borrowed)).collect()
+        });
+        let who = who.iter().filter(|it| it.len() > 1).map(|it| word_key(it)).collect();
         self.names.push(Name { whole, words, who, number });
         if self.title.len() < SHOWN_CHARS_MAX
             && !number

@@ -1,6 +1,6 @@
 //! What a session has heard and seen, as an index of atoms. Deciding looks up, and never searches.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use model::{Call, Flow, Source};
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use super::bits::Bits;
 use super::catalogue::Trusted;
 use super::facts::{self, Facts, Scan, Seen, Standing};
 use super::hash::Key;
+use super::norm::{phrase, word_key};
 use super::structure::Body;
 use super::tie;
 use super::user::{self, Cues, Said};
@@ -56,6 +57,8 @@ pub(super) struct Entry {
 struct Turn {
     asked: Asked,
     cues: Cues,
+    /// The words in which it was said.
+    words: HashSet<Key>,
     /// Acts that a source asks for which the user handed on.
     lent: Asked,
     lender: Option<u32>,
@@ -101,7 +104,7 @@ impl Ledger {
         let mut said = user::hear_operator(&text);
         said.asked = Asked::default();
         for entry in &trusted.entries {
-            if let Some(key) = super::norm::phrase(entry) {
+            if let Some(key) = phrase(entry) {
                 said.entries.insert(key, Bits::OPERATOR);
             }
         }
@@ -174,6 +177,8 @@ impl Ledger {
         self.has_user = true;
         self.turn.asked.add(&said.asked);
         self.turn.cues.add(said.cues);
+        let spoken = said.entries.iter().filter(|(_, bits)| bits.has(Bits::SPOKEN));
+        self.turn.words.extend(spoken.map(|(key, _)| *key));
         said.entries.iter().for_each(|(key, bits)| self.note(*key, *bits, 0));
         // What was seen before may be what is meant now.
         let rows = std::mem::take(&mut self.rows);
@@ -312,6 +317,12 @@ impl Ledger {
             return &self.operator;
         }
         if self.turn.asked.is_empty() { &self.before.asked } else { &self.turn.asked }
+    }
+
+    /// Is it a word of the turn that counts?
+    pub(super) fn spoke(&self, word: &str) -> bool {
+        let turn = if self.turn.asked.is_empty() { &self.before } else { &self.turn };
+        turn.words.contains(&word_key(word)) || self.turn.words.contains(&word_key(word))
     }
 
     /// What the sources ask for whose tasks the user handed on, and the last of them.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::asked::verb_of;
 use super::norm::{fold, words};
-use super::words::{INFINITIVES, OPENINGS, REQUESTS};
+use super::words::{INFINITIVES, JOINTS, NAMES, OPENINGS, READS, REQUESTS};
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,15 +110,36 @@ pub(super) fn is_order(sentence: &str) -> bool {
     if REQUESTS.iter().any(|it| has_phrase(&folded, it)) {
         return true;
     }
+    if has_capital_order(sentence) {
+        return true;
+    }
     // An imperative opens its clause; in some languages the verb closes it.
     folded.split([':', ',', '-', '(', '*', '>']).any(|clause| {
         // Whole words only: `fix/12-last-line` is a name.
-        let tokens =
-            clause.split_whitespace().map(|it| it.trim_matches(|it: char| !it.is_alphanumeric()));
-        let mut tokens = tokens.filter(|it| !it.is_empty() && !OPENINGS.has(it) && !is_number(it));
-        let imperative = |it: &str| verb_of(it).is_some_and(|verb| verb.word == it);
-        tokens.next().is_some_and(imperative)
-            || tokens.next_back().is_some_and(|it| INFINITIVES.has(it))
+        let bare = |it: &str| it.trim_matches(|it: char| !it.is_alphanumeric()).to_owned();
+        let tokens: Vec<String> = clause.split_whitespace().map(bare).collect();
+        let mut telling =
+            tokens.iter().filter(|it| !it.is_empty() && !OPENINGS.has(it) && !is_number(it));
+        let Some(first) = telling.next() else { return false };
+        // `read this and send that`: the second verb is an order if the first is one.
+        let second = tokens
+            .windows(2)
+            .any(|it| matches!(it, [and, verb] if JOINTS.has(and) && is_imperative(verb)));
+        let last = telling.next_back().is_some_and(|it| INFINITIVES.has(it));
+        is_imperative(first) || (READS.has(first) && second) || last
+    })
+}
+
+fn is_imperative(word: &str) -> bool {
+    verb_of(word).is_some_and(|verb| verb.word == word)
+}
+
+/// A verb with a capital within a line begins a sentence, even if the one before it had no end.
+fn has_capital_order(sentence: &str) -> bool {
+    let later = sentence.split_whitespace().skip(1).filter(|it| it.starts_with(char::is_uppercase));
+    later.filter(|it| it.chars().all(char::is_alphabetic)).any(|it| {
+        let word = fold(it);
+        verb_of(&word).is_some_and(|verb| verb.word == word && !verb.ambiguous) && !NAMES.has(&word)
     })
 }
 

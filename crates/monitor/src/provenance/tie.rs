@@ -57,8 +57,9 @@ pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: us
     if score > 0 && score >= best {
         return Tie::Designated;
     }
-    // A search for the user's words that finds one thing has found it.
-    if (call == Tie::Place && best == 0) || (call != Tie::None && alone) {
+    // A search for the user's words that finds one thing has found the tasks that were handed on.
+    let found = call != Tie::None && alone && ledger.cues().tasks;
+    if (call == Tie::Place && (best == 0 || alone)) || found {
         return Tie::Place;
     }
     if call != Tie::None || is_own(ledger, row) { Tie::Related } else { Tie::None }
@@ -84,6 +85,5 @@ fn is_named(ledger: &Ledger, name: &Name) -> bool {
         name.words.len() >= 2 && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
     let whole = bits.has(Bits::USER) && !name.words.is_empty();
     // `Jana` is `jana.kovac@…`; `Hansen Gardens` is `office@hansen-gardens.example`.
-    let address = !name.who.is_empty();
-    whole || covered || telling(&name.words) >= if address { 1 } else { 2 }
+    whole || covered || telling(&name.who) > 0 || telling(&name.words) >= 2
 }

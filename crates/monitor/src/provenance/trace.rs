@@ -66,7 +66,7 @@ impl Ledger {
 
     /// Did somebody who may ask for it ask for this kind of act?
     fn weigh_act(&self, call: &Call, flow: &Flow, act: &Act, traced: &mut Traced) {
-        let spoken = |word: &str| self.bits(word_key(word)).has(Bits::SPOKEN);
+        let spoken = |word: &str| self.spoke(word);
         let asked = self.asked();
         if act.is_asked_for(asked, spoken) {
             return;

@@ -78,7 +78,8 @@ impl Cues {
     pub(super) fn points_to(&self, kind: Option<Kind>) -> bool {
         let found = match kind {
             Some(Kind::Email) => self.find_email,
-            Some(Kind::Url) => self.link,
+            // A link is to be followed; where to publish is an address.
+            Some(Kind::Url) => self.find_email,
             Some(Kind::Account) => self.find_account,
             Some(Kind::Path) => true,
             None => self.find_name,
