@@ -10,13 +10,13 @@ use serde_json::json;
 
 use crate::admission::Admission;
 use crate::change::Change;
-use crate::confirm::{Confirmation, Grant};
+use crate::confirm::{ConfirmDelta, Confirmation, Grant};
 use crate::provenance::Catalogue;
 use crate::record;
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::sessions::Sessions;
-use crate::state::{State, StateError, Summary};
+use crate::state::{self, State, StateError, Summary};
 use crate::taint::{self, Rules};
 use crate::tools::{Toolboxes, ToolsError};
 
@@ -97,27 +97,36 @@ impl Monitor {
         Self { setup, sessions: Sessions::default(), toolboxes: Toolboxes::default() }
     }
 
-    /// Opens a session, or finds it again, as tainted as it was.
+    /// Opens a session, or finds it again, as tainted as it was. One that is open here goes on with the
+    /// tools that it is given now.
     ///
     /// # Errors
     /// If it belongs to somebody else, or cannot be kept, read or recorded.
     pub fn open_session(&self, opening: Opening) -> Result<(), OpenError> {
         let Opening { who, principal, profile, admission, tools } = opening;
         let tools = self.toolboxes.of(&tools, &self.setup.catalogue)?;
-        let opened = self.setup.state.open(&who, profile)?;
-        let resumed = !opened.changes.is_empty();
-        let profile = if resumed { opened.profile } else { profile };
-        let rules = Arc::new(Rules::of(profile));
-        let mut session = Session::new(who.clone(), principal, profile, admission, tools, rules);
-        session.trust(&self.setup.catalogue);
-        for change in &opened.changes {
-            let change = serde_json::from_slice(change).map_err(|error| OpenError::Unreadable {
-                session: who.session.clone(),
-                why: error.to_string(),
-            })?;
-            session.take(change);
+        let _door = self.sessions.door(&who.session);
+        if let Some(found) = self.sessions.find(&who.session) {
+            if !found.is_of(&who) {
+                return Err(self.not_yours(&who)?);
+            }
+            let mut session = found.lock_even_if_ended();
+            self.journal().append(record::session_start(&who, session.profile(), true))?;
+            session.go_on(principal, admission, tools);
+            return Ok(());
         }
-        let receipt = self.journal().append(record::session_start(&who, profile, resumed))?;
+        let opened = match self.setup.state.open(&who, profile) {
+            Ok(opened) => opened,
+            Err(StateError::NotYours { .. }) => return Err(self.not_yours(&who)?),
+            Err(error) => return Err(error.into()),
+        };
+        let rules = Arc::new(Rules::of(opened.profile));
+        let mut session =
+            Session::new(who.clone(), principal, opened.profile, admission, tools, rules);
+        session.trust(&self.setup.catalogue);
+        let resumed = !opened.changes.is_empty();
+        self.replay(&mut session, &opened.changes)?;
+        let receipt = self.journal().append(record::session_start(&who, opened.profile, resumed))?;
         if !resumed {
             session.came_in_by(receipt.id());
         }
@@ -125,13 +134,38 @@ impl Monitor {
         Ok(())
     }
 
+    /// Gives a session back what it knew. Calls that were under way when the process died are lost.
+    fn replay(&self, session: &mut Session, changes: &[Vec<u8>]) -> Result<(), OpenError> {
+        for change in changes {
+            let change = serde_json::from_slice(change).map_err(|error| OpenError::Unreadable {
+                session: session.who().session.clone(),
+                why: error.to_string(),
+            })?;
+            session.take(change);
+        }
+        while session.in_flight() > 0 {
+            let change = session.lose(true, self.now());
+            state::keep(&*self.setup.state, session, &change)?;
+        }
+        Ok(())
+    }
+
+    /// INVARIANT (NothingSilent): who asks for a session of somebody else is on record.
+    fn not_yours(&self, who: &Caller) -> Result<OpenError, OpenError> {
+        let error = StateError::NotYours { session: who.session.clone() };
+        let new = record::turned_away(who, b"", "no-session", &error.to_string());
+        self.journal().append(new)?;
+        Ok(error.into())
+    }
+
     /// A text reaches the agent. Its label is kept before it does.
     ///
     /// # Errors
     /// If it cannot be recorded or kept; then the agent must not see it.
     pub fn hear(&self, who: &Caller, heard: &Heard<'_>) -> Result<Understanding, Refusal> {
-        let session = self.sessions.get(who)?;
-        let mut session = session.lock();
+        let turned_away = |error| self.turned_away(who, heard.text.as_bytes(), error);
+        let session = self.sessions.get(who).map_err(turned_away)?;
+        let mut session = session.lock().map_err(turned_away)?;
         let now = self.now();
         let flagged = !heard.source.is_vouched_for() && {
             let findings = scan::instructions(heard.text);
@@ -147,6 +181,7 @@ impl Monitor {
         label.record = record.to_hex().as_str().to_owned();
         let (change, answer) = session.absorb_heard(&label, heard.text, now);
         self.keep(&session, &change)?;
+        session.count_answer(&change);
         Ok(Understanding { record, answer })
     }
 
@@ -156,7 +191,7 @@ impl Monitor {
     /// If it cannot be kept.
     pub fn begin_turn(&self, who: &Caller) -> Result<(), Refusal> {
         let session = self.sessions.get(who)?;
-        let mut session = session.lock();
+        let mut session = session.lock()?;
         let change = session.begin_turn();
         self.keep(&session, &change)
     }
@@ -180,11 +215,15 @@ impl Monitor {
     }
 
     fn confirm(&self, who: &Caller, grant: Grant, content: serde_json::Value) -> Result<(), Refusal> {
-        let session = self.sessions.get(who)?;
-        let mut session = session.lock();
-        self.journal().append(record::by_person(who, "confirmed", content))?;
-        let change = session.confirm(grant);
-        self.keep(&session, &change)
+        let turned_away = |error| self.turned_away(who, content.to_string().as_bytes(), error);
+        let session = self.sessions.get(who).map_err(turned_away)?;
+        let mut session = session.lock().map_err(turned_away)?;
+        self.journal().append(record::by_person(who, "confirmed", content.clone()))?;
+        // Kept first: a yes that a crash would forget does not count.
+        let change = Change { confirm: Some(ConfirmDelta::Granted(grant)), ..Change::default() };
+        self.keep(&session, &change)?;
+        session.count_answer(&change);
+        Ok(())
     }
 
     /// Ends a session. Its labels stay where they are kept.
@@ -193,8 +232,11 @@ impl Monitor {
     /// If that cannot be kept.
     pub fn end_session(&self, who: &Caller) -> Result<(), Refusal> {
         // Only its own caller may end it.
-        drop(self.sessions.get(who)?);
+        let session = self.sessions.get(who)?;
+        let _door = self.sessions.door(&who.session);
+        let mut session = session.lock()?;
         self.setup.state.end(&who.session)?;
+        session.end();
         self.sessions.remove(&who.session);
         Ok(())
     }
@@ -204,18 +246,24 @@ impl Monitor {
     /// # Errors
     /// If it is not open here.
     pub fn summary(&self, who: &Caller) -> Result<Summary, Refusal> {
-        Ok(self.sessions.get(who)?.lock().summary())
+        Ok(self.sessions.get(who)?.lock()?.summary())
     }
 
-    /// Keeps a change. What was not kept must not be built on.
     pub(crate) fn keep(&self, session: &Session, change: &Change) -> Result<(), Refusal> {
-        if *change == Change::default() {
-            return Ok(());
+        Ok(state::keep(&*self.setup.state, session, change)?)
+    }
+
+    /// INVARIANT (NothingSilent): what was turned away before it could be judged leaves a record too.
+    pub(crate) fn turned_away(&self, who: &Caller, asked: &[u8], error: Refusal) -> Refusal {
+        let new = record::turned_away(who, asked, error.rule(), &error.to_string());
+        match self.journal().append(new) {
+            Ok(_) => error,
+            Err(lost) => lost.into(),
         }
-        let bytes = serde_json::to_vec(change).map_err(|error| StateError::Broken {
-            reason: format!("a change cannot be written: {error}"),
-        })?;
-        Ok(self.setup.state.append(&session.who().session, &bytes, &session.summary())?)
+    }
+
+    pub(crate) fn state(&self) -> &Arc<dyn State> {
+        &self.setup.state
     }
 
     pub(crate) fn sessions(&self) -> &Sessions {

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use model::{Decision, Objection};
+use model::{Decision, Objection, Taint};
 use policy::Grant;
 
 /// What was decided. A `Deny` holds no grant, so nothing downstream, an approver included, can turn
@@ -76,6 +76,14 @@ impl Ruling {
             Self::Hold(_, objections) | Self::Deny(objections) => {
                 objections.first().map_or(policy::DEFAULT_DENY, |it| it.rule.as_ref())
             }
+        }
+    }
+
+    /// The flags that what comes back will carry.
+    pub(crate) fn taint(&self) -> Taint {
+        match self {
+            Self::Allow(grant) | Self::Hold(grant, _) => grant.taint(),
+            Self::Deny(_) => Taint::NONE,
         }
     }
 

@@ -1,7 +1,6 @@
 //! One session: who it is for, what it has seen, what was confirmed in it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use aegx::{Digest, Principal};
 use model::{Caller, Decision, Objection, Profile, Source, Taint, TaintTag};
@@ -10,8 +9,8 @@ use policy::Confirmed;
 use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
-use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Grant, Message, Pending};
-use crate::inspected::{Inspected, flagged_parts};
+use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Message, Pending};
+use crate::inspected::{Came, Inspected, flagged_parts};
 use crate::output::Status;
 use crate::proposed::Proposed;
 use crate::provenance::{Body, Catalogue, Ledger, Traced};
@@ -35,12 +34,13 @@ pub(crate) struct Session {
     pub(crate) risk: Risk,
     ledger: Ledger,
     confirmations: Confirmations,
-    /// Set when a call that was let through never came back.
-    lost: Arc<AtomicBool>,
+    /// Calls that were let through, happen elsewhere, and have not come back.
+    in_flight: u64,
     /// The newest record by which something came in: the parent of what the agent does next.
     newest: Option<Digest>,
     calls: u64,
     stopped: u64,
+    ended: bool,
 }
 
 impl Session {
@@ -63,10 +63,11 @@ impl Session {
             risk: Risk::default(),
             ledger: Ledger::new(),
             confirmations: Confirmations::default(),
-            lost: Arc::default(),
+            in_flight: 0,
             newest: None,
             calls: 0,
             stopped: 0,
+            ended: false,
         }
     }
 
@@ -90,18 +91,26 @@ impl Session {
         self.newest
     }
 
-    /// All flags, with those of outputs that were never seen.
+    /// All flags.
     pub(crate) fn flags(&self) -> Taint {
-        let lost = self.lost.load(Ordering::Relaxed);
-        self.taint.taint().union(if lost { Taint::UNTRUSTED } else { Taint::NONE })
+        self.taint.taint()
     }
 
-    /// What everything carries that the session writes.
-    pub(crate) fn tag(&self, now: i64) -> Option<TaintTag> {
-        self.taint.tag().or_else(|| {
-            let lost = self.lost.load(Ordering::Relaxed);
-            lost.then(|| taint::label(Source::Tool, "an output that was never seen", now))
-        })
+    /// The session goes on with other tools, or is driven by somebody else. Its labels stay, and so
+    /// does its profile.
+    pub(crate) fn go_on(&mut self, principal: Principal, admission: Admission, tools: Arc<Tools>) {
+        self.principal = principal;
+        self.admission = admission;
+        self.tools = tools;
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Nothing is taken in any more.
+    pub(crate) fn end(&mut self) {
+        self.ended = true;
     }
 
     pub(crate) fn understand(&self, asked: &Asked<'_>) -> Result<Understood, Refusal> {
@@ -131,12 +140,8 @@ impl Session {
         self.take(Change { confirm: spent, ..Change::default() })
     }
 
-    /// A person says yes: to one call by its hash, or to a kind of action.
-    pub(crate) fn confirm(&mut self, grant: Grant) -> Change {
-        self.take(Change { confirm: Some(ConfirmDelta::Granted(grant)), ..Change::default() })
-    }
-
-    /// Takes in a text. What the user says may be an answer to what was stopped.
+    /// Takes in a text. What the user says may be an answer to what was stopped; the answer counts by
+    /// [`Self::count_answer`], once the change is kept.
     pub(crate) fn absorb_heard(
         &mut self,
         label: &TaintTag,
@@ -154,8 +159,15 @@ impl Session {
         let mut change = Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
         change.provenance = Some(self.ledger.said(label.source, &label.origin, text, &flagged_parts));
         change.record = Some(label.record.clone());
-        self.take_all_but_provenance(&change);
+        self.take_labels(&change);
         (change, understood)
+    }
+
+    /// Counts the yes of a change that is kept.
+    pub(crate) fn count_answer(&mut self, kept: &Change) {
+        if let Some(delta) = &kept.confirm {
+            self.confirmations.apply(delta);
+        }
     }
 
     /// What the operator vouches for is known from the start.
@@ -179,10 +191,9 @@ impl Session {
         &mut self,
         asked: &Understood,
         inspected: &Inspected,
-        record: Digest,
-        now: i64,
+        came: Came,
     ) -> (Change, Option<TaintTag>) {
-        let label = inspected.label(asked, record, now);
+        let label = inspected.label(asked, came);
         let outcome = match inspected.output.status {
             Status::Done => Outcome::Done,
             Status::Failed => Outcome::Failed,
@@ -190,7 +201,8 @@ impl Session {
         let seen = Observation::proposed(&asked.effect).with_outcome(outcome);
         let before = self.risk.snapshot().clone();
         self.risk.observe(&seen.with_flag(inspected.flag()));
-        let mut change = Change { calls: self.calls, stopped: self.stopped, ..Change::default() };
+        let mut change = self.counted();
+        change.came_back = came.was_marked;
         if let Some(label) = &label {
             change.taint = self.taint.delta(label, &inspected.output.body);
         }
@@ -219,15 +231,19 @@ impl Session {
     /// The rest of a change whose provenance is in the ledger already. There is no change that takes a
     /// label away.
     fn take_all_but_provenance(&mut self, change: &Change) {
+        self.take_labels(change);
+        self.count_answer(change);
+    }
+
+    fn take_labels(&mut self, change: &Change) {
         if change.turn {
             self.risk.begin_turn(Opener::Person);
         }
+        self.in_flight = self.in_flight.saturating_add(u64::from(change.begun));
+        self.in_flight = self.in_flight.saturating_sub(u64::from(change.came_back));
         self.taint.apply(&change.taint);
         if let Some(snapshot) = &change.risk {
             self.risk = Risk::restore(Default::default(), snapshot.clone());
-        }
-        if let Some(delta) = &change.confirm {
-            self.confirmations.apply(delta);
         }
         self.calls = self.calls.max(change.calls);
         self.stopped = self.stopped.max(change.stopped);
@@ -237,7 +253,7 @@ impl Session {
     }
 
     /// A call was stopped: it counts, and it may wait for the user.
-    pub(crate) fn stopped(&mut self, proposed: &Proposed, verdict: &Verdict, now: i64) {
+    pub(crate) fn stopped(&mut self, proposed: &Proposed, verdict: &Verdict, now: i64) -> Change {
         self.calls += 1;
         self.stopped += 1;
         self.risk.observe(&proposed.observation().clone().with_outcome(Outcome::Stopped));
@@ -250,12 +266,43 @@ impl Session {
                 blocked_at: now,
             });
         }
+        Change { risk: Some(self.risk.snapshot().clone()), ..self.counted() }
     }
 
-    /// A call was let through. What is given back is to be set if it does not come back.
-    pub(crate) fn let_through(&mut self) -> Arc<AtomicBool> {
+    /// A call was let through.
+    pub(crate) fn let_through(&mut self) {
         self.calls += 1;
-        Arc::clone(&self.lost)
+    }
+
+    /// A call was let through that happens elsewhere. If nothing more is heard of it, the session counts
+    /// as tainted; one that does already needs no mark.
+    pub(crate) fn mark_begun(&mut self) -> Option<Change> {
+        if self.flags().contains(Taint::UNTRUSTED) {
+            return None;
+        }
+        Some(self.take(Change { begun: true, ..self.counted() }))
+    }
+
+    /// A call never came back: nobody knows what the agent saw of its output.
+    pub(crate) fn lose(&mut self, was_marked: bool, now: i64) -> Change {
+        let label = taint::label(Source::Tool, "an output that was never seen", now);
+        let change = Change {
+            came_back: was_marked,
+            taint: self.taint.delta(&label, ""),
+            provenance: Some(self.ledger.said(label.source, &label.origin, "", &flagged_parts)),
+            ..self.counted()
+        };
+        self.take_all_but_provenance(&change);
+        change
+    }
+
+    /// The calls that were under way when the process died.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    fn counted(&self) -> Change {
+        Change { calls: self.calls, stopped: self.stopped, ..Change::default() }
     }
 
     /// Something came in by this record.

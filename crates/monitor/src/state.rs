@@ -2,6 +2,9 @@
 
 use model::{Caller, Profile, SessionId, Taint};
 
+use crate::change::Change;
+use crate::session::Session;
+
 /// Keeps sessions. What [`State::append`] was given is durable when it returns.
 ///
 /// The changes of a session are opaque here: only the monitor reads them. Replaying them in order
@@ -90,4 +93,15 @@ pub enum StateError {
         /// What it said.
         reason: String,
     },
+}
+
+/// Keeps a change of a session. What was not kept must not be built on.
+pub(crate) fn keep(state: &dyn State, session: &Session, change: &Change) -> Result<(), StateError> {
+    if *change == Change::default() {
+        return Ok(());
+    }
+    let bytes = serde_json::to_vec(change).map_err(|error| StateError::Broken {
+        reason: format!("a change cannot be written: {error}"),
+    })?;
+    state.append(&session.who().session, &bytes, &session.summary())
 }
