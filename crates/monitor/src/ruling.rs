@@ -105,3 +105,6 @@ fn sorted(mut objections: Vec<Objection>) -> Vec<Objection> {
 fn not_granted() -> Objection {
     Objection::new(policy::DEFAULT_DENY, Decision::Deny, "no_rule_permits", "no rule permits this")
 }
+
+#[cfg(test)]
+mod tests;
