@@ -8,7 +8,7 @@ use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
 use scan::Verdict;
 use serde_json::Value;
 
-use crate::output::{Output, Status};
+use crate::output::{OUTPUT_BYTES_MAX, Output, Status};
 use crate::preview::preview;
 use crate::risk::{Flag, Suspicion};
 use crate::taint;
@@ -38,8 +38,15 @@ pub(crate) struct Inspected {
 
 impl Inspected {
     pub(crate) fn new(output: Output) -> Self {
-        let verdict = scan::verdict(&scan::instructions(&output.body));
-        Self { output, verdict }
+        let mut inspected = Self { output, verdict: Verdict::Clean };
+        inspected.verdict = scan::verdict(&scan::instructions(inspected.seen()));
+        inspected
+    }
+
+    /// As much of the output as is looked at. What is longer is withheld whole.
+    pub(crate) fn seen(&self) -> &str {
+        let body = &self.output.body;
+        body.get(..body.floor_char_boundary(OUTPUT_BYTES_MAX)).unwrap_or_default()
     }
 
     /// Does it give orders to whoever reads it?

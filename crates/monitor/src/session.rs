@@ -204,14 +204,14 @@ impl Session {
         let mut change = self.counted();
         change.came_back = came.was_marked;
         if let Some(label) = &label {
-            change.taint = self.taint.delta(label, &inspected.output.body);
+            change.taint = self.taint.delta(label, inspected.seen());
         }
         change.risk = (*self.risk.snapshot() != before).then(|| self.risk.snapshot().clone());
         change.provenance = Some(self.ledger.returned(
             &asked.call.call,
             &asked.call.flow,
             &asked.act,
-            Body::Text(&inspected.output.body),
+            Body::Text(inspected.seen()),
             &flagged_parts,
             &inspected.output.fields_from,
         ));

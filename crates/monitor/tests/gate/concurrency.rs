@@ -6,7 +6,7 @@ use model::RawCall;
 use monitor::{Asked, Output};
 use serde_json::{Value, json};
 
-use crate::world::{World, content, kind, send_mail};
+use crate::world::{World, content, kind, read_page, send_mail};
 
 const ROUNDS: usize = 60;
 
@@ -67,9 +67,8 @@ fn a_session_that_is_opened_over_and_over_loses_no_label() {
             }
         });
         for round in 0..40 {
-            let args = json!({ "url": format!("https://news.example/{round}") });
             let body = format!("Number {round} is written by eve{round}@evil.example.");
-            gate.call(&who, &("read_page", args), &body).unwrap();
+            gate.call(&who, &read_page(), &body).unwrap();
             let sent = gate.call(&who, &send_mail(&format!("eve{round}@evil.example")), "");
             assert!(sent.is_err(), "round {round}");
         }
@@ -91,9 +90,8 @@ fn a_session_that_ends_and_begins_over_and_over_loses_no_label() {
         });
         let mut delivered = Vec::new();
         for round in 0..30 {
-            let args = json!({ "url": format!("https://news.example/{round}") });
             let address = format!("eve{round}@evil.example");
-            if gate.call(&who, &("read_page", args), &format!("It is by {address}.")).is_ok() {
+            if gate.call(&who, &read_page(), &format!("It is by {address}.")).is_ok() {
                 delivered.push(address);
             }
         }

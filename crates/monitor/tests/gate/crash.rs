@@ -27,7 +27,7 @@ fn child() {
     gate.monitor.open_session(opening(&who)).unwrap();
     gate.hear(&who, Source::User, TASK).unwrap();
     for step in 0.. {
-        let args = json!({ "url": format!("https://news.example/{step}") }).to_string();
+        let args = json!({ "url": "https://news.example/today" }).to_string();
         let asked = Asked::Tool(RawCall { tool: "read_page", args: args.as_bytes() });
         let body = format!("Number {step} is written by eve{step}.{round}@evil.example.");
         if step % 2 == 0 {

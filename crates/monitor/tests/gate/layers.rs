@@ -62,5 +62,6 @@ fn user(entry: &str) -> policy::access::User {
     let hash = "ab".repeat(32);
     let entry = entry.replace('\n', "\n    ");
     let text = format!("users:\n  - token_hash: {hash}\n    name: ann\n    budget: unlimited\n    {entry}\n");
-    Users::parse(&text, &KnownTools::default()).unwrap().get("ann").unwrap().clone()
+    let known = KnownTools::default().with(["list_notes", "send_mail"]);
+    Users::parse(&text, &known).unwrap().get("ann").unwrap().clone()
 }
