@@ -144,7 +144,7 @@ impl Monitor {
             session.take(change);
         }
         while session.in_flight() > 0 {
-            let change = session.lose(true, self.now());
+            let change = session.lose(None, true, self.now());
             state::keep(&*self.setup.state, session, &change)?;
         }
         Ok(())

@@ -244,7 +244,7 @@ impl Drop for Begun {
             return;
         }
         let mut session = self.session.lock_even_if_ended();
-        let change = session.lose(self.was_marked, self.at);
+        let change = session.lose(Some(&self.understood), self.was_marked, self.at);
         // Nobody is left to tell. Here it counts already, and a call that is kept as under way counts as
         // lost when the session is found again.
         let _ = state::keep(&*self.state, &session, &change);

@@ -283,13 +283,18 @@ impl Session {
         Some(self.take(Change { begun: true, ..self.counted() }))
     }
 
-    /// A call never came back: nobody knows what the agent saw of its output.
-    pub(crate) fn lose(&mut self, was_marked: bool, now: i64) -> Change {
+    /// A call never came back: nobody knows what the agent saw of its output. `asked` is not known of a
+    /// call that a process left behind.
+    pub(crate) fn lose(&mut self, asked: Option<&Understood>, was_marked: bool, now: i64) -> Change {
+        if let Some(asked) = asked {
+            self.risk.observe(&Observation::proposed(&asked.effect).with_outcome(Outcome::Done));
+        }
         let label = taint::label(Source::Tool, "an output that was never seen", now);
         let change = Change {
             came_back: was_marked,
             taint: self.taint.delta(&label, ""),
             provenance: Some(self.ledger.said(label.source, &label.origin, "", &flagged_parts)),
+            risk: asked.map(|_| self.risk.snapshot().clone()),
             ..self.counted()
         };
         self.take_all_but_provenance(&change);

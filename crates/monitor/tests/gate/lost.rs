@@ -4,7 +4,7 @@ use model::{RawCall, Source, Taint};
 use monitor::{Asked, Output};
 use serde_json::json;
 
-use crate::world::{Gate, PAGE, World, asks, content, kind, opening, read_page, send_mail};
+use crate::world::{Gate, PAGE, World, asks, content, kind, opening, read_page, send_mail, stopped};
 
 fn begin(gate: &Gate, who: &model::Caller) -> monitor::Begun {
     let asked = Asked::Tool(RawCall { tool: "list_notes", args: b"{}" });
@@ -60,6 +60,21 @@ fn a_call_that_was_under_way_when_the_process_died_taints() {
     let gate = crate::world::open(copy.path(), &world.clock, evidence::Durability::Synced);
     gate.monitor.open_session(opening(&who)).unwrap();
     assert_eq!(tokens(&gate), 1);
+}
+
+#[test]
+fn a_secret_that_may_have_been_read_is_not_sent_after_it() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin("s");
+    let asked = Asked::Tool(RawCall { tool: "read_file", args: br#"{"path":"~/.ssh/id_rsa"}"# });
+    drop(gate.monitor.begin(&who, &asked).unwrap());
+    let verdict = stopped(gate.call(&who, &send_mail("ann@example.org"), ""));
+    assert_eq!(verdict.rule, "risk-chain");
+    gate.close();
+    let gate = world.open();
+    gate.monitor.open_session(opening(&who)).unwrap();
+    assert_eq!(stopped(gate.call(&who, &send_mail("ann@example.org"), "")).rule, "risk-chain");
 }
 
 #[test]

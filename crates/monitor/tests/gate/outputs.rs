@@ -1,29 +1,41 @@
 //! What comes back: labels by the grant, by tags and by what was seen; what is too long is withheld.
 
-use model::{Effect, RawCall, Source, Taint, TaintTag};
+use model::{Decision, Effect, RawCall, Source, Taint, TaintTag};
 use monitor::{Asked, Executor, OUTPUT_BYTES_MAX, Output, Permit, Refusal};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::world::{Gives, World, content, read_page};
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Length {
+    bytes: usize,
+    withheld: bool,
+}
+
 #[test]
 fn an_output_that_is_too_long_is_withheld_and_taints_all_the_same() {
+    let lengths: Vec<Length> =
+        serde_json::from_str(include_str!("../../../../corpus/guards/oversized-output/lengths.json")).unwrap();
     let world = World::new();
     let gate = world.open_unsynced();
-    let who = gate.begin("s");
-    // Blanks, so that looking at them is quick.
-    let fits = " ".repeat(OUTPUT_BYTES_MAX);
-    assert!(gate.call(&who, &read_page(), &fits).is_ok());
-    let other = gate.begin("t");
-    let long = format!("{fits} ");
-    let refusal = gate.call(&other, &read_page(), &long).unwrap_err();
-    assert!(matches!(&refusal, Refusal::Withheld(_)), "{refusal}");
-    assert_eq!(refusal.rule(), "oversized-output");
-    assert!(gate.taint(&other).contains(Taint::UNTRUSTED));
+    for length in &lengths {
+        let who = gate.begin(&format!("s-{}", length.bytes));
+        // Blanks, so that looking at them is quick.
+        let result = gate.call(&who, &read_page(), &" ".repeat(length.bytes));
+        assert_eq!(result.is_err(), length.withheld, "{}", length.bytes);
+        if let Err(refusal) = result {
+            assert!(matches!(&refusal, Refusal::Withheld(_)), "{refusal}");
+            assert_eq!(refusal.rule(), "oversized-output");
+            assert_eq!(refusal.decision(), Decision::Deny);
+        }
+        assert!(gate.taint(&who).contains(Taint::UNTRUSTED));
+    }
     gate.close();
+    assert!(lengths.iter().any(|it| it.bytes == OUTPUT_BYTES_MAX && !it.withheld));
     let all = world.records();
-    let outcome = all.last().unwrap();
-    assert_eq!(content(outcome, "withheld")[0]["rule"], "oversized-output");
+    assert_eq!(content(all.last().unwrap(), "withheld")[0]["rule"], "oversized-output");
 }
 
 #[test]
