@@ -20,7 +20,8 @@ const TEXTS_MAX: usize = 64;
 /// The names and texts by which what this call writes will be known again; none if it writes nothing
 /// that the user's own systems keep.
 pub(crate) fn written(who: &Caller, asked: &Understood) -> Vec<Digest> {
-    if asked.call.flow.reach != Reach::Write || is_hosts_own(asked) {
+    // What is sent is kept too, in the sender's own list of what was sent.
+    if asked.call.flow.reach == Reach::Read || is_hosts_own(asked) {
         return Vec::new();
     }
     let mut keys = names(who, asked);
@@ -78,17 +79,16 @@ fn texts(who: &Caller, value: &Value, keys: &mut Vec<Digest>) {
     }
 }
 
-/// The whole text, and each of its lines: what is added to a file comes back as a part of it.
+/// The whole text, each of its lines, and the addresses in it: what is added to a file comes back as a
+/// part of it, and an address is what matters most of a text.
 fn text(who: &Caller, found: &str, keys: &mut Vec<Digest>) {
+    let long = |it: &&str| it.chars().nth(TEXT_CHARS_MIN - 1).is_some();
     let lines = found.lines().filter(|it| it.len() < found.len());
-    for part in std::iter::once(found).chain(lines) {
-        if keys.len() >= TEXTS_MAX {
-            return;
-        }
-        if part.chars().nth(TEXT_CHARS_MIN - 1).is_some() {
-            keys.push(key(who, "text", part));
-        }
-    }
+    let parts = std::iter::once(found).chain(lines).filter(long);
+    let addresses = found.split(char::is_whitespace).filter(|it| it.contains('@') || it.contains("://"));
+    let addresses = addresses.map(|it| it.trim_matches(|it: char| it.is_ascii_punctuation()));
+    let room = TEXTS_MAX.saturating_sub(keys.len());
+    keys.extend(addresses.chain(parts).take(room).map(|it| key(who, "text", it)));
 }
 
 fn key(who: &Caller, kind: &str, text: &str) -> Digest {

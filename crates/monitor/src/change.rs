@@ -14,6 +14,12 @@ pub(crate) struct Change {
     /// A new turn of the user begins with it.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) turn: bool,
+    /// A call was let through that happens elsewhere.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) begun: bool,
+    /// Such a call came back, or was given up.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) came_back: bool,
     /// What it adds to the taint.
     #[serde(skip_serializing_if = "TaintDelta::is_empty")]
     pub(crate) taint: TaintDelta,

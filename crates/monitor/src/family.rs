@@ -12,13 +12,8 @@ impl Monitor {
     /// What a child of `parent` begins with.
     pub(crate) fn inheritance(&self, parent: &SessionId, user: &UserId) -> Result<Change, Refusal> {
         let handle = self.sessions().of_user(parent, user)?;
-        let parent_session = handle.lock();
-        Ok(Change {
-            taint: parent_session.taint.for_child(),
-            risk: Some(parent_session.risk.child().snapshot().clone()),
-            parent: Some(parent.as_str().to_owned()),
-            ..Change::default()
-        })
+        let parent = handle.lock()?;
+        Ok(parent.for_child())
     }
 
     /// INVARIANT (HostDecidesTaint): fetching through a child is fetching. The parents are told before
@@ -28,7 +23,7 @@ impl Monitor {
     pub(crate) fn tell_parents(&self, child: &mut Session, change: &Change) -> Result<(), Refusal> {
         let Some(parent) = child.parent() else { return Ok(()) };
         let handle = self.sessions().of_user(parent, &child.who().user)?;
-        let mut parent = handle.lock();
+        let mut parent = handle.lock()?;
         let told = parent.learn_from_child(child, change);
         self.keep(&mut parent, &told)?;
         self.tell_parents(&mut parent, &told)

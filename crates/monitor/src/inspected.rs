@@ -6,7 +6,7 @@ use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
 use scan::Verdict;
 use serde_json::Value;
 
-use crate::output::{Output, Status};
+use crate::output::{OUTPUT_BYTES_MAX, Output, Status};
 use crate::preview::preview;
 use crate::risk::{Flag, Suspicion};
 use crate::taint;
@@ -14,6 +14,19 @@ use crate::understood::Understood;
 
 /// How much of an origin is kept, in characters.
 const ORIGIN_CHARS_MAX: usize = 120;
+
+/// How an output came: by what the host knows of the call, not by what the output says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Came {
+    /// The record of the decision.
+    pub(crate) record: Digest,
+    /// The flags that the grant gives to what comes back.
+    pub(crate) granted: Taint,
+    /// Was it marked as happening elsewhere?
+    pub(crate) was_marked: bool,
+    /// When.
+    pub(crate) at: i64,
+}
 
 /// An output and what was seen in it.
 pub(crate) struct Inspected {
@@ -23,8 +36,15 @@ pub(crate) struct Inspected {
 
 impl Inspected {
     pub(crate) fn new(output: Output) -> Self {
-        let verdict = scan::verdict(&scan::instructions(&output.body));
-        Self { output, verdict }
+        let mut inspected = Self { output, verdict: Verdict::Clean };
+        inspected.verdict = scan::verdict(&scan::instructions(inspected.seen()));
+        inspected
+    }
+
+    /// As much of the output as is looked at. What is longer is withheld whole.
+    pub(crate) fn seen(&self) -> &str {
+        let body = &self.output.body;
+        body.get(..body.floor_char_boundary(OUTPUT_BYTES_MAX)).unwrap_or_default()
     }
 
     /// Does it give orders to whoever reads it?
@@ -46,23 +66,24 @@ impl Inspected {
 
     /// The label of the output; none if it is clean.
     ///
-    /// INVARIANT (HostDecidesTaint): it follows from the door, from the tool's flow type, from the tags
-    /// that the content already has, and from what was seen in it; never from what it says of itself.
-    pub(crate) fn label(&self, asked: &Understood, record: Digest, now: i64) -> Option<TaintTag> {
+    /// INVARIANT (HostDecidesTaint): it follows from the door, from the tool's flow type, from the rule
+    /// that granted the call, from the tags that the content already has, and from what was seen in it;
+    /// never from what it says of itself.
+    pub(crate) fn label(&self, asked: &Understood, came: Came) -> Option<TaintTag> {
         let origin = origin(asked);
-        let own = TaintTag {
-            record: record.to_hex().as_str().to_owned(),
-            ..taint::label(self.source(asked), &origin, now)
+        let of = |source: Source| TaintTag {
+            record: came.record.to_hex().as_str().to_owned(),
+            ..taint::label(source, &origin, came.at)
         };
-        let own = (taint::is_outside(own.taint)).then_some(own);
+        let mut own = of(self.source(asked));
+        own.taint = own.taint.union(came.granted);
+        let marked = taint::is_outside(own.taint) || came.granted != Taint::NONE;
         let carried = self.output.tags.iter();
-        let mut label = carried.fold(own, |sum, tag| taint::worse(sum.as_ref(), Some(tag)));
+        let mut label =
+            carried.fold(marked.then_some(own), |sum, tag| taint::worse(sum.as_ref(), Some(tag)));
         if self.is_flagged() {
             // Who gives orders is not believed to be trusted either.
-            let found = label.get_or_insert_with(|| TaintTag {
-                record: record.to_hex().as_str().to_owned(),
-                ..taint::label(Source::Tool, &origin, now)
-            });
+            let found = label.get_or_insert_with(|| of(Source::Tool));
             found.taint = found.taint.union(Taint::UNTRUSTED).union(Taint::INJECTION_SUSPECT);
         }
         label

@@ -10,13 +10,13 @@ use serde_json::json;
 
 use crate::admission::Admission;
 use crate::change::Change;
-use crate::confirm::{Confirmation, Grant};
+use crate::confirm::{ConfirmDelta, Confirmation, Grant};
 use crate::provenance::Catalogue;
 use crate::record;
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::sessions::Sessions;
-use crate::state::{State, StateError, Summary};
+use crate::state::{self, State, StateError, Summary};
 use crate::taint::{self, Rules};
 use crate::tools::{Toolboxes, ToolsError};
 
@@ -103,32 +103,41 @@ impl Monitor {
         Self { setup, sessions: Sessions::default(), toolboxes: Toolboxes::default() }
     }
 
-    /// Opens a session, or finds it again, as tainted as it was.
+    /// Opens a session, or finds it again, as tainted as it was. One that is open here goes on with the
+    /// tools that it is given now.
     ///
     /// # Errors
     /// If it belongs to somebody else, or cannot be kept, read or recorded.
     pub fn open_session(&self, opening: Opening) -> Result<(), OpenError> {
         let Opening { who, principal, profile, parent, admission, tools } = opening;
         let tools = self.toolboxes.of(&tools, &self.setup.catalogue)?;
-        let opened = self.setup.state.open(&who, profile)?;
-        let resumed = !opened.changes.is_empty();
-        let profile = if resumed { opened.profile } else { profile };
-        let rules = Arc::new(Rules::of(profile));
-        let mut session = Session::new(who.clone(), principal, profile, admission, tools, rules);
-        session.trust(&self.setup.catalogue);
-        for change in &opened.changes {
-            let change = serde_json::from_slice(change).map_err(|error| OpenError::Unreadable {
-                session: who.session.clone(),
-                why: error.to_string(),
-            })?;
-            session.take(change);
+        let _door = self.sessions.door(&who.session);
+        if let Some(found) = self.sessions.find(&who.session) {
+            if !found.is_of(&who) {
+                return Err(self.not_yours(&who)?);
+            }
+            let mut session = found.lock_even_if_ended();
+            self.journal().append(record::session_start(&who, session.profile(), true))?;
+            session.go_on(principal, admission, tools);
+            return Ok(());
         }
+        let opened = match self.setup.state.open(&who, profile) {
+            Ok(opened) => opened,
+            Err(StateError::NotYours { .. }) => return Err(self.not_yours(&who)?),
+            Err(error) => return Err(error.into()),
+        };
+        let rules = Arc::new(Rules::of(opened.profile));
+        let mut session =
+            Session::new(who.clone(), principal, opened.profile, admission, tools, rules);
+        session.trust(&self.setup.catalogue);
+        let resumed = !opened.changes.is_empty();
+        self.replay(&mut session, &opened.changes)?;
         if let Some(parent) = parent.filter(|_| !resumed) {
             let inherited = self.inheritance(&parent, &who.user).map_err(OpenError::Parent)?;
             let change = session.take(inherited);
             self.keep(&mut session, &change).map_err(OpenError::Parent)?;
         }
-        let receipt = self.journal().append(record::session_start(&who, profile, resumed))?;
+        let receipt = self.journal().append(record::session_start(&who, opened.profile, resumed))?;
         if !resumed {
             session.came_in_by(receipt.id());
         }
@@ -136,13 +145,38 @@ impl Monitor {
         Ok(())
     }
 
+    /// Gives a session back what it knew. Calls that were under way when the process died are lost.
+    fn replay(&self, session: &mut Session, changes: &[Vec<u8>]) -> Result<(), OpenError> {
+        for change in changes {
+            let change = serde_json::from_slice(change).map_err(|error| OpenError::Unreadable {
+                session: session.who().session.clone(),
+                why: error.to_string(),
+            })?;
+            session.take(change);
+        }
+        while session.in_flight() > 0 {
+            let change = session.lose(None, true, self.now());
+            state::keep(&*self.setup.state, session, &change)?;
+        }
+        Ok(())
+    }
+
+    /// INVARIANT (NothingSilent): who asks for a session of somebody else is on record.
+    fn not_yours(&self, who: &Caller) -> Result<OpenError, OpenError> {
+        let error = StateError::NotYours { session: who.session.clone() };
+        let new = record::turned_away(who, b"", "no-session", &error.to_string());
+        self.journal().append(new)?;
+        Ok(error.into())
+    }
+
     /// A text reaches the agent. Its label is kept before it does.
     ///
     /// # Errors
     /// If it cannot be recorded or kept; then the agent must not see it.
     pub fn hear(&self, who: &Caller, heard: &Heard<'_>) -> Result<Understanding, Refusal> {
-        let session = self.sessions.get(who)?;
-        let mut session = session.lock();
+        let turned_away = |error| self.turned_away(who, heard.text.as_bytes(), error);
+        let session = self.sessions.get(who).map_err(turned_away)?;
+        let mut session = session.lock().map_err(turned_away)?;
         let now = self.now();
         let flagged = !heard.source.is_vouched_for() && {
             let findings = scan::instructions(heard.text);
@@ -158,6 +192,7 @@ impl Monitor {
         label.record = record.to_hex().as_str().to_owned();
         let (change, answer) = session.absorb_heard(&label, heard.text, now);
         self.keep(&mut session, &change)?;
+        session.count_answer(&change);
         self.tell_parents(&mut session, &change)?;
         Ok(Understanding { record, answer })
     }
@@ -168,7 +203,7 @@ impl Monitor {
     /// If it cannot be kept.
     pub fn begin_turn(&self, who: &Caller) -> Result<(), Refusal> {
         let session = self.sessions.get(who)?;
-        let mut session = session.lock();
+        let mut session = session.lock()?;
         let change = session.begin_turn();
         self.keep(&mut session, &change)
     }
@@ -192,11 +227,15 @@ impl Monitor {
     }
 
     fn confirm(&self, who: &Caller, grant: Grant, content: serde_json::Value) -> Result<(), Refusal> {
-        let session = self.sessions.get(who)?;
-        let mut session = session.lock();
-        self.journal().append(record::by_person(who, "confirmed", content))?;
-        let change = session.confirm(grant);
-        self.keep(&mut session, &change)
+        let turned_away = |error| self.turned_away(who, content.to_string().as_bytes(), error);
+        let session = self.sessions.get(who).map_err(turned_away)?;
+        let mut session = session.lock().map_err(turned_away)?;
+        self.journal().append(record::by_person(who, "confirmed", content.clone()))?;
+        // Kept first: a yes that a crash would forget does not count.
+        let change = Change { confirm: vec![ConfirmDelta::Granted(grant)], ..Change::default() };
+        self.keep(&mut session, &change)?;
+        session.count_answer(&change);
+        Ok(())
     }
 
     /// Ends a session. Its labels stay where they are kept.
@@ -205,8 +244,11 @@ impl Monitor {
     /// If that cannot be kept.
     pub fn end_session(&self, who: &Caller) -> Result<(), Refusal> {
         // Only its own caller may end it.
-        drop(self.sessions.get(who)?);
+        let session = self.sessions.get(who)?;
+        let _door = self.sessions.door(&who.session);
+        let mut session = session.lock()?;
         self.setup.state.end(&who.session)?;
+        session.end();
         self.sessions.remove(&who.session);
         Ok(())
     }
@@ -216,23 +258,24 @@ impl Monitor {
     /// # Errors
     /// If it is not open here.
     pub fn summary(&self, who: &Caller) -> Result<Summary, Refusal> {
-        Ok(self.sessions.get(who)?.lock().summary())
+        Ok(self.sessions.get(who)?.lock()?.summary())
     }
 
-    /// Keeps a change. What was not kept must not be built on.
     pub(crate) fn keep(&self, session: &mut Session, change: &Change) -> Result<(), Refusal> {
-        let bytes = written(change)?;
-        if bytes == NOTHING {
-            return Ok(());
+        Ok(state::keep(&*self.setup.state, session, change)?)
+    }
+
+    /// INVARIANT (NothingSilent): what was turned away before it could be judged leaves a record too.
+    pub(crate) fn turned_away(&self, who: &Caller, asked: &[u8], error: Refusal) -> Refusal {
+        let new = record::turned_away(who, asked, error.rule(), &error.to_string());
+        match self.journal().append(new) {
+            Ok(_) => error,
+            Err(lost) => lost.into(),
         }
-        let id = session.who().session.clone();
-        self.state().append(&id, &bytes, &session.summary())?;
-        if session.has_kept(bytes.len()) {
-            let snapshot = written(&session.snapshot(self.now()))?;
-            self.state().compact(&id, &snapshot, &session.summary())?;
-            session.was_compacted(snapshot.len());
-        }
-        Ok(())
+    }
+
+    pub(crate) fn state(&self) -> &Arc<dyn State> {
+        &self.setup.state
     }
 
     pub(crate) fn sessions(&self) -> &Sessions {
@@ -243,10 +286,6 @@ impl Monitor {
         &self.setup.journal
     }
 
-    pub(crate) fn state(&self) -> &dyn State {
-        &*self.setup.state
-    }
-
     pub(crate) fn policy(&self) -> &Policy {
         &self.setup.policy
     }
@@ -254,15 +293,6 @@ impl Monitor {
     pub(crate) fn now(&self) -> i64 {
         self.setup.clock.unix_seconds()
     }
-}
-
-/// A change in which nothing changes.
-const NOTHING: &[u8] = b"{}";
-
-fn written(change: &Change) -> Result<Vec<u8>, StateError> {
-    serde_json::to_vec(change).map_err(|error| StateError::Broken {
-        reason: format!("a change cannot be written: {error}"),
-    })
 }
 
 /// What became of a text.

@@ -11,17 +11,16 @@
 //! and hears of its output afterwards. [`Monitor::run`] is both.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use aegx::Digest;
 use evidence::{Journal, OpenEntry};
-use model::{Caller, Effect, TaintTag};
+use model::{Caller, Effect, Taint, TaintTag};
 use policy::Confirmed;
 
 use crate::asked::Asked;
 use crate::carriers;
 use crate::guards::{self, AFTER, BEFORE};
-use crate::inspected::Inspected;
+use crate::inspected::{Came, Inspected};
 use crate::monitor::Monitor;
 use crate::output::Output;
 use crate::permit::Permit;
@@ -30,6 +29,8 @@ use crate::record;
 use crate::refusal::Refusal;
 use crate::ruling::Ruling;
 use crate::session::Session;
+use crate::sessions::Handle;
+use crate::state::{self, State};
 use crate::understood::Understood;
 use crate::verdict::Verdict;
 
@@ -42,15 +43,21 @@ pub trait Executor {
 /// A call that was let through and has not come back yet.
 ///
 /// Dropped without [`Monitor::finish`], it leaves a closing record, and because nobody knows what the
-/// agent saw of its output, the session counts as tainted from then on.
+/// agent saw of its output, the session counts as tainted from then on, also after a restart.
 #[must_use]
 pub struct Begun {
     verdict: Verdict,
     who: Caller,
     understood: Understood,
+    /// The flags that the grant gives to what comes back.
+    granted: Taint,
+    session: Handle,
+    state: Arc<dyn State>,
+    /// Is it kept that this call is under way?
+    was_marked: bool,
+    at: i64,
     /// Taken by `finish`.
     entry: Option<OpenEntry<Arc<Journal>>>,
-    lost: Arc<AtomicBool>,
 }
 
 /// What the agent may see of an output.
@@ -77,29 +84,38 @@ impl Monitor {
         asked: &Asked<'_>,
         executor: &impl Executor,
     ) -> Result<Delivered, Refusal> {
-        let (permit, begun) = self.begin(who, asked)?;
+        let (permit, begun) = self.judge(who, asked)?;
         let output = executor.execute(permit);
         self.finish(begun, output)
     }
 
-    /// The first half: from bytes to a permit.
+    /// The first half, for an effect that happens elsewhere: from bytes to a permit.
+    ///
+    /// The effect may happen even if this process dies, and the agent may see what came of it. So it is
+    /// kept that the call is under way, before the permit is given out.
     ///
     /// # Errors
-    /// If the call is not understood or not let through.
+    /// If the call is not understood, not let through, or could not be kept.
     pub fn begin(
         &self,
         who: &Caller,
         asked: &Asked<'_>,
     ) -> Result<(Permit<Effect>, Begun), Refusal> {
+        let (permit, mut begun) = self.judge(who, asked)?;
+        begun.was_marked = self.mark(&begun.session)?;
+        Ok((permit, begun))
+    }
+
+    fn judge(&self, who: &Caller, asked: &Asked<'_>) -> Result<(Permit<Effect>, Begun), Refusal> {
         let now = self.now();
-        let session = self.sessions().get(who)?;
+        let turned_away = |error| self.turned_away(who, asked.bytes(), error);
+        let handle = self.sessions().get(who).map_err(turned_away)?;
         // Held until the decision is recorded: no label joins the session between the judging and the
         // permit, and a call beside this one is judged after it.
-        let mut session = session.lock();
+        let mut session = handle.lock().map_err(turned_away)?;
 
         // Understand: bytes become a bounded, canonical call, and the call becomes an effect.
-        let understood = session.understand(asked);
-        let understood = understood.map_err(|error| self.not_understood(who, asked, error))?;
+        let understood = session.understand(asked).map_err(turned_away)?;
 
         // Place: who asks, in which session, with which labels, and where each argument comes from.
         let proposed = Proposed::new(&session, understood, now);
@@ -118,18 +134,31 @@ impl Monitor {
         let new = record::decision(&proposed, &ruling);
         if !ruling.decision().happens() {
             let verdict = verdict(&proposed, &ruling, self.journal().append(new)?.id());
-            session.stopped(&proposed, &verdict, now);
+            let change = session.stopped(&proposed, &verdict, now);
+            self.keep(&mut session, &change)?;
             return Err(Refusal::Stopped(Box::new(verdict)));
         }
         let entry = self.journal().open_entry_owned(new)?;
         self.label_what_is_written(&proposed)?;
         let verdict = verdict(&proposed, &ruling, entry.id());
-        let lost = session.let_through();
+        session.let_through();
+        drop(session);
         let understood = proposed.understood().clone();
         let Some(permit) = Permit::mint(proposed, &ruling, entry.opening()) else {
             return Err(Refusal::Stopped(Box::new(verdict)));
         };
-        Ok((permit, Begun { verdict, who: who.clone(), understood, entry: Some(entry), lost }))
+        let begun = Begun {
+            verdict,
+            who: who.clone(),
+            understood,
+            granted: ruling.taint(),
+            session: handle,
+            state: Arc::clone(self.state()),
+            was_marked: false,
+            at: now,
+            entry: Some(entry),
+        };
+        Ok((permit, begun))
     }
 
     /// The second half: from what came back to what the agent may see.
@@ -137,25 +166,27 @@ impl Monitor {
     /// # Errors
     /// If the output is withheld, or its label could not be kept or its outcome not recorded.
     pub fn finish(&self, mut begun: Begun, output: Output) -> Result<Delivered, Refusal> {
-        let who = begun.who.clone();
-        let session = self.sessions().get(&who)?;
-        let mut session = session.lock();
-        let Some(entry) = begun.entry.take() else { return Err(Refusal::NoSession(who.session)) };
+        let session = begun.session.clone();
+        let mut session = session.lock()?;
+        let Some(entry) = begun.entry.take() else {
+            return Err(Refusal::NoSession(begun.who.session.clone()));
+        };
 
         // Inspect: look at what came back. An error text is output too.
-        let output = self.with_carried_tags(&who, &begun.understood, output)?;
+        let output = self.with_carried_tags(&begun.who, &begun.understood, output)?;
         let inspected = Inspected::new(output);
         let withheld = guards::review(AFTER, &inspected);
 
         // Absorb, also what is withheld: its length and its moment may say something already.
-        let (change, tag) =
-            session.absorb_output(&begun.understood, &inspected, entry.id(), self.now());
+        let (record, granted) = (entry.id(), begun.granted);
+        let came = Came { record, granted, was_marked: begun.was_marked, at: self.now() };
+        let (change, tag) = session.absorb_output(&begun.understood, &inspected, came);
         self.keep(&mut session, &change)?;
         self.tell_parents(&mut session, &change)?;
 
         // Close, then deliver.
         let kind = begun.understood.kind();
-        let outcome = record::outcome(&who, kind, &inspected.output, tag.as_ref(), &withheld);
+        let outcome = record::outcome(&begun.who, kind, &inspected.output, tag.as_ref(), &withheld);
         let record = entry.close(outcome)?.id();
         session.came_in_by(record);
         if !withheld.is_empty() {
@@ -163,6 +194,15 @@ impl Monitor {
         }
         let flagged = inspected.is_flagged();
         Ok(Delivered { output: inspected.output, flagged, tag, record })
+    }
+
+    /// Keeps that a call is under way, if it matters; answers whether it did.
+    fn mark(&self, session: &Handle) -> Result<bool, Refusal> {
+        let mut session = session.lock()?;
+        match session.mark_begun() {
+            Some(change) => self.keep(&mut session, &change).map(|()| true),
+            None => Ok(false),
+        }
     }
 
     /// Uses up a person's yes to exactly this call, durably, before the call happens.
@@ -207,15 +247,6 @@ impl Monitor {
         }
         Ok(output)
     }
-
-    /// INVARIANT (NothingSilent): what was not understood leaves a record too.
-    fn not_understood(&self, who: &Caller, asked: &Asked<'_>, error: Refusal) -> Refusal {
-        let new = record::malformed(who, asked.bytes(), &error.to_string());
-        match self.journal().append(new) {
-            Ok(_) => error,
-            Err(lost) => lost.into(),
-        }
-    }
 }
 
 fn verdict(proposed: &Proposed, ruling: &Ruling, record: Digest) -> Verdict {
@@ -237,9 +268,14 @@ fn verdict(proposed: &Proposed, ruling: &Ruling, record: Digest) -> Verdict {
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        if self.entry.is_some() {
-            self.lost.store(true, Ordering::Relaxed);
+        if self.entry.is_none() {
+            return;
         }
+        let mut session = self.session.lock_even_if_ended();
+        let change = session.lose(Some(&self.understood), self.was_marked, self.at);
+        // Nobody is left to tell. Here it counts already, and a call that is kept as under way counts as
+        // lost when the session is found again.
+        let _ = state::keep(&*self.state, &mut session, &change);
     }
 }
 

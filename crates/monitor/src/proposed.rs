@@ -46,7 +46,7 @@ impl Proposed {
             principal: session.principal(),
             profile: session.profile(),
             taint: session.flags(),
-            tag: session.tag(now),
+            tag: session.taint.tag(),
             taint_permille: session.taint.budget().ratio_permille(),
             over_budget: budget.err().map(|it| it.to_string()),
             targets: target::of(&understood.effect),

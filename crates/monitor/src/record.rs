@@ -81,16 +81,16 @@ pub(crate) fn outcome(
     NewRecord { taint, parents, ..of(who, RecordType::ToolResult, kind.as_str(), Principal::Tool, content) }
 }
 
-/// Bytes that were no call.
-pub(crate) fn malformed(who: &Caller, asked: &[u8], error: &str) -> NewRecord {
+/// Something that was turned away before it could be judged.
+pub(crate) fn turned_away(who: &Caller, asked: &[u8], rule: &str, error: &str) -> NewRecord {
     let content = json!({
         "bytes": asked.len(),
         "decision": "deny",
         "error": preview(error, PREVIEW_CHARS_MAX),
         "preview": preview_bytes(asked, PREVIEW_CHARS_MAX),
-        "rule": "malformed-call",
+        "rule": rule,
     });
-    of(who, RecordType::GuardDecision, "malformed", Principal::Tool, content)
+    of(who, RecordType::GuardDecision, "turned_away", Principal::Tool, content)
 }
 
 /// Something that a person did.

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use model::{Decision, Objection};
+use model::{Decision, Objection, Taint};
 use policy::Grant;
 
 /// What was decided. A `Deny` holds no grant, so nothing downstream, an approver included, can turn
@@ -79,6 +79,14 @@ impl Ruling {
         }
     }
 
+    /// The flags that what comes back will carry.
+    pub(crate) fn taint(&self) -> Taint {
+        match self {
+            Self::Allow(grant) | Self::Hold(grant, _) => grant.taint(),
+            Self::Deny(_) => Taint::NONE,
+        }
+    }
+
     /// Everything that speaks against it, the strictest first.
     #[must_use]
     pub fn objections(&self) -> &[Objection] {
@@ -97,3 +105,6 @@ fn sorted(mut objections: Vec<Objection>) -> Vec<Objection> {
 fn not_granted() -> Objection {
     Objection::new(policy::DEFAULT_DENY, Decision::Deny, "no_rule_permits", "no rule permits this")
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,6 @@
 //! One session: who it is for, what it has seen, what was confirmed in it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use aegx::{Digest, Principal};
 use model::{Caller, Decision, Flow, Objection, Profile, SessionId, Source, Taint, TaintTag, Trust};
@@ -10,8 +9,8 @@ use policy::Confirmed;
 use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
-use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Grant, Message, Pending};
-use crate::inspected::Inspected;
+use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Message, Pending};
+use crate::inspected::{Came, Inspected};
 use crate::output::Status;
 use crate::proposed::Proposed;
 use crate::provenance::{Body, Catalogue, Ledger, Traced, orders_to_assistant};
@@ -37,8 +36,8 @@ pub(crate) struct Session {
     confirmations: Confirmations,
     /// The session that started this one, of the same user.
     parent: Option<SessionId>,
-    /// Set when a call that was let through never came back.
-    lost: Arc<AtomicBool>,
+    /// Calls that were let through, happen elsewhere, and have not come back.
+    in_flight: u64,
     /// The newest record by which something came in: the parent of what the agent does next.
     newest: Option<Digest>,
     calls: u64,
@@ -46,6 +45,7 @@ pub(crate) struct Session {
     /// Bytes of changes kept since the last snapshot, and those of the snapshot.
     bytes_kept: usize,
     snapshot_bytes: usize,
+    ended: bool,
 }
 
 /// Changes of so many bytes are kept before one is put in their place.
@@ -72,12 +72,13 @@ impl Session {
             ledger: Ledger::new(),
             confirmations: Confirmations::default(),
             parent: None,
-            lost: Arc::default(),
+            in_flight: 0,
             newest: None,
             calls: 0,
             stopped: 0,
             bytes_kept: 0,
             snapshot_bytes: 0,
+            ended: false,
         }
     }
 
@@ -106,6 +107,17 @@ impl Session {
         self.parent.as_ref()
     }
 
+    /// What a session begins with that this one starts: the same taint, risk and knowledge of values.
+    pub(crate) fn for_child(&self) -> Change {
+        Change {
+            taint: self.taint.for_child(),
+            ledger: Some(Box::new(self.ledger.clone())),
+            risk: Some(self.risk.child().snapshot().clone()),
+            parent: Some(self.who.session.as_str().to_owned()),
+            ..Change::default()
+        }
+    }
+
     /// What a child took in counts here too, and earns no credit.
     pub(crate) fn learn_from_child(&mut self, child: &mut Self, change: &Change) -> Change {
         self.risk.adopt(&mut child.risk);
@@ -116,18 +128,26 @@ impl Session {
         })
     }
 
-    /// All flags, with those of outputs that were never seen.
+    /// All flags.
     pub(crate) fn flags(&self) -> Taint {
-        let lost = self.lost.load(Ordering::Relaxed);
-        self.taint.taint().union(if lost { Taint::UNTRUSTED } else { Taint::NONE })
+        self.taint.taint()
     }
 
-    /// What everything carries that the session writes.
-    pub(crate) fn tag(&self, now: i64) -> Option<TaintTag> {
-        self.taint.tag().or_else(|| {
-            let lost = self.lost.load(Ordering::Relaxed);
-            lost.then(|| taint::label(Source::Tool, "an output that was never seen", now))
-        })
+    /// The session goes on with other tools, or is driven by somebody else. Its labels stay, and so
+    /// does its profile.
+    pub(crate) fn go_on(&mut self, principal: Principal, admission: Admission, tools: Arc<Tools>) {
+        self.principal = principal;
+        self.admission = admission;
+        self.tools = tools;
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Nothing is taken in any more.
+    pub(crate) fn end(&mut self) {
+        self.ended = true;
     }
 
     pub(crate) fn understand(&self, asked: &Asked<'_>) -> Result<Understood, Refusal> {
@@ -157,12 +177,8 @@ impl Session {
         self.take(Change { confirm: spent.into_iter().collect(), ..Change::default() })
     }
 
-    /// A person says yes: to one call by its hash, or to a kind of action.
-    pub(crate) fn confirm(&mut self, grant: Grant) -> Change {
-        self.take(Change { confirm: vec![ConfirmDelta::Granted(grant)], ..Change::default() })
-    }
-
-    /// Takes in a text. What the user says may be an answer to what was stopped.
+    /// Takes in a text. What the user says may be an answer to what was stopped; the answer counts by
+    /// [`Self::count_answer`], once the change is kept.
     pub(crate) fn absorb_heard(
         &mut self,
         label: &TaintTag,
@@ -182,8 +198,15 @@ impl Session {
             Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
         change.provenance = Some(self.ledger.said(label.source, &label.origin, text, &orders_to_assistant));
         change.record = Some(label.record.clone());
-        self.take_all_but_provenance(&change);
+        self.take_labels(&change);
         (change, understood)
+    }
+
+    /// Counts the yes of a change that is kept.
+    pub(crate) fn count_answer(&mut self, kept: &Change) {
+        for delta in &kept.confirm {
+            self.confirmations.apply(delta);
+        }
     }
 
     /// What the operator vouches for is known from the start.
@@ -207,10 +230,9 @@ impl Session {
         &mut self,
         asked: &Understood,
         inspected: &Inspected,
-        record: Digest,
-        now: i64,
+        came: Came,
     ) -> (Change, Option<TaintTag>) {
-        let label = inspected.label(asked, record, now);
+        let label = inspected.label(asked, came);
         let outcome = match inspected.output.status {
             Status::Done => Outcome::Done,
             Status::Failed => Outcome::Failed,
@@ -218,9 +240,10 @@ impl Session {
         let seen = Observation::proposed(&asked.effect).with_outcome(outcome);
         let before = self.risk.snapshot().clone();
         self.risk.observe(&seen.with_flag(inspected.flag()));
-        let mut change = Change { calls: self.calls, stopped: self.stopped, ..Change::default() };
+        let mut change = self.counted();
+        change.came_back = came.was_marked;
         if let Some(label) = &label {
-            change.taint = self.taint.delta(label, &inspected.output.body);
+            change.taint = self.taint.delta(label, inspected.seen());
         }
         change.risk = (*self.risk.snapshot() != before).then(|| self.risk.snapshot().clone());
         // A trusted tool that gives back what others wrote is not believed this time.
@@ -231,7 +254,7 @@ impl Session {
             &asked.call.call,
             doubted.as_ref().unwrap_or(flow),
             &asked.act,
-            Body::Text(&inspected.output.body),
+            Body::Text(inspected.seen()),
             &orders_to_assistant,
             &inspected.output.fields_from,
         ));
@@ -254,15 +277,19 @@ impl Session {
     /// The rest of a change whose provenance is in the ledger already. There is no change that takes a
     /// label away.
     fn take_all_but_provenance(&mut self, change: &Change) {
+        self.take_labels(change);
+        self.count_answer(change);
+    }
+
+    fn take_labels(&mut self, change: &Change) {
         if change.turn {
             self.risk.begin_turn(Opener::Person);
         }
+        self.in_flight = self.in_flight.saturating_add(u64::from(change.begun));
+        self.in_flight = self.in_flight.saturating_sub(u64::from(change.came_back));
         self.taint.apply(&change.taint);
         if let Some(snapshot) = &change.risk {
             self.risk = Risk::restore(Default::default(), snapshot.clone());
-        }
-        for delta in &change.confirm {
-            self.confirmations.apply(delta);
         }
         if let Some(parent) = change.parent.as_deref().and_then(|it| SessionId::parse(it).ok()) {
             self.parent = Some(parent);
@@ -275,11 +302,12 @@ impl Session {
     }
 
     /// Everything, as one change of an empty session.
-    pub(crate) fn snapshot(&self, now: i64) -> Change {
+    pub(crate) fn snapshot(&self) -> Change {
         Change {
             taint: self.taint.snapshot(),
             ledger: Some(Box::new(self.ledger.clone())),
-            confirm: self.confirmations.snapshot(now).collect(),
+            // What has expired does no harm: it is not used.
+            confirm: self.confirmations.snapshot(i64::MIN).collect(),
             risk: Some(self.risk.snapshot().clone()),
             calls: self.calls,
             stopped: self.stopped,
@@ -292,7 +320,8 @@ impl Session {
     /// So many bytes were kept. Is it time to keep one change in place of all?
     pub(crate) fn has_kept(&mut self, bytes: usize) -> bool {
         self.bytes_kept = self.bytes_kept.saturating_add(bytes);
-        self.bytes_kept > COMPACT_BYTES_MIN.max(self.snapshot_bytes.saturating_mul(2))
+        // A call under way is kept as a change of its own.
+        self.in_flight == 0 && self.bytes_kept > COMPACT_BYTES_MIN.max(self.snapshot_bytes.saturating_mul(2))
     }
 
     /// One change of so many bytes stands in place of all.
@@ -302,7 +331,7 @@ impl Session {
     }
 
     /// A call was stopped: it counts, and it may wait for the user.
-    pub(crate) fn stopped(&mut self, proposed: &Proposed, verdict: &Verdict, now: i64) {
+    pub(crate) fn stopped(&mut self, proposed: &Proposed, verdict: &Verdict, now: i64) -> Change {
         self.calls += 1;
         self.stopped += 1;
         self.risk.observe(&proposed.observation().clone().with_outcome(Outcome::Stopped));
@@ -315,12 +344,48 @@ impl Session {
                 blocked_at: now,
             });
         }
+        Change { risk: Some(self.risk.snapshot().clone()), ..self.counted() }
     }
 
-    /// A call was let through. What is given back is to be set if it does not come back.
-    pub(crate) fn let_through(&mut self) -> Arc<AtomicBool> {
+    /// A call was let through.
+    pub(crate) fn let_through(&mut self) {
         self.calls += 1;
-        Arc::clone(&self.lost)
+    }
+
+    /// A call was let through that happens elsewhere. If nothing more is heard of it, the session counts
+    /// as tainted; one that does already needs no mark.
+    pub(crate) fn mark_begun(&mut self) -> Option<Change> {
+        if self.flags().contains(Taint::UNTRUSTED) {
+            return None;
+        }
+        Some(self.take(Change { begun: true, ..self.counted() }))
+    }
+
+    /// A call never came back: nobody knows what the agent saw of its output. `asked` is not known of a
+    /// call that a process left behind.
+    pub(crate) fn lose(&mut self, asked: Option<&Understood>, was_marked: bool, now: i64) -> Change {
+        if let Some(asked) = asked {
+            self.risk.observe(&Observation::proposed(&asked.effect).with_outcome(Outcome::Done));
+        }
+        let label = taint::label(Source::Tool, "an output that was never seen", now);
+        let change = Change {
+            came_back: was_marked,
+            taint: self.taint.delta(&label, ""),
+            provenance: Some(self.ledger.said(label.source, &label.origin, "", &orders_to_assistant)),
+            risk: asked.map(|_| self.risk.snapshot().clone()),
+            ..self.counted()
+        };
+        self.take_all_but_provenance(&change);
+        change
+    }
+
+    /// The calls that were under way when the process died.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    fn counted(&self) -> Change {
+        Change { calls: self.calls, stopped: self.stopped, ..Change::default() }
     }
 
     /// Something came in by this record.

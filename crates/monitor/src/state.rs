@@ -3,6 +3,9 @@
 use aegx::Digest;
 use model::{Caller, Profile, SessionId, Taint, TaintTag};
 
+use crate::change::Change;
+use crate::session::Session;
+
 /// Keeps sessions. What [`State::append`] was given is durable when it returns.
 ///
 /// The changes of a session are opaque here: only the monitor reads them. Replaying them in order
@@ -108,4 +111,34 @@ pub enum StateError {
         /// What it said.
         reason: String,
     },
+}
+
+/// Keeps a change of a session. What was not kept must not be built on. When the changes have grown,
+/// one is put in place of all.
+pub(crate) fn keep(
+    state: &dyn State,
+    session: &mut Session,
+    change: &Change,
+) -> Result<(), StateError> {
+    let bytes = written(change)?;
+    if bytes == NOTHING {
+        return Ok(());
+    }
+    let id = session.who().session.clone();
+    state.append(&id, &bytes, &session.summary())?;
+    if session.has_kept(bytes.len()) {
+        let snapshot = written(&session.snapshot())?;
+        state.compact(&id, &snapshot, &session.summary())?;
+        session.was_compacted(snapshot.len());
+    }
+    Ok(())
+}
+
+/// A change in which nothing changes.
+const NOTHING: &[u8] = b"{}";
+
+fn written(change: &Change) -> Result<Vec<u8>, StateError> {
+    serde_json::to_vec(change).map_err(|error| StateError::Broken {
+        reason: format!("a change cannot be written: {error}"),
+    })
 }

@@ -1,11 +1,12 @@
 //! The gate that a trace is driven through: the real one, on a state of its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::PathBuf;
 
 use aegx::Principal;
 use evidence::{Clock, Durability, SystemClock};
+use model::ipc::ActionName;
 use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId};
 use monitor::{Admission, Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
 
@@ -20,6 +21,8 @@ pub(crate) struct Gate {
     gate: setup::Gate,
     profile: Profile,
     callers: HashMap<SessionId, Caller>,
+    /// The tools that each session was given.
+    tools: HashMap<SessionId, HashSet<String>>,
     /// Calls that were let through and have not come back.
     begun: HashMap<(SessionId, String), Begun>,
     /// Calls that were stopped, for a person who says yes to one.
@@ -61,6 +64,7 @@ impl Gate {
             gate,
             profile: args.profile,
             callers: HashMap::new(),
+            tools: HashMap::new(),
             begun: HashMap::new(),
             stopped: HashMap::new(),
             summary: Summary::default(),
@@ -77,7 +81,10 @@ impl Gate {
                 let profile = profile.unwrap_or(self.profile);
                 let principal = Principal::User;
                 let admission = Admission::OnePerson;
-                let opening = Opening { who: who.clone(), principal, profile, parent, admission, tools };
+                let names = tools.iter().map(|it| it.name.as_str().to_owned()).collect();
+                self.tools.insert(session.clone(), names);
+                let opening =
+                    Opening { who: who.clone(), principal, profile, parent, admission, tools };
                 self.gate.monitor.open_session(opening).map_err(|it| Stop::Trace(it.to_string()))?;
                 self.callers.insert(session, who);
                 self.summary.sessions += 1;
@@ -124,7 +131,13 @@ impl Gate {
         args: &[u8],
     ) -> Result<VerdictLine, Stop> {
         let who = self.who(&session)?.clone();
-        let asked = Asked::Tool(RawCall { tool: &tool, args });
+        // What is no tool of the session may be one of the host's own actions.
+        let is_tool = self.tools.get(&session).is_some_and(|it| it.contains(&tool));
+        let message = if is_tool { None } else { message(&tool, args) };
+        let asked = match &message {
+            Some(message) => Asked::Message(message),
+            None => Asked::Tool(RawCall { tool: &tool, args }),
+        };
         let key = (session.clone(), call.clone());
         if self.begun.contains_key(&key) || self.stopped.contains_key(&key) {
             return Err(Stop::Trace(format!("there is a call `{call}` already")));
@@ -197,6 +210,14 @@ impl Gate {
         }
         Ok(())
     }
+}
+
+/// The message of one of the host's own actions, if the name is that of one.
+fn message(name: &str, args: &[u8]) -> Option<Vec<u8>> {
+    ActionName::parse(name)?;
+    let mut message: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(args).ok()?;
+    message.insert("action".to_owned(), name.into());
+    serde_json::to_vec(&message).ok()
 }
 
 fn line(session: &SessionId, call: &str, tool: &str, verdict: &Verdict) -> VerdictLine {

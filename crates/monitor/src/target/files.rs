@@ -2,13 +2,17 @@
 //! some disks do not see them either.
 
 use policy::{Target, Targets};
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::taint::is_invisible;
 
 /// Names of files that hold secrets, whole.
 const SECRET_NAMES: &[&str] = &[
     ".env", ".git-credentials", ".htpasswd", ".netrc", ".pgpass", ".vault-token", "_netrc",
-    "credentials", "credentials.json", "credentials.yaml", "credentials.yml", "gshadow", "id_dsa",
-    "id_ecdsa", "id_ed25519", "id_rsa", "master.key", "private.key", "secrets.json", "secrets.toml",
-    "secrets.yaml", "secrets.yml", "server.key", "service-account.json", "shadow",
+    "cookies.sqlite", "credentials", "credentials.json", "credentials.yaml", "credentials.yml", "creds.json",
+    "gshadow", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "key4.db", "login data", "logins.json", "master.key",
+    "private.key", "secrets.json", "secrets.toml", "secrets.yaml", "secrets.yml", "server.key",
+    "service-account.json", "shadow",
 ];
 /// Beginnings of names: `.env.local`, `id_rsa.bak`.
 const SECRET_BEGINNINGS: &[&str] =
@@ -19,9 +23,10 @@ const SECRET_ENDS: &[&str] = &[
 ];
 /// Directories in which everything is a secret.
 const SECRET_DIRECTORIES: &[&str] = &[".aws", ".clawdbot", ".gnupg", ".kube", ".lazaret", ".password-store", ".ssh"];
-/// Ends of paths.
+/// Parts of paths; `*` is any one part.
 const SECRET_PATHS: &[&str] = &[
-    ".config/gcloud", ".docker/config.json", "proc/self/environ", "proc/1/environ",
+    ".config/gcloud", ".config/gh/hosts.yml", ".docker/config.json", ".openclaw/credentials", "proc/*/environ",
+    "run/secrets",
 ];
 /// Public halves and lists, which say much but open nothing.
 const SENSITIVE_NAMES: &[&str] =
@@ -35,23 +40,45 @@ const MEMORY_NAMES: &[&str] = &[
 ];
 /// What decides what an agent or its host does.
 const CONTROL_NAMES: &[&str] = &[
-    ".ax-taint.json", ".mcp.json", "claude_desktop_config.json", "mcp.json", "mcp_config.json", "skill.md",
+    ".ax-taint.json", ".bash_aliases", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".envrc",
+    ".mcp.json", ".profile", ".zlogin", ".zprofile", ".zshenv", ".zshrc", "claude_desktop_config.json",
+    "config.fish", "mcp.json", "mcp_config.json", "skill.md",
 ];
 /// Directories of the same.
 const CONTROL_DIRECTORIES: &[&str] = &[".aer", ".claude", ".codex", ".cursor", ".gemini", ".lazaret"];
 /// Parts of paths: what other programs run by themselves.
-const CONTROL_PATHS: &[&str] = &[".git/hooks", ".github/workflows", ".vscode/tasks.json", ".config/autostart"];
+const CONTROL_PATHS: &[&str] = &[
+    ".config/autostart", ".config/systemd", ".git/config", ".git/hooks", ".github/workflows", ".vscode/settings.json",
+    ".vscode/tasks.json", "etc/cron.d", "etc/crontab", "etc/systemd", "library/launchagents", "library/launchdaemons",
+];
 
-/// The classes of a path.
+/// The classes of a path, as it is written and with its `..` followed: who asks for `.ssh/../a` has a
+/// reason to name `.ssh`.
 #[must_use]
 pub fn class_of_path(text: &str) -> Targets {
     let path = normal(text);
     let parts: Vec<&str> = path.split('/').filter(|it| !it.is_empty() && *it != ".").collect();
+    let written = class_of_parts(&parts);
+    if !parts.contains(&"..") {
+        return written;
+    }
+    let mut followed = Vec::with_capacity(parts.len());
+    for part in parts {
+        if part == ".." {
+            followed.pop();
+        } else {
+            followed.push(part);
+        }
+    }
+    written.union(class_of_parts(&followed))
+}
+
+fn class_of_parts(parts: &[&str]) -> Targets {
     let Some(name) = parts.last().copied() else { return Targets::NONE };
     // A word is no file: `secret` in a sentence, `token` as a parameter.
     let looks_like_file = parts.len() > 1 || name.contains('.') || name.starts_with("id_");
     let is_in = |directories: &[&str]| parts.iter().any(|it| directories.contains(it));
-    let has = |paths: &[&str]| paths.iter().any(|it| has_parts(&parts, it));
+    let has = |paths: &[&str]| paths.iter().any(|it| has_parts(parts, it));
 
     let mut found = Targets::NONE;
     let secret = (looks_like_file && SECRET_NAMES.contains(&name))
@@ -75,11 +102,27 @@ pub fn class_of_path(text: &str) -> Targets {
     found
 }
 
+/// So often an address may be encoded over and over.
+const ENCODINGS_MAX: usize = 3;
+
 /// The form in which names are compared.
 fn normal(text: &str) -> String {
-    let decoded = percent_decoded(text.trim());
-    let lower = decoded.replace('\\', "/").to_lowercase();
-    let parts = lower.split('/').map(|part| {
+    let mut decoded = text.trim().to_owned();
+    for _ in 0..ENCODINGS_MAX {
+        if decoded.contains('%') {
+            decoded = percent_decoded(&decoded);
+        }
+    }
+    if decoded.is_ascii() {
+        return joined(&decoded.replace('\\', "/").to_ascii_lowercase());
+    }
+    // Some disks hold `ｓoul.md` and `ſoul.md` for `soul.md`; no honest name has either.
+    let plain: String = decoded.nfkc().filter(|it| !is_invisible(*it)).collect();
+    joined(&plain.replace('\\', "/").to_lowercase())
+}
+
+fn joined(path: &str) -> String {
+    let parts = path.split('/').map(|part| {
         // `name::$DATA` and `name.` are `name` to some systems.
         let part = part.split_once("::").map_or(part, |(name, _)| name);
         if part.chars().all(|it| it == '.') { part } else { part.trim_end_matches(['.', ' ']) }
@@ -88,9 +131,6 @@ fn normal(text: &str) -> String {
 }
 
 fn percent_decoded(text: &str) -> String {
-    if !text.contains('%') {
-        return text.to_owned();
-    }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
@@ -112,7 +152,8 @@ fn percent_decoded(text: &str) -> String {
 /// Do the parts of `path` stand somewhere in `parts`, side by side?
 fn has_parts(parts: &[&str], path: &str) -> bool {
     let wanted: Vec<&str> = path.split('/').collect();
-    parts.windows(wanted.len()).any(|it| it == wanted.as_slice())
+    let same = |(part, wanted): (&&str, &&str)| *wanted == "*" || part == wanted;
+    parts.windows(wanted.len()).any(|it| it.iter().zip(&wanted).all(same))
 }
 
 #[cfg(test)]
@@ -124,7 +165,8 @@ mod tests {
         for path in [
             ".env", "/srv/app/.env.local", "prod.env", ".env~", ".ENV", "id_rsa", "~/.ssh/id_rsa.bak", "server.PEM",
             "C:\\Users\\x\\.aws\\credentials", ".env::$DATA", "/home/a/%2Essh/config", ".env. ", "/etc/shadow",
-            "/proc/self/environ", "~/.docker/config.json",
+            "/proc/self/environ", "/proc/4711/environ", "~/.docker/config.json", "%252Eenv", "a/../.env", "x/．env",
+            "/app/.env/.", ".config/x/../gcloud/a",
         ] {
             assert!(class_of_path(path).contains(Target::SecretFile), "{path}");
         }
@@ -135,10 +177,10 @@ mod tests {
 
     #[test]
     fn memory_and_control_plane_are_known() {
-        for path in ["SOUL.md", "soul.md ", "work/MEMORY.md", "CLAUDE.md", "a/AGENTS.MD."] {
+        for path in ["SOUL.md", "soul.md ", "ſoul.md", "so\u{200b}ul.md", "work/MEMORY.md", "CLAUDE.md", "a/AGENTS.MD."] {
             assert!(class_of_path(path).contains(Target::DurableMemory), "{path}");
         }
-        for path in [".mcp.json", "x/.claude/settings.json", ".git/hooks/pre-commit", ".ax-taint.json"] {
+        for path in [".mcp.json", "x/.claude/settings.json", ".git/hooks/pre-commit", ".git/x/../hooks/a", ".ax-taint.json", "/home/u/.bashrc"] {
             assert!(class_of_path(path).contains(Target::ControlPlane), "{path}");
         }
         assert_eq!(class_of_path("src/main.rs"), Targets::NONE);

@@ -1,6 +1,10 @@
 //! Classes of hosts, by name: who serves to carry data off, who tunnels to somebody's machine.
 
 use policy::{Target, Targets};
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::addresses;
+use crate::taint::is_invisible;
 
 /// Services that show anybody what was sent to them.
 const CARRIERS: &[&str] = &[
@@ -17,10 +21,11 @@ const LOCAL: &[&str] = &["localhost", "localhost.localdomain", "ip6-localhost"];
 /// dials it to find out.
 #[must_use]
 pub fn class_of_host(text: &str) -> Targets {
-    let Some(host) = host_of(text) else { return Targets::NONE };
+    let text = plain(text);
+    let Some(place) = Place::of(&text) else { return Targets::NONE };
     let is_under = |list: &[&str]| {
         list.iter().any(|it| {
-            host.strip_suffix(it).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+            place.host.strip_suffix(it).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         })
     };
     let mut found = Targets::NONE;
@@ -30,21 +35,61 @@ pub fn class_of_host(text: &str) -> Targets {
     if is_under(TUNNELS) {
         found = found.with(Target::TunnelDomain);
     }
-    if is_under(LOCAL) {
+    if is_under(LOCAL) || place.is_private_address() {
         found = found.with(Target::PrivateAddress);
     }
     found
 }
 
-/// The host of an address, with or without scheme, as `a.example`.
-fn host_of(text: &str) -> Option<String> {
-    let text = text.trim().to_lowercase().replace('\\', "/");
-    let text: String = text.chars().map(|it| if "。．｡".contains(it) { '.' } else { it }).collect();
-    let after = text.split_once("://").map_or(text.as_str(), |(_, after)| after);
-    let authority = after.trim_start_matches('/').split(['/', '?', '#']).next()?;
-    let host = authority.rsplit('@').next()?;
-    let host = host.split(':').next()?.trim_end_matches('.');
-    (!host.is_empty()).then(|| host.to_owned())
+/// Where a text points to.
+struct Place<'a> {
+    host: &'a str,
+    has_scheme: bool,
+    /// Is it written as something to go to, by a scheme, a port or a path?
+    is_used: bool,
+}
+
+impl<'a> Place<'a> {
+    fn of(text: &'a str) -> Option<Self> {
+        let (has_scheme, after) = match text.split_once("://") {
+            Some((_, after)) => (true, after),
+            None => (text.starts_with("//"), text),
+        };
+        let after = after.trim_start_matches('/');
+        let (authority, rest) = after.split_at(after.find(['/', '?', '#']).unwrap_or(after.len()));
+        let host = authority.rsplit('@').next()?;
+        let (host, port) = match host.strip_prefix('[') {
+            Some(inner) => inner.split_once(']')?,
+            None => host.split_at(host.find(':').unwrap_or(host.len())),
+        };
+        let host = host.trim_end_matches('.');
+        // `10.0.0.0/8` is a range, and no page.
+        let is_page = rest.starts_with(['/', '?', '#'])
+            && !rest.trim_start_matches('/').starts_with(|it: char| it.is_ascii_digit());
+        let is_used = has_scheme || port.len() > 1 || is_page;
+        (!host.is_empty()).then_some(Self { host, has_scheme, is_used })
+    }
+
+    /// A bare number may be anything. Four of them with dots are an address, and a private one is
+    /// counted where it is used as one; that of a cloud's keeper of credentials everywhere.
+    fn is_private_address(&self) -> bool {
+        match addresses::parse(self.host, self.has_scheme) {
+            Some(address) if self.is_used => addresses::is_private(address),
+            Some(address) => addresses::is_link_local(address),
+            None => false,
+        }
+    }
+}
+
+/// The form in which hosts are compared.
+fn plain(text: &str) -> String {
+    let text = text.trim();
+    if text.is_ascii() {
+        return text.to_ascii_lowercase().replace('\\', "/");
+    }
+    let text: String = text.nfkc().filter(|it| !is_invisible(*it)).collect();
+    let text = text.to_lowercase().replace('\\', "/");
+    text.chars().map(|it| if "。．｡".contains(it) { '.' } else { it }).collect()
 }
 
 #[cfg(test)]
@@ -62,7 +107,15 @@ mod tests {
         for text in ["https://notwebhook.site", "https://webhook.site.example", "webhook", ""] {
             assert!(!class_of_host(text).contains(Target::BlockedDomain), "{text}");
         }
-        assert!(class_of_host("http://localhost:80/").contains(Target::PrivateAddress));
+        for text in [
+            "http://localhost:80/", "localhost", "http://127.1/", "http://[::1]:80/", "127.0.0.1:8080", "10.0.0.1/admin",
+            "http://169.254.169.254/latest/", "169.254.169.254", "//0x7f000001", "http://①②⑦.0.0.1/",
+        ] {
+            assert!(class_of_host(text).contains(Target::PrivateAddress), "{text}");
+        }
+        for text in ["10.0.0.1", "10.0.0.0/8", "2024/notes.md", "12:30", "1.2.3", "http://8.8.8.8/", "[1]", "[", "::"] {
+            assert!(!class_of_host(text).contains(Target::PrivateAddress), "{text}");
+        }
         assert!(class_of_host("x.ngrok.io").contains(Target::TunnelDomain));
     }
 }

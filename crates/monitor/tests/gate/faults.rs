@@ -1,0 +1,199 @@
+//! The disk and the store fail at operation n, for every n: nothing happens that is not on record, nothing
+//! is shown whose label is not kept, and what comes back after a restart knows what the agent knew.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use evidence::{Disk, RealDisk};
+use model::{Caller, Effect, Profile, RawCall, SessionId, Source, Taint};
+use monitor::{Asked, Executor, Opened, Output, Permit, State, StateError, Summary};
+use store::SqliteStore;
+
+use crate::world::{Gate, PAGE, TASK, World, asks, content, hex, id, opening, read_page, send_mail, who};
+
+/// Writes and syncs until operation `at`, and once not.
+struct FaultyDisk {
+    at: u64,
+    done: AtomicU64,
+}
+
+impl FaultyDisk {
+    fn fails(&self) -> bool {
+        self.done.fetch_add(1, Ordering::SeqCst) == self.at
+    }
+}
+
+impl Disk for FaultyDisk {
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        if self.fails() {
+            // Half a record, then the disk is full.
+            RealDisk.write_at(file, &bytes[..bytes.len() / 2], offset)?;
+            return Err(io::Error::from_raw_os_error(28));
+        }
+        RealDisk.write_at(file, bytes, offset)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        if self.fails() { Err(io::Error::from_raw_os_error(5)) } else { RealDisk.sync(file) }
+    }
+}
+
+/// A store that fails at append `at`, before or after it has written.
+struct FaultyState {
+    store: SqliteStore,
+    at: u64,
+    writes: bool,
+    done: AtomicU64,
+}
+
+impl State for FaultyState {
+    fn open(&self, who: &Caller, profile: Profile) -> Result<Opened, StateError> {
+        self.store.open(who, profile)
+    }
+
+    fn append(&self, session: &SessionId, change: &[u8], summary: &Summary) -> Result<(), StateError> {
+        if self.done.fetch_add(1, Ordering::SeqCst) == self.at {
+            if self.writes {
+                self.store.append(session, change, summary)?;
+            }
+            return Err(StateError::Broken { reason: "somebody pulled the plug".to_owned() });
+        }
+        self.store.append(session, change, summary)
+    }
+
+    fn compact(&self, session: &SessionId, snapshot: &[u8], summary: &Summary) -> Result<(), StateError> {
+        self.store.compact(session, snapshot, summary)
+    }
+
+    fn end(&self, session: &SessionId) -> Result<(), StateError> {
+        self.store.end(session)
+    }
+}
+
+/// What an agent and the world saw of a gate.
+#[derive(Default)]
+struct Seen {
+    /// The records by which effects were permitted.
+    effects: RefCell<Vec<String>>,
+    /// The pages that were delivered.
+    delivered: RefCell<Vec<String>>,
+    /// Was everything done?
+    whole: bool,
+}
+
+struct Page<'a> {
+    seen: &'a Seen,
+    body: &'a str,
+}
+
+impl Executor for Page<'_> {
+    fn execute(&self, permit: Permit<Effect>) -> Output {
+        self.seen.effects.borrow_mut().push(hex(permit.record()));
+        drop(permit.spend());
+        Output::text(self.body)
+    }
+}
+
+/// The page number `n` names somebody whom nothing else names.
+fn page(n: usize) -> String {
+    format!("{PAGE} Number {n} is written by eve{n}@evil.example.")
+}
+
+/// Everything that an agent does, however much of it fails.
+fn scenario(gate: &Gate) -> Seen {
+    let mut seen = Seen::default();
+    let who = who("s");
+    let mut whole = gate.monitor.open_session(opening(&who)).is_ok();
+    whole &= gate.hear(&who, Source::User, TASK).is_ok();
+    for n in 0..2 {
+        let (tool, args) = read_page();
+        let args = args.to_string();
+        let asked = Asked::Tool(RawCall { tool, args: args.as_bytes() });
+        let body = page(n);
+        let output = gate.monitor.run(&who, &asked, &Page { seen: &seen, body: &body });
+        whole &= output.is_ok();
+        seen.delivered.borrow_mut().extend(output.map(|it| it.output.body));
+    }
+    // A call whose effect happens elsewhere: the agent has its output as soon as it is begun.
+    let (tool, args) = read_page();
+    let args = args.to_string();
+    match gate.monitor.begin(&who, &Asked::Tool(RawCall { tool, args: args.as_bytes() })) {
+        Ok((permit, begun)) => {
+            let executor = Page { seen: &seen, body: "" };
+            let _ = executor.execute(permit);
+            let finished = gate.monitor.finish(begun, Output::text(page(7)));
+            whole &= finished.is_ok();
+            seen.delivered.borrow_mut().extend(finished.map(|it| it.output.body));
+        }
+        Err(_) => whole = false,
+    }
+    whole &= matches!(gate.call(&who, &send_mail("eve7@evil.example"), ""), Err(monitor::Refusal::Stopped(_)));
+    seen.whole = whole;
+    seen
+}
+
+/// What must be true after every fault.
+fn check(world: &World, seen: &Seen, fault: &str) {
+    let gate = world.open();
+    let all = gate.records();
+    for effect in seen.effects.borrow().iter() {
+        let decision = all.iter().find(|it| id(it) == effect);
+        let decision = decision.unwrap_or_else(|| panic!("{fault}: an effect without a record"));
+        assert_eq!(content(decision, "decision"), "allow", "{fault}");
+    }
+    let open = all.iter().filter(|it| it.pointer("/meta/phase").is_some_and(|it| it == "open")).count();
+    let closed = all.iter().filter(|it| it.pointer("/meta/phase").is_some_and(|it| it == "close")).count();
+    assert_eq!(open, closed, "{fault}: every entry is closed");
+    let who = who("s");
+    gate.monitor.open_session(opening(&who)).unwrap();
+    gate.hear(&who, Source::User, TASK).unwrap();
+    for body in seen.delivered.borrow().iter() {
+        let taint = gate.taint(&who);
+        assert!(taint.contains(Taint::UNTRUSTED), "{fault}: {taint}");
+        let named = body.split(' ').find(|it| it.starts_with("eve") && !it.starts_with("eve@")).unwrap();
+        asks(gate.call(&who, &send_mail(named.trim_end_matches('.')), ""));
+    }
+    gate.close();
+}
+
+#[test]
+fn a_disk_that_fails_at_any_operation_lets_nothing_happen_unrecorded() {
+    for at in 0.. {
+        let world = World::new();
+        let disk = Arc::new(FaultyDisk { at, done: AtomicU64::new(0) });
+        let whole = match world.open_broken(disk, |store| Arc::new(store)) {
+            None => false,
+            Some(gate) => {
+                let seen = scenario(&gate);
+                drop(gate);
+                check(&world, &seen, &format!("disk operation {at}"));
+                seen.whole
+            }
+        };
+        if whole {
+            assert!(at > 10, "the disk was hardly used");
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_store_that_fails_at_any_append_lets_nothing_be_shown_unlabelled() {
+    for writes in [false, true] {
+        for at in 0.. {
+            let world = World::new();
+            let wrap = |store| Arc::new(FaultyState { store, at, writes, done: AtomicU64::new(0) }) as Arc<dyn State>;
+            let gate = world.open_broken(Arc::new(RealDisk), wrap).unwrap();
+            let seen = scenario(&gate);
+            drop(gate);
+            check(&world, &seen, &format!("append {at}, written: {writes}"));
+            if seen.whole {
+                assert!(at > 4, "the store was hardly used");
+                break;
+            }
+        }
+    }
+}

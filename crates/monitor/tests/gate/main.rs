@@ -1,0 +1,22 @@
+//! The gate as a whole: the real path on a real journal and a real store, with faults, kills, restarts
+//! and people.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
+mod concurrency;
+mod confirmations;
+mod crash;
+mod faults;
+mod layers;
+mod lost;
+mod outputs;
+mod path;
+mod properties;
+mod restart;
+mod targets;
+mod world;
