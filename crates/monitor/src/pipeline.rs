@@ -91,7 +91,8 @@ impl Monitor {
         asked: &Asked<'_>,
     ) -> Result<(Permit<Effect>, Begun), Refusal> {
         let now = self.now();
-        let session = self.sessions().get(who)?;
+        let session = self.sessions().get(who);
+        let session = session.map_err(|error| self.not_understood(who, asked, error))?;
         // Held until the decision is recorded: no label joins the session between the judging and the
         // permit, and a call beside this one is judged after it.
         let mut session = session.lock();
@@ -182,7 +183,7 @@ impl Monitor {
 
     /// INVARIANT (NothingSilent): what was not understood leaves a record too.
     fn not_understood(&self, who: &Caller, asked: &Asked<'_>, error: Refusal) -> Refusal {
-        let new = record::malformed(who, asked.bytes(), &error.to_string());
+        let new = record::malformed(who, asked.bytes(), &error);
         match self.journal().append(new) {
             Ok(_) => error,
             Err(lost) => lost.into(),

@@ -2,12 +2,14 @@
 
 use aegx::{Digest, Principal, RecordType};
 use evidence::{Content, NewRecord};
+use model::ipc::ActionName;
 use model::{Caller, EffectKind, Kind, Objection, Profile, Source, Taint, TaintTag};
 use serde_json::{Map, Value, json};
 
 use crate::output::Output;
 use crate::preview::{ARGS_PREVIEW_CHARS_MAX, PREVIEW_CHARS_MAX, preview, preview_bytes};
 use crate::proposed::Proposed;
+use crate::refusal::Refusal;
 use crate::ruling::Ruling;
 
 /// How many objections a record lists.
@@ -81,14 +83,26 @@ pub(crate) fn outcome(
     NewRecord { taint, parents, ..of(who, RecordType::ToolResult, kind.as_str(), Principal::Tool, content) }
 }
 
-/// Bytes that were no call.
-pub(crate) fn malformed(who: &Caller, asked: &[u8], error: &str) -> NewRecord {
+/// Bytes that were no call, with everything that is wrong with them.
+pub(crate) fn malformed(who: &Caller, asked: &[u8], refusal: &Refusal) -> NewRecord {
+    let (action, details) = match refusal {
+        Refusal::Message(error) => (error.action(), error.details()),
+        Refusal::Stopped(_)
+        | Refusal::Malformed(_)
+        | Refusal::UnknownTool(_)
+        | Refusal::NoSession(_)
+        | Refusal::Withheld(_)
+        | Refusal::NotRecorded(_)
+        | Refusal::NotKept(_) => (None, Vec::new()),
+    };
     let content = json!({
+        "action": action.map(ActionName::as_str),
         "bytes": asked.len(),
         "decision": "deny",
-        "error": preview(error, PREVIEW_CHARS_MAX),
+        "details": details,
+        "error": preview(&refusal.to_string(), PREVIEW_CHARS_MAX),
         "preview": preview_bytes(asked, PREVIEW_CHARS_MAX),
-        "rule": "malformed-call",
+        "rule": refusal.rule(),
     });
     of(who, RecordType::GuardDecision, "malformed", Principal::Tool, content)
 }

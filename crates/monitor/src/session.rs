@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aegx::{Digest, Principal};
-use model::{Caller, Decision, Objection, Profile, Source, Taint, TaintTag};
+use model::{Caller, Decision, Flow, Objection, Profile, Source, Taint, TaintTag, Trust};
 use policy::Confirmed;
 
 use crate::admission::Admission;
@@ -185,7 +185,7 @@ impl Session {
         let label = inspected.label(asked, record, now);
         let outcome = match inspected.output.status {
             Status::Done => Outcome::Done,
-            Status::Failed => Outcome::Failed,
+            Status::Failed | Status::NotBegun => Outcome::Failed,
         };
         let seen = Observation::proposed(&asked.effect).with_outcome(outcome);
         let before = self.risk.snapshot().clone();
@@ -195,9 +195,12 @@ impl Session {
             change.taint = self.taint.delta(label, &inspected.output.body);
         }
         change.risk = (*self.risk.snapshot() != before).then(|| self.risk.snapshot().clone());
+        // A row of memory that came from outside is not believed for the sake of the memory.
+        let carried = inspected.output.tags.iter().any(|it| taint::is_outside(it.taint));
+        let output = if carried { Trust::Untrusted } else { asked.call.flow.output };
         change.provenance = Some(self.ledger.returned(
             &asked.call.call,
-            &asked.call.flow,
+            &Flow { output, ..Flow::clone(&asked.call.flow) },
             &asked.act,
             Body::Text(&inspected.output.body),
             &flagged_parts,
