@@ -16,6 +16,8 @@ use crate::ruling::Ruling;
 const OBJECTIONS_MAX: usize = 20;
 /// How many sinks a record lists.
 const SINKS_MAX: usize = 40;
+/// How much of what is wrong with a message a record lists.
+const DETAILS_MAX: usize = 10;
 
 /// A session began, or was found again after a restart.
 pub(crate) fn session_start(who: &Caller, profile: Profile, resumed: bool) -> NewRecord {
@@ -86,7 +88,9 @@ pub(crate) fn outcome(
 /// Bytes that were no call, with everything that is wrong with them.
 pub(crate) fn malformed(who: &Caller, asked: &[u8], refusal: &Refusal) -> NewRecord {
     let (action, details) = match refusal {
-        Refusal::Message(error) => (error.action(), error.details()),
+        Refusal::Message(error) => {
+            (error.action(), error.details().into_iter().take(DETAILS_MAX).collect())
+        }
         Refusal::Stopped(_)
         | Refusal::Malformed(_)
         | Refusal::UnknownTool(_)
