@@ -4,6 +4,7 @@ mod check;
 mod demo;
 mod evidence;
 mod home;
+mod ipc;
 mod output;
 mod replay;
 mod run;

@@ -9,7 +9,7 @@ use aegx::Principal;
 use evidence::{Clock, Config, Durability, Journal, SystemClock};
 use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId};
 use monitor::provenance::Catalogue;
-use monitor::{Admission, Asked, Begun, Heard, Monitor, Opening, Output, Refusal, Setup, Status, Verdict};
+use monitor::{Asked, Begun, Heard, Monitor, Opening, Output, Refusal, Setup, Status, Verdict};
 use policy::Policy;
 use store::SqliteStore;
 
@@ -21,6 +21,8 @@ use crate::run::Failure;
 /// The gate and what the trace has told it so far.
 pub(crate) struct Gate {
     monitor: Monitor,
+    /// Where the state lies, and the files by which sessions are admitted.
+    home: PathBuf,
     journal: Arc<Journal>,
     profile: Profile,
     callers: HashMap<SessionId, Caller>,
@@ -75,6 +77,7 @@ impl Gate {
         };
         Ok(Self {
             monitor: Monitor::new(setup),
+            home,
             journal,
             profile: args.profile,
             callers: HashMap::new(),
@@ -93,7 +96,8 @@ impl Gate {
                 let who = Caller { session: session.clone(), user, agent, door };
                 let profile = profile.unwrap_or(self.profile);
                 let principal = Principal::User;
-                let admission = Admission::OnePerson;
+                let admission = host::admission(&self.home, &who, &tools)
+                    .map_err(|it| Stop::Trace(it.to_string()))?;
                 let opening = Opening { who: who.clone(), principal, profile, admission, tools };
                 self.monitor.open_session(opening).map_err(|it| Stop::Trace(it.to_string()))?;
                 self.callers.insert(session, who);

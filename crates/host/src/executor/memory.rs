@@ -9,12 +9,14 @@ use serde_json::{Map, Value, json};
 use store::{Memory, MemoryError, MemoryRow};
 
 pub(super) fn write(memory: &dyn Memory, permit: Permit<MemoryWrite>, now: i64) -> Output {
+    let own = permit.tag().cloned();
     match memory.write(permit, now) {
-        // The tag that the content had already is the session's from now on.
         Ok(written) => {
             let id = written.id.to_string();
             let body = json!({ "id": id, "duplicate": written.is_duplicate });
-            Output { tags: written.tag.into_iter().collect(), ..Output::text(body.to_string()) }
+            // Who writes what is known to be from outside has it from outside, whatever the way.
+            let tags = written.tag.filter(|it| own.as_ref() != Some(it)).into_iter().collect();
+            Output { tags, ..Output::text(body.to_string()) }
         }
         Err(error) => failed(&error),
     }

@@ -1,6 +1,7 @@
 //! Serving one session: every frame that comes by its socket, or by stdin, gets its answer.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -15,7 +16,6 @@ use super::frame::{self, FrameError, Limits};
 use super::socket::Socket;
 use super::stop::Stop;
 use super::wire::{Ends, Wire};
-use std::os::fd::AsFd;
 
 /// How many connections a session has at once. Whoever comes then waits until another has gone.
 pub const CONNECTIONS_MAX: usize = 16;
