@@ -5,6 +5,7 @@ mod demo;
 mod evidence;
 mod gate;
 mod home;
+mod ipc;
 mod output;
 mod policy;
 mod replay;

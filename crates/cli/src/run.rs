@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{check, demo, evidence, gate, output, policy, replay, schema, sessions, taint};
+use crate::{check, demo, evidence, gate, ipc, output, policy, replay, schema, sessions, taint};
 
 /// A security runtime for AI agents.
 ///
@@ -31,6 +31,7 @@ enum Command {
     Check(check::Args),
     Schema(schema::Args),
     Evidence(Box<evidence::Args>),
+    Ipc(ipc::Args),
     Replay(replay::Args),
     Policy(policy::Args),
     Gate(gate::Args),
@@ -45,6 +46,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Evidence(args) => evidence::run(*args),
+        Command::Ipc(args) => ipc::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Policy(args) => policy::run(&args),
         Command::Gate(args) => gate::run(&args),

@@ -90,6 +90,9 @@ impl Inspected {
     }
 
     fn source(&self, asked: &Understood) -> Source {
+        if self.output.status == Status::NotBegun {
+            return Source::Agent;
+        }
         if let Effect::Action(action) = &asked.effect {
             return source_of_action(action);
         }
@@ -98,7 +101,7 @@ impl Inspected {
             (Trust::Trusted, _) | (Trust::Own, Status::Done) => Source::Agent,
             // Whoever it was sent to may have written the error.
             (Trust::Own, Status::Failed) if flow.reach == Reach::Send => Source::Tool,
-            (Trust::Own, Status::Failed) => Source::Agent,
+            (Trust::Own, Status::Failed | Status::NotBegun) => Source::Agent,
             (Trust::Untrusted, _) if flow.egress && flow.reach == Reach::Read => Source::Web,
             (Trust::Untrusted, _) => Source::Tool,
         }

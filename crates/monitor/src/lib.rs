@@ -33,6 +33,7 @@ mod verdict;
 
 pub use admission::Admission;
 pub use asked::Asked;
+pub use guards::TAINT_BLOCKED;
 pub use monitor::{Heard, Monitor, OpenError, Opening, Setup, Understanding};
 pub use output::{OUTPUT_BYTES_MAX, Output, Status};
 pub use permit::{Granted, Permit};

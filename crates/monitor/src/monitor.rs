@@ -164,7 +164,7 @@ impl Monitor {
     /// INVARIANT (NothingSilent): who asks for a session of somebody else is on record.
     fn not_yours(&self, who: &Caller) -> Result<OpenError, OpenError> {
         let error = StateError::NotYours { session: who.session.clone() };
-        let new = record::turned_away(who, b"", "no-session", &error.to_string());
+        let new = record::turned_away(who, b"", &Refusal::NoSession(who.session.clone()));
         self.journal().append(new)?;
         Ok(error.into())
     }
@@ -267,7 +267,7 @@ impl Monitor {
 
     /// INVARIANT (NothingSilent): what was turned away before it could be judged leaves a record too.
     pub(crate) fn turned_away(&self, who: &Caller, asked: &[u8], error: Refusal) -> Refusal {
-        let new = record::turned_away(who, asked, error.rule(), &error.to_string());
+        let new = record::turned_away(who, asked, &error);
         match self.journal().append(new) {
             Ok(_) => error,
             Err(lost) => lost.into(),

@@ -235,7 +235,7 @@ impl Session {
         let label = inspected.label(asked, came);
         let outcome = match inspected.output.status {
             Status::Done => Outcome::Done,
-            Status::Failed => Outcome::Failed,
+            Status::Failed | Status::NotBegun => Outcome::Failed,
         };
         let seen = Observation::proposed(&asked.effect).with_outcome(outcome);
         let before = self.risk.snapshot().clone();

@@ -8,7 +8,7 @@ use aegx::Principal;
 use evidence::{Clock, Durability, SystemClock};
 use model::ipc::ActionName;
 use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId};
-use monitor::{Admission, Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
+use monitor::{Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
 
 use super::Args;
 use super::event::{Confirmed, Event};
@@ -19,6 +19,8 @@ use crate::run::Failure;
 /// The gate and what the trace has told it so far.
 pub(crate) struct Gate {
     gate: setup::Gate,
+    /// Where the state lies, and the files by which sessions are admitted.
+    home: PathBuf,
     profile: Profile,
     callers: HashMap<SessionId, Caller>,
     /// The tools that each session was given.
@@ -62,6 +64,7 @@ impl Gate {
         let gate = setup::open(&home, durability, policy, catalogue)?;
         Ok(Self {
             gate,
+            home,
             profile: args.profile,
             callers: HashMap::new(),
             tools: HashMap::new(),
@@ -80,7 +83,8 @@ impl Gate {
                 let who = Caller { session: session.clone(), user, agent, door };
                 let profile = profile.unwrap_or(self.profile);
                 let principal = Principal::User;
-                let admission = Admission::OnePerson;
+                let admission = host::admission(&self.home, &who, &tools)
+                    .map_err(|it| Stop::Trace(it.to_string()))?;
                 let names = tools.iter().map(|it| it.name.as_str().to_owned()).collect();
                 self.tools.insert(session.clone(), names);
                 let opening =
