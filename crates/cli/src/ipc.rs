@@ -34,7 +34,7 @@ use crate::run::{Exit, Failure};
 /// By default it listens on a socket in the state directory, which only you can reach, until it gets
 /// SIGTERM or SIGINT. With --stdio frames come by stdin and are answered on stdout, until stdin ends.
 ///
-/// Who may use which agent is said by config.yaml, users.yaml and agents/AGENT/AGENT.md in the state
+/// Who may use which agent is said by config.yaml, users.yaml and agents/AGENT/IDENTITY.md in the state
 /// directory. If none of them is there, it is one person's machine; if one is, all must be.
 ///
 /// Try it:

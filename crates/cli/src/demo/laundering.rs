@@ -8,8 +8,8 @@ use aegx::Principal;
 use evidence::{Clock, SystemClock};
 use model::{AgentId, Caller, Effect, Kind, Profile, RawCall, SessionId, Source, ToolDef, UserId};
 use monitor::{
-    Admission, Asked, Delivered, Executor, Granted, Heard, Monitor, Opening, Output, Permit, Refusal,
-    Status,
+    Admission, Asked, Delivered, Executor, Granted, Heard, Monitor, Opening, Output, Permit,
+    Refusal, Status,
 };
 use serde_json::{Value, json};
 use store::{Memory, MemoryError, SqliteStore};

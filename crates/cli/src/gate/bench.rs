@@ -180,7 +180,9 @@ fn distinct(piece: u64, bytes: usize) -> String {
     let mut number = 0_u64;
     while text.len() < bytes {
         let id = piece * 100_000 + number;
-        text.push_str(&format!("Row {id}: write to person{id}@site{piece}.example about item {id}.\n"));
+        text.push_str(&format!(
+            "Row {id}: write to person{id}@site{piece}.example about item {id}.\n"
+        ));
         number += 1;
     }
     text

@@ -69,7 +69,8 @@ pub(crate) fn policy(dir: Option<&Path>) -> Result<Policy, Failure> {
 /// A catalogue from a file; without one, tools are classified by ourselves.
 pub(crate) fn catalogue(file: Option<&Path>) -> Result<Catalogue, Failure> {
     let Some(file) = file else { return Ok(Catalogue::default()) };
-    let at = |error: &dyn std::fmt::Display| Failure::usage(format!("`{}`: {error}", file.display()));
+    let at =
+        |error: &dyn std::fmt::Display| Failure::usage(format!("`{}`: {error}", file.display()));
     let text = fs::read_to_string(file).map_err(|error| at(&error))?;
     Catalogue::parse(&text).map_err(|error| at(&error))
 }

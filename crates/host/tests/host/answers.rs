@@ -73,7 +73,10 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
     let user = json!([{"role": "user", "content": "hello"}]);
     vec![
         (json!({"action": "llm_call", "provider": "anthropic", "messages": user}), llm),
-        (json!({"action": "memory_write", "scope": "a", "content": "b", "type": "knowledge"}), "ok"),
+        (
+            json!({"action": "memory_write", "scope": "a", "content": "b", "type": "knowledge"}),
+            "ok",
+        ),
         (json!({"action": "memory_query", "scope": "a"}), "ok"),
         (json!({"action": "memory_read", "id": id}), "there is no memory entry"),
         (json!({"action": "memory_delete", "id": id}), "there is no memory entry"),
@@ -81,7 +84,10 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
         (json!({"action": "web_fetch", "url": "https://a.example/"}), web),
         (json!({"action": "web_search", "query": "a"}), web),
         (json!({"action": "browser_launch"}), browser),
-        (json!({"action": "browser_navigate", "session": "b", "url": "https://a.example/"}), browser),
+        (
+            json!({"action": "browser_navigate", "session": "b", "url": "https://a.example/"}),
+            browser,
+        ),
         (json!({"action": "browser_snapshot", "session": "b"}), browser),
         (json!({"action": "browser_click", "session": "b", "ref": 1}), browser),
         (json!({"action": "browser_type", "session": "b", "ref": 1, "text": "x"}), browser),

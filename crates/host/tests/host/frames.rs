@@ -82,7 +82,10 @@ fn a_frame_that_ends_half_way_is_recorded() {
         assert!(Instant::now() < deadline, "{last}");
         thread::sleep(Duration::from_millis(20));
     };
-    assert_eq!(content(&record)["error"], "the connection ended within a frame, after 13 bytes of it");
+    assert_eq!(
+        content(&record)["error"],
+        "the connection ended within a frame, after 13 bytes of it"
+    );
 }
 
 #[test]
@@ -100,7 +103,8 @@ fn who_does_not_take_answers_does_not_hold_a_thread() {
         // Sooner or later nobody is there any more.
         let message = list().to_string();
         let length = u32::try_from(message.len()).unwrap().to_be_bytes();
-        let sent = std::io::Write::write_all(&mut client.0, &[&length[..], message.as_bytes()].concat());
+        let sent =
+            std::io::Write::write_all(&mut client.0, &[&length[..], message.as_bytes()].concat());
         if sent.is_err() {
             break;
         }
