@@ -9,6 +9,8 @@ use std::borrow::Cow;
 use serde_json::{Map, Number, Value};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
+use crate::sorted;
+
 /// The canonical bytes of `value`.
 #[must_use]
 pub fn canonical(value: &Value) -> Vec<u8> {
@@ -89,8 +91,7 @@ pub fn is_rewritten(text: &str) -> bool {
 
 fn write_object(out: &mut Vec<u8>, map: &Map<String, Value>) {
     out.push(b'{');
-    // serde_json's map is ordered by raw bytes, which is the order asked for.
-    for (position, (key, value)) in map.iter().enumerate() {
+    for (position, (key, value)) in sorted::entries(map).enumerate() {
         if position > 0 {
             out.push(b',');
         }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::digest::Digest;
+use crate::sorted;
 
 /// `aegx_version`.
 pub const VERSION: &str = "0.1";
@@ -27,12 +28,20 @@ pub struct Manifest {
     /// When the bundle was begun.
     pub created_at: String,
     /// Optional and covered by no hash; kept if somebody wrote it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "sorted::serialize_option"
+    )]
     pub extensions: Option<Value>,
     /// [`ALGORITHM`].
     pub hash_alg: String,
     /// Optional and covered by no hash; kept if somebody wrote it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "sorted::serialize_option"
+    )]
     pub meta: Option<Value>,
     /// Records, and so audit entries.
     pub record_count: u64,

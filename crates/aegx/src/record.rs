@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::canon;
 use crate::digest::Digest;
+use crate::sorted;
 use crate::timestamp;
 
 /// The only schema there is.
@@ -29,6 +30,7 @@ pub struct Record {
     /// Ids of the records it came from.
     pub parents: Vec<String>,
     /// An object that holds at least `ts`.
+    #[serde(serialize_with = "sorted::serialize")]
     pub meta: Value,
     /// The content, or the name of the blob that holds it.
     pub payload: Payload,
@@ -36,7 +38,11 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     /// Optional, and covered by no hash.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "sorted::serialize_option"
+    )]
     pub extensions: Option<Value>,
 }
 
@@ -164,6 +170,7 @@ pub enum Payload {
     /// In the record.
     Inline {
         /// Any JSON value.
+        #[serde(serialize_with = "sorted::serialize")]
         inline: Value,
     },
     /// In a file named by its hash.

@@ -3,9 +3,11 @@
 mod check;
 mod demo;
 mod evidence;
+mod gate;
 mod home;
 mod ipc;
 mod output;
+mod policy;
 mod replay;
 mod run;
 mod schema;

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use aegx::Sorted;
 use aegx::verify::{is_hidden, printable};
 use indicatif::ProgressBar;
 use serde_json::Value;
@@ -19,7 +20,7 @@ pub(crate) fn json(value: &Value) -> bool {
         it.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
     };
     let mut text = String::new();
-    for it in value.to_string().chars() {
+    for it in Sorted(value).to_string().chars() {
         if is_hidden(it) { text.push_str(&escape(it)) } else { text.push(it) }
     }
     line(&text) && io::stdout().flush().is_ok()

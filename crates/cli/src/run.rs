@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{check, demo, evidence, ipc, output, replay, schema, sessions, taint};
+use crate::{check, demo, evidence, gate, ipc, output, policy, replay, schema, sessions, taint};
 
 /// A security runtime for AI agents.
 ///
@@ -33,6 +33,8 @@ enum Command {
     Evidence(Box<evidence::Args>),
     Ipc(ipc::Args),
     Replay(replay::Args),
+    Policy(policy::Args),
+    Gate(gate::Args),
     Sessions(sessions::Args),
     Taint(taint::Args),
 }
@@ -46,6 +48,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Evidence(args) => evidence::run(*args),
         Command::Ipc(args) => ipc::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Policy(args) => policy::run(&args),
+        Command::Gate(args) => gate::run(&args),
         Command::Sessions(args) => sessions::run(&args),
         Command::Taint(args) => taint::run(&args),
     };

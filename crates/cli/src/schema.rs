@@ -43,7 +43,7 @@ fn print(value: &serde_json::Value, on_one_line: bool) {
     if on_one_line {
         output::json(value);
     } else {
-        output::line(&format!("{value:#}"));
+        output::line(&format!("{:#}", aegx::Sorted(value)));
     }
 }
 

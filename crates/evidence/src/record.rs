@@ -2,7 +2,7 @@
 
 use aegx::record::{Draft, DraftError, Payload, Principal, RecordType};
 use aegx::seal::{Parts, seal_plain};
-use aegx::{Digest, timestamp};
+use aegx::{Digest, Sorted, timestamp};
 use model::{AgentId, Kind, SessionId, Taint};
 use serde_json::{Map, Value};
 
@@ -175,7 +175,8 @@ pub(crate) fn prepare(
     seq: u64,
     unix_seconds: i64,
 ) -> Result<(Prepared, Option<BlobToWrite>), RecordError> {
-    if let Some(key) = new.meta.keys().find(|key| RESERVED.contains(&key.as_str())) {
+    // Of several the first by name, whatever order they are kept in.
+    if let Some(key) = new.meta.keys().filter(|key| RESERVED.contains(&key.as_str())).min() {
         return Err(RecordError::ReservedKey(key.clone()));
     }
     if new.parents.len() > PARENTS_MAX {
@@ -248,7 +249,7 @@ fn write_meta(new: &NewRecord, phase: Phase, seq: u64, ts: &str) -> Result<Vec<u
     }
     let meta = Value::Object(meta);
     check_value(&meta, DEPTH_MAX)?;
-    Ok(serde_json::to_vec(&meta)?)
+    Ok(serde_json::to_vec(&Sorted(&meta))?)
 }
 
 /// A JSON object under construction, of keys and values that need no escaping.
@@ -325,7 +326,7 @@ fn place(content: Content) -> Result<(Place, Option<BlobToWrite>), RecordError> 
         Content::Json(value) => {
             check_value(&value, DEPTH_MAX)?;
             let mut text = Vec::with_capacity(CONTENT_BYTES);
-            serde_json::to_writer(&mut text, &value)?;
+            serde_json::to_writer(&mut text, &Sorted(&value))?;
             if text.len() <= INLINE_BYTES_MAX {
                 return Ok((Place::Inline { value, text }, None));
             }

@@ -15,7 +15,7 @@ use policy::access::{FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Or
 const SETTINGS: &str = "config.yaml";
 const USERS: &str = "users.yaml";
 const AGENTS: &str = "agents";
-const MANIFEST: &str = "AGENT.md";
+const MANIFEST: &str = "IDENTITY.md";
 
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]

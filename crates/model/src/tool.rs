@@ -92,7 +92,13 @@ fn object(
 ) -> Result<Map<String, Value>, ToolError> {
     match fields.get(field) {
         None | Some(Value::Null) => Ok(Map::new()),
-        Some(Value::Object(object)) => Ok(object.clone()),
+        Some(Value::Object(object)) => {
+            // So that two servers that say the same are read as saying the same.
+            let mut object = object.clone();
+            object.sort_keys();
+            object.values_mut().for_each(Value::sort_all_objects);
+            Ok(object)
+        }
         Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::String(_)) => {
             Err(ToolError::Field { field, wanted: "an object" })
         }

@@ -1,7 +1,5 @@
 //! An output that was looked at, and the label that it gets.
 
-use std::ops::Range;
-
 use aegx::Digest;
 use model::ipc::Action;
 use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
@@ -130,9 +128,4 @@ fn origin(asked: &Understood) -> String {
         Some(text) => preview(&format!("{} {text}", asked.tool()), ORIGIN_CHARS_MAX),
         None => asked.tool().to_owned(),
     }
-}
-
-/// Where a text gives orders, for what keeps account of single values.
-pub(crate) fn flagged_parts(text: &str) -> Vec<Range<usize>> {
-    scan::instructions(text).iter().map(|it| it.start..it.end).collect()
 }

@@ -50,6 +50,9 @@ pub struct Opening {
     pub principal: Principal,
     /// How careful it is. A session that is found again keeps its own.
     pub profile: Profile,
+    /// The session of the same user that starts it, if one does. A session that is found again keeps
+    /// its own.
+    pub parent: Option<SessionId>,
     /// By which files it was admitted.
     pub admission: Admission,
     /// Its tools.
@@ -85,6 +88,9 @@ pub enum OpenError {
         /// What is wrong.
         why: String,
     },
+    /// The session that is to start it.
+    #[error("its parent: {0}")]
+    Parent(Refusal),
     /// It cannot be recorded.
     #[error(transparent)]
     Record(#[from] evidence::AppendError),
@@ -102,7 +108,7 @@ impl Monitor {
     /// # Errors
     /// If it belongs to somebody else, or cannot be kept, read or recorded.
     pub fn open_session(&self, opening: Opening) -> Result<(), OpenError> {
-        let Opening { who, principal, profile, admission, tools } = opening;
+        let Opening { who, principal, profile, parent, admission, tools } = opening;
         let tools = self.toolboxes.of(&tools, &self.setup.catalogue)?;
         let opened = self.setup.state.open(&who, profile)?;
         let resumed = !opened.changes.is_empty();
@@ -116,6 +122,11 @@ impl Monitor {
                 why: error.to_string(),
             })?;
             session.take(change);
+        }
+        if let Some(parent) = parent.filter(|_| !resumed) {
+            let inherited = self.inheritance(&parent, &who.user).map_err(OpenError::Parent)?;
+            let change = session.take(inherited);
+            self.keep(&mut session, &change).map_err(OpenError::Parent)?;
         }
         let receipt = self.journal().append(record::session_start(&who, profile, resumed))?;
         if !resumed {
@@ -146,7 +157,8 @@ impl Monitor {
         let record = self.journal().append(new)?.id();
         label.record = record.to_hex().as_str().to_owned();
         let (change, answer) = session.absorb_heard(&label, heard.text, now);
-        self.keep(&session, &change)?;
+        self.keep(&mut session, &change)?;
+        self.tell_parents(&mut session, &change)?;
         Ok(Understanding { record, answer })
     }
 
@@ -158,7 +170,7 @@ impl Monitor {
         let session = self.sessions.get(who)?;
         let mut session = session.lock();
         let change = session.begin_turn();
-        self.keep(&session, &change)
+        self.keep(&mut session, &change)
     }
 
     /// A person says yes to exactly one call, by the hash that its verdict gave.
@@ -184,7 +196,7 @@ impl Monitor {
         let mut session = session.lock();
         self.journal().append(record::by_person(who, "confirmed", content))?;
         let change = session.confirm(grant);
-        self.keep(&session, &change)
+        self.keep(&mut session, &change)
     }
 
     /// Ends a session. Its labels stay where they are kept.
@@ -208,14 +220,19 @@ impl Monitor {
     }
 
     /// Keeps a change. What was not kept must not be built on.
-    pub(crate) fn keep(&self, session: &Session, change: &Change) -> Result<(), Refusal> {
-        if *change == Change::default() {
+    pub(crate) fn keep(&self, session: &mut Session, change: &Change) -> Result<(), Refusal> {
+        let bytes = written(change)?;
+        if bytes == NOTHING {
             return Ok(());
         }
-        let bytes = serde_json::to_vec(change).map_err(|error| StateError::Broken {
-            reason: format!("a change cannot be written: {error}"),
-        })?;
-        Ok(self.setup.state.append(&session.who().session, &bytes, &session.summary())?)
+        let id = session.who().session.clone();
+        self.state().append(&id, &bytes, &session.summary())?;
+        if session.has_kept(bytes.len()) {
+            let snapshot = written(&session.snapshot(self.now()))?;
+            self.state().compact(&id, &snapshot, &session.summary())?;
+            session.was_compacted(snapshot.len());
+        }
+        Ok(())
     }
 
     pub(crate) fn sessions(&self) -> &Sessions {
@@ -226,6 +243,10 @@ impl Monitor {
         &self.setup.journal
     }
 
+    pub(crate) fn state(&self) -> &dyn State {
+        &*self.setup.state
+    }
+
     pub(crate) fn policy(&self) -> &Policy {
         &self.setup.policy
     }
@@ -233,6 +254,15 @@ impl Monitor {
     pub(crate) fn now(&self) -> i64 {
         self.setup.clock.unix_seconds()
     }
+}
+
+/// A change in which nothing changes.
+const NOTHING: &[u8] = b"{}";
+
+fn written(change: &Change) -> Result<Vec<u8>, StateError> {
+    serde_json::to_vec(change).map_err(|error| StateError::Broken {
+        reason: format!("a change cannot be written: {error}"),
+    })
 }
 
 /// What became of a text.

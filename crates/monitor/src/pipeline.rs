@@ -19,6 +19,7 @@ use model::{Caller, Effect, TaintTag};
 use policy::Confirmed;
 
 use crate::asked::Asked;
+use crate::carriers;
 use crate::guards::{self, AFTER, BEFORE};
 use crate::inspected::Inspected;
 use crate::monitor::Monitor;
@@ -122,6 +123,7 @@ impl Monitor {
             return Err(Refusal::Stopped(Box::new(verdict)));
         }
         let entry = self.journal().open_entry_owned(new)?;
+        self.label_what_is_written(&proposed)?;
         let verdict = verdict(&proposed, &ruling, entry.id());
         let lost = session.let_through();
         let understood = proposed.understood().clone();
@@ -142,13 +144,15 @@ impl Monitor {
         let Some(entry) = begun.entry.take() else { return Err(Refusal::NoSession(who.session)) };
 
         // Inspect: look at what came back. An error text is output too.
+        let output = self.with_carried_tags(&who, &begun.understood, output)?;
         let inspected = Inspected::new(output);
         let withheld = guards::review(AFTER, &inspected);
 
         // Absorb, also what is withheld: its length and its moment may say something already.
         let (change, tag) =
             session.absorb_output(&begun.understood, &inspected, entry.id(), self.now());
-        self.keep(&session, &change)?;
+        self.keep(&mut session, &change)?;
+        self.tell_parents(&mut session, &change)?;
 
         // Close, then deliver.
         let kind = begun.understood.kind();
@@ -179,6 +183,30 @@ impl Monitor {
             self.keep(session, &change)?;
         }
         Ok(ruling)
+    }
+
+    /// What a tainted session writes is tainted before it is written.
+    fn label_what_is_written(&self, proposed: &Proposed) -> Result<(), Refusal> {
+        let Some(tag) = proposed.tag() else { return Ok(()) };
+        let written = carriers::written(proposed.who(), proposed.understood());
+        if written.is_empty() {
+            return Ok(());
+        }
+        Ok(self.state().remember_label(&written, tag)?)
+    }
+
+    /// What another session wrote while it was tainted brings its tag back.
+    fn with_carried_tags(
+        &self,
+        who: &Caller,
+        understood: &Understood,
+        mut output: Output,
+    ) -> Result<Output, Refusal> {
+        let read = carriers::read(who, understood, &output.body);
+        if !read.is_empty() {
+            output.tags.extend(self.state().label_of(&read)?);
+        }
+        Ok(output)
     }
 
     /// INVARIANT (NothingSilent): what was not understood leaves a record too.

@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aegx::{Digest, Principal};
-use model::{Caller, Decision, Flow, Objection, Profile, Source, Taint, TaintTag, Trust};
+use model::{Caller, Decision, Flow, Objection, Profile, SessionId, Source, Taint, TaintTag, Trust};
 use policy::Confirmed;
 
 use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
 use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Grant, Message, Pending};
-use crate::inspected::{Inspected, flagged_parts};
+use crate::inspected::Inspected;
 use crate::output::Status;
 use crate::proposed::Proposed;
-use crate::provenance::{Body, Catalogue, Ledger, Traced};
+use crate::provenance::{Body, Catalogue, Ledger, Traced, orders_to_assistant};
 use crate::refusal::Refusal;
 use crate::risk::{Observation, Opener, Outcome, Risk};
 use crate::state::Summary;
@@ -35,13 +35,21 @@ pub(crate) struct Session {
     pub(crate) risk: Risk,
     ledger: Ledger,
     confirmations: Confirmations,
+    /// The session that started this one, of the same user.
+    parent: Option<SessionId>,
     /// Set when a call that was let through never came back.
     lost: Arc<AtomicBool>,
     /// The newest record by which something came in: the parent of what the agent does next.
     newest: Option<Digest>,
     calls: u64,
     stopped: u64,
+    /// Bytes of changes kept since the last snapshot, and those of the snapshot.
+    bytes_kept: usize,
+    snapshot_bytes: usize,
 }
+
+/// Changes of so many bytes are kept before one is put in their place.
+const COMPACT_BYTES_MIN: usize = 1 << 20;
 
 impl Session {
     pub(crate) fn new(
@@ -63,10 +71,13 @@ impl Session {
             risk: Risk::default(),
             ledger: Ledger::new(),
             confirmations: Confirmations::default(),
+            parent: None,
             lost: Arc::default(),
             newest: None,
             calls: 0,
             stopped: 0,
+            bytes_kept: 0,
+            snapshot_bytes: 0,
         }
     }
 
@@ -88,6 +99,21 @@ impl Session {
 
     pub(crate) fn newest(&self) -> Option<Digest> {
         self.newest
+    }
+
+    /// The session that started this one, if a session did.
+    pub(crate) fn parent(&self) -> Option<&SessionId> {
+        self.parent.as_ref()
+    }
+
+    /// What a child took in counts here too, and earns no credit.
+    pub(crate) fn learn_from_child(&mut self, child: &mut Self, change: &Change) -> Change {
+        self.risk.adopt(&mut child.risk);
+        self.take(Change {
+            taint: change.taint.without_credit(),
+            risk: Some(self.risk.snapshot().clone()),
+            ..Change::default()
+        })
     }
 
     /// All flags, with those of outputs that were never seen.
@@ -128,12 +154,12 @@ impl Session {
     /// Uses up the yes to exactly this call.
     pub(crate) fn use_confirmation(&mut self, proposed: &Proposed, now: i64) -> Change {
         let spent = self.confirmations.take(proposed.kind().as_str(), proposed.digest(), now);
-        self.take(Change { confirm: spent, ..Change::default() })
+        self.take(Change { confirm: spent.into_iter().collect(), ..Change::default() })
     }
 
     /// A person says yes: to one call by its hash, or to a kind of action.
     pub(crate) fn confirm(&mut self, grant: Grant) -> Change {
-        self.take(Change { confirm: Some(ConfirmDelta::Granted(grant)), ..Change::default() })
+        self.take(Change { confirm: vec![ConfirmDelta::Granted(grant)], ..Change::default() })
     }
 
     /// Takes in a text. What the user says may be an answer to what was stopped.
@@ -151,8 +177,10 @@ impl Session {
             at: now,
         };
         let (understood, confirm) = self.confirmations.hear(&message);
-        let mut change = Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
-        change.provenance = Some(self.ledger.said(label.source, &label.origin, text, &flagged_parts));
+        let confirm = confirm.into_iter().collect();
+        let mut change =
+            Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
+        change.provenance = Some(self.ledger.said(label.source, &label.origin, text, &orders_to_assistant));
         change.record = Some(label.record.clone());
         self.take_all_but_provenance(&change);
         (change, understood)
@@ -195,15 +223,21 @@ impl Session {
             change.taint = self.taint.delta(label, &inspected.output.body);
         }
         change.risk = (*self.risk.snapshot() != before).then(|| self.risk.snapshot().clone());
-        // A row of memory that came from outside is not believed for the sake of the memory.
-        let carried = inspected.output.tags.iter().any(|it| taint::is_outside(it.taint));
-        let output = if carried { Trust::Untrusted } else { asked.call.flow.output };
+        // A trusted tool that gives back what others wrote is not believed this time.
+        let flow = &asked.call.flow;
+        let outside = label.as_ref().is_some_and(|it| taint::is_outside(it.taint));
+        let output = match inspected.output.status {
+            Status::Done | Status::Failed | Status::NotBegun if outside => Trust::Untrusted,
+            Status::Done | Status::Failed => flow.output,
+            // The host's own words.
+            Status::NotBegun => Trust::Own,
+        };
         change.provenance = Some(self.ledger.returned(
             &asked.call.call,
-            &Flow { output, ..Flow::clone(&asked.call.flow) },
+            &Flow { output, ..(**flow).clone() },
             &asked.act,
             Body::Text(&inspected.output.body),
-            &flagged_parts,
+            &orders_to_assistant,
             &inspected.output.fields_from,
         ));
         self.take_all_but_provenance(&change);
@@ -212,6 +246,9 @@ impl Session {
 
     /// Replays a change that was kept.
     pub(crate) fn take(&mut self, change: Change) -> Change {
+        if let Some(ledger) = &change.ledger {
+            self.ledger = (**ledger).clone();
+        }
         if let Some(delta) = &change.provenance {
             self.ledger.apply(delta);
         }
@@ -229,14 +266,44 @@ impl Session {
         if let Some(snapshot) = &change.risk {
             self.risk = Risk::restore(Default::default(), snapshot.clone());
         }
-        if let Some(delta) = &change.confirm {
+        for delta in &change.confirm {
             self.confirmations.apply(delta);
+        }
+        if let Some(parent) = change.parent.as_deref().and_then(|it| SessionId::parse(it).ok()) {
+            self.parent = Some(parent);
         }
         self.calls = self.calls.max(change.calls);
         self.stopped = self.stopped.max(change.stopped);
         if let Some(record) = change.record.as_deref().and_then(|it| Digest::from_hex(it.as_bytes())) {
             self.newest = Some(record);
         }
+    }
+
+    /// Everything, as one change of an empty session.
+    pub(crate) fn snapshot(&self, now: i64) -> Change {
+        Change {
+            taint: self.taint.snapshot(),
+            ledger: Some(Box::new(self.ledger.clone())),
+            confirm: self.confirmations.snapshot(now).collect(),
+            risk: Some(self.risk.snapshot().clone()),
+            calls: self.calls,
+            stopped: self.stopped,
+            parent: self.parent.as_ref().map(|it| it.as_str().to_owned()),
+            record: self.newest.map(|it| it.to_hex().as_str().to_owned()),
+            ..Change::default()
+        }
+    }
+
+    /// So many bytes were kept. Is it time to keep one change in place of all?
+    pub(crate) fn has_kept(&mut self, bytes: usize) -> bool {
+        self.bytes_kept = self.bytes_kept.saturating_add(bytes);
+        self.bytes_kept > COMPACT_BYTES_MIN.max(self.snapshot_bytes.saturating_mul(2))
+    }
+
+    /// One change of so many bytes stands in place of all.
+    pub(crate) fn was_compacted(&mut self, bytes: usize) {
+        self.bytes_kept = 0;
+        self.snapshot_bytes = bytes;
     }
 
     /// A call was stopped: it counts, and it may wait for the user.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use model::{Caller, SessionId};
+use model::{Caller, SessionId, UserId};
 
 use crate::refusal::Refusal;
 use crate::session::Session;
@@ -28,25 +28,25 @@ pub(crate) struct Sessions(RwLock<HashMap<SessionId, Handle>>);
 impl Sessions {
     /// The session of `who`. A session of somebody else is none of theirs.
     pub(crate) fn get(&self, who: &Caller) -> Result<Handle, Refusal> {
-        let sessions = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let handle = sessions.get(&who.session).cloned();
-        drop(sessions);
-        let handle = handle.ok_or_else(|| Refusal::NoSession(who.session.clone()))?;
-        let is_theirs = {
-            let session = handle.lock();
-            session.who().user == who.user && session.who().agent == who.agent
-        };
+        let handle = self.of_user(&who.session, &who.user)?;
+        let is_theirs = handle.lock().who().agent == who.agent;
         if is_theirs { Ok(handle) } else { Err(Refusal::NoSession(who.session.clone())) }
+    }
+
+    /// A session of the user, whichever agent runs it.
+    pub(crate) fn of_user(&self, id: &SessionId, user: &UserId) -> Result<Handle, Refusal> {
+        let sessions = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let handle = sessions.get(id).cloned();
+        drop(sessions);
+        let handle = handle.ok_or_else(|| Refusal::NoSession(id.clone()))?;
+        let is_theirs = handle.lock().who().user == *user;
+        if is_theirs { Ok(handle) } else { Err(Refusal::NoSession(id.clone())) }
     }
 
     pub(crate) fn insert(&self, session: Session) {
         let id = session.who().session.clone();
         let handle = Handle(Arc::new(Mutex::new(session)));
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(id, handle);
-    }
-
-    pub(crate) fn contains(&self, id: &SessionId) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).contains_key(id)
     }
 
     pub(crate) fn remove(&self, id: &SessionId) {

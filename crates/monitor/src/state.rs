@@ -1,12 +1,13 @@
 //! What a session must not forget when the process dies, and the one trait that keeps it.
 
-use model::{Caller, Profile, SessionId, Taint};
+use aegx::Digest;
+use model::{Caller, Profile, SessionId, Taint, TaintTag};
 
 /// Keeps sessions. What [`State::append`] was given is durable when it returns.
 ///
 /// The changes of a session are opaque here: only the monitor reads them. Replaying them in order
 /// gives the session back, at least as tainted as it was.
-pub trait State: Send + Sync {
+pub trait State: Labels {
     /// Creates the session, or finds it again.
     ///
     /// # Errors
@@ -40,6 +41,23 @@ pub trait State: Send + Sync {
     /// # Errors
     /// If it may not be durable.
     fn end(&self, session: &SessionId) -> Result<(), StateError>;
+}
+
+/// Keeps labels of content by its digests: what came from outside is known again, wherever it turns
+/// up.
+pub trait Labels: Send + Sync {
+    /// The worst label of any of `digests`.
+    ///
+    /// # Errors
+    /// If the store does not work; the content must then be taken as tainted.
+    fn label_of(&self, digests: &[Digest]) -> Result<Option<TaintTag>, StateError>;
+
+    /// Labels each of `digests`. A label that is there becomes worse, never better, and stays until
+    /// a person clears it.
+    ///
+    /// # Errors
+    /// If it may not be durable.
+    fn remember_label(&self, digests: &[Digest], tag: &TaintTag) -> Result<(), StateError>;
 }
 
 /// A session that was created or found.

@@ -1,1 +1,6 @@
 //! Text in, findings out. No I/O, no sessions, no decisions.
+
+mod fold;
+mod instructions;
+
+pub use instructions::{Category, Finding, Verdict, instructions, score, verdict};

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io::{self, Write};
 
+use aegx::Sorted;
 use aegx::verify::printable;
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ pub(crate) fn line(text: &str) {
 
 /// One JSON object on a line of its own.
 pub(crate) fn json(value: &Value) {
-    line(&value.to_string());
+    line(&Sorted(value).to_string());
 }
 
 /// An error, with the program's name as others print it.

@@ -6,6 +6,7 @@ use super::entry::LegacyEntry;
 use super::record::{LegacyMeta, LegacyPayload, LegacyRecord};
 use crate::canon;
 use crate::digest::Digest;
+use crate::sorted;
 use crate::verify::Format;
 
 /// How ids and entry hashes are made.
@@ -135,7 +136,7 @@ fn write_as_it_stands(out: &mut Vec<u8>, value: &Value) {
         Value::Array(items) => canon::write_array(out, items, write_as_it_stands),
         Value::Object(map) => {
             out.push(b'{');
-            for (position, (key, value)) in map.iter().enumerate() {
+            for (position, (key, value)) in sorted::entries(map).enumerate() {
                 if position > 0 {
                     out.push(b',');
                 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::time::Time;
 use crate::record::names;
+use crate::sorted;
 
 /// A record as its line says, believed in nothing but its shape.
 ///
@@ -79,6 +80,7 @@ pub enum LegacyPayload {
     /// In the record.
     Inline {
         /// Any JSON value.
+        #[serde(serialize_with = "sorted::serialize")]
         data: Value,
     },
     /// In a file named by its hash.

@@ -271,6 +271,22 @@ fn what_no_hash_covers_is_refused() {
 }
 
 #[test]
+fn keys_are_hashed_and_stored_sorted_whatever_order_they_came_in() {
+    for recipe in Recipe::ALL {
+        let mut bundle = Bundle::new(recipe);
+        bundle.add(json!({ "kind": "inline", "data": { "b": [{ "y": 1, "x": 2 }], "a": 3 } }), &[]);
+        let stored = r#"{"a":3,"b":[{"x":2,"y":1}]}"#;
+        assert!(bundle.write().codes().is_empty());
+        bundle.edit_records(|lines| {
+            assert!(lines[3].contains(stored), "{}", lines[3]);
+            lines[3] = lines[3].replace(stored, r#"{"b":[{"x":2,"y":1}],"a":3}"#);
+        });
+        assert!(bundle.report(Rules::Compat).ok());
+        assert_eq!(bundle.codes(), ["stored_form"]);
+    }
+}
+
+#[test]
 fn blobs_are_what_and_where_the_records_say() {
     for recipe in Recipe::ALL {
         let mut bundle = Bundle::new(recipe);

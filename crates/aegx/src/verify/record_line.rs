@@ -11,6 +11,7 @@ use crate::archive::Rules;
 use crate::digest::Digest;
 use crate::plain::Plain;
 use crate::record::{Payload, Principal, Record, RecordType, SCHEMA};
+use crate::sorted::Sorted;
 use crate::source::RECORDS;
 use crate::timestamp;
 
@@ -168,7 +169,9 @@ fn check_schema(record: &Record, at: &str, findings: &mut Findings) {
         (false, _) => bad("`meta` is not an object".to_owned()),
         (true, None) => bad("`meta` has no `ts`".to_owned()),
         (true, Some(Value::String(ts))) if timestamp::has_shape(ts) => {}
-        (true, Some(ts)) => bad(format!("`meta.ts` is `{ts}`, not `YYYY-MM-DDTHH:MM:SSZ`")),
+        (true, Some(ts)) => {
+            bad(format!("`meta.ts` is `{}`, not `YYYY-MM-DDTHH:MM:SSZ`", Sorted(ts)));
+        }
     }
     if let Payload::Blob { blob, .. } = &record.payload
         && Digest::from_hex(blob.as_bytes()).is_none()

@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Instant;
 
+use aegx::Sorted;
 use serde_json::{Map, Value};
 
 use super::lines::{Line, Lines};
@@ -101,7 +102,7 @@ fn print(options: Options, id: Value, answer: Result<Answer, String>) -> bool {
         return output::json(&all.map(|(name, value)| (name.to_owned(), value)).collect());
     }
     let text = answer.map_or_else(|error| format!("error     {error}"), |it| it.text);
-    let text = if id.is_null() { text } else { format!("{id}  {text}") };
+    let text = if id.is_null() { text } else { format!("{}  {text}", Sorted(&id)) };
     output::line(&aegx::verify::printable(&text))
 }
 

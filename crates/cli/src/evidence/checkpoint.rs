@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use aegx::{Digest, merkle};
+use aegx::{Digest, Sorted, merkle};
 use evidence::{Config, Filter, Kept, Reader, Tree};
 use serde_json::json;
 
@@ -52,10 +52,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         kept
     };
     let text = match (&prove, args.since) {
-        (Some(id), _) => prove_inclusion(&reader, &kept, id)?.to_string(),
-        (None, Some(old)) => prove_consistency(&reader, &kept, old)?.to_string(),
+        (Some(id), _) => Sorted(&prove_inclusion(&reader, &kept, id)?).to_string(),
+        (None, Some(old)) => Sorted(&prove_consistency(&reader, &kept, old)?).to_string(),
         (None, None) if args.json => {
-            json!({ "size": kept.size, "ts": kept.ts, "note": kept.note }).to_string()
+            let json = json!({ "size": kept.size, "ts": kept.ts, "note": kept.note });
+            Sorted(&json).to_string()
         }
         (None, None) => kept.note.trim_end().to_owned(),
     };

@@ -5,7 +5,7 @@ mod checkpoint;
 mod export;
 mod filter;
 mod import;
-mod machine;
+pub(crate) mod machine;
 pub(crate) mod open;
 mod query;
 mod retain;

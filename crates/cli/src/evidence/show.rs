@@ -1,7 +1,7 @@
 //! Shows records: a table for people, the stored lines for programs.
 
 use aegx::verify::printable;
-use aegx::{Payload, Record};
+use aegx::{Payload, Record, Sorted};
 use evidence::Row;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ pub(crate) fn row(row: &Row, as_json: bool) -> bool {
 
 fn preview(payload: &Payload) -> String {
     let text = match payload {
-        Payload::Inline { inline } => inline.to_string(),
+        Payload::Inline { inline } => Sorted(inline).to_string(),
         Payload::Blob { blob, size, .. } => {
             let name: String = blob.chars().take(12).collect();
             format!("[{size} bytes in blob {name}]")

@@ -2,28 +2,24 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use aegx::Principal;
-use evidence::{Clock, Config, Durability, Journal, SystemClock};
+use evidence::{Clock, Durability, SystemClock};
 use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId};
-use monitor::provenance::Catalogue;
-use monitor::{Asked, Begun, Heard, Monitor, Opening, Output, Refusal, Setup, Status, Verdict};
-use policy::Policy;
-use store::SqliteStore;
+use monitor::{Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
 
 use super::Args;
 use super::event::{Confirmed, Event};
 use super::lines::{Summary, VerdictLine};
+use crate::gate::setup;
 use crate::run::Failure;
 
 /// The gate and what the trace has told it so far.
 pub(crate) struct Gate {
-    monitor: Monitor,
+    gate: setup::Gate,
     /// Where the state lies, and the files by which sessions are admitted.
     home: PathBuf,
-    journal: Arc<Journal>,
     profile: Profile,
     callers: HashMap<SessionId, Caller>,
     /// Calls that were let through and have not come back.
@@ -58,27 +54,14 @@ impl Gate {
             std::env::temp_dir().join(format!("lazaret-replay-{}", SystemClock.unix_micros()))
         });
         let home = args.home.as_ref().or(temporary.as_ref()).cloned().unwrap_or_default();
-        fs::create_dir_all(&home)
-            .map_err(|error| Failure::unable(format!("`{}`: {error}", home.display())))?;
         let durability =
             if temporary.is_some() { Durability::DangerouslyUnsynced } else { Durability::Synced };
-        let mut config = Config::new(home.join("evidence"));
-        config.durability = durability;
-        let (journal, _) = Journal::open(&config).map_err(Failure::unable)?;
-        let journal = Arc::new(journal);
-        let state =
-            SqliteStore::open_with(&home.join("store.sqlite"), durability).map_err(Failure::unable)?;
-        let setup = Setup {
-            journal: Arc::clone(&journal),
-            state: Arc::new(state),
-            policy: Arc::new(policy(args.policy.as_deref())?),
-            catalogue: catalogue(args.catalog.as_deref())?,
-            clock: Arc::new(SystemClock),
-        };
+        let policy = setup::policy(args.policy.as_deref())?;
+        let catalogue = setup::catalogue(args.catalog.as_deref())?;
+        let gate = setup::open(&home, durability, policy, catalogue)?;
         Ok(Self {
-            monitor: Monitor::new(setup),
+            gate,
             home,
-            journal,
             profile: args.profile,
             callers: HashMap::new(),
             begun: HashMap::new(),
@@ -91,21 +74,21 @@ impl Gate {
     /// Lets one thing happen. A call gives a verdict.
     pub(crate) fn take(&mut self, event: Event) -> Result<Option<VerdictLine>, Stop> {
         match event {
-            Event::Session { session, user, agent, profile, tools } => {
+            Event::Session { session, user, agent, profile, parent, tools } => {
                 let door = Kind::of_static("replay");
                 let who = Caller { session: session.clone(), user, agent, door };
                 let profile = profile.unwrap_or(self.profile);
                 let principal = Principal::User;
                 let admission = host::admission(&self.home, &who, &tools)
                     .map_err(|it| Stop::Trace(it.to_string()))?;
-                let opening = Opening { who: who.clone(), principal, profile, admission, tools };
-                self.monitor.open_session(opening).map_err(|it| Stop::Trace(it.to_string()))?;
+                let opening = Opening { who: who.clone(), principal, profile, parent, admission, tools };
+                self.gate.monitor.open_session(opening).map_err(|it| Stop::Trace(it.to_string()))?;
                 self.callers.insert(session, who);
                 self.summary.sessions += 1;
             }
             Event::Content { session, source, text, origin } => {
                 let heard = Heard { source, origin: &origin, text: &text };
-                self.monitor.hear(self.who(&session)?, &heard).map_err(unable)?;
+                self.gate.monitor.hear(self.who(&session)?, &heard).map_err(unable)?;
             }
             Event::Call { session, call, tool, args } => {
                 return self.call(session, call, tool, &args).map(Some);
@@ -115,7 +98,7 @@ impl Gate {
                 if let Some(begun) = self.begun.remove(&(session.clone(), call.clone())) {
                     let status = if error { Status::Failed } else { Status::Done };
                     let output = Output { status, body, fields_from, tags: Vec::new() };
-                    match self.monitor.finish(begun, output) {
+                    match self.gate.monitor.finish(begun, output) {
                         Ok(_) | Err(Refusal::Withheld(_)) => {}
                         Err(error) => return Err(unable(error)),
                     }
@@ -125,12 +108,12 @@ impl Gate {
             }
             Event::Confirm { session, what } => self.confirm(&session, &what)?,
             Event::Turn { session } => {
-                self.monitor.begin_turn(self.who(&session)?).map_err(unable)?;
+                self.gate.monitor.begin_turn(self.who(&session)?).map_err(unable)?;
             }
             Event::End { session } => {
                 self.begun.retain(|(of, _), _| *of != session);
                 self.stopped.retain(|(of, _), _| *of != session);
-                self.monitor.end_session(self.who(&session)?).map_err(unable)?;
+                self.gate.monitor.end_session(self.who(&session)?).map_err(unable)?;
                 self.callers.remove(&session);
             }
         }
@@ -150,7 +133,7 @@ impl Gate {
         if self.begun.contains_key(&key) || self.stopped.contains_key(&key) {
             return Err(Stop::Trace(format!("there is a call `{call}` already")));
         }
-        let verdict = match self.monitor.begin(&who, &asked) {
+        let verdict = match self.gate.monitor.begin(&who, &asked) {
             // Nothing is carried out: the permit goes unused.
             Ok((permit, begun)) => {
                 drop(permit);
@@ -188,14 +171,14 @@ impl Gate {
             Confirmed::Action(name) => {
                 let kind = EffectKind::parse(name)
                     .ok_or_else(|| Stop::Trace(format!("there is no action `{}`", name.escape_debug())))?;
-                self.monitor.confirm_action(who, kind).map_err(unable)
+                self.gate.monitor.confirm_action(who, kind).map_err(unable)
             }
             Confirmed::Call(call) => {
                 let (kind, verdict) = self
                     .stopped
                     .get(&(session.clone(), call.clone()))
                     .ok_or_else(|| Stop::Trace(format!("no call `{}` was stopped", call.escape_debug())))?;
-                self.monitor.confirm_call(who, *kind, verdict.action).map_err(unable)
+                self.gate.monitor.confirm_call(who, *kind, verdict.action).map_err(unable)
             }
         }
     }
@@ -212,10 +195,7 @@ impl Gate {
     /// Ends in order, and removes what nobody wants to keep.
     pub(crate) fn close(mut self) -> Result<(), Failure> {
         self.begun.clear();
-        drop(self.monitor);
-        if let Some(journal) = Arc::into_inner(self.journal) {
-            journal.close().map_err(Failure::unable)?;
-        }
+        self.gate.close()?;
         if let Some(temporary) = self.temporary {
             let _ = fs::remove_dir_all(temporary);
         }
@@ -240,16 +220,4 @@ fn line(session: &SessionId, call: &str, tool: &str, verdict: &Verdict) -> Verdi
 #[expect(clippy::needless_pass_by_value, reason = "used as a function to map errors with")]
 fn unable(refusal: Refusal) -> Stop {
     Stop::Gate(refusal.to_string())
-}
-
-fn policy(dir: Option<&Path>) -> Result<Policy, Failure> {
-    let _ = dir;
-    Policy::embedded().map_err(Failure::usage)
-}
-
-fn catalogue(file: Option<&Path>) -> Result<Catalogue, Failure> {
-    let Some(file) = file else { return Ok(Catalogue::default()) };
-    let at = |error: &dyn std::fmt::Display| Failure::usage(format!("`{}`: {error}", file.display()));
-    let text = fs::read_to_string(file).map_err(|error| at(&error))?;
-    Catalogue::parse(&text).map_err(|error| at(&error))
 }

@@ -57,6 +57,7 @@ impl House {
             who: who.clone(),
             principal: Principal::User,
             profile: Profile::Standard,
+            parent: None,
             admission,
             tools: Vec::new(),
         };
@@ -67,6 +68,11 @@ impl House {
     /// A page reaches the session.
     pub(crate) fn hear_page(&self, who: &Caller, origin: &str, text: &str) {
         self.monitor.hear(who, &Heard { source: Source::Web, origin, text }).unwrap();
+    }
+
+    /// The user says something.
+    pub(crate) fn hear_user(&self, who: &Caller, text: &str) {
+        self.monitor.hear(who, &Heard { source: Source::User, origin: "", text }).unwrap();
     }
 
     pub(crate) fn say(&self, who: &Caller, message: &Value) -> Value {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::error::IpcError;
+use super::shape::sorted;
 use super::table::ActionName;
 use crate::Decision;
 
@@ -62,7 +63,7 @@ impl Answer {
         };
         let done = matches!(self, Self::Done(_));
         answer.insert("ok".to_owned(), done.into());
-        Value::Object(answer)
+        sorted(answer)
     }
 }
 

@@ -80,6 +80,8 @@ impl Reader {
     /// Refuses every field that nobody has taken.
     pub(super) fn nothing_left(&mut self, rest: &mut Map<String, Value>) -> Option<()> {
         let mut outcome = Some(());
+        // Taking the others may have moved them.
+        rest.sort_keys();
         for (name, _) in std::mem::take(rest) {
             outcome = self.refuse(format!("unknown field {}", quoted(&name)));
         }

@@ -134,6 +134,8 @@ impl<'de> Visitor<'de> for Strict<'_> {
             let value = input.next_value_seed(inner)?;
             fields.insert(key, value);
         }
+        // Whatever order the map keeps, nobody can tell in which order the sender wrote.
+        fields.sort_keys();
         Ok(Value::Object(fields))
     }
 }

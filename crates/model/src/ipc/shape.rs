@@ -34,6 +34,13 @@ pub(super) trait Fields: Sized {
     }
 }
 
+/// An object that prints alike whatever order its map keeps.
+pub(super) fn sorted(fields: Map<String, Value>) -> Value {
+    let mut object = Value::Object(fields);
+    object.sort_all_objects();
+    object
+}
+
 /// A field as its schema shows it.
 pub(super) struct Property {
     name: &'static str,

@@ -11,7 +11,7 @@ use super::action::{
     SchedulerRemoveCron, SkillList, SkillPropose, SkillRead, WebFetch, WebSearch,
 };
 use super::issue::Reader;
-use super::shape::{Fields, Property, object_schema};
+use super::shape::{Fields, Property, object_schema, sorted};
 
 /// The field that names the action.
 pub(super) const ACTION: &str = "action";
@@ -114,7 +114,7 @@ impl Action {
     pub fn to_value(&self) -> Value {
         let mut fields = self.to_fields();
         fields.insert(ACTION.to_owned(), self.name().as_str().into());
-        Value::Object(fields)
+        sorted(fields)
     }
 }
 
@@ -131,6 +131,7 @@ impl ActionName {
             fields.insert("title".to_owned(), json!(self.as_str()));
             fields.insert("description".to_owned(), json!(self.about()));
         }
+        schema.sort_all_objects();
         schema
     }
 }

@@ -93,6 +93,31 @@ fn the_other_answers_have_the_shapes_of_the_issue() {
 }
 
 #[test]
+fn whatever_order_a_message_was_written_in_the_answer_is_the_same_to_the_byte() {
+    let texts = [
+        r#"{"z":1,"action":"skill_read","y":{"d":1,"c":2},"x":3}"#,
+        r#"{"x":3,"y":{"c":2,"d":1},"z":1,"action":"skill_read"}"#,
+    ];
+    let unknown = |name| json!({"path": "", "message": format!("unknown field `{name}`")});
+    for text in texts {
+        let answer = refusal(text);
+        let details = answer["details"].as_array().unwrap();
+        let rest = details.get(details.len() - 3..).unwrap();
+        assert_eq!(rest, [unknown("x"), unknown("y"), unknown("z")]);
+        let printed = answer.to_string();
+        assert!(printed.starts_with(r#"{"details":[{"message":"required","path":""#), "{printed}");
+        assert!(
+            printed.ends_with(
+                r#"],"error":"Validation failed for action \"skill_read\"","ok":false}"#
+            )
+        );
+    }
+    let message = r#"{"query":"b","action":"web_search"}"#;
+    let action = ipc::parse(message.as_bytes()).unwrap();
+    assert_eq!(action.to_value().to_string(), r#"{"action":"web_search","query":"b"}"#);
+}
+
+#[test]
 fn the_evidence_learns_what_the_sender_does_not() {
     let error = ipc::parse(br#"{"a":1,"a":2}"#).unwrap_err();
     assert!(matches!(&error, IpcError::Malformed(it) if it.to_string().contains("stands twice")));

@@ -12,6 +12,8 @@ pub(super) enum Tie {
     None,
     /// It shares a telling word with them.
     Related,
+    /// It comes from the place that they name.
+    Place,
     /// It is what they name.
     Designated,
 }
@@ -26,31 +28,49 @@ pub(super) fn call(ledger: &Ledger, args: &[Key], words: &[Key]) -> Tie {
     let link = ledger.cues().link;
     let exact = args.iter().any(|key| {
         let bits = ledger.bits(*key);
-        let given = bits.has(Bits::USER) || bits.has(Bits::DESIGNATED) || bits.has(Bits::HANDED_ON);
+        let given = bits.has(Bits::USER) || bits.has(Bits::DESIGNATED);
         let followed = link && bits.has(Bits::MENTIONED) && !bits.has(Bits::FLAGGED);
         given || followed
     });
     let related = || words.iter().any(|key| ledger.bits(*key).has(Bits::TELLING));
     match (exact, exact || related()) {
-        (true, _) => Tie::Designated,
+        (true, _) => Tie::Place,
         (false, true) => Tie::Related,
         (false, false) => Tie::None,
     }
 }
 
+/// Did a text from outside, and nobody else, name what the call asked for?
+pub(super) fn is_lured(ledger: &Ledger, args: &[Key]) -> bool {
+    let vouched = args.iter().any(|key| ledger.bits(*key).is_vouched_for());
+    let named = args.iter().any(|key| {
+        let bits = ledger.bits(*key);
+        bits.has(Bits::FLAGGED) || (bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON))
+    });
+    named && !vouched
+}
+
 /// What a row says: the rows with the most names of the user's are designated, `best` being that
-/// number among the rows beside it; if there is none, the call may designate them all.
+/// number among the rows beside it; if there is none, the call may make the place count.
 pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: usize) -> Tie {
     let score = score(ledger, row);
-    let designated = score > 0 && score >= best;
-    if designated || (call == Tie::Designated && (alone || best == 0)) {
+    if score > 0 && score >= best {
         return Tie::Designated;
     }
-    let word = |name: &Name| {
+    // A search for the user's words that finds one thing has found the tasks that were handed on.
+    let found = call != Tie::None && alone && ledger.cues().tasks;
+    if (call == Tie::Place && (best == 0 || alone)) || found {
+        return Tie::Place;
+    }
+    if call != Tie::None || is_own(ledger, row) { Tie::Related } else { Tie::None }
+}
+
+/// Do the row's own names share a telling word with the user's?
+pub(super) fn is_own(ledger: &Ledger, row: &Facts) -> bool {
+    row.names.iter().any(|name| {
         let words = name.words.iter().any(|it| ledger.bits(*it).has(Bits::TELLING));
         words || ledger.bits(name.whole).has(Bits::USER)
-    };
-    if call != Tie::None || row.names.iter().any(word) { Tie::Related } else { Tie::None }
+    })
 }
 
 /// Is the name one that the user said, or made of the user's words throughout?
@@ -59,9 +79,10 @@ fn is_named(ledger: &Ledger, name: &Name) -> bool {
         return false;
     }
     let bits = ledger.bits(name.whole);
-    let telling = |keys: &[Key]| keys.iter().filter(|it| ledger.bits(**it).has(Bits::TELLING)).count();
-    let covered = name.words.len() >= 2
-        && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
+    let telling =
+        |keys: &[Key]| keys.iter().filter(|it| ledger.bits(**it).has(Bits::TELLING)).count();
+    let covered =
+        name.words.len() >= 2 && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
     let whole = bits.has(Bits::USER) && !name.words.is_empty();
     // `Jana` is `jana.kovac@…`; `Hansen Gardens` is `office@hansen-gardens.example`.
     whole || covered || telling(&name.who) > 0 || telling(&name.words) >= 2

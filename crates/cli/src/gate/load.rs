@@ -1,0 +1,101 @@
+//! The load of the benchmark: sessions that read something and send something, as agents do.
+
+use std::time::Instant;
+
+use model::{AgentId, Caller, Effect, Kind, Profile, RawCall, SessionId, Source, ToolDef, UserId};
+use monitor::{Admission, Asked, Executor, Heard, Monitor, Opening, Output, Permit};
+use serde_json::json;
+
+use crate::run::Failure;
+
+/// What one caller does over and over.
+pub(crate) struct Load {
+    /// What a reading gives back.
+    text: String,
+    /// The arguments of a sending.
+    send: Vec<u8>,
+    read: Vec<u8>,
+}
+
+impl Load {
+    /// Payloads of so many bytes.
+    pub(crate) fn new(bytes: usize) -> Self {
+        // Words, not one long letter: an atom is looked for in every one of them.
+        let words = "The minutes of the meeting on the harbour wall were read and agreed to. ";
+        let text: String = words.chars().cycle().take(bytes).collect();
+        let send = json!({ "recipient": "ann@example.org", "subject": "Minutes", "body": text });
+        let read = json!({ "query": "minutes" });
+        Self { text, send: send.to_string().into_bytes(), read: read.to_string().into_bytes() }
+    }
+
+    /// One call through the whole gate, and how long it took in nanoseconds.
+    pub(crate) fn call(&self, monitor: &Monitor, who: &Caller, number: u64) -> Result<u64, Failure> {
+        let (tool, args, output) = if number % 2 == 0 {
+            ("search_notes", &self.read, &self.text)
+        } else {
+            ("send_message", &self.send, &String::new())
+        };
+        let executor = NoOp { output };
+        let begun = Instant::now();
+        let asked = Asked::Tool(RawCall { tool, args });
+        monitor.run(who, &asked, &executor).map_err(Failure::unable)?;
+        Ok(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Does nothing and gives back what it was told to.
+struct NoOp<'a> {
+    output: &'a str,
+}
+
+impl Executor for NoOp<'_> {
+    fn execute(&self, permit: Permit<Effect>) -> Output {
+        drop(permit.spend());
+        Output::text(self.output)
+    }
+}
+
+/// Opens a session in which the user has asked for what the load does.
+pub(crate) fn session(monitor: &Monitor, number: u64) -> Result<Caller, Failure> {
+    let who = Caller {
+        session: SessionId::parse(&format!("bench-{number}")).map_err(Failure::usage)?,
+        user: UserId::parse("bench").map_err(Failure::usage)?,
+        agent: AgentId::parse("bench").map_err(Failure::usage)?,
+        door: Kind::of_static("bench"),
+    };
+    let opening = Opening {
+        who: who.clone(),
+        principal: aegx::Principal::User,
+        profile: Profile::Standard,
+        parent: None,
+        admission: Admission::OnePerson,
+        tools: tools()?,
+    };
+    monitor.open_session(opening).map_err(Failure::unable)?;
+    let text = "Search my notes for the minutes of the meeting and send a message with them to \
+                ann@example.org.";
+    let heard = Heard { source: Source::User, origin: "", text };
+    monitor.hear(&who, &heard).map_err(Failure::unable)?;
+    Ok(who)
+}
+
+fn tools() -> Result<Vec<ToolDef>, Failure> {
+    let string = |about: &str| json!({ "type": "string", "description": about });
+    let defs = [
+        json!({
+            "name": "search_notes",
+            "description": "Searches the notes for a text.",
+            "inputSchema": { "type": "object", "properties": { "query": string("What to look for.") } },
+        }),
+        json!({
+            "name": "send_message",
+            "description": "Sends a message to a recipient.",
+            "inputSchema": { "type": "object", "properties": {
+                "recipient": string("Address of the recipient."),
+                "subject": string("Subject of the message."),
+                "body": string("Text of the message."),
+            } },
+        }),
+    ];
+    defs.iter().map(|it| ToolDef::from_value(it).map_err(Failure::usage)).collect()
+}

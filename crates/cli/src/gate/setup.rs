@@ -1,0 +1,75 @@
+//! A gate on a directory: journal, store, policy and catalogue, put together once for all commands.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use evidence::{Config, Durability, Journal, SystemClock};
+use monitor::provenance::Catalogue;
+use monitor::{Monitor, Setup};
+use policy::Policy;
+use store::SqliteStore;
+
+use crate::policy::folder;
+use crate::run::Failure;
+
+/// A gate, and what it stands on.
+pub(crate) struct Gate {
+    pub(crate) monitor: Arc<Monitor>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) store: Arc<SqliteStore>,
+}
+
+/// Opens a gate on `home`, which is made if it is not there.
+pub(crate) fn open(
+    home: &Path,
+    durability: Durability,
+    policy: Policy,
+    catalogue: Catalogue,
+) -> Result<Gate, Failure> {
+    evidence::private::create_dir(home)
+        .map_err(|error| Failure::unable(format!("`{}`: {error}", home.display())))?;
+    let mut config = Config::new(home.join("evidence"));
+    config.durability = durability;
+    let (journal, _) = Journal::open(&config).map_err(Failure::unable)?;
+    let journal = Arc::new(journal);
+    let store = SqliteStore::open_with(&home.join("store.sqlite"), durability);
+    let store = Arc::new(store.map_err(Failure::unable)?);
+    let setup = Setup {
+        journal: Arc::clone(&journal),
+        state: Arc::clone(&store) as Arc<dyn monitor::State>,
+        policy: Arc::new(policy),
+        catalogue,
+        clock: Arc::new(SystemClock),
+    };
+    Ok(Gate { monitor: Arc::new(Monitor::new(setup)), journal, store })
+}
+
+impl Gate {
+    /// Ends in order.
+    pub(crate) fn close(self) -> Result<(), Failure> {
+        drop(self.monitor);
+        drop(self.store);
+        match Arc::into_inner(self.journal) {
+            Some(journal) => journal.close().map_err(Failure::unable),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The embedded rules, and those of a directory.
+pub(crate) fn policy(dir: Option<&Path>) -> Result<Policy, Failure> {
+    let loaded = folder::load(dir).map_err(|flaws| {
+        let lines = flaws.iter().map(ToString::to_string).collect::<Vec<_>>();
+        Failure::usage(format!("the policy does not load:\n  {}", lines.join("\n  ")))
+    })?;
+    Ok(loaded.policy)
+}
+
+/// A catalogue from a file; without one, tools are classified by ourselves.
+pub(crate) fn catalogue(file: Option<&Path>) -> Result<Catalogue, Failure> {
+    let Some(file) = file else { return Ok(Catalogue::default()) };
+    let at = |error: &dyn std::fmt::Display| Failure::usage(format!("`{}`: {error}", file.display()));
+    let text = fs::read_to_string(file).map_err(|error| at(&error))?;
+    Catalogue::parse(&text).map_err(|error| at(&error))
+}
