@@ -249,10 +249,15 @@ impl Session {
         // A trusted tool that gives back what others wrote is not believed this time.
         let flow = &asked.call.flow;
         let outside = label.as_ref().is_some_and(|it| taint::is_outside(it.taint));
-        let doubted = outside.then(|| Flow { output: Trust::Untrusted, ..(**flow).clone() });
+        let output = match inspected.output.status {
+            Status::Done | Status::Failed | Status::NotBegun if outside => Trust::Untrusted,
+            Status::Done | Status::Failed => flow.output,
+            // The host's own words.
+            Status::NotBegun => Trust::Own,
+        };
         change.provenance = Some(self.ledger.returned(
             &asked.call.call,
-            doubted.as_ref().unwrap_or(flow),
+            &Flow { output, ..(**flow).clone() },
             &asked.act,
             Body::Text(inspected.seen()),
             &orders_to_assistant,

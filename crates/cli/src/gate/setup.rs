@@ -15,7 +15,7 @@ use crate::run::Failure;
 
 /// A gate, and what it stands on.
 pub(crate) struct Gate {
-    pub(crate) monitor: Monitor,
+    pub(crate) monitor: Arc<Monitor>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) store: Arc<SqliteStore>,
 }
@@ -42,7 +42,7 @@ pub(crate) fn open(
         catalogue,
         clock: Arc::new(SystemClock),
     };
-    Ok(Gate { monitor: Monitor::new(setup), journal, store })
+    Ok(Gate { monitor: Arc::new(Monitor::new(setup)), journal, store })
 }
 
 impl Gate {

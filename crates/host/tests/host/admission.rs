@@ -16,7 +16,7 @@ const USERS: &str = concat!(
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     "\"\n    agents: [main]\n    budget: unlimited\n    tools_deny: [memory_delete]\n"
 );
-const MANIFEST: &str = "---\ntools: [memory]\n---\n\n# Main\n";
+const MANIFEST: &str = "---\ntools:\n  allow: [memory]\n---\n\n# Main\n";
 
 #[expect(clippy::disallowed_methods, reason = "a file of a test")]
 fn put(home: &Path, name: &str, text: impl AsRef<[u8]>) {
@@ -72,7 +72,7 @@ fn a_broken_file_is_named_with_its_line() {
     for (name, text, line) in [
         ("config.yaml", "tools:\n  web:\n    enabled: perhaps\n", "line 3"),
         ("users.yaml", "users:\n  - name: alice\n    token: secret\n", "line 3"),
-        ("agents/main/IDENTITY.md", "---\ntools: [memory]\nsurprise: 1\n---\n", "line 3"),
+        ("agents/main/IDENTITY.md", "---\naccess: public\nsurprise: 1\n---\n", "line 3"),
     ] {
         let home = furnished();
         put(home.path(), name, text);
