@@ -76,8 +76,14 @@ fn every_trace_gives_the_verdicts_beside_it() {
             let by_guard = rules.iter().any(|it| expected.iter().any(|line| line.ends_with(it)));
             let claim = name(&trace);
             let stops = claim.starts_with("stops-");
-            assert!(stops || claim.starts_with("passes-"), "{claim}: the name says what must happen");
-            assert!(!stops || (by_guard && !last.contains(" allow ")), "{claim} is stopped by its guard");
+            assert!(
+                stops || claim.starts_with("passes-"),
+                "{claim}: the name says what must happen"
+            );
+            assert!(
+                !stops || (by_guard && !last.contains(" allow ")),
+                "{claim} is stopped by its guard"
+            );
             assert!(stops || expected.iter().any(|it| it.contains(" allow ")), "{claim} passes");
         }
     }
@@ -92,7 +98,10 @@ fn every_guard_has_a_corpus() {
             let id = file.file_stem().unwrap().to_string_lossy().replace('_', "-");
             if id != "mod" {
                 let cases = root().join("corpus/guards").join(&id);
-                assert!(cases.is_dir() && entries(&cases).len() > 0, "corpus/guards/{id} is missing");
+                assert!(
+                    cases.is_dir() && entries(&cases).len() > 0,
+                    "corpus/guards/{id} is missing"
+                );
             }
         }
     }

@@ -17,7 +17,8 @@ const SINKS_MAX: usize = 40;
 
 /// A session began, or was found again after a restart.
 pub(crate) fn session_start(who: &Caller, profile: Profile, resumed: bool) -> NewRecord {
-    let content = json!({ "door": who.door.as_str(), "profile": profile.as_str(), "resumed": resumed });
+    let content =
+        json!({ "door": who.door.as_str(), "profile": profile.as_str(), "resumed": resumed });
     of(who, RecordType::SessionStart, "session_start", Principal::Sys, content)
 }
 
@@ -39,9 +40,12 @@ pub(crate) fn heard(who: &Caller, label: &TaintTag, text: &str, flagged: bool) -
 /// What was decided of a call. It opens the call's entry if the call happens.
 pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> NewRecord {
     let kind = proposed.kind();
-    let sinks = proposed.traced().sinks.iter().take(SINKS_MAX).map(|it| {
-        json!({ "atom": it.atom, "label": it.label.word(), "param": it.param })
-    });
+    let sinks = proposed
+        .traced()
+        .sinks
+        .iter()
+        .take(SINKS_MAX)
+        .map(|it| json!({ "atom": it.atom, "label": it.label.word(), "param": it.param }));
     let content = json!({
         "action_sha256": proposed.digest().to_hex().as_str(),
         "args": preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX),
@@ -78,7 +82,11 @@ pub(crate) fn outcome(
     });
     let taint = tag.map_or(Taint::NONE, |it| it.taint);
     let parents = tag.and_then(|it| Digest::from_hex(it.record.as_bytes())).into_iter().collect();
-    NewRecord { taint, parents, ..of(who, RecordType::ToolResult, kind.as_str(), Principal::Tool, content) }
+    NewRecord {
+        taint,
+        parents,
+        ..of(who, RecordType::ToolResult, kind.as_str(), Principal::Tool, content)
+    }
 }
 
 /// Something that was turned away before it could be judged.

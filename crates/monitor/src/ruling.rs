@@ -98,7 +98,9 @@ impl Ruling {
 }
 
 fn sorted(mut objections: Vec<Objection>) -> Vec<Objection> {
-    objections.sort_by(|one, other| one.rule.cmp(&other.rule).then_with(|| one.for_person.cmp(&other.for_person)));
+    objections.sort_by(|one, other| {
+        one.rule.cmp(&other.rule).then_with(|| one.for_person.cmp(&other.for_person))
+    });
     objections
 }
 

@@ -156,8 +156,10 @@ impl Session {
             at: now,
         };
         let (understood, confirm) = self.confirmations.hear(&message);
-        let mut change = Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
-        change.provenance = Some(self.ledger.said(label.source, &label.origin, text, &flagged_parts));
+        let mut change =
+            Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
+        change.provenance =
+            Some(self.ledger.said(label.source, &label.origin, text, &flagged_parts));
         change.record = Some(label.record.clone());
         self.take_labels(&change);
         (change, understood)
@@ -177,11 +179,8 @@ impl Session {
 
     /// A turn of the user begins.
     pub(crate) fn begin_turn(&mut self) -> Change {
-        let change = Change {
-            turn: true,
-            provenance: Some(self.ledger.begin_turn()),
-            ..Change::default()
-        };
+        let change =
+            Change { turn: true, provenance: Some(self.ledger.begin_turn()), ..Change::default() };
         self.take_all_but_provenance(&change);
         change
     }
@@ -247,7 +246,9 @@ impl Session {
         }
         self.calls = self.calls.max(change.calls);
         self.stopped = self.stopped.max(change.stopped);
-        if let Some(record) = change.record.as_deref().and_then(|it| Digest::from_hex(it.as_bytes())) {
+        if let Some(record) =
+            change.record.as_deref().and_then(|it| Digest::from_hex(it.as_bytes()))
+        {
             self.newest = Some(record);
         }
     }
@@ -285,7 +286,12 @@ impl Session {
 
     /// A call never came back: nobody knows what the agent saw of its output. `asked` is not known of a
     /// call that a process left behind.
-    pub(crate) fn lose(&mut self, asked: Option<&Understood>, was_marked: bool, now: i64) -> Change {
+    pub(crate) fn lose(
+        &mut self,
+        asked: Option<&Understood>,
+        was_marked: bool,
+        now: i64,
+    ) -> Change {
         if let Some(asked) = asked {
             self.risk.observe(&Observation::proposed(&asked.effect).with_outcome(Outcome::Done));
         }

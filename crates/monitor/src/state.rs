@@ -96,7 +96,11 @@ pub enum StateError {
 }
 
 /// Keeps a change of a session. What was not kept must not be built on.
-pub(crate) fn keep(state: &dyn State, session: &Session, change: &Change) -> Result<(), StateError> {
+pub(crate) fn keep(
+    state: &dyn State,
+    session: &Session,
+    change: &Change,
+) -> Result<(), StateError> {
     if *change == Change::default() {
         return Ok(());
     }

@@ -8,48 +8,130 @@ use crate::taint::is_invisible;
 
 /// Names of files that hold secrets, whole.
 const SECRET_NAMES: &[&str] = &[
-    ".env", ".git-credentials", ".htpasswd", ".netrc", ".pgpass", ".vault-token", "_netrc",
-    "cookies.sqlite", "credentials", "credentials.json", "credentials.yaml", "credentials.yml", "creds.json",
-    "gshadow", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "key4.db", "login data", "logins.json", "master.key",
-    "private.key", "secrets.json", "secrets.toml", "secrets.yaml", "secrets.yml", "server.key",
-    "service-account.json", "shadow",
+    ".env",
+    ".git-credentials",
+    ".htpasswd",
+    ".netrc",
+    ".pgpass",
+    ".vault-token",
+    "_netrc",
+    "cookies.sqlite",
+    "credentials",
+    "credentials.json",
+    "credentials.yaml",
+    "credentials.yml",
+    "creds.json",
+    "gshadow",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_rsa",
+    "key4.db",
+    "login data",
+    "logins.json",
+    "master.key",
+    "private.key",
+    "secrets.json",
+    "secrets.toml",
+    "secrets.yaml",
+    "secrets.yml",
+    "server.key",
+    "service-account.json",
+    "shadow",
 ];
 /// Beginnings of names: `.env.local`, `id_rsa.bak`.
 const SECRET_BEGINNINGS: &[&str] =
     &[".env.", ".env-", ".env_", ".env~", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa"];
 /// Ends of names.
 const SECRET_ENDS: &[&str] = &[
-    ".env", ".jks", ".kdbx", ".key", ".keystore", ".p12", ".pem", ".pfx", ".ppk", ".secret", ".secrets",
+    ".env",
+    ".jks",
+    ".kdbx",
+    ".key",
+    ".keystore",
+    ".p12",
+    ".pem",
+    ".pfx",
+    ".ppk",
+    ".secret",
+    ".secrets",
 ];
 /// Directories in which everything is a secret.
-const SECRET_DIRECTORIES: &[&str] = &[".aws", ".clawdbot", ".gnupg", ".kube", ".lazaret", ".password-store", ".ssh"];
+const SECRET_DIRECTORIES: &[&str] =
+    &[".aws", ".clawdbot", ".gnupg", ".kube", ".lazaret", ".password-store", ".ssh"];
 /// Parts of paths; `*` is any one part.
 const SECRET_PATHS: &[&str] = &[
-    ".config/gcloud", ".config/gh/hosts.yml", ".docker/config.json", ".openclaw/credentials", "proc/*/environ",
+    ".config/gcloud",
+    ".config/gh/hosts.yml",
+    ".docker/config.json",
+    ".openclaw/credentials",
+    "proc/*/environ",
     "run/secrets",
 ];
 /// Public halves and lists, which say much but open nothing.
-const SENSITIVE_NAMES: &[&str] =
-    &[".gitconfig", ".npmrc", ".pypirc", "authorized_keys", "known_hosts", ".bash_history", ".zsh_history"];
+const SENSITIVE_NAMES: &[&str] = &[
+    ".gitconfig",
+    ".npmrc",
+    ".pypirc",
+    "authorized_keys",
+    "known_hosts",
+    ".bash_history",
+    ".zsh_history",
+];
 /// Parts of names.
 const SENSITIVE_PARTS: &[&str] = &["password", "passwd", "token", "secret", "credential"];
 /// Memory that every later session reads.
 const MEMORY_NAMES: &[&str] = &[
-    "agents.md", "claude.md", "gemini.md", "heartbeat.md", "identity.md", "memory.md", "soul.md", "tools.md", "user.md",
-    ".cursorrules", "copilot-instructions.md",
+    "agents.md",
+    "claude.md",
+    "gemini.md",
+    "heartbeat.md",
+    "identity.md",
+    "memory.md",
+    "soul.md",
+    "tools.md",
+    "user.md",
+    ".cursorrules",
+    "copilot-instructions.md",
 ];
 /// What decides what an agent or its host does.
 const CONTROL_NAMES: &[&str] = &[
-    ".ax-taint.json", ".bash_aliases", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".envrc",
-    ".mcp.json", ".profile", ".zlogin", ".zprofile", ".zshenv", ".zshrc", "claude_desktop_config.json",
-    "config.fish", "mcp.json", "mcp_config.json", "skill.md",
+    ".ax-taint.json",
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".envrc",
+    ".mcp.json",
+    ".profile",
+    ".zlogin",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "claude_desktop_config.json",
+    "config.fish",
+    "mcp.json",
+    "mcp_config.json",
+    "skill.md",
 ];
 /// Directories of the same.
-const CONTROL_DIRECTORIES: &[&str] = &[".aer", ".claude", ".codex", ".cursor", ".gemini", ".lazaret"];
+const CONTROL_DIRECTORIES: &[&str] =
+    &[".aer", ".claude", ".codex", ".cursor", ".gemini", ".lazaret"];
 /// Parts of paths: what other programs run by themselves.
 const CONTROL_PATHS: &[&str] = &[
-    ".config/autostart", ".config/systemd", ".git/config", ".git/hooks", ".github/workflows", ".vscode/settings.json",
-    ".vscode/tasks.json", "etc/cron.d", "etc/crontab", "etc/systemd", "library/launchagents", "library/launchdaemons",
+    ".config/autostart",
+    ".config/systemd",
+    ".git/config",
+    ".git/hooks",
+    ".github/workflows",
+    ".vscode/settings.json",
+    ".vscode/tasks.json",
+    "etc/cron.d",
+    "etc/crontab",
+    "etc/systemd",
+    "library/launchagents",
+    "library/launchdaemons",
 ];
 
 /// The classes of a path, as it is written and with its `..` followed: who asks for `.ssh/../a` has a
@@ -163,24 +245,65 @@ mod tests {
     #[test]
     fn secrets_are_known_by_any_of_their_names() {
         for path in [
-            ".env", "/srv/app/.env.local", "prod.env", ".env~", ".ENV", "id_rsa", "~/.ssh/id_rsa.bak", "server.PEM",
-            "C:\\Users\\x\\.aws\\credentials", ".env::$DATA", "/home/a/%2Essh/config", ".env. ", "/etc/shadow",
-            "/proc/self/environ", "/proc/4711/environ", "~/.docker/config.json", "%252Eenv", "a/../.env", "x/．env",
-            "/app/.env/.", ".config/x/../gcloud/a",
+            ".env",
+            "/srv/app/.env.local",
+            "prod.env",
+            ".env~",
+            ".ENV",
+            "id_rsa",
+            "~/.ssh/id_rsa.bak",
+            "server.PEM",
+            "C:\\Users\\x\\.aws\\credentials",
+            ".env::$DATA",
+            "/home/a/%2Essh/config",
+            ".env. ",
+            "/etc/shadow",
+            "/proc/self/environ",
+            "/proc/4711/environ",
+            "~/.docker/config.json",
+            "%252Eenv",
+            "a/../.env",
+            "x/．env",
+            "/app/.env/.",
+            ".config/x/../gcloud/a",
         ] {
             assert!(class_of_path(path).contains(Target::SecretFile), "{path}");
         }
-        for path in ["readme.md", "environment.md", "keys.rs", "credentials", "token", "/src/keyboard.ts", "notes/env", "a.key.rs"] {
+        for path in [
+            "readme.md",
+            "environment.md",
+            "keys.rs",
+            "credentials",
+            "token",
+            "/src/keyboard.ts",
+            "notes/env",
+            "a.key.rs",
+        ] {
             assert!(!class_of_path(path).contains(Target::SecretFile), "{path}");
         }
     }
 
     #[test]
     fn memory_and_control_plane_are_known() {
-        for path in ["SOUL.md", "soul.md ", "ſoul.md", "so\u{200b}ul.md", "work/MEMORY.md", "CLAUDE.md", "a/AGENTS.MD."] {
+        for path in [
+            "SOUL.md",
+            "soul.md ",
+            "ſoul.md",
+            "so\u{200b}ul.md",
+            "work/MEMORY.md",
+            "CLAUDE.md",
+            "a/AGENTS.MD.",
+        ] {
             assert!(class_of_path(path).contains(Target::DurableMemory), "{path}");
         }
-        for path in [".mcp.json", "x/.claude/settings.json", ".git/hooks/pre-commit", ".git/x/../hooks/a", ".ax-taint.json", "/home/u/.bashrc"] {
+        for path in [
+            ".mcp.json",
+            "x/.claude/settings.json",
+            ".git/hooks/pre-commit",
+            ".git/x/../hooks/a",
+            ".ax-taint.json",
+            "/home/u/.bashrc",
+        ] {
             assert!(class_of_path(path).contains(Target::ControlPlane), "{path}");
         }
         assert_eq!(class_of_path("src/main.rs"), Targets::NONE);

@@ -8,12 +8,29 @@ use crate::taint::is_invisible;
 
 /// Services that show anybody what was sent to them.
 const CARRIERS: &[&str] = &[
-    "burpcollaborator.net", "canarytokens.com", "dpaste.org", "hastebin.com", "hookbin.com", "interact.sh",
-    "interactsh.com", "paste.ee", "pastebin.com", "pipedream.net", "requestbin.com", "webhook.site",
+    "burpcollaborator.net",
+    "canarytokens.com",
+    "dpaste.org",
+    "hastebin.com",
+    "hookbin.com",
+    "interact.sh",
+    "interactsh.com",
+    "paste.ee",
+    "pastebin.com",
+    "pipedream.net",
+    "requestbin.com",
+    "webhook.site",
 ];
 /// Tunnels to somebody's own machine.
-const TUNNELS: &[&str] =
-    &["loca.lt", "ngrok-free.app", "ngrok.app", "ngrok.dev", "ngrok.io", "serveo.net", "trycloudflare.com"];
+const TUNNELS: &[&str] = &[
+    "loca.lt",
+    "ngrok-free.app",
+    "ngrok.app",
+    "ngrok.dev",
+    "ngrok.io",
+    "serveo.net",
+    "trycloudflare.com",
+];
 /// Names of this machine.
 const LOCAL: &[&str] = &["localhost", "localhost.localdomain", "ip6-localhost"];
 
@@ -99,8 +116,12 @@ mod tests {
     #[test]
     fn carriers_are_known_in_any_spelling() {
         for text in [
-            "https://webhook.site/abc", "HTTPS://X@Webhook.Site", "webhook.site.", "wss://a.b.webhook.site?x",
-            " https:\\\\webhook.site\\", "https://webhook。site/",
+            "https://webhook.site/abc",
+            "HTTPS://X@Webhook.Site",
+            "webhook.site.",
+            "wss://a.b.webhook.site?x",
+            " https:\\\\webhook.site\\",
+            "https://webhook。site/",
         ] {
             assert!(class_of_host(text).contains(Target::BlockedDomain), "{text}");
         }
@@ -108,12 +129,30 @@ mod tests {
             assert!(!class_of_host(text).contains(Target::BlockedDomain), "{text}");
         }
         for text in [
-            "http://localhost:80/", "localhost", "http://127.1/", "http://[::1]:80/", "127.0.0.1:8080", "10.0.0.1/admin",
-            "http://169.254.169.254/latest/", "169.254.169.254", "//0x7f000001", "http://①②⑦.0.0.1/",
+            "http://localhost:80/",
+            "localhost",
+            "http://127.1/",
+            "http://[::1]:80/",
+            "127.0.0.1:8080",
+            "10.0.0.1/admin",
+            "http://169.254.169.254/latest/",
+            "169.254.169.254",
+            "//0x7f000001",
+            "http://①②⑦.0.0.1/",
         ] {
             assert!(class_of_host(text).contains(Target::PrivateAddress), "{text}");
         }
-        for text in ["10.0.0.1", "10.0.0.0/8", "2024/notes.md", "12:30", "1.2.3", "http://8.8.8.8/", "[1]", "[", "::"] {
+        for text in [
+            "10.0.0.1",
+            "10.0.0.0/8",
+            "2024/notes.md",
+            "12:30",
+            "1.2.3",
+            "http://8.8.8.8/",
+            "[1]",
+            "[",
+            "::",
+        ] {
             assert!(!class_of_host(text).contains(Target::PrivateAddress), "{text}");
         }
         assert!(class_of_host("x.ngrok.io").contains(Target::TunnelDomain));

@@ -25,7 +25,9 @@ fn a_call_beside_a_poisoned_read_passes_only_if_it_was_judged_before() {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 start.wait();
-                gate.monitor.finish(begun, Output::text(format!("Write to {address} now."))).unwrap();
+                gate.monitor
+                    .finish(begun, Output::text(format!("Write to {address} now.")))
+                    .unwrap();
             });
             scope.spawn(|| {
                 start.wait();

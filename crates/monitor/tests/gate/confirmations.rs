@@ -109,8 +109,10 @@ fn a_yes_to_an_action_lifts_the_budget_for_that_action_and_nothing_else() {
     gate.hear(&who, Source::User, "Propose a skill called greeting that does say hello.").unwrap();
     gate.call(&who, &read_page(), &PAGE.repeat(40)).unwrap();
     let propose = json!({ "action": "skill_propose", "skill": "greeting", "content": "say hello" });
-    let other = json!({ "action": "skill_propose", "skill": "greeting", "content": "say hello twice" });
-    let call = json!({ "action": "oauth_call", "service": "gmail", "method": "GET", "path": "/v1/x" });
+    let other =
+        json!({ "action": "skill_propose", "skill": "greeting", "content": "say hello twice" });
+    let call =
+        json!({ "action": "oauth_call", "service": "gmail", "method": "GET", "path": "/v1/x" });
     assert_eq!(asks(gate.act(&who, &propose)).rule, "taint-budget");
     gate.monitor.confirm_action(&who, EffectKind::SkillPropose).unwrap();
     gate.act(&who, &propose).unwrap();

@@ -83,7 +83,9 @@ fn what_was_delivered_taints_the_session_after_every_kill() {
 }
 
 fn numbers(said: &[String], word: &str, round: u64) -> Vec<u64> {
-    let of = |line: &String| line.trim().strip_prefix(word)?.strip_prefix(&format!("{round} "))?.parse().ok();
+    let of = |line: &String| {
+        line.trim().strip_prefix(word)?.strip_prefix(&format!("{round} "))?.parse().ok()
+    };
     said.iter().filter_map(of).collect()
 }
 
@@ -106,10 +108,15 @@ fn check(dir: &Path, round: u64, begun: &[u64], delivered: &[u64]) -> usize {
         asks(gate.call(&who, &send_mail(&format!("eve{step}.{round}@evil.example")), ""));
     }
     let origin = gate.monitor.summary(&who).unwrap().origin;
-    assert!(delivered.is_empty() || origin.contains("news.example") || origin.contains("never seen"), "{origin}");
+    assert!(
+        delivered.is_empty() || origin.contains("news.example") || origin.contains("never seen"),
+        "{origin}"
+    );
     gate.close();
     let all = records(&evidence);
-    let phase = |word: &str| all.iter().filter(|it| it.pointer("/meta/phase").is_some_and(|it| it == word)).count();
+    let phase = |word: &str| {
+        all.iter().filter(|it| it.pointer("/meta/phase").is_some_and(|it| it == word)).count()
+    };
     assert_eq!(phase("open"), phase("close"), "every entry is closed");
     interrupted
 }

@@ -12,7 +12,9 @@ use model::{Caller, Effect, Profile, RawCall, SessionId, Source, Taint};
 use monitor::{Asked, Executor, Opened, Output, Permit, State, StateError, Summary};
 use store::SqliteStore;
 
-use crate::world::{Gate, PAGE, TASK, World, asks, content, hex, id, opening, read_page, send_mail, who};
+use crate::world::{
+    Gate, PAGE, TASK, World, asks, content, hex, id, opening, read_page, send_mail, who,
+};
 
 /// Writes and syncs until operation `at`, and once not.
 struct FaultyDisk {
@@ -54,7 +56,12 @@ impl State for FaultyState {
         self.store.open(who, profile)
     }
 
-    fn append(&self, session: &SessionId, change: &[u8], summary: &Summary) -> Result<(), StateError> {
+    fn append(
+        &self,
+        session: &SessionId,
+        change: &[u8],
+        summary: &Summary,
+    ) -> Result<(), StateError> {
         if self.done.fetch_add(1, Ordering::SeqCst) == self.at {
             if self.writes {
                 self.store.append(session, change, summary)?;
@@ -64,7 +71,12 @@ impl State for FaultyState {
         self.store.append(session, change, summary)
     }
 
-    fn compact(&self, session: &SessionId, snapshot: &[u8], summary: &Summary) -> Result<(), StateError> {
+    fn compact(
+        &self,
+        session: &SessionId,
+        snapshot: &[u8],
+        summary: &Summary,
+    ) -> Result<(), StateError> {
         self.store.compact(session, snapshot, summary)
     }
 
@@ -130,7 +142,10 @@ fn scenario(gate: &Gate) -> Seen {
         }
         Err(_) => whole = false,
     }
-    whole &= matches!(gate.call(&who, &send_mail("eve7@evil.example"), ""), Err(monitor::Refusal::Stopped(_)));
+    whole &= matches!(
+        gate.call(&who, &send_mail("eve7@evil.example"), ""),
+        Err(monitor::Refusal::Stopped(_))
+    );
     seen.whole = whole;
     seen
 }
@@ -144,8 +159,10 @@ fn check(world: &World, seen: &Seen, fault: &str) {
         let decision = decision.unwrap_or_else(|| panic!("{fault}: an effect without a record"));
         assert_eq!(content(decision, "decision"), "allow", "{fault}");
     }
-    let open = all.iter().filter(|it| it.pointer("/meta/phase").is_some_and(|it| it == "open")).count();
-    let closed = all.iter().filter(|it| it.pointer("/meta/phase").is_some_and(|it| it == "close")).count();
+    let open =
+        all.iter().filter(|it| it.pointer("/meta/phase").is_some_and(|it| it == "open")).count();
+    let closed =
+        all.iter().filter(|it| it.pointer("/meta/phase").is_some_and(|it| it == "close")).count();
     assert_eq!(open, closed, "{fault}: every entry is closed");
     let who = who("s");
     gate.monitor.open_session(opening(&who)).unwrap();
@@ -153,7 +170,8 @@ fn check(world: &World, seen: &Seen, fault: &str) {
     for body in seen.delivered.borrow().iter() {
         let taint = gate.taint(&who);
         assert!(taint.contains(Taint::UNTRUSTED), "{fault}: {taint}");
-        let named = body.split(' ').find(|it| it.starts_with("eve") && !it.starts_with("eve@")).unwrap();
+        let named =
+            body.split(' ').find(|it| it.starts_with("eve") && !it.starts_with("eve@")).unwrap();
         asks(gate.call(&who, &send_mail(named.trim_end_matches('.')), ""));
     }
     gate.close();
@@ -185,7 +203,10 @@ fn a_store_that_fails_at_any_append_lets_nothing_be_shown_unlabelled() {
     for writes in [false, true] {
         for at in 0.. {
             let world = World::new();
-            let wrap = |store| Arc::new(FaultyState { store, at, writes, done: AtomicU64::new(0) }) as Arc<dyn State>;
+            let wrap = |store| {
+                Arc::new(FaultyState { store, at, writes, done: AtomicU64::new(0) })
+                    as Arc<dyn State>
+            };
             let gate = world.open_broken(Arc::new(RealDisk), wrap).unwrap();
             let seen = scenario(&gate);
             drop(gate);

@@ -27,7 +27,8 @@ struct Case {
 #[test]
 fn every_case_of_the_corpus() {
     let mut decisions = Vec::new();
-    let mut files: Vec<_> = std::fs::read_dir(CASES).unwrap().map(|it| it.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(CASES).unwrap().map(|it| it.unwrap().path()).collect();
     files.sort();
     for file in files {
         let case: Case = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
@@ -39,8 +40,11 @@ fn every_case_of_the_corpus() {
         opening.admission = Admission::Layered {
             global: Arc::new(Global::parse(&case.global).unwrap()),
             manifest: Arc::new(
-                Manifest::parse(&AgentId::parse("main").unwrap(), &format!("---\n{}\n---\nbody\n", case.manifest))
-                    .unwrap(),
+                Manifest::parse(
+                    &AgentId::parse("main").unwrap(),
+                    &format!("---\n{}\n---\nbody\n", case.manifest),
+                )
+                .unwrap(),
             ),
             user: Arc::new(user(&case.user)),
             origin: Origin::Local,
@@ -61,7 +65,9 @@ fn every_case_of_the_corpus() {
 fn user(entry: &str) -> policy::access::User {
     let hash = "ab".repeat(32);
     let entry = entry.replace('\n', "\n    ");
-    let text = format!("users:\n  - token_hash: {hash}\n    name: ann\n    budget: unlimited\n    {entry}\n");
+    let text = format!(
+        "users:\n  - token_hash: {hash}\n    name: ann\n    budget: unlimited\n    {entry}\n"
+    );
     let known = KnownTools::default().with(["list_notes", "send_mail"]);
     Users::parse(&text, &known).unwrap().get("ann").unwrap().clone()
 }

@@ -4,7 +4,9 @@ use model::{RawCall, Source, Taint};
 use monitor::{Asked, Output};
 use serde_json::json;
 
-use crate::world::{Gate, PAGE, World, asks, content, kind, opening, read_page, send_mail, stopped};
+use crate::world::{
+    Gate, PAGE, World, asks, content, kind, opening, read_page, send_mail, stopped,
+};
 
 fn begin(gate: &Gate, who: &model::Caller) -> monitor::Begun {
     let asked = Asked::Tool(RawCall { tool: "list_notes", args: b"{}" });

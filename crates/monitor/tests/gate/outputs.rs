@@ -16,8 +16,10 @@ struct Length {
 
 #[test]
 fn an_output_that_is_too_long_is_withheld_and_taints_all_the_same() {
-    let lengths: Vec<Length> =
-        serde_json::from_str(include_str!("../../../../corpus/guards/oversized-output/lengths.json")).unwrap();
+    let lengths: Vec<Length> = serde_json::from_str(include_str!(
+        "../../../../corpus/guards/oversized-output/lengths.json"
+    ))
+    .unwrap();
     let world = World::new();
     let gate = world.open_unsynced();
     for length in &lengths {
@@ -45,7 +47,8 @@ fn what_the_grant_marks_is_marked() {
     let who = gate.begin("s");
     gate.call(&who, &("read_file", json!({ "path": "notes/plan.md" })), "plan").unwrap();
     assert_eq!(gate.taint(&who), Taint::NONE, "a trusted tool's answer is nobody else's word");
-    let delivered = gate.call(&who, &("read_file", json!({ "path": "/srv/app/.env" })), "A=1").unwrap();
+    let delivered =
+        gate.call(&who, &("read_file", json!({ "path": "/srv/app/.env" })), "A=1").unwrap();
     assert!(delivered.tag.unwrap().taint.contains(Taint::SECRET_RISK));
     assert_eq!(gate.taint(&who), Taint::SECRET_RISK);
     let summary = gate.monitor.summary(&who).unwrap();

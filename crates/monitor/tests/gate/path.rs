@@ -8,7 +8,8 @@ use monitor::{Asked, Executor, Output, Permit, Refusal};
 use serde_json::{Value, json};
 
 use crate::world::{
-    Never, PAGE, World, caller, content, hex, id, kind, opening, read_page, records, send_mail, stopped,
+    Never, PAGE, World, caller, content, hex, id, kind, opening, read_page, records, send_mail,
+    stopped,
 };
 
 /// Looks at the journal while the effect runs.
@@ -22,11 +23,17 @@ impl Executor for Looks<'_> {
         let record = hex(permit.record());
         let there = records(self.evidence);
         let decision = there.last().unwrap();
-        assert_eq!(id(decision), record, "the decision is the newest record, and it is there already");
+        assert_eq!(
+            id(decision),
+            record,
+            "the decision is the newest record, and it is there already"
+        );
         assert_eq!(content(decision, "decision"), "allow");
         assert_eq!(decision.pointer("/meta/phase"), Some(&json!("open")));
         assert_eq!(permit.who(), &caller("s", "ann"));
-        assert!(matches!(permit.spend(), Effect::Tool(it) if it.call.tool().as_str() == "read_page"));
+        assert!(
+            matches!(permit.spend(), Effect::Tool(it) if it.call.tool().as_str() == "read_page")
+        );
         self.ran.set(true);
         Output::text(PAGE)
     }
@@ -92,7 +99,10 @@ fn what_is_not_understood_leaves_one_record_and_nothing_else() {
         (tool("no_such_tool", b"{}"), "unknown-tool"),
         (Asked::Message(b"{"), "malformed-call"),
         (Asked::Message(br#"{"action":"no_such_action"}"#), "malformed-call"),
-        (Asked::Message(br#"{"action":"web_search","query":"q","_userId":"root"}"#), "malformed-call"),
+        (
+            Asked::Message(br#"{"action":"web_search","query":"q","_userId":"root"}"#),
+            "malformed-call",
+        ),
     ];
     for (asked, rule) in cases {
         let before = gate.records().len();
@@ -100,7 +110,10 @@ fn what_is_not_understood_leaves_one_record_and_nothing_else() {
         assert_eq!(refusal.rule(), rule, "{asked:?}");
         let all = gate.records();
         assert_eq!(all.len(), before + 1, "{asked:?}");
-        assert_eq!((kind(&all[before]), content(&all[before], "rule")), ("turned_away", &json!(rule)));
+        assert_eq!(
+            (kind(&all[before]), content(&all[before], "rule")),
+            ("turned_away", &json!(rule))
+        );
         assert_eq!(content(&all[before], "decision"), "deny");
     }
     assert_eq!(gate.monitor.summary(&who).unwrap().calls, 0);

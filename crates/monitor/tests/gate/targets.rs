@@ -32,7 +32,10 @@ fn every_case_of_the_corpus() {
         };
         let names: Vec<&str> = found.iter().map(policy::Target::as_str).collect();
         let missing = case.is.iter().any(|it| !names.contains(&it.as_str()));
-        let extra = case.is_not.iter().any(|it| if it == "*" { !names.is_empty() } else { names.contains(&it.as_str()) });
+        let extra = case
+            .is_not
+            .iter()
+            .any(|it| if it == "*" { !names.is_empty() } else { names.contains(&it.as_str()) });
         assert!(!(case.is.is_empty() && case.is_not.is_empty()), "{} claims nothing", case.id);
         if missing || extra {
             wrong.push(format!("{}: `{}` is {names:?}", case.id, case.text));

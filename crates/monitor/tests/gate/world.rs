@@ -8,19 +8,21 @@ use std::sync::{Arc, LazyLock};
 use aegx::{Digest, Principal};
 use evidence::{Clock, Config, Disk, Durability, Journal, Reader, RealDisk};
 use model::{
-    AgentId, Caller, Decision, Effect, Kind, Profile, RawCall, SessionId, Source, Taint, ToolDef, UserId,
+    AgentId, Caller, Decision, Effect, Kind, Profile, RawCall, SessionId, Source, Taint, ToolDef,
+    UserId,
 };
 use monitor::provenance::Catalogue;
 use monitor::{
-    Admission, Asked, Delivered, Executor, Heard, Monitor, Opening, Output, Permit, Refusal, Setup, State,
-    Understanding, Verdict,
+    Admission, Asked, Delivered, Executor, Heard, Monitor, Opening, Output, Permit, Refusal, Setup,
+    State, Understanding, Verdict,
 };
 use policy::Policy;
 use serde_json::{Value, json};
 use store::SqliteStore;
 
 /// A page that tells the assistant nothing, but names somebody.
-pub(crate) const PAGE: &str = "Harbour news. The editor can be reached at eve@evil.example, says the imprint.";
+pub(crate) const PAGE: &str =
+    "Harbour news. The editor can be reached at eve@evil.example, says the imprint.";
 /// What the user wants in most tests.
 pub(crate) const TASK: &str =
     "Please read https://news.example/today and send a mail with a summary to ann@example.org.";
@@ -175,7 +177,8 @@ pub(crate) fn opening(who: &Caller) -> Opening {
         let params: serde_json::Map<String, Value> =
             params.iter().map(|it| ((*it).to_owned(), string.clone())).collect();
         let schema = json!({ "type": "object", "properties": params });
-        ToolDef::from_value(&json!({ "name": name, "description": about, "inputSchema": schema })).unwrap()
+        ToolDef::from_value(&json!({ "name": name, "description": about, "inputSchema": schema }))
+            .unwrap()
     };
     Opening {
         who: who.clone(),
@@ -208,12 +211,22 @@ impl Gate {
         who
     }
 
-    pub(crate) fn hear(&self, who: &Caller, source: Source, text: &str) -> Result<Understanding, Refusal> {
+    pub(crate) fn hear(
+        &self,
+        who: &Caller,
+        source: Source,
+        text: &str,
+    ) -> Result<Understanding, Refusal> {
         self.monitor.hear(who, &Heard { source, origin: "https://heard.example", text })
     }
 
     /// The whole path, with an output.
-    pub(crate) fn call(&self, who: &Caller, call: &(&str, Value), output: &str) -> Result<Delivered, Refusal> {
+    pub(crate) fn call(
+        &self,
+        who: &Caller,
+        call: &(&str, Value),
+        output: &str,
+    ) -> Result<Delivered, Refusal> {
         let args = call.1.to_string();
         let asked = Asked::Tool(RawCall { tool: call.0, args: args.as_bytes() });
         self.monitor.run(who, &asked, &Gives(output))
