@@ -23,7 +23,8 @@ impl Home {
         Ok(self.dir()?.join("store.sqlite"))
     }
 
-    fn dir(&self) -> Result<PathBuf, Failure> {
+    /// The state directory.
+    pub(crate) fn dir(&self) -> Result<PathBuf, Failure> {
         match &self.dir {
             Some(dir) => Ok(dir.clone()),
             None => std::env::home_dir()

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{check, demo, evidence, gate, output, replay, schema, sessions, taint};
+use crate::{check, demo, evidence, gate, ipc, output, policy, replay, schema, sessions, taint};
 
 /// A security runtime for AI agents.
 ///
@@ -31,7 +31,9 @@ enum Command {
     Check(check::Args),
     Schema(schema::Args),
     Evidence(Box<evidence::Args>),
+    Ipc(ipc::Args),
     Replay(replay::Args),
+    Policy(policy::Args),
     Gate(gate::Args),
     Sessions(sessions::Args),
     Taint(taint::Args),
@@ -44,7 +46,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Evidence(args) => evidence::run(*args),
+        Command::Ipc(args) => ipc::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Policy(args) => policy::run(&args),
         Command::Gate(args) => gate::run(&args),
         Command::Sessions(args) => sessions::run(&args),
         Command::Taint(args) => taint::run(&args),

@@ -5,11 +5,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
-use std::ops::Range;
 use std::time::Instant;
 
 use model::{Call, Decision, RawCall, Source, ToolDef};
-use monitor::provenance::{Act, Body, Catalogue, Ledger};
+use monitor::provenance::{Act, Body, Catalogue, Ledger, orders_to_assistant};
 use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error>;
@@ -61,7 +60,7 @@ fn replay(text: &str, catalogue: &Catalogue, why: bool) -> Result<(), Failure> {
             }
             "content" => {
                 let source = Source::parse(word("source"))?;
-                session.ledger.said(source, word("origin"), word("text"), &scan);
+                session.ledger.said(source, word("origin"), word("text"), &orders_to_assistant);
             }
             "turn" => {
                 session.ledger.begin_turn();
@@ -123,10 +122,12 @@ impl Session {
             (None, None) => return Ok(()),
         };
         let mut fields = BTreeMap::new();
-        for (pointer, source) in event.get("fields_from").and_then(Value::as_object).into_iter().flatten() {
+        for (pointer, source) in
+            event.get("fields_from").and_then(Value::as_object).into_iter().flatten()
+        {
             fields.insert(pointer.clone(), Source::parse(source.as_str().unwrap_or_default())?);
         }
-        self.ledger.returned(&call, &flow, &act, body, &scan, &fields);
+        self.ledger.returned(&call, &flow, &act, body, &orders_to_assistant, &fields);
         Ok(())
     }
 
@@ -137,19 +138,6 @@ impl Session {
         }
     }
 }
-
-/// Where a text plainly speaks to the assistant.
-fn scan(text: &str) -> Vec<Range<usize>> {
-    let lower = text.to_ascii_lowercase();
-    let marks = MARKS.iter().flat_map(|mark| lower.match_indices(mark));
-    marks.map(|(at, mark)| at..at.saturating_add(mark.len())).collect()
-}
-
-const MARKS: &[&str] = &[
-    "<information>", "</information>", "important message from me", "for the assistant", "gpt-4",
-    "before you can solve", "after you do that, you can", "previous instructions", "\nassistant:",
-    "to the agent", "\"role\": \"system\"",
-];
 
 /// How long a decision takes in an empty session and in one that has seen 10 MB.
 fn measure() -> Result<(), Failure> {
@@ -163,11 +151,18 @@ fn measure() -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     for seen_mb in [0_usize, 10] {
         let mut ledger = Ledger::new();
-        ledger.said(Source::User, "", "Please send the minutes to ada@example.com", &scan);
-        let page: String = (0..15_000).map(|n| format!("Row {n} of person{n}@host{}.com says hello to all. ", n % 97)).collect();
+        ledger.said(
+            Source::User,
+            "",
+            "Please send the minutes to ada@example.com",
+            &orders_to_assistant,
+        );
+        let page: String = (0..15_000)
+            .map(|n| format!("Row {n} of person{n}@host{}.com says hello to all. ", n % 97))
+            .collect();
         let before = Instant::now();
         for n in 0..seen_mb {
-            ledger.said(Source::Web, &format!("page{n}"), &page, &scan);
+            ledger.said(Source::Web, &format!("page{n}"), &page, &orders_to_assistant);
         }
         let took = before.elapsed();
         let before = Instant::now();

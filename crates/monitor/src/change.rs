@@ -8,7 +8,7 @@ use crate::risk;
 use crate::taint::TaintDelta;
 
 /// What happened to a session. Everything that a session knows came by one of these.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Change {
     /// A new turn of the user begins with it.
@@ -26,9 +26,12 @@ pub(crate) struct Change {
     /// What it adds to what is known of values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) provenance: Option<provenance::Delta>,
-    /// What a person said yes to, or a yes that was used up.
+    /// Everything that is known of values, in place of all before.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) confirm: Option<ConfirmDelta>,
+    pub(crate) ledger: Option<Box<provenance::Ledger>>,
+    /// What a person said yes to, or a yes that was used up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) confirm: Vec<ConfirmDelta>,
     /// The risk after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) risk: Option<risk::Snapshot>,
@@ -37,6 +40,9 @@ pub(crate) struct Change {
     pub(crate) calls: u64,
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) stopped: u64,
+    /// The session that started this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<String>,
     /// The newest record that something came in by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) record: Option<String>,

@@ -1,7 +1,5 @@
 //! An output that was looked at, and the label that it gets.
 
-use std::ops::Range;
-
 use aegx::Digest;
 use model::ipc::Action;
 use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
@@ -92,6 +90,9 @@ impl Inspected {
     }
 
     fn source(&self, asked: &Understood) -> Source {
+        if self.output.status == Status::NotBegun {
+            return Source::Agent;
+        }
         if let Effect::Action(action) = &asked.effect {
             return source_of_action(action);
         }
@@ -100,7 +101,7 @@ impl Inspected {
             (Trust::Trusted, _) | (Trust::Own, Status::Done) => Source::Agent,
             // Whoever it was sent to may have written the error.
             (Trust::Own, Status::Failed) if flow.reach == Reach::Send => Source::Tool,
-            (Trust::Own, Status::Failed) => Source::Agent,
+            (Trust::Own, Status::Failed | Status::NotBegun) => Source::Agent,
             (Trust::Untrusted, _) if flow.egress && flow.reach == Reach::Read => Source::Web,
             (Trust::Untrusted, _) => Source::Tool,
         }
@@ -148,9 +149,4 @@ fn origin(asked: &Understood) -> String {
         Some(text) => preview(&format!("{} {text}", asked.tool()), ORIGIN_CHARS_MAX),
         None => asked.tool().to_owned(),
     }
-}
-
-/// Where a text gives orders, for what keeps account of single values.
-pub(crate) fn flagged_parts(text: &str) -> Vec<Range<usize>> {
-    scan::instructions(text).iter().map(|it| it.start..it.end).collect()
 }

@@ -5,8 +5,10 @@
 mod actions;
 mod admission;
 mod asked;
+mod carriers;
 mod change;
 pub mod confirm;
+mod family;
 mod guards;
 mod inspected;
 mod monitor;
@@ -31,6 +33,7 @@ mod verdict;
 
 pub use admission::Admission;
 pub use asked::Asked;
+pub use guards::TAINT_BLOCKED;
 pub use monitor::{Heard, Monitor, OpenError, Opening, Setup, Understanding};
 pub use output::{OUTPUT_BYTES_MAX, Output, Status};
 pub use permit::{Granted, Permit};
@@ -38,6 +41,6 @@ pub use pipeline::{Begun, Delivered, Executor};
 pub use proposed::Proposed;
 pub use refusal::Refusal;
 pub use ruling::Ruling;
-pub use state::{Opened, State, StateError, Summary};
+pub use state::{Labels, Opened, State, StateError, Summary};
 pub use tools::ToolsError;
 pub use verdict::Verdict;

@@ -50,6 +50,9 @@ pub struct Opening {
     pub principal: Principal,
     /// How careful it is. A session that is found again keeps its own.
     pub profile: Profile,
+    /// The session of the same user that starts it, if one does. A session that is found again keeps
+    /// its own.
+    pub parent: Option<SessionId>,
     /// By which files it was admitted.
     pub admission: Admission,
     /// Its tools.
@@ -85,6 +88,9 @@ pub enum OpenError {
         /// What is wrong.
         why: String,
     },
+    /// The session that is to start it.
+    #[error("its parent: {0}")]
+    Parent(Refusal),
     /// It cannot be recorded.
     #[error(transparent)]
     Record(#[from] evidence::AppendError),
@@ -103,7 +109,7 @@ impl Monitor {
     /// # Errors
     /// If it belongs to somebody else, or cannot be kept, read or recorded.
     pub fn open_session(&self, opening: Opening) -> Result<(), OpenError> {
-        let Opening { who, principal, profile, admission, tools } = opening;
+        let Opening { who, principal, profile, parent, admission, tools } = opening;
         let tools = self.toolboxes.of(&tools, &self.setup.catalogue)?;
         let _door = self.sessions.door(&who.session);
         if let Some(found) = self.sessions.find(&who.session) {
@@ -126,8 +132,12 @@ impl Monitor {
         session.trust(&self.setup.catalogue);
         let resumed = !opened.changes.is_empty();
         self.replay(&mut session, &opened.changes)?;
-        let receipt =
-            self.journal().append(record::session_start(&who, opened.profile, resumed))?;
+        if let Some(parent) = parent.filter(|_| !resumed) {
+            let inherited = self.inheritance(&parent, &who.user).map_err(OpenError::Parent)?;
+            let change = session.take(inherited);
+            self.keep(&mut session, &change).map_err(OpenError::Parent)?;
+        }
+        let receipt = self.journal().append(record::session_start(&who, opened.profile, resumed))?;
         if !resumed {
             session.came_in_by(receipt.id());
         }
@@ -154,7 +164,7 @@ impl Monitor {
     /// INVARIANT (NothingSilent): who asks for a session of somebody else is on record.
     fn not_yours(&self, who: &Caller) -> Result<OpenError, OpenError> {
         let error = StateError::NotYours { session: who.session.clone() };
-        let new = record::turned_away(who, b"", "no-session", &error.to_string());
+        let new = record::turned_away(who, b"", &Refusal::NoSession(who.session.clone()));
         self.journal().append(new)?;
         Ok(error.into())
     }
@@ -181,8 +191,9 @@ impl Monitor {
         let record = self.journal().append(new)?.id();
         label.record = record.to_hex().as_str().to_owned();
         let (change, answer) = session.absorb_heard(&label, heard.text, now);
-        self.keep(&session, &change)?;
+        self.keep(&mut session, &change)?;
         session.count_answer(&change);
+        self.tell_parents(&mut session, &change)?;
         Ok(Understanding { record, answer })
     }
 
@@ -194,19 +205,14 @@ impl Monitor {
         let session = self.sessions.get(who)?;
         let mut session = session.lock()?;
         let change = session.begin_turn();
-        self.keep(&session, &change)
+        self.keep(&mut session, &change)
     }
 
     /// A person says yes to exactly one call, by the hash that its verdict gave.
     ///
     /// # Errors
     /// If it cannot be recorded or kept; then it does not count.
-    pub fn confirm_call(
-        &self,
-        who: &Caller,
-        kind: EffectKind,
-        call: Digest,
-    ) -> Result<(), Refusal> {
+    pub fn confirm_call(&self, who: &Caller, kind: EffectKind, call: Digest) -> Result<(), Refusal> {
         let content = json!({ "action": kind.as_str(), "action_sha256": call.to_hex().as_str() });
         self.confirm(who, Grant::for_call(kind.as_str(), call, self.now()), content)
     }
@@ -220,19 +226,14 @@ impl Monitor {
         self.confirm(who, Grant::for_action(kind.as_str(), self.now()), content)
     }
 
-    fn confirm(
-        &self,
-        who: &Caller,
-        grant: Grant,
-        content: serde_json::Value,
-    ) -> Result<(), Refusal> {
+    fn confirm(&self, who: &Caller, grant: Grant, content: serde_json::Value) -> Result<(), Refusal> {
         let turned_away = |error| self.turned_away(who, content.to_string().as_bytes(), error);
         let session = self.sessions.get(who).map_err(turned_away)?;
         let mut session = session.lock().map_err(turned_away)?;
         self.journal().append(record::by_person(who, "confirmed", content.clone()))?;
         // Kept first: a yes that a crash would forget does not count.
-        let change = Change { confirm: Some(ConfirmDelta::Granted(grant)), ..Change::default() };
-        self.keep(&session, &change)?;
+        let change = Change { confirm: vec![ConfirmDelta::Granted(grant)], ..Change::default() };
+        self.keep(&mut session, &change)?;
         session.count_answer(&change);
         Ok(())
     }
@@ -260,13 +261,13 @@ impl Monitor {
         Ok(self.sessions.get(who)?.lock()?.summary())
     }
 
-    pub(crate) fn keep(&self, session: &Session, change: &Change) -> Result<(), Refusal> {
+    pub(crate) fn keep(&self, session: &mut Session, change: &Change) -> Result<(), Refusal> {
         Ok(state::keep(&*self.setup.state, session, change)?)
     }
 
     /// INVARIANT (NothingSilent): what was turned away before it could be judged leaves a record too.
     pub(crate) fn turned_away(&self, who: &Caller, asked: &[u8], error: Refusal) -> Refusal {
-        let new = record::turned_away(who, asked, error.rule(), &error.to_string());
+        let new = record::turned_away(who, asked, &error);
         match self.journal().append(new) {
             Ok(_) => error,
             Err(lost) => lost.into(),

@@ -28,6 +28,8 @@ pub enum Status {
     Done,
     /// With an error, whose text is the body.
     Failed,
+    /// Nothing was done and nobody was asked; why stands in the body, in the host's own words.
+    NotBegun,
 }
 
 impl Status {
@@ -37,6 +39,7 @@ impl Status {
         match self {
             Self::Done => "done",
             Self::Failed => "failed",
+            Self::NotBegun => "not_begun",
         }
     }
 }
@@ -46,5 +49,11 @@ impl Output {
     #[must_use]
     pub fn text(body: impl Into<String>) -> Self {
         Self { body: body.into(), ..Self::default() }
+    }
+
+    /// What the host says of an effect that it did not begin. Nobody else's word is in it.
+    #[must_use]
+    pub fn not_begun(why: impl Into<String>) -> Self {
+        Self { status: Status::NotBegun, body: why.into(), ..Self::default() }
     }
 }

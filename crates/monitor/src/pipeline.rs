@@ -18,6 +18,7 @@ use model::{Caller, Effect, Taint, TaintTag};
 use policy::Confirmed;
 
 use crate::asked::Asked;
+use crate::carriers;
 use crate::guards::{self, AFTER, BEFORE};
 use crate::inspected::{Came, Inspected};
 use crate::monitor::Monitor;
@@ -134,10 +135,11 @@ impl Monitor {
         if !ruling.decision().happens() {
             let verdict = verdict(&proposed, &ruling, self.journal().append(new)?.id());
             let change = session.stopped(&proposed, &verdict, now);
-            self.keep(&session, &change)?;
+            self.keep(&mut session, &change)?;
             return Err(Refusal::Stopped(Box::new(verdict)));
         }
         let entry = self.journal().open_entry_owned(new)?;
+        self.label_what_is_written(&proposed)?;
         let verdict = verdict(&proposed, &ruling, entry.id());
         session.let_through();
         drop(session);
@@ -171,6 +173,7 @@ impl Monitor {
         };
 
         // Inspect: look at what came back. An error text is output too.
+        let output = self.with_carried_tags(&begun.who, &begun.understood, output)?;
         let inspected = Inspected::new(output);
         let withheld = guards::review(AFTER, &inspected);
 
@@ -178,7 +181,8 @@ impl Monitor {
         let (record, granted) = (entry.id(), begun.granted);
         let came = Came { record, granted, was_marked: begun.was_marked, at: self.now() };
         let (change, tag) = session.absorb_output(&begun.understood, &inspected, came);
-        self.keep(&session, &change)?;
+        self.keep(&mut session, &change)?;
+        self.tell_parents(&mut session, &change)?;
 
         // Close, then deliver.
         let kind = begun.understood.kind();
@@ -196,7 +200,7 @@ impl Monitor {
     fn mark(&self, session: &Handle) -> Result<bool, Refusal> {
         let mut session = session.lock()?;
         match session.mark_begun() {
-            Some(change) => self.keep(&session, &change).map(|()| true),
+            Some(change) => self.keep(&mut session, &change).map(|()| true),
             None => Ok(false),
         }
     }
@@ -218,6 +222,30 @@ impl Monitor {
             self.keep(session, &change)?;
         }
         Ok(ruling)
+    }
+
+    /// What a tainted session writes is tainted before it is written.
+    fn label_what_is_written(&self, proposed: &Proposed) -> Result<(), Refusal> {
+        let Some(tag) = proposed.tag() else { return Ok(()) };
+        let written = carriers::written(proposed.who(), proposed.understood());
+        if written.is_empty() {
+            return Ok(());
+        }
+        Ok(self.state().remember_label(&written, tag)?)
+    }
+
+    /// What another session wrote while it was tainted brings its tag back.
+    fn with_carried_tags(
+        &self,
+        who: &Caller,
+        understood: &Understood,
+        mut output: Output,
+    ) -> Result<Output, Refusal> {
+        let read = carriers::read(who, understood, &output.body);
+        if !read.is_empty() {
+            output.tags.extend(self.state().label_of(&read)?);
+        }
+        Ok(output)
     }
 }
 
@@ -247,7 +275,7 @@ impl Drop for Begun {
         let change = session.lose(Some(&self.understood), self.was_marked, self.at);
         // Nobody is left to tell. Here it counts already, and a call that is kept as under way counts as
         // lost when the session is found again.
-        let _ = state::keep(&*self.state, &session, &change);
+        let _ = state::keep(&*self.state, &mut session, &change);
     }
 }
 

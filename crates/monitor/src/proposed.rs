@@ -146,6 +146,11 @@ impl Proposed {
         self.taint
     }
 
+    /// What everything carries that the call writes.
+    pub(crate) fn tag(&self) -> Option<&TaintTag> {
+        self.tag.as_ref()
+    }
+
     pub(crate) fn taint_permille(&self) -> u16 {
         self.taint_permille
     }

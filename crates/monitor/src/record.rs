@@ -2,18 +2,22 @@
 
 use aegx::{Digest, Principal, RecordType};
 use evidence::{Content, NewRecord};
+use model::ipc::ActionName;
 use model::{Caller, EffectKind, Kind, Objection, Profile, Source, Taint, TaintTag};
 use serde_json::{Map, Value, json};
 
 use crate::output::Output;
 use crate::preview::{ARGS_PREVIEW_CHARS_MAX, PREVIEW_CHARS_MAX, preview, preview_bytes};
 use crate::proposed::Proposed;
+use crate::refusal::Refusal;
 use crate::ruling::Ruling;
 
 /// How many objections a record lists.
 const OBJECTIONS_MAX: usize = 20;
 /// How many sinks a record lists.
 const SINKS_MAX: usize = 40;
+/// How much of what is wrong with a message a record lists.
+const DETAILS_MAX: usize = 10;
 
 /// A session began, or was found again after a restart.
 pub(crate) fn session_start(who: &Caller, profile: Profile, resumed: bool) -> NewRecord {
@@ -89,14 +93,28 @@ pub(crate) fn outcome(
     }
 }
 
-/// Something that was turned away before it could be judged.
-pub(crate) fn turned_away(who: &Caller, asked: &[u8], rule: &str, error: &str) -> NewRecord {
+/// Something that was turned away before it could be judged, with everything that is wrong with it.
+pub(crate) fn turned_away(who: &Caller, asked: &[u8], refusal: &Refusal) -> NewRecord {
+    let (action, details) = match refusal {
+        Refusal::Message(error) => {
+            (error.action(), error.details().into_iter().take(DETAILS_MAX).collect())
+        }
+        Refusal::Stopped(_)
+        | Refusal::Malformed(_)
+        | Refusal::UnknownTool(_)
+        | Refusal::NoSession(_)
+        | Refusal::Withheld(_)
+        | Refusal::NotRecorded(_)
+        | Refusal::NotKept(_) => (None, Vec::new()),
+    };
     let content = json!({
+        "action": action.map(ActionName::as_str),
         "bytes": asked.len(),
         "decision": "deny",
-        "error": preview(error, PREVIEW_CHARS_MAX),
+        "details": details,
+        "error": preview(&refusal.to_string(), PREVIEW_CHARS_MAX),
         "preview": preview_bytes(asked, PREVIEW_CHARS_MAX),
-        "rule": rule,
+        "rule": refusal.rule(),
     });
     of(who, RecordType::GuardDecision, "turned_away", Principal::Tool, content)
 }

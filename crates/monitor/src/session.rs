@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use aegx::{Digest, Principal};
-use model::{Caller, Decision, Objection, Profile, Source, Taint, TaintTag};
+use model::{Caller, Decision, Flow, Objection, Profile, SessionId, Source, Taint, TaintTag, Trust};
 use policy::Confirmed;
 
 use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
 use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Message, Pending};
-use crate::inspected::{Came, Inspected, flagged_parts};
+use crate::inspected::{Came, Inspected};
 use crate::output::Status;
 use crate::proposed::Proposed;
-use crate::provenance::{Body, Catalogue, Ledger, Traced};
+use crate::provenance::{Body, Catalogue, Ledger, Traced, orders_to_assistant};
 use crate::refusal::Refusal;
 use crate::risk::{Observation, Opener, Outcome, Risk};
 use crate::state::Summary;
@@ -34,14 +34,22 @@ pub(crate) struct Session {
     pub(crate) risk: Risk,
     ledger: Ledger,
     confirmations: Confirmations,
+    /// The session that started this one, of the same user.
+    parent: Option<SessionId>,
     /// Calls that were let through, happen elsewhere, and have not come back.
     in_flight: u64,
     /// The newest record by which something came in: the parent of what the agent does next.
     newest: Option<Digest>,
     calls: u64,
     stopped: u64,
+    /// Bytes of changes kept since the last snapshot, and those of the snapshot.
+    bytes_kept: usize,
+    snapshot_bytes: usize,
     ended: bool,
 }
+
+/// Changes of so many bytes are kept before one is put in their place.
+const COMPACT_BYTES_MIN: usize = 1 << 20;
 
 impl Session {
     pub(crate) fn new(
@@ -63,10 +71,13 @@ impl Session {
             risk: Risk::default(),
             ledger: Ledger::new(),
             confirmations: Confirmations::default(),
+            parent: None,
             in_flight: 0,
             newest: None,
             calls: 0,
             stopped: 0,
+            bytes_kept: 0,
+            snapshot_bytes: 0,
             ended: false,
         }
     }
@@ -89,6 +100,32 @@ impl Session {
 
     pub(crate) fn newest(&self) -> Option<Digest> {
         self.newest
+    }
+
+    /// The session that started this one, if a session did.
+    pub(crate) fn parent(&self) -> Option<&SessionId> {
+        self.parent.as_ref()
+    }
+
+    /// What a session begins with that this one starts: the same taint, risk and knowledge of values.
+    pub(crate) fn for_child(&self) -> Change {
+        Change {
+            taint: self.taint.for_child(),
+            ledger: Some(Box::new(self.ledger.clone())),
+            risk: Some(self.risk.child().snapshot().clone()),
+            parent: Some(self.who.session.as_str().to_owned()),
+            ..Change::default()
+        }
+    }
+
+    /// What a child took in counts here too, and earns no credit.
+    pub(crate) fn learn_from_child(&mut self, child: &mut Self, change: &Change) -> Change {
+        self.risk.adopt(&mut child.risk);
+        self.take(Change {
+            taint: change.taint.without_credit(),
+            risk: Some(self.risk.snapshot().clone()),
+            ..Change::default()
+        })
     }
 
     /// All flags.
@@ -137,7 +174,7 @@ impl Session {
     /// Uses up the yes to exactly this call.
     pub(crate) fn use_confirmation(&mut self, proposed: &Proposed, now: i64) -> Change {
         let spent = self.confirmations.take(proposed.kind().as_str(), proposed.digest(), now);
-        self.take(Change { confirm: spent, ..Change::default() })
+        self.take(Change { confirm: spent.into_iter().collect(), ..Change::default() })
     }
 
     /// Takes in a text. What the user says may be an answer to what was stopped; the answer counts by
@@ -156,10 +193,10 @@ impl Session {
             at: now,
         };
         let (understood, confirm) = self.confirmations.hear(&message);
+        let confirm = confirm.into_iter().collect();
         let mut change =
             Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
-        change.provenance =
-            Some(self.ledger.said(label.source, &label.origin, text, &flagged_parts));
+        change.provenance = Some(self.ledger.said(label.source, &label.origin, text, &orders_to_assistant));
         change.record = Some(label.record.clone());
         self.take_labels(&change);
         (change, understood)
@@ -167,7 +204,7 @@ impl Session {
 
     /// Counts the yes of a change that is kept.
     pub(crate) fn count_answer(&mut self, kept: &Change) {
-        if let Some(delta) = &kept.confirm {
+        for delta in &kept.confirm {
             self.confirmations.apply(delta);
         }
     }
@@ -179,8 +216,11 @@ impl Session {
 
     /// A turn of the user begins.
     pub(crate) fn begin_turn(&mut self) -> Change {
-        let change =
-            Change { turn: true, provenance: Some(self.ledger.begin_turn()), ..Change::default() };
+        let change = Change {
+            turn: true,
+            provenance: Some(self.ledger.begin_turn()),
+            ..Change::default()
+        };
         self.take_all_but_provenance(&change);
         change
     }
@@ -195,7 +235,7 @@ impl Session {
         let label = inspected.label(asked, came);
         let outcome = match inspected.output.status {
             Status::Done => Outcome::Done,
-            Status::Failed => Outcome::Failed,
+            Status::Failed | Status::NotBegun => Outcome::Failed,
         };
         let seen = Observation::proposed(&asked.effect).with_outcome(outcome);
         let before = self.risk.snapshot().clone();
@@ -206,12 +246,16 @@ impl Session {
             change.taint = self.taint.delta(label, inspected.seen());
         }
         change.risk = (*self.risk.snapshot() != before).then(|| self.risk.snapshot().clone());
+        // A trusted tool that gives back what others wrote is not believed this time.
+        let flow = &asked.call.flow;
+        let outside = label.as_ref().is_some_and(|it| taint::is_outside(it.taint));
+        let doubted = outside.then(|| Flow { output: Trust::Untrusted, ..(**flow).clone() });
         change.provenance = Some(self.ledger.returned(
             &asked.call.call,
-            &asked.call.flow,
+            doubted.as_ref().unwrap_or(flow),
             &asked.act,
             Body::Text(inspected.seen()),
-            &flagged_parts,
+            &orders_to_assistant,
             &inspected.output.fields_from,
         ));
         self.take_all_but_provenance(&change);
@@ -220,6 +264,9 @@ impl Session {
 
     /// Replays a change that was kept.
     pub(crate) fn take(&mut self, change: Change) -> Change {
+        if let Some(ledger) = &change.ledger {
+            self.ledger = (**ledger).clone();
+        }
         if let Some(delta) = &change.provenance {
             self.ledger.apply(delta);
         }
@@ -244,13 +291,43 @@ impl Session {
         if let Some(snapshot) = &change.risk {
             self.risk = Risk::restore(Default::default(), snapshot.clone());
         }
+        if let Some(parent) = change.parent.as_deref().and_then(|it| SessionId::parse(it).ok()) {
+            self.parent = Some(parent);
+        }
         self.calls = self.calls.max(change.calls);
         self.stopped = self.stopped.max(change.stopped);
-        if let Some(record) =
-            change.record.as_deref().and_then(|it| Digest::from_hex(it.as_bytes()))
-        {
+        if let Some(record) = change.record.as_deref().and_then(|it| Digest::from_hex(it.as_bytes())) {
             self.newest = Some(record);
         }
+    }
+
+    /// Everything, as one change of an empty session.
+    pub(crate) fn snapshot(&self) -> Change {
+        Change {
+            taint: self.taint.snapshot(),
+            ledger: Some(Box::new(self.ledger.clone())),
+            // What has expired does no harm: it is not used.
+            confirm: self.confirmations.snapshot(i64::MIN).collect(),
+            risk: Some(self.risk.snapshot().clone()),
+            calls: self.calls,
+            stopped: self.stopped,
+            parent: self.parent.as_ref().map(|it| it.as_str().to_owned()),
+            record: self.newest.map(|it| it.to_hex().as_str().to_owned()),
+            ..Change::default()
+        }
+    }
+
+    /// So many bytes were kept. Is it time to keep one change in place of all?
+    pub(crate) fn has_kept(&mut self, bytes: usize) -> bool {
+        self.bytes_kept = self.bytes_kept.saturating_add(bytes);
+        // A call under way is kept as a change of its own.
+        self.in_flight == 0 && self.bytes_kept > COMPACT_BYTES_MIN.max(self.snapshot_bytes.saturating_mul(2))
+    }
+
+    /// One change of so many bytes stands in place of all.
+    pub(crate) fn was_compacted(&mut self, bytes: usize) {
+        self.bytes_kept = 0;
+        self.snapshot_bytes = bytes;
     }
 
     /// A call was stopped: it counts, and it may wait for the user.
@@ -286,12 +363,7 @@ impl Session {
 
     /// A call never came back: nobody knows what the agent saw of its output. `asked` is not known of a
     /// call that a process left behind.
-    pub(crate) fn lose(
-        &mut self,
-        asked: Option<&Understood>,
-        was_marked: bool,
-        now: i64,
-    ) -> Change {
+    pub(crate) fn lose(&mut self, asked: Option<&Understood>, was_marked: bool, now: i64) -> Change {
         if let Some(asked) = asked {
             self.risk.observe(&Observation::proposed(&asked.effect).with_outcome(Outcome::Done));
         }
@@ -299,7 +371,7 @@ impl Session {
         let change = Change {
             came_back: was_marked,
             taint: self.taint.delta(&label, ""),
-            provenance: Some(self.ledger.said(label.source, &label.origin, "", &flagged_parts)),
+            provenance: Some(self.ledger.said(label.source, &label.origin, "", &orders_to_assistant)),
             risk: asked.map(|_| self.risk.snapshot().clone()),
             ..self.counted()
         };

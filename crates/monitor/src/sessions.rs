@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use model::{Caller, SessionId};
+use model::{Caller, SessionId, UserId};
 
 use crate::refusal::Refusal;
 use crate::session::Session;
@@ -80,6 +80,12 @@ impl Sessions {
         id.as_str().hash(&mut hasher);
         let at = usize::try_from(hasher.finish() % DOORS as u64).unwrap_or_default();
         self.doors.get(at).map(|it| it.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A session of the user, whichever agent runs it.
+    pub(crate) fn of_user(&self, id: &SessionId, user: &UserId) -> Result<Handle, Refusal> {
+        let found = self.find(id).filter(|it| it.0.who.user == *user);
+        found.ok_or_else(|| Refusal::NoSession(id.clone()))
     }
 
     pub(crate) fn insert(&self, session: Session) {

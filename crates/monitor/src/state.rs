@@ -1,6 +1,7 @@
 //! What a session must not forget when the process dies, and the one trait that keeps it.
 
-use model::{Caller, Profile, SessionId, Taint};
+use aegx::Digest;
+use model::{Caller, Profile, SessionId, Taint, TaintTag};
 
 use crate::change::Change;
 use crate::session::Session;
@@ -9,7 +10,7 @@ use crate::session::Session;
 ///
 /// The changes of a session are opaque here: only the monitor reads them. Replaying them in order
 /// gives the session back, at least as tainted as it was.
-pub trait State: Send + Sync {
+pub trait State: Labels {
     /// Creates the session, or finds it again.
     ///
     /// # Errors
@@ -43,6 +44,23 @@ pub trait State: Send + Sync {
     /// # Errors
     /// If it may not be durable.
     fn end(&self, session: &SessionId) -> Result<(), StateError>;
+}
+
+/// Keeps labels of content by its digests: what came from outside is known again, wherever it turns
+/// up.
+pub trait Labels: Send + Sync {
+    /// The worst label of any of `digests`.
+    ///
+    /// # Errors
+    /// If the store does not work; the content must then be taken as tainted.
+    fn label_of(&self, digests: &[Digest]) -> Result<Option<TaintTag>, StateError>;
+
+    /// Labels each of `digests`. A label that is there becomes worse, never better, and stays until
+    /// a person clears it.
+    ///
+    /// # Errors
+    /// If it may not be durable.
+    fn remember_label(&self, digests: &[Digest], tag: &TaintTag) -> Result<(), StateError>;
 }
 
 /// A session that was created or found.
@@ -95,17 +113,32 @@ pub enum StateError {
     },
 }
 
-/// Keeps a change of a session. What was not kept must not be built on.
+/// Keeps a change of a session. What was not kept must not be built on. When the changes have grown,
+/// one is put in place of all.
 pub(crate) fn keep(
     state: &dyn State,
-    session: &Session,
+    session: &mut Session,
     change: &Change,
 ) -> Result<(), StateError> {
-    if *change == Change::default() {
+    let bytes = written(change)?;
+    if bytes == NOTHING {
         return Ok(());
     }
-    let bytes = serde_json::to_vec(change).map_err(|error| StateError::Broken {
+    let id = session.who().session.clone();
+    state.append(&id, &bytes, &session.summary())?;
+    if session.has_kept(bytes.len()) {
+        let snapshot = written(&session.snapshot())?;
+        state.compact(&id, &snapshot, &session.summary())?;
+        session.was_compacted(snapshot.len());
+    }
+    Ok(())
+}
+
+/// A change in which nothing changes.
+const NOTHING: &[u8] = b"{}";
+
+fn written(change: &Change) -> Result<Vec<u8>, StateError> {
+    serde_json::to_vec(change).map_err(|error| StateError::Broken {
         reason: format!("a change cannot be written: {error}"),
-    })?;
-    state.append(&session.who().session, &bytes, &session.summary())
+    })
 }

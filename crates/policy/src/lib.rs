@@ -32,6 +32,7 @@ pub use error::{LoadError, LoadErrors};
 pub use explain::{Explained, Matched};
 pub use facts::{Confirmed, FactSheet, Facts, RISK_MAX, SheetError, Sinks, Target, Targets};
 pub use group::Group;
+pub use lines::{NESTING_MAX, OPERATORS_MAX};
 pub use pack::{PACK_BYTES_MAX, PackText, RULES_MAX};
 pub use policy::{DEFAULT_DENY, Policy};
 pub use rule::{RULE_ID_BYTES_MAX, Rule};

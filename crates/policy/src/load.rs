@@ -11,7 +11,7 @@ use model::EffectKind;
 use crate::attribute::Uses;
 use crate::check;
 use crate::error::{LoadError, LoadErrors};
-use crate::lines;
+use crate::lines::{self, Outline};
 use crate::pack::{PACK_BYTES_MAX, PackText, RULES_MAX};
 use crate::policy::{Policy, Slice};
 use crate::request::Requests;
@@ -67,6 +67,12 @@ fn read(pack: &PackText, requests: &Requests) -> Result<Vec<Parsed>, Vec<LoadErr
             format!("{bytes} bytes, at most {PACK_BYTES_MAX} are read"),
         )]);
     }
+    let outlines = lines::outline(&pack.text);
+    let too_deep = |it: &Outline| it.excess().map(|what| error(it.line, None, what));
+    let deep: Vec<_> = outlines.iter().filter_map(too_deep).collect();
+    if !deep.is_empty() {
+        return Err(deep);
+    }
     let set = PolicySet::from_str(&pack.text).map_err(|errors| {
         let each = errors.iter().map(|it| error(line_of(&pack.text, it), None, words(it)));
         each.collect::<Vec<_>>()
@@ -79,13 +85,13 @@ fn read(pack: &PackText, requests: &Requests) -> Result<Vec<Parsed>, Vec<LoadErr
         )]);
     }
     let name: Arc<str> = pack.name.as_str().into();
-    if set.policies().count() != lines::starts(&pack.text).len() {
+    if set.policies().count() != outlines.len() {
         return Err(vec![error(0, None, "the rules could not be told apart".to_owned())]);
     }
     let mut flaws = Vec::new();
     let mut found = Vec::new();
-    for (policy, line) in in_order(&set).into_iter().zip(lines::starts(&pack.text)) {
-        match Rule::read(&name, line, policy) {
+    for (policy, outline) in in_order(&set).into_iter().zip(&outlines) {
+        match Rule::read(&name, outline.line, policy) {
             Ok(rule) => {
                 let policy = policy.new_id(PolicyId::new(&*rule.id));
                 found.push(Parsed { rule, policy });

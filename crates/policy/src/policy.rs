@@ -172,3 +172,51 @@ fn silence(facts: &Facts<'_>) -> Objection {
     let why = format!("no rule permits `{effect}` for {principal}");
     Objection::new(DEFAULT_DENY, Decision::Deny, "no_rule_permits", why)
 }
+
+#[cfg(test)]
+mod tests {
+    use model::EffectKind;
+
+    use super::*;
+    use crate::check::corners;
+    use crate::facts::FactSheet;
+
+    /// What is remembered is what would be decided, also by rules that ask for texts and shares.
+    #[test]
+    fn memory_changes_no_verdict() {
+        let mut packs = PackText::embedded();
+        packs.push(PackText {
+            name: "own.cedar".to_owned(),
+            text: r#"
+@id("own-texts") @reason("asks for every text") @decision("deny")
+forbid (principal == User::"bob", action, resource == Tool::"mail")
+when { context.agent == "a" && context.door == "hook" && context.taint_permille > 500 };
+"#
+            .to_owned(),
+        });
+        let policy = Policy::build(&packs).unwrap();
+        let plain =
+            FactSheet::from_words("tool_send tool=mail agent=a door=hook taint_permille=501")
+                .unwrap();
+        let decide = |sheet: &FactSheet| policy.decide(&sheet.facts()).decision();
+        assert_eq!(decide(&plain), Decision::Allow);
+        let bob = |words: &str| {
+            decide(&FactSheet::from_words(&format!("tool_send user=bob {words}")).unwrap())
+        };
+        assert_eq!(bob("tool=mail agent=a door=hook taint_permille=501"), Decision::Deny);
+        assert_eq!(bob("tool=mail agent=a door=hook taint_permille=500"), Decision::Allow);
+        assert_eq!(bob("tool=mail agent=a door=mcp taint_permille=501"), Decision::Allow);
+        assert_eq!(bob("tool=mail agent=b door=hook taint_permille=501"), Decision::Allow);
+        assert_eq!(bob("tool=post agent=a door=hook taint_permille=501"), Decision::Allow);
+        for kind in [EffectKind::ToolSend, EffectKind::MessageIn] {
+            let sheets = corners(&FactSheet { effect: kind, ..plain.clone() });
+            for sheet in sheets.iter().chain(&sheets) {
+                let facts = sheet.facts();
+                let (kept, fresh) =
+                    (policy.judge(&facts).unwrap(), policy.judge_afresh(&facts).unwrap());
+                assert_eq!(kept.0.matched, fresh.0.matched);
+                assert_eq!(kept.1.matched, fresh.1.matched);
+            }
+        }
+    }
+}

@@ -222,6 +222,17 @@ fn a_sub_agent_has_at_most_what_its_agent_has() {
     );
 }
 
+#[test]
+fn talking_and_thinking_are_no_tools() {
+    let scene = Scene { manifest: "{tools: {allow: []}, access: public}", ..OPEN };
+    for effect in [EffectKind::LlmCall, EffectKind::MessageIn, EffectKind::MessageOut] {
+        scene.passes(effect.as_str(), effect);
+        let other = Scene { manifest: "access: private", ..OPEN };
+        other.denies(Layer::User, "agent_not_open", effect.as_str(), effect);
+    }
+    scene.denies(Layer::Agent, "not_in_manifest", "memory_read", EffectKind::MemoryRead);
+}
+
 /// Whatever a layer is given in addition, nothing opens that was closed.
 #[test]
 fn a_lower_layer_can_only_restrict() {

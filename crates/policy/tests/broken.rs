@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use policy::{PACK_BYTES_MAX, PackText, Policy};
+use policy::{NESTING_MAX, OPERATORS_MAX, PACK_BYTES_MAX, PackText, Policy};
 
 fn load(name: &str, text: String) -> Vec<(usize, String)> {
     let mut packs = PackText::embedded();
@@ -47,4 +47,31 @@ fn texts_have_a_limit() {
 fn no_rules_at_all_is_an_error_and_an_empty_own_pack_is_none() {
     assert!(Policy::build(&[]).is_err());
     assert_eq!(load("empty.cedar", "// nothing yet\n".to_owned()), []);
+}
+
+#[test]
+fn what_is_too_deep_is_refused_before_it_is_read() {
+    let rule = |condition: &str| {
+        format!(
+            "@id(\"deep\") @reason(\"x\") @decision(\"deny\")\nforbid (principal, action == Action::\"tool_send\", resource) when {{ {condition} }};"
+        )
+    };
+    for depth in [NESTING_MAX, 1000, 300_000] {
+        let found =
+            load("deep.cedar", rule(&format!("{}true{}", "(".repeat(depth), ")".repeat(depth))));
+        assert!(found[0].1.contains("nested"), "{:?}", found[0]);
+    }
+    for terms in [OPERATORS_MAX + 1, 20_000] {
+        for joint in [" && ", " || ", " + ", " == ", "."] {
+            let found = load("long.cedar", rule(&vec!["context"; terms].join(joint)));
+            assert!(found[0].1.contains("operators"), "{joint} {:?}", found[0]);
+        }
+    }
+    // The deepest that is read: on a small stack, unoptimised.
+    let inner = "(".repeat(NESTING_MAX - 1) + "context.risk == 3" + &")".repeat(NESTING_MAX - 1);
+    assert_eq!(load("deep.cedar", rule(&inner)), []);
+    let most = vec!["context.risk == 3"; OPERATORS_MAX / 3 - 2].join(" && ");
+    assert_eq!(load("long.cedar", rule(&most)), []);
+    let ifs = "if context.risk == 3 then true else ".repeat(OPERATORS_MAX / 3 - 2) + "false";
+    assert_eq!(load("ifs.cedar", rule(&ifs)), []);
 }

@@ -40,7 +40,8 @@ fn main() {
         let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
         for line in std::fs::read_to_string(path).unwrap().lines() {
             let row: Value = serde_json::from_str(line).unwrap();
-            let (label, text) = (row["label"].as_str().unwrap(), row["text"].as_str().unwrap());
+            let field = |name: &str| row.get(name).and_then(Value::as_str).unwrap();
+            let (label, text) = (field("label"), field("text"));
             let findings = instructions(text);
             let time = fastest(text);
             let tally = tallies.entry(label.to_owned()).or_default();
@@ -59,6 +60,8 @@ fn main() {
             tally.print(&mut out, &name, label);
         }
     }
+    let kilobyte = "The quick brown fox jumps over the lazy dog and goes home. ".repeat(18);
+    writeln!(out, "one clean KB: {:?}", fastest(kilobyte.get(..1024).unwrap())).unwrap();
     for ((rule, label), count) in rules {
         writeln!(out, "{rule:28} {label:9} {count:6}").unwrap();
     }

@@ -49,15 +49,27 @@ impl Folded {
 
     fn ascii(&mut self, bytes: &[u8], at: usize) {
         self.jump(at);
-        let mut spaced = self.text.last() == Some(&b' ');
-        for (index, byte) in bytes.iter().enumerate() {
-            let byte = FOLDED_ASCII.get(usize::from(*byte)).copied().unwrap_or(*byte);
-            let space = byte == b' ';
+        for (index, chunk) in bytes.chunks(CHUNK_BYTES).enumerate() {
+            let spaced = self.text.last() == Some(&b' ');
+            let starts_spaced = spaced && chunk.first().is_some_and(|it| is_space(*it));
+            let spaces_meet =
+                chunk.windows(2).any(|it| matches!(it, [a, b] if is_space(*a) && is_space(*b)));
+            if starts_spaced || spaces_meet {
+                self.ascii_with_runs(chunk, at + index * CHUNK_BYTES, spaced);
+            } else {
+                self.text.extend(chunk.iter().map(|it| folded_ascii(*it)));
+            }
+        }
+    }
+
+    /// The long way: a run of white space is one space, and what follows lies further on.
+    fn ascii_with_runs(&mut self, chunk: &[u8], at: usize, mut spaced: bool) {
+        for (index, byte) in chunk.iter().enumerate() {
+            let space = is_space(*byte);
             if space && spaced {
-                // A run of white space is one space, and what follows lies further on.
                 self.pending_jump(at + index + 1);
             } else {
-                self.text.push(byte);
+                self.text.push(folded_ascii(*byte));
             }
             spaced = space;
         }
@@ -84,6 +96,11 @@ impl Folded {
             return;
         }
         let part = look_alike(part);
+        if part == '。' {
+            // Ends a sentence without a space after it.
+            self.text.extend_from_slice(b". ");
+            return;
+        }
         for lower in part.to_lowercase() {
             self.text.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
         }
@@ -159,25 +176,21 @@ fn look_alike(found: char) -> char {
         '“' | '”' | '„' => '"',
         '‐' | '‑' | '–' | '—' => '-',
         '，' | '、' => ',',
-        '。' => '.',
         _ => found,
     }
 }
 
-/// Lower case; all white space and control characters are spaces.
-const FOLDED_ASCII: [u8; 128] = {
-    let mut table = [0; 128];
-    let mut byte: u8 = 0;
-    while byte < 128 {
-        let folded = if byte <= b' ' || byte == 127 { b' ' } else { byte.to_ascii_lowercase() };
-        let (_, rest) = table.split_at_mut(byte as usize);
-        if let Some(slot) = rest.first_mut() {
-            *slot = folded;
-        }
-        byte += 1;
-    }
-    table
-};
+/// How much ASCII is looked at at once.
+const CHUNK_BYTES: usize = 64;
+
+/// White space and control characters.
+fn is_space(byte: u8) -> bool {
+    byte <= b' ' || byte == 127
+}
+
+fn folded_ascii(byte: u8) -> u8 {
+    if is_space(byte) { b' ' } else { byte.to_ascii_lowercase() }
+}
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,8 @@ pub use approvals::{
 pub use content::{Fingerprint, normal};
 pub use error::{Broken, OpenError};
 pub use evidence::Durability;
-pub use labels::{LABELS_MAX, Labels};
+pub use labels::LABELS_MAX;
+pub use monitor::Labels;
 pub use memory::{
     MEMORY_RESULTS_DEFAULT, MEMORY_ROWS_PER_USER_MAX, Memory, MemoryError, MemoryRow,
     QUERY_WORDS_MAX, Written,

@@ -7,6 +7,8 @@ pub(crate) mod timing;
 
 use clap::Subcommand;
 
+pub(crate) use lines::{Line, Lines};
+
 use crate::run::{Exit, Failure};
 
 /// Judge values without acting on them.

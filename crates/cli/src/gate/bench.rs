@@ -163,7 +163,7 @@ fn compare(args: &Args, gate: &Gate, load: &Load) -> Result<(f64, f64), Failure>
         left = left.saturating_sub(piece.len());
         number += 1;
     }
-    let mut median = |who: &Caller| -> Result<f64, Failure> {
+    let median = |who: &Caller| -> Result<f64, Failure> {
         let times = (0..COMPARED_CALLS).map(|it| load.call(&gate.monitor, who, it));
         let mut times = times.collect::<Result<Vec<_>, _>>()?;
         times.sort_unstable();

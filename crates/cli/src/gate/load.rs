@@ -67,6 +67,7 @@ pub(crate) fn session(monitor: &Monitor, number: u64) -> Result<Caller, Failure>
         who: who.clone(),
         principal: aegx::Principal::User,
         profile: Profile::Standard,
+        parent: None,
         admission: Admission::OnePerson,
         tools: tools()?,
     };

@@ -10,6 +10,7 @@ use monitor::{Monitor, Setup};
 use policy::Policy;
 use store::SqliteStore;
 
+use crate::policy::folder;
 use crate::run::Failure;
 
 /// A gate, and what it stands on.
@@ -58,8 +59,11 @@ impl Gate {
 
 /// The embedded rules, and those of a directory.
 pub(crate) fn policy(dir: Option<&Path>) -> Result<Policy, Failure> {
-    let _ = dir;
-    Policy::embedded().map_err(Failure::usage)
+    let loaded = folder::load(dir).map_err(|flaws| {
+        let lines = flaws.iter().map(ToString::to_string).collect::<Vec<_>>();
+        Failure::usage(format!("the policy does not load:\n  {}", lines.join("\n  ")))
+    })?;
+    Ok(loaded.policy)
 }
 
 /// A catalogue from a file; without one, tools are classified by ourselves.

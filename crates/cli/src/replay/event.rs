@@ -16,6 +16,7 @@ enum Line {
         user: String,
         agent: String,
         profile: Option<String>,
+        parent: Option<String>,
         #[serde(default)]
         tools: Vec<Value>,
     },
@@ -58,7 +59,7 @@ enum Line {
 
 /// What happens in a trace.
 pub(crate) enum Event {
-    Session { session: SessionId, user: UserId, agent: AgentId, profile: Option<Profile>, tools: Vec<ToolDef> },
+    Session { session: SessionId, user: UserId, agent: AgentId, profile: Option<Profile>, parent: Option<SessionId>, tools: Vec<ToolDef> },
     Content { session: SessionId, source: Source, text: String, origin: String },
     Call { session: SessionId, call: String, tool: String, args: Vec<u8> },
     Result { session: SessionId, call: String, body: String, error: bool, fields_from: BTreeMap<String, Source> },
@@ -80,7 +81,7 @@ pub(crate) fn read(line: &[u8]) -> Result<Event, String> {
     let line: Line = serde_json::from_slice(line).map_err(|error| error.to_string())?;
     let session = |it: &str| SessionId::parse(it).map_err(|error| error.to_string());
     Ok(match line {
-        Line::Session { session: id, user, agent, profile, tools } => Event::Session {
+        Line::Session { session: id, user, agent, profile, parent, tools } => Event::Session {
             session: session(&id)?,
             user: UserId::parse(&user).map_err(|error| error.to_string())?,
             agent: AgentId::parse(&agent).map_err(|error| error.to_string())?,
@@ -88,6 +89,7 @@ pub(crate) fn read(line: &[u8]) -> Result<Event, String> {
                 .map(|it| Profile::parse(&it))
                 .transpose()
                 .map_err(|error| error.to_string())?,
+            parent: parent.map(|it| session(&it)).transpose()?,
             tools: tools
                 .iter()
                 .map(ToolDef::from_value)

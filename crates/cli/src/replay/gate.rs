@@ -8,7 +8,7 @@ use aegx::Principal;
 use evidence::{Clock, Durability, SystemClock};
 use model::ipc::ActionName;
 use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId};
-use monitor::{Admission, Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
+use monitor::{Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
 
 use super::Args;
 use super::event::{Confirmed, Event};
@@ -19,6 +19,8 @@ use crate::run::Failure;
 /// The gate and what the trace has told it so far.
 pub(crate) struct Gate {
     gate: setup::Gate,
+    /// Where the state lies, and the files by which sessions are admitted.
+    home: PathBuf,
     profile: Profile,
     callers: HashMap<SessionId, Caller>,
     /// The tools that each session was given.
@@ -62,6 +64,7 @@ impl Gate {
         let gate = setup::open(&home, durability, policy, catalogue)?;
         Ok(Self {
             gate,
+            home,
             profile: args.profile,
             callers: HashMap::new(),
             tools: HashMap::new(),
@@ -75,19 +78,18 @@ impl Gate {
     /// Lets one thing happen. A call gives a verdict.
     pub(crate) fn take(&mut self, event: Event) -> Result<Option<VerdictLine>, Stop> {
         match event {
-            Event::Session { session, user, agent, profile, tools } => {
+            Event::Session { session, user, agent, profile, parent, tools } => {
                 let door = Kind::of_static("replay");
                 let who = Caller { session: session.clone(), user, agent, door };
                 let profile = profile.unwrap_or(self.profile);
                 let principal = Principal::User;
-                let admission = Admission::OnePerson;
+                let admission = host::admission(&self.home, &who, &tools)
+                    .map_err(|it| Stop::Trace(it.to_string()))?;
                 let names = tools.iter().map(|it| it.name.as_str().to_owned()).collect();
                 self.tools.insert(session.clone(), names);
-                let opening = Opening { who: who.clone(), principal, profile, admission, tools };
-                self.gate
-                    .monitor
-                    .open_session(opening)
-                    .map_err(|it| Stop::Trace(it.to_string()))?;
+                let opening =
+                    Opening { who: who.clone(), principal, profile, parent, admission, tools };
+                self.gate.monitor.open_session(opening).map_err(|it| Stop::Trace(it.to_string()))?;
                 self.callers.insert(session, who);
                 self.summary.sessions += 1;
             }
@@ -180,16 +182,15 @@ impl Gate {
         let who = self.who(session)?;
         match what {
             Confirmed::Action(name) => {
-                let kind = EffectKind::parse(name).ok_or_else(|| {
-                    Stop::Trace(format!("there is no action `{}`", name.escape_debug()))
-                })?;
+                let kind = EffectKind::parse(name)
+                    .ok_or_else(|| Stop::Trace(format!("there is no action `{}`", name.escape_debug())))?;
                 self.gate.monitor.confirm_action(who, kind).map_err(unable)
             }
             Confirmed::Call(call) => {
-                let (kind, verdict) =
-                    self.stopped.get(&(session.clone(), call.clone())).ok_or_else(|| {
-                        Stop::Trace(format!("no call `{}` was stopped", call.escape_debug()))
-                    })?;
+                let (kind, verdict) = self
+                    .stopped
+                    .get(&(session.clone(), call.clone()))
+                    .ok_or_else(|| Stop::Trace(format!("no call `{}` was stopped", call.escape_debug())))?;
                 self.gate.monitor.confirm_call(who, *kind, verdict.action).map_err(unable)
             }
         }
@@ -218,8 +219,7 @@ impl Gate {
 /// The message of one of the host's own actions, if the name is that of one.
 fn message(name: &str, args: &[u8]) -> Option<Vec<u8>> {
     ActionName::parse(name)?;
-    let mut message: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_slice(args).ok()?;
+    let mut message: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(args).ok()?;
     message.insert("action".to_owned(), name.into());
     serde_json::to_vec(&message).ok()
 }

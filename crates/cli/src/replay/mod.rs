@@ -21,7 +21,7 @@ use crate::run::{Exit, Failure};
 /// and the result of a call that was stopped is ignored, because it did not happen.
 ///
 /// Events:
-///   {"event":"session","session":"s","user":"u","agent":"a","tools":[…]}
+///   {"event":"session","session":"s","user":"u","agent":"a","tools":[…]}  (and "parent":"s0")
 ///   {"event":"content","session":"s","source":"user","text":"…"}
 ///   {"event":"call","session":"s","call":"c1","tool":"send_mail","args":{…}}
 ///   {"event":"result","session":"s","call":"c1","text":"…"}

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::error::IpcError;
 use super::shape::sorted;
 use super::table::ActionName;
+use crate::Decision;
 
 /// The answer to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,17 @@ pub enum Answer {
         /// The action.
         action: ActionName,
         /// Why, for the person.
+        reason: String,
+    },
+    /// It was one, and the gate does not let it happen, or not yet.
+    Stopped {
+        /// The action.
+        action: ActionName,
+        /// The decision.
+        decision: Decision,
+        /// The rule or guard that decided.
+        rule: String,
+        /// Why, in one sentence.
         reason: String,
     },
     /// Its handler tried and failed.
@@ -38,6 +50,12 @@ impl Answer {
                 ("error".to_owned(), reason.as_str().into()),
                 ("taintBlocked".to_owned(), true.into()),
                 ("action".to_owned(), action.as_str().into()),
+            ]),
+            Self::Stopped { action, decision, rule, reason } => Map::from_iter([
+                ("error".to_owned(), reason.as_str().into()),
+                ("action".to_owned(), action.as_str().into()),
+                ("decision".to_owned(), decision.as_str().into()),
+                ("rule".to_owned(), rule.as_str().into()),
             ]),
             Self::Failed { message } => {
                 Map::from_iter([("error".to_owned(), format!("Handler error: {message}").into())])

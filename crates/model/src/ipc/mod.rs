@@ -51,7 +51,7 @@ pub use limits::{ISSUES_MAX, MESSAGE_BYTES_MAX, NESTING_LEVELS_MAX, QUOTED_CHARS
 pub use list::List;
 pub use number::{Temperature, Whole};
 pub use scope::Scope;
-pub use table::{Action, ActionName, Handler};
+pub use table::{Action, ActionName};
 pub use text::Text;
 pub use time::Time;
 pub use url::WebUrl;

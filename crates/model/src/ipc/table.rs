@@ -1,5 +1,6 @@
-//! The list of actions. Names, types, schemas and handlers all come from it, so that none of them
-//! can have an action that another lacks.
+//! The list of actions. Names, types and schemas all come from it, so that none of them can have an
+//! action that another lacks. Whoever acts on messages matches on [`Action`], or on the permits that
+//! are made of it: both are closed enums, so that an action which nobody handles does not compile.
 
 use serde_json::{Map, Value, json};
 
@@ -29,39 +30,11 @@ macro_rules! actions {
             $(#[doc = $about] $type,)+
         }
 
-        /// Somebody who can do everything that messages ask for: one method per action.
-        ///
-        /// INVARIANT (OneTable): the methods come from the table of actions, and
-        /// [`Action::dispatch`] is the only way to them. An action without a handler, a handler
-        /// without an action, and a handler that is given anything but a validated message do not
-        /// compile.
-        ///
-        /// ```compile_fail,E0046
-        /// struct Idle;
-        ///
-        /// impl model::ipc::Handler for Idle {
-        ///     type Output = ();
-        ///     fn skill_list(&mut self, _: model::ipc::SkillList) {}
-        ///     // … and all the others are missing
-        /// }
-        /// ```
-        pub trait Handler {
-            /// What doing something gives; for asynchronous handlers, a future.
-            type Output;
-
-            $(#[doc = $about] fn $name(&mut self, request: $type) -> Self::Output;)+
-        }
-
         impl Action {
             /// Its name.
             #[must_use]
             pub fn name(&self) -> ActionName {
                 match self { $(Self::$type(_) => ActionName::$type,)+ }
-            }
-
-            /// Hands the message to the method of its action.
-            pub fn dispatch<H: Handler>(self, handler: &mut H) -> H::Output {
-                match self { $(Self::$type(request) => handler.$name(request),)+ }
             }
 
             pub(super) fn read(

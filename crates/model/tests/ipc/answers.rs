@@ -1,5 +1,6 @@
 //! The answers, to the byte.
 
+use model::Decision;
 use model::ipc::{self, ActionName, Answer, ISSUES_MAX, IpcError};
 use serde_json::{Map, Value, json};
 
@@ -73,6 +74,20 @@ fn the_other_answers_have_the_shapes_of_the_issue() {
     let expected =
         json!({"ok": false, "error": "why", "taintBlocked": true, "action": "oauth_call"});
     assert_eq!(blocked.to_value(), expected);
+    let stopped = Answer::Stopped {
+        action: ActionName::WebFetch,
+        decision: Decision::StepUp,
+        rule: "net-ask-unlisted".to_owned(),
+        reason: "why".to_owned(),
+    };
+    let expected = json!({
+        "ok": false,
+        "error": "why",
+        "action": "web_fetch",
+        "decision": "step_up",
+        "rule": "net-ask-unlisted",
+    });
+    assert_eq!(stopped.to_value(), expected);
     let failed = Answer::Failed { message: "disk full".to_owned() };
     assert_eq!(failed.to_value(), json!({"ok": false, "error": "Handler error: disk full"}));
 }

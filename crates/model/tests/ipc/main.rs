@@ -9,7 +9,7 @@
 
 mod answers;
 mod corpus;
-mod dispatch;
+mod names;
 mod properties;
 mod schemas;
 mod support;

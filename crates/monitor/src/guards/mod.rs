@@ -3,6 +3,8 @@
 mod after;
 mod before;
 
+pub use before::taint_budget::TAINT_BLOCKED;
+
 use model::Objection;
 
 use crate::inspected::Inspected;

@@ -1,225 +1,44 @@
-//! Acts: what a tool does to what, and what a person asked to have done to what.
+//! Acts: what a tool does to what.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use model::{Flow, Reach, ToolDef};
 
-use model::{Flow, ToolDef};
-use serde::{Deserialize, Serialize};
-
-use super::lexicon::{OBJECTS, VERBS, Verb};
+use super::asked::{Asked, MAYBE_SOMEBODY, object_of, singular};
 use super::norm::{fold, words};
-use super::segments::sentences;
-use super::stopwords::STOP;
+use super::words::{JOINERS, READERS, WHOLE, WIDE, tool_verb};
+
+macro_rules! kinds {
+    ($($name:ident = $word:literal @ $place:literal),+ $(,)?) => {
+        $(pub(in super::super) const $name: u32 = 1 << $place;)+
+
+        /// The kind of this name in the tables.
+        pub(in super::super) fn named(word: &str) -> Option<u32> {
+            match word { $($word => Some($name),)+ _ => None }
+        }
+    };
+}
 
 /// Kinds of doing.
 pub(super) mod verb {
-    pub(in super::super) const SEND: u32 = 1;
-    pub(in super::super) const PAY: u32 = 1 << 1;
-    pub(in super::super) const CREATE: u32 = 1 << 2;
-    pub(in super::super) const ADD: u32 = 1 << 3;
-    pub(in super::super) const UPDATE: u32 = 1 << 4;
-    pub(in super::super) const DELETE: u32 = 1 << 5;
-    pub(in super::super) const SHARE: u32 = 1 << 6;
-    pub(in super::super) const INVITE: u32 = 1 << 7;
-    pub(in super::super) const SCHEDULE: u32 = 1 << 8;
-    pub(in super::super) const RESERVE: u32 = 1 << 9;
-    pub(in super::super) const PUBLISH: u32 = 1 << 10;
-    pub(in super::super) const RUN: u32 = 1 << 11;
-    pub(in super::super) const MOVE: u32 = 1 << 12;
-    pub(in super::super) const OPERATE: u32 = 1 << 13;
+    kinds! {
+        SEND = "send" @ 0, PAY = "pay" @ 1, CREATE = "create" @ 2, ADD = "add" @ 3, UPDATE = "update" @ 4,
+        DELETE = "delete" @ 5, SHARE = "share" @ 6, INVITE = "invite" @ 7, SCHEDULE = "schedule" @ 8,
+        RESERVE = "reserve" @ 9, PUBLISH = "publish" @ 10, RUN = "run" @ 11, MOVE = "move" @ 12,
+        OPERATE = "operate" @ 13,
+    }
 }
 
 /// Kinds of things.
 pub(super) mod object {
-    pub(in super::super) const MONEY: u32 = 1;
-    pub(in super::super) const MESSAGE: u32 = 1 << 1;
-    pub(in super::super) const EVENT: u32 = 1 << 2;
-    pub(in super::super) const FILE: u32 = 1 << 3;
-    pub(in super::super) const PERSON: u32 = 1 << 4;
-    pub(in super::super) const CHANNEL: u32 = 1 << 5;
-    pub(in super::super) const PAGE: u32 = 1 << 6;
-    pub(in super::super) const BOOKING: u32 = 1 << 7;
-    pub(in super::super) const ORDER: u32 = 1 << 8;
-    pub(in super::super) const SETTINGS: u32 = 1 << 9;
-    pub(in super::super) const CREDENTIAL: u32 = 1 << 10;
-    pub(in super::super) const ACCESS: u32 = 1 << 11;
-    pub(in super::super) const CODE: u32 = 1 << 12;
+    kinds! {
+        MONEY = "money" @ 0, MESSAGE = "message" @ 1, EVENT = "event" @ 2, FILE = "file" @ 3,
+        PERSON = "person" @ 4, CHANNEL = "channel" @ 5, PAGE = "page" @ 6, BOOKING = "booking" @ 7,
+        ORDER = "order" @ 8, SETTINGS = "settings" @ 9, CREDENTIAL = "credential" @ 10,
+        ACCESS = "access" @ 11, CODE = "code" @ 12,
+    }
 }
 
 /// Things that must be named in so many words before they are touched.
 const DELICATE: u32 = object::CREDENTIAL | object::ACCESS;
-
-/// The clause has a word that may be somebody's name.
-const MAYBE_SOMEBODY: u32 = 1 << 31;
-/// How many clauses of one text are kept; a longer one is read as if it ended there.
-const CLAUSES_MAX: usize = 64;
-
-/// What a person asked to have done, or what a text asks for, clause by clause.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Asked {
-    clauses: Vec<Clause>,
-}
-
-/// One clause: its verbs, what it names, and what its verbs imply.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Clause {
-    verbs: u32,
-    objects: u32,
-    implied: u32,
-}
-
-impl Asked {
-    pub(super) fn add(&mut self, other: &Self) {
-        for clause in &other.clauses {
-            if self.clauses.len() < CLAUSES_MAX && !self.clauses.contains(clause) {
-                self.clauses.push(*clause);
-            }
-        }
-    }
-
-    /// Does it ask for anything to be done?
-    pub(super) fn is_empty(&self) -> bool {
-        self.clauses.iter().all(|it| it.verbs == 0)
-    }
-
-    /// The acts that `text` asks for in its own words.
-    pub(super) fn of(text: &str) -> Self {
-        let mut asked = Self::default();
-        let folded = fold(text);
-        let mut before = Clause::default();
-        for sentence in sentences(&folded) {
-            for piece in sentence.split([':', ',', '(', ')', '"', '–', '—']) {
-                let all: Vec<_> = words(piece).collect();
-                for part in all.split(|it| JOINTS.contains(&it.as_ref())) {
-                    let mut clause = Clause::of(part);
-                    // `… the file. Then delete it`: what was named before is meant again.
-                    if part.iter().any(|it| AGAIN.contains(&it.as_ref())) || clause.objects == 0 {
-                        clause.objects |= before.objects;
-                    }
-                    if clause != Clause::default() && asked.clauses.len() < CLAUSES_MAX {
-                        asked.clauses.push(clause);
-                        before = clause;
-                    }
-                }
-            }
-        }
-        asked
-    }
-}
-
-impl Clause {
-    fn of<S: AsRef<str>>(all: &[S]) -> Self {
-        let mut clause = Self::default();
-        let at = |place: usize| all.get(place).map(AsRef::as_ref);
-        for (place, word) in all.iter().enumerate() {
-            let before = place.checked_sub(1).and_then(at);
-            clause.hear(word.as_ref(), before, at(place.saturating_add(1)));
-        }
-        // `let her know`, but not `let me know`.
-        let told = all.windows(2).any(|it| matches!(it, [a, b] if a.as_ref() == "let" && b.as_ref() != "me"));
-        // A word that no table knows may be somebody's name.
-        let known = |it: &str| verb_of(it).is_some() || object_of(it) != 0 || STOP.contains(&it);
-        if clause.verbs != 0 && all.iter().any(|it| !known(it.as_ref()) && it.as_ref().len() > 2) {
-            clause.implied |= MAYBE_SOMEBODY;
-        }
-        if told && all.iter().any(|it| it.as_ref() == "know") {
-            clause.verbs |= verb::SEND | verb::PUBLISH;
-            clause.implied |= object::MESSAGE | object::CHANNEL | object::PAGE;
-        }
-        clause
-    }
-
-    fn hear(&mut self, word: &str, before: Option<&str>, after: Option<&str>) {
-        self.objects |= object_of(word);
-        let passive = before.is_some_and(|it| PASSIVE.contains(&it));
-        let Some(found) = verb_of(word).or_else(|| passive.then(|| participle(word)).flatten()) else { return };
-        let can_be_verb = passive || before.is_none_or(|it| LEADS.contains(&it));
-        let to_me = after.is_some_and(|it| it == "me" || it == "us") && TELLING.contains(&word);
-        let refused = before.is_some_and(|it| it == "dont" || it == "never");
-        if to_me || refused || (found.ambiguous && !can_be_verb) {
-            return;
-        }
-        self.verbs |= found.acts;
-        self.implied |= found.implies;
-    }
-}
-
-/// Where one clause ends and the next begins.
-const JOINTS: &[&str] = &["and", "then", "but", "und", "dann", "et", "puis", "y", "luego", "e", "poi"];
-/// Words that stand for what was named before.
-const AGAIN: &[&str] = &["it", "them", "that", "this", "those", "these", "there", "one", "her", "him", "its", "their"];
-/// Words before a participle that make it an order: `should be added`.
-const PASSIVE: &[&str] = &["be", "get", "have", "been", "being"];
-
-/// The verb of a participle: `added`, `booked`, `removed`, `sent`.
-fn participle(word: &str) -> Option<&'static Verb> {
-    let exact = |it: &str| VERB_BY_WORD.get(it).copied();
-    if word == "sent" {
-        return exact("send");
-    }
-    if word == "paid" {
-        return exact("pay");
-    }
-    let stem = word.strip_suffix("ed")?;
-    exact(stem).or_else(|| exact(&format!("{stem}e"))).or_else(|| {
-        let mut chars = stem.chars();
-        let last = chars.next_back()?;
-        chars.as_str().ends_with(last).then(|| exact(chars.as_str()))?
-    })
-}
-
-/// The verb of `word`, in its base form or as `-ing`.
-pub(super) fn verb_of(word: &str) -> Option<&'static Verb> {
-    let exact = |it: &str| VERB_BY_WORD.get(it).copied();
-    exact(word).or_else(|| {
-        let stem = word.strip_suffix("ing")?;
-        exact(stem).or_else(|| exact(&format!("{stem}e"))).or_else(|| {
-            // `running`, `cancelling`: the last letter stands twice.
-            let mut chars = stem.chars();
-            let last = chars.next_back()?;
-            chars.as_str().ends_with(last).then(|| exact(chars.as_str()))?
-        })
-    })
-}
-
-fn object_of(word: &str) -> u32 {
-    let of = |it: &str| OBJECT_BY_WORD.get(it).copied();
-    of(word).or_else(|| of(singular(word))).unwrap_or_default()
-}
-
-static VERB_BY_WORD: LazyLock<HashMap<&str, &Verb>> =
-    LazyLock::new(|| VERBS.iter().map(|it| (it.word, it)).collect());
-
-static OBJECT_BY_WORD: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
-    let mut all = HashMap::new();
-    for (noun, object) in OBJECTS {
-        *all.entry(*noun).or_default() |= object;
-    }
-    all
-});
-
-/// Is it a word for a kind of thing?
-pub(super) fn is_thing(word: &str) -> bool {
-    object_of(word) != 0
-}
-
-/// `files` → `file`, `activities` stays: good enough to compare nouns by.
-pub(super) fn singular(word: &str) -> &str {
-    match word.strip_suffix('s') {
-        Some(stem) if stem.len() >= 3 && !stem.ends_with('s') => stem,
-        _ => word,
-    }
-}
-
-/// Words after which an ambiguous word is a verb.
-const LEADS: &[&str] = &[
-    "please", "and", "then", "to", "you", "also", "or", "just", "now", "lets", "kindly", "finally",
-    "first", "next", "afterwards", "should", "must", "can", "could", "would", "will", "ill", "i", "we",
-    "so", "but", "after", "before", "by", "not", "forget", "immediately", "bitte", "1", "2", "3", "4", "5",
-];
-
-/// Verbs that ask for an answer when `me` follows, not for a message.
-const TELLING: &[&str] = &["tell", "inform", "notify", "say", "ask", "give", "show"];
 
 /// What a tool does to what, as far as its name and description say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -275,41 +94,47 @@ impl Act {
 
     /// Is it asked for? `spoken` knows the words of whoever asks.
     pub(super) fn is_asked_for(&self, asked: &Asked, spoken: impl Fn(&str) -> bool) -> bool {
-        let named = self.nouns().any(|it| spoken(it));
+        let named = self.nouns().any(&spoken);
         // The tool's own word for what it does stands for itself, whatever the tables say.
-        let doing = self.words.iter().any(|it| object_of(it) == 0 && it.len() > 3 && !WIDE.contains(&it.as_str()) && spoken(it));
+        let doing = self
+            .words
+            .iter()
+            .any(|it| object_of(it) == 0 && it.len() > 3 && !WIDE.has(it.as_str()) && spoken(it));
         let delicate = self.objects & DELICATE;
-        if delicate != 0 && !asked.clauses.iter().any(|it| it.objects & delicate != 0) {
+        if delicate != 0 && !asked.clauses().iter().any(|it| it.objects & delicate != 0) {
             return false;
         }
         if doing && (named || self.objects == 0) {
             return true;
         }
-        asked.clauses.iter().any(|clause| {
+        asked.clauses().iter().any(|clause| {
             let mut things = clause.objects | clause.implied;
             // Code is in files, and to work on it is to run commands.
             if things & object::CODE != 0 {
                 things |= object::FILE;
             }
-            let code = self.verbs & verb::RUN != 0 && things & object::CODE != 0 && clause.verbs != 0;
+            let code =
+                self.verbs & verb::RUN != 0 && things & object::CODE != 0 && clause.verbs != 0;
             let verbs = clause.verbs & self.verbs != 0;
             if things & MAYBE_SOMEBODY != 0 && self.objects & object::PERSON != 0 {
                 things |= object::PERSON;
             }
             let objects = self.objects & things != 0 || things & !MAYBE_SOMEBODY == 0;
-            code || (verbs && (objects || named || (self.objects == 0 && self.nouns().next().is_none())))
+            code || (verbs
+                && (objects || named || (self.objects == 0 && self.nouns().next().is_none())))
         })
     }
 
     /// The words of its name for what it acts on.
     fn nouns(&self) -> impl Iterator<Item = &str> {
-        let plain = |it: &&str| tool_verb(it).is_none() && it.len() > 2 && !JOINERS.contains(it);
+        let plain = |it: &&str| tool_verb(it).is_none() && it.len() > 2 && !JOINERS.has(it);
         self.words.iter().map(String::as_str).filter(plain)
     }
 
     /// The same for what other texts ask for: there a hint is enough.
     pub(super) fn is_hinted_at(&self, asked: &Asked, heard: impl Fn(&str) -> bool) -> bool {
-        asked.clauses.iter().any(|clause| clause.verbs & self.verbs != 0) || self.nouns().any(heard)
+        asked.clauses().iter().any(|clause| clause.verbs & self.verbs != 0)
+            || self.nouns().any(heard)
     }
 
     /// Does it touch what must be named in so many words?
@@ -317,10 +142,6 @@ impl Act {
         self.objects & DELICATE != 0
     }
 }
-
-/// Verbs that say too little to stand for themselves.
-const WIDE: &[&str] = &["send", "make", "create", "update", "change", "write", "open", "post", "book", "order", "place", "mail", "message"];
-const JOINERS: &[&str] = &["the", "for", "from", "with", "into", "and", "all", "new", "mcp"];
 
 /// The words of a name in `snake_case`, `camelCase`, `kebab-case` or `a__b`.
 pub(super) fn name_words(name: &str) -> Vec<String> {
@@ -340,12 +161,6 @@ pub(super) fn name_words(name: &str) -> Vec<String> {
     words
 }
 
-/// What a verb in the name of a tool means: narrower than what it can mean from a person.
-fn tool_verb(word: &str) -> Option<u32> {
-    let found = TOOL_VERBS.iter().find(|(verb, _)| *verb == word);
-    found.map(|(_, acts)| *acts)
-}
-
 fn lead_verb(description: &str) -> u32 {
     let folded = fold(description);
     let first = words(&folded).next().unwrap_or_default();
@@ -354,54 +169,14 @@ fn lead_verb(description: &str) -> u32 {
 }
 
 fn is_document(words: &[String], tool: &ToolDef, flow: &Flow) -> bool {
-    let reads = words.iter().any(|it| READERS.contains(&it.as_str()));
+    let reads = words.iter().any(|it| READERS.has(it.as_str()));
     let whole = |name: &str| {
         let name = name_words(name);
-        name.iter().any(|it| WHOLE.contains(&it.as_str()))
+        name.iter().any(|it| WHOLE.has(it.as_str()))
             && !name.iter().any(|it| it == "id" || it == "query")
     };
-    flow.reach == model::Reach::Read
-        && reads
-        && tool.parameters().any(|(name, _)| whole(name))
+    flow.reach == Reach::Read && reads && tool.parameters().any(|(name, _)| whole(name))
 }
-
-const READERS: &[&str] = &[
-    "read", "get", "fetch", "open", "view", "visit", "browse", "download", "load", "cat", "show",
-    "scrape", "crawl", "navigate", "extract", "curl", "webfetch",
-];
-const WHOLE: &[&str] =
-    &["url", "uri", "link", "path", "href", "file", "filename", "page", "website", "document"];
-
-const TOOL_VERBS: &[(&str, u32)] = &[
-    ("send", verb::SEND), ("reply", verb::SEND), ("forward", verb::SEND), ("email", verb::SEND),
-    ("notify", verb::SEND), ("message", verb::SEND), ("respond", verb::SEND), ("dm", verb::SEND),
-    ("pay", verb::PAY), ("transfer", verb::PAY), ("refund", verb::PAY), ("wire", verb::PAY),
-    ("purchase", verb::PAY), ("buy", verb::PAY), ("order", verb::PAY | verb::RESERVE), ("checkout", verb::PAY),
-    ("create", verb::CREATE), ("make", verb::CREATE), ("new", verb::CREATE), ("write", verb::CREATE | verb::UPDATE),
-    ("save", verb::CREATE | verb::UPDATE), ("register", verb::CREATE), ("generate", verb::CREATE),
-    ("draft", verb::CREATE), ("put", verb::CREATE | verb::UPDATE), ("copy", verb::CREATE | verb::MOVE),
-    ("add", verb::ADD), ("append", verb::ADD | verb::UPDATE), ("insert", verb::ADD), ("attach", verb::ADD), ("join", verb::ADD),
-    ("update", verb::UPDATE), ("change", verb::UPDATE), ("modify", verb::UPDATE), ("edit", verb::UPDATE),
-    ("set", verb::UPDATE | verb::OPERATE), ("patch", verb::UPDATE), ("rename", verb::MOVE | verb::UPDATE), ("reset", verb::UPDATE),
-    ("reschedule", verb::UPDATE), ("mark", verb::UPDATE), ("merge", verb::UPDATE), ("replace", verb::UPDATE),
-    ("assign", verb::UPDATE | verb::ADD), ("move", verb::MOVE | verb::UPDATE), ("archive", verb::DELETE | verb::UPDATE),
-    ("delete", verb::DELETE), ("remove", verb::DELETE), ("cancel", verb::DELETE), ("drop", verb::DELETE),
-    ("erase", verb::DELETE), ("clear", verb::DELETE), ("kick", verb::DELETE), ("ban", verb::DELETE),
-    ("trash", verb::DELETE), ("purge", verb::DELETE), ("destroy", verb::DELETE), ("revoke", verb::DELETE),
-    ("unshare", verb::DELETE), ("unsubscribe", verb::DELETE), ("block", verb::DELETE | verb::UPDATE),
-    ("share", verb::SHARE), ("grant", verb::SHARE), ("invite", verb::INVITE),
-    ("schedule", verb::SCHEDULE), ("remind", verb::SCHEDULE),
-    ("reserve", verb::RESERVE), ("book", verb::RESERVE), ("rent", verb::RESERVE),
-    ("post", verb::PUBLISH), ("publish", verb::PUBLISH), ("upload", verb::PUBLISH), ("submit", verb::PUBLISH | verb::CREATE),
-    ("tweet", verb::PUBLISH), ("comment", verb::PUBLISH | verb::ADD), ("push", verb::PUBLISH | verb::RUN), ("broadcast", verb::PUBLISH),
-    ("turn", verb::OPERATE), ("switch", verb::OPERATE | verb::UPDATE), ("lock", verb::OPERATE), ("unlock", verb::OPERATE),
-    ("open", verb::OPERATE | verb::CREATE), ("close", verb::OPERATE | verb::UPDATE), ("arm", verb::OPERATE), ("disarm", verb::OPERATE),
-    ("enable", verb::OPERATE | verb::UPDATE), ("disable", verb::OPERATE | verb::UPDATE), ("start", verb::OPERATE | verb::RUN),
-    ("stop", verb::OPERATE | verb::DELETE), ("play", verb::OPERATE), ("pause", verb::OPERATE), ("place", verb::PAY | verb::RESERVE),
-    ("commit", verb::RUN | verb::UPDATE), ("decide", verb::UPDATE), ("approve", verb::UPDATE), ("return", verb::UPDATE), ("deactivate", verb::DELETE),
-    ("run", verb::RUN), ("execute", verb::RUN), ("exec", verb::RUN), ("bash", verb::RUN), ("shell", verb::RUN),
-    ("install", verb::RUN), ("deploy", verb::RUN), ("eval", verb::RUN), ("invoke", verb::RUN),
-];
 
 #[cfg(test)]
 mod tests {

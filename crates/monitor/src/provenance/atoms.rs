@@ -3,6 +3,7 @@
 use super::decode;
 use super::hash::{Key, key};
 use super::norm::{clean, fold};
+use super::words::{ENDS, FILES};
 
 /// What an atom is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,7 +44,7 @@ pub(super) fn atoms(text: &str) -> Vec<Atom> {
     if let Some(plain) = decode::spoken(&text) {
         scan(&plain, &mut found);
     }
-    for token in text.split(|it: char| it.is_whitespace() || DELIMITERS.contains(it)) {
+    for token in text.split(is_cut).filter(|it| it.len() >= decode::HIDDEN_CHARS_MIN) {
         if found.len() >= ATOMS_PER_TEXT_MAX {
             break;
         }
@@ -53,16 +54,24 @@ pub(super) fn atoms(text: &str) -> Vec<Atom> {
     found
 }
 
-const DELIMITERS: &str = "\"'`<>()[]{},;|“”‘’«»";
+/// Where a token ends. A `match`, because every character of every text passes here.
+fn is_cut(it: char) -> bool {
+    match it {
+        '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | ';' | '|' => true,
+        '“' | '”' | '‘' | '’' | '«' | '»' => true,
+        _ => it.is_whitespace(),
+    }
+}
 
 fn scan(text: &str, found: &mut Vec<Atom>) {
-    let tokens: Vec<&str> = text
-        .split(|it: char| it.is_whitespace() || DELIMITERS.contains(it))
-        .map(trim)
-        .filter(|it| !it.is_empty())
-        .collect();
+    let tokens: Vec<&str> = text.split(is_cut).map(trim).filter(|it| !it.is_empty()).collect();
     let mut rest = tokens.as_slice();
     while let Some((first, after)) = rest.split_first() {
+        // Most words are plain: they cannot be or begin an atom.
+        if !first.bytes().any(|it| it.is_ascii_digit() || b"@./\\:=%".contains(&it)) {
+            rest = after;
+            continue;
+        }
         if found.len() >= ATOMS_PER_TEXT_MAX {
             return;
         }
@@ -91,12 +100,14 @@ fn classify(token: &str) -> Vec<Atom> {
         return vec![mail];
     }
     // `id:`, `iban=` and the like stand before a value without a space.
-    if let Some((before, after)) = token.split_once([':', '=']) {
-        if !after.starts_with("//") && before.len() <= 16 && before.chars().all(char::is_alphabetic) {
-            let inner = classify(trim(after));
-            if !inner.is_empty() {
-                return inner;
-            }
+    if let Some((before, after)) = token.split_once([':', '='])
+        && !after.starts_with("//")
+        && before.len() <= 16
+        && before.chars().all(char::is_alphabetic)
+    {
+        let inner = classify(trim(after));
+        if !inner.is_empty() {
+            return inner;
         }
     }
     if let Some(page) = url(&folded) {
@@ -159,7 +170,7 @@ fn nested(folded: &str) -> Vec<Atom> {
 
 /// An international name has two spellings; the one in ASCII counts.
 fn ascii_host(host: &str) -> String {
-    host.split('.').map(|label| decode::unpunycode(label)).collect::<Vec<_>>().join(".")
+    host.split('.').map(decode::unpunycode).collect::<Vec<_>>().join(".")
 }
 
 fn is_host(host: &str) -> bool {
@@ -176,8 +187,9 @@ fn is_host(host: &str) -> bool {
 
 fn has_known_end(host: &str) -> bool {
     let end = host.rsplit('.').next().unwrap_or_default();
-    let address = host.split('.').all(|it| it.parse::<u8>().is_ok()) && host.matches('.').count() == 3;
-    address || ENDS.contains(&end) || end.starts_with("xn--")
+    let address =
+        host.split('.').all(|it| it.parse::<u8>().is_ok()) && host.matches('.').count() == 3;
+    address || ENDS.has(end) || end.starts_with("xn--")
 }
 
 fn is_file_name(text: &str) -> bool {
@@ -186,17 +198,18 @@ fn is_file_name(text: &str) -> bool {
 
 fn extension(text: &str) -> Option<&str> {
     let (stem, end) = text.rsplit_once('.')?;
-    (!stem.is_empty() && FILES.contains(&end)).then_some(end)
+    (!stem.is_empty() && FILES.has(end)).then_some(end)
 }
 
 /// Is the word the ending of a file's name?
 pub(super) fn is_ending(word: &str) -> bool {
-    FILES.contains(&word)
+    FILES.has(word)
 }
 
 fn is_path(folded: &str) -> bool {
     let slashes = folded.matches(['/', '\\']).count();
-    let rooted = folded.starts_with(['/', '~']) || folded.starts_with("./") || folded.starts_with("../");
+    let rooted =
+        folded.starts_with(['/', '~']) || folded.starts_with("./") || folded.starts_with("../");
     let legal = folded.chars().any(char::is_alphanumeric);
     legal && (extension(folded).is_some() || (rooted && slashes > 0) || slashes > 1)
 }
@@ -222,7 +235,8 @@ fn grouped<'a>(tokens: &'a [&'a str]) -> Option<(String, &'a [&'a str])> {
     for token in tokens {
         let part: String = token.chars().filter(|it| !"-+./".contains(*it)).collect();
         let digits = !part.is_empty() && part.chars().all(|it| it.is_ascii_digit());
-        let group = part.len() <= 4 && part.chars().all(|it| it.is_ascii_digit() || it.is_ascii_uppercase());
+        let group = part.len() <= 4
+            && part.chars().all(|it| it.is_ascii_digit() || it.is_ascii_uppercase());
         if part.is_empty() || !(digits || (bank && group)) || is_date(token) {
             break;
         }
@@ -246,27 +260,11 @@ fn is_bank_prefix(token: &str) -> bool {
 /// `2024-05-15`, `15.05.2024`: digits enough for a number, and none.
 pub(super) fn is_date(token: &str) -> bool {
     let parts: Vec<&str> = token.split(['-', '.', '/', ':']).collect();
-    let digits = parts.iter().all(|it| (1..=4).contains(&it.len()) && it.bytes().all(|b| b.is_ascii_digit()));
+    let digits = parts
+        .iter()
+        .all(|it| (1..=4).contains(&it.len()) && it.bytes().all(|b| b.is_ascii_digit()));
     digits && (parts.len() == 3 || parts.len() == 2 && token.contains(':'))
 }
-
-const ENDS: &[&str] = &[
-    "com", "org", "net", "edu", "gov", "mil", "int", "io", "dev", "app", "ai", "co", "me", "info",
-    "biz", "name", "pro", "xyz", "site", "online", "shop", "store", "blog", "tech", "cloud", "page",
-    "link", "click", "live", "news", "space", "website", "example", "test", "invalid", "local",
-    "uk", "de", "fr", "ch", "at", "it", "es", "pt", "nl", "be", "se", "no", "dk", "fi", "pl", "cz",
-    "eu", "ru", "ua", "tr", "cn", "jp", "kr", "in", "au", "nz", "ca", "us", "mx", "br", "ar", "cl",
-    "za", "ng", "ke", "il", "ae", "sg", "hk", "tw", "id", "vn", "th", "ie", "gr", "hu", "ro", "ly",
-    "gg", "tv", "cc", "to", "sh", "is", "su", "top", "icu", "onion", "travel", "email", "world",
-];
-
-const FILES: &[&str] = &[
-    "txt", "md", "doc", "docx", "odt", "rtf", "pdf", "xls", "xlsx", "csv", "tsv", "ods", "ppt",
-    "pptx", "odp", "png", "jpg", "jpeg", "gif", "svg", "webp", "mp3", "mp4", "wav", "mov", "zip",
-    "tar", "gz", "tgz", "7z", "json", "jsonl", "yaml", "yml", "toml", "xml", "html", "htm", "css",
-    "js", "ts", "tsx", "jsx", "py", "rs", "go", "java", "c", "h", "cpp", "rb", "php", "sh", "bash",
-    "sql", "log", "ini", "cfg", "conf", "env", "lock", "ics", "eml", "key", "pem", "tex", "ipynb",
-];
 
 #[cfg(test)]
 mod tests {

@@ -39,6 +39,9 @@ impl Bits {
     /// Has to do with what the user said, and stands in prose.
     pub(super) const NEARBY: Self = Self(1 << 14);
 
+    /// Came back from a call that a text from outside told the assistant to make.
+    pub(super) const LURED: Self = Self(1 << 15);
+
     pub(super) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }

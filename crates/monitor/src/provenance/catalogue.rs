@@ -181,7 +181,9 @@ mod tests {
     #[test]
     fn a_wrong_word_is_an_error() {
         let flow = |effect: &str, more: &str| {
-            format!(r#"{{"tools":{{"t":{{"effect":"{effect}","output":"own","egress":true,"destructive":false,"args":{{}}{more}}}}}}}"#)
+            format!(
+                r#"{{"tools":{{"t":{{"effect":"{effect}","output":"own","egress":true,"destructive":false,"args":{{}}{more}}}}}}}"#
+            )
         };
         assert!(Catalogue::parse(&flow("send", "")).is_ok());
         let why = Catalogue::parse(&flow("sent", "")).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER_PERMISSIVE};
 
 /// The shortest token that is tried as base64 or hex, in characters.
-const HIDDEN_CHARS_MIN: usize = 12;
+pub(super) const HIDDEN_CHARS_MIN: usize = 12;
 /// The longest, in characters.
 const HIDDEN_CHARS_MAX: usize = 4096;
 /// How often percent signs are decoded: twice is what a redirect needs.
@@ -80,6 +80,10 @@ fn once(token: &str) -> Vec<String> {
 
 /// `name (at) host dot com` and its relatives as `name@host.com`; nothing if the text has none.
 pub(super) fn spoken(text: &str) -> Option<String> {
+    // Most texts have no sign of it.
+    if !text.bytes().any(|it| b"([{@".contains(&it)) && !text.contains(" at sign ") {
+        return None;
+    }
     let lower = text.to_ascii_lowercase();
     if !AT.iter().any(|it| lower.contains(it)) {
         return None;
@@ -94,7 +98,8 @@ pub(super) fn spoken(text: &str) -> Option<String> {
     Some(plain)
 }
 
-const AT: &[&str] = &[" (at) ", " [at] ", " {at} ", "(at)", "[at]", "{at}", " at sign ", " @ ", "＠"];
+const AT: &[&str] =
+    &[" (at) ", " [at] ", " {at} ", "(at)", "[at]", "{at}", " at sign ", " @ ", "＠"];
 const DOT: &[&str] = &[" (dot) ", " [dot] ", "(dot)", "[dot]", "{dot}", " dot ", " . "];
 
 /// A label of a host as it is read, if it is written in punycode (RFC 3492).

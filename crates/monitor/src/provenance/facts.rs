@@ -7,14 +7,15 @@ use model::{Call, Source, Trust};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::acts::{Act, Asked, is_thing, singular};
+use super::acts::Act;
+use super::asked::{Asked, is_thing, singular};
 use super::atoms::{self, Kind, is_ending};
 use super::hash::Key;
-use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrase, prefixes, word_key, words};
+use super::norm::{PHRASE_WORDS_MAX, clean, fold, hashed, phrase, prefixes, word_key, words};
 use super::segments::{is_order, segments, sentences};
 use super::structure::{Body, Field, Row, Shape, read};
-use super::stopwords::STOP;
 use super::user::is_telling;
+use super::words::STOP;
 
 /// Finds the places where a text speaks to the assistant, as byte ranges.
 pub type Scan<'a> = &'a dyn Fn(&str) -> Vec<Range<usize>>;
@@ -104,7 +105,8 @@ pub(super) fn of_output(
     seen.from = format!("{}{}", call.tool().as_str(), shown_args(call));
     seen.trust = trust.into();
     // The user may name the place by the tool's word for it: `at the doorbell`.
-    seen.args.extend(act.words.iter().map(|it| word_key(singular(it))).filter(|_| trust == Trust::Untrusted));
+    let places = act.words.iter().filter(|it| it.len() > 3 && trust == Trust::Untrusted);
+    seen.args.extend(places.map(|it| word_key(singular(it))));
     for (name, value) in call.args() {
         seen.note_arg(name, value, 0);
     }
@@ -124,12 +126,16 @@ impl Seen {
     fn note_arg(&mut self, name: &str, value: &Value, depth: usize) {
         match value {
             Value::String(text) => {
-                let asks = super::acts::name_words(name).iter().any(|it| SEARCHES.contains(&it.as_str()));
+                let asks =
+                    super::acts::name_words(name).iter().any(|it| SEARCHES.contains(&it.as_str()));
                 if !asks {
                     self.args.extend(phrase(text));
                     // `README` is `README.md`.
                     let stem = text.rsplit(['/', '\\']).next().and_then(|it| it.rsplit_once('.'));
-                    self.args.extend(stem.filter(|(_, end)| is_ending(&fold(end))).and_then(|(stem, _)| phrase(stem)));
+                    self.args.extend(
+                        stem.filter(|(_, end)| is_ending(&fold(end)))
+                            .and_then(|(stem, _)| phrase(stem)),
+                    );
                     for atom in atoms::atoms(text) {
                         self.args.push(atom.key);
                         self.args.extend(atom.host);
@@ -140,7 +146,10 @@ impl Seen {
                 self.arg_words.extend(telling);
             }
             Value::Array(items) if depth < 4 => {
-                items.iter().take(64).for_each(|it| self.note_arg(name, it, depth.saturating_add(1)));
+                items
+                    .iter()
+                    .take(64)
+                    .for_each(|it| self.note_arg(name, it, depth.saturating_add(1)));
             }
             Value::Number(number) => self.args.extend(phrase(&number.to_string())),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {}
@@ -160,6 +169,11 @@ fn draw(rows: &[Row], scan: Scan<'_>) -> Seen {
         let mut facts = Facts { directory: listing && is_bare(row), ..Facts::default() };
         for field in &row.fields {
             match field.shape {
+                // A short order is an order.
+                Shape::Identifier | Shape::Title if is_short_order(&field.text) => {
+                    facts.name(field);
+                    facts.tell(field, scan, &mut seen);
+                }
                 Shape::Identifier | Shape::Title => facts.name(field),
                 Shape::Text | Shape::Misplaced => facts.tell(field, scan, &mut seen),
             }
@@ -173,6 +187,10 @@ fn draw(rows: &[Row], scan: Scan<'_>) -> Seen {
     seen
 }
 
+fn is_short_order(text: &str) -> bool {
+    text.split_whitespace().count() >= 3 && is_order(text)
+}
+
 fn is_bare(row: &Row) -> bool {
     row.fields.iter().all(|it| it.shape == Shape::Identifier)
 }
@@ -183,12 +201,20 @@ impl Facts {
         let Some(whole) = phrase(&field.text) else { return };
         let folded = fold(&field.text);
         let number = !folded.chars().any(char::is_alphabetic);
-        let named = self::words(&folded).filter(|it| !STOP.contains(&it.as_ref()) && !is_ending(it));
+        let named = self::words(&folded).filter(|it| !STOP.has(it.as_ref()) && !is_ending(it));
         let words = named.map(|it| word_key(&it)).collect();
-        let who = folded.split_once('@').map_or("", |(who, _)| who);
-        let who = self::words(who).filter(|it| it.len() > 1).map(|it| word_key(&it)).collect();
+        let who = folded.split_once('@').map_or_else(Vec::new, |(who, host)| {
+            // `hjem` is `service@hjem.example`; `kettle` is not `ads@kettle-shop.example`.
+            let whole = host.split('.').filter(|it| !it.contains('-'));
+            self::words(who).chain(whole.map(std::borrow::Cow::Borrowed)).collect()
+        });
+        let who = who.iter().filter(|it| it.len() > 1).map(|it| word_key(it)).collect();
         self.names.push(Name { whole, words, who, number });
-        if self.title.len() < SHOWN_CHARS_MAX && !number && field.text != "false" && field.text != "true" {
+        if self.title.len() < SHOWN_CHARS_MAX
+            && !number
+            && field.text != "false"
+            && field.text != "true"
+        {
             let gap = if self.title.is_empty() { "" } else { ", " };
             self.title = format!("{}{gap}{}", self.title, shorten(&field.text));
         }
@@ -218,9 +244,11 @@ impl Facts {
             }
             self.mentioned.extend(capitals(part.text));
             let folded = fold(part.text);
-            self.mentioned.extend(words(&folded).filter(|it| is_telling(it)).map(|it| word_key(&it)));
+            self.mentioned
+                .extend(words(&folded).filter(|it| is_telling(it)).map(|it| word_key(&it)));
             // Ids are written in one piece: `L-92`.
-            let ids = folded.split_whitespace().filter(|it| it.chars().any(|it| it.is_ascii_digit()));
+            let ids =
+                folded.split_whitespace().filter(|it| it.chars().any(|it| it.is_ascii_digit()));
             self.mentioned.extend(ids.filter_map(phrase));
             for sentence in sentences(part.text).filter(|it| is_order(it)) {
                 mark(sentence, &mut self.ordered);
@@ -253,6 +281,7 @@ fn mark(text: &str, keys: &mut Vec<Key>) {
     }
     let folded = fold(text);
     let all: Vec<_> = words(&folded).collect();
+    let numbers = hashed(&folded);
     for start in 0..all.len() {
         if keys.len() >= MARKED_KEYS_MAX {
             return;
@@ -261,7 +290,8 @@ fn mark(text: &str, keys: &mut Vec<Key>) {
         let first = rest.first().map(AsRef::as_ref).unwrap_or_default();
         let number = first.len() <= 4 && first.bytes().all(|it| it.is_ascii_digit());
         let least = if number && !is_called_id(text, &all, start) { 2 } else { 1 };
-        prefixes(rest, least, PHRASE_WORDS_MAX, |key| keys.push(key));
+        let from = numbers.get(start..).unwrap_or_default();
+        prefixes(from, least, PHRASE_WORDS_MAX, |key| keys.push(key));
     }
 }
 
@@ -271,9 +301,11 @@ fn is_called_id<S: AsRef<str>>(text: &str, all: &[S], at: usize) -> bool {
     let before = at.saturating_sub(2)..at;
     let called = all.get(before).unwrap_or_default();
     let named = called.iter().any(|it| {
-        ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref()) || is_thing(it.as_ref())
+        ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref())
+            || is_thing(it.as_ref())
     });
-    let quoted = ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
+    let quoted =
+        ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
     named || quoted
 }
 
@@ -282,7 +314,8 @@ fn capitals(text: &str) -> Vec<Key> {
     let text = clean(text);
     let mut keys = Vec::new();
     let mut run: Vec<&str> = Vec::new();
-    for piece in text.split_inclusive(|it: char| it.is_whitespace() || ".,:;!?()[]\"".contains(it)) {
+    for piece in text.split_inclusive(|it: char| it.is_whitespace() || ".,:;!?()[]\"".contains(it))
+    {
         let word = piece.trim_matches(|it: char| !it.is_alphanumeric());
         if word.starts_with(char::is_uppercase) {
             run.push(word);

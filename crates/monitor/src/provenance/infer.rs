@@ -5,7 +5,12 @@ use std::collections::BTreeMap;
 use model::{Flow, Reach, Role, ToolDef, Trust};
 use serde_json::Value;
 
-use super::acts::{Act, name_words, singular, verb};
+use super::acts::{Act, name_words, verb};
+use super::asked::{singular, verb_of};
+use super::words::{
+    COMMANDS, CONTENTS, CONTROLS, GROUPS, List, NOUN_STARTS, NUMBERS, OTHERS, OWN, PEOPLE, PLACES,
+    READS, RECIPIENTS, SECRETS, WEB,
+};
 
 /// What `tool` does, as far as its name, its description and its schema tell.
 ///
@@ -15,7 +20,8 @@ pub fn infer(tool: &ToolDef) -> Flow {
     let act = Act::named(tool.name.as_str());
     let reach = reach(tool, &act);
     let roles = roles(tool, reach, &act);
-    let points_outward = roles.iter().any(|(name, role)| *role == Role::Destination && is_web(&name_words(name)));
+    let points_outward =
+        roles.iter().any(|(name, role)| *role == Role::Destination && is_web(&name_words(name)));
     let mut flow = Flow {
         reach,
         output: output(tool, reach, &act),
@@ -44,11 +50,19 @@ pub(super) fn tighten(flow: &mut Flow, annotations: &serde_json::Map<String, Val
 }
 
 fn reach(tool: &ToolDef, act: &Act) -> Reach {
-    let reads = act.words.iter().position(|it| READS.contains(&it.as_str()));
+    let reads = act.words.iter().position(|it| READS.has(it.as_str()));
     let does = act.words.iter().position(|it| Act::named(it).verbs != 0);
-    let outward = verb::SEND | verb::PAY | verb::SHARE | verb::INVITE | verb::PUBLISH | verb::RESERVE | verb::RUN;
+    let outward = verb::SEND
+        | verb::PAY
+        | verb::SHARE
+        | verb::INVITE
+        | verb::PUBLISH
+        | verb::RESERVE
+        | verb::RUN;
     match (reads, does) {
-        (Some(read), Some(doing)) if read < doing || (read == doing && is_viewer(tool)) => Reach::Read,
+        (Some(read), Some(doing)) if read < doing || (read == doing && is_viewer(tool)) => {
+            Reach::Read
+        }
         (Some(_), None) => Reach::Read,
         (_, Some(_)) if act.verbs & outward != 0 || has_recipients(tool) => Reach::Send,
         (_, Some(_)) => Reach::Write,
@@ -60,10 +74,10 @@ fn by_description(tool: &ToolDef) -> Reach {
     let first = tool.description.split(|it: char| !it.is_alphabetic()).find(|it| !it.is_empty());
     let first = first.unwrap_or_default().to_lowercase();
     let one = singular(&first);
-    let reads = [first.as_str(), one].iter().any(|it| READS.contains(it));
+    let reads = [first.as_str(), one].iter().any(|it| READS.has(it));
     // `Photos of an album`: named and described by things alone, without a verb that does anything.
-    let does = super::acts::verb_of(one).is_some_and(|it| !it.ambiguous);
-    let things = NOUN_STARTS.contains(&one) || (!first.is_empty() && first != one && !does);
+    let does = verb_of(one).is_some_and(|it| !it.ambiguous);
+    let things = NOUN_STARTS.has(one) || (!first.is_empty() && first != one && !does);
     if reads || things { Reach::Read } else { Reach::Send }
 }
 
@@ -71,24 +85,27 @@ fn by_description(tool: &ToolDef) -> Reach {
 fn is_viewer(tool: &ToolDef) -> bool {
     tool.parameters().any(|(name, _)| {
         let words = name_words(name);
-        is_web(&words) || words.iter().any(|it| PLACES.contains(&it.as_str()))
+        is_web(&words) || words.iter().any(|it| PLACES.has(it.as_str()))
     })
 }
 
 fn has_recipients(tool: &ToolDef) -> bool {
-    tool.parameters().any(|(name, _)| {
-        name_words(name).iter().any(|it| RECIPIENTS.contains(&singular(it)))
-    })
+    tool.parameters()
+        .any(|(name, _)| name_words(name).iter().any(|it| RECIPIENTS.has(singular(it))))
 }
 
 fn output(tool: &ToolDef, reach: Reach, act: &Act) -> Trust {
     if reach != Reach::Read {
         // A command can print anything; other acts tell what they did.
-        return if act.verbs == 0 || act.verbs & verb::RUN != 0 { Trust::Untrusted } else { Trust::Own };
+        return if act.verbs == 0 || act.verbs & verb::RUN != 0 {
+            Trust::Untrusted
+        } else {
+            Trust::Own
+        };
     }
     let words: Vec<&str> = act.words.iter().map(|it| singular(it)).collect();
-    let own = words.iter().any(|it| OWN.contains(it));
-    let others = words.iter().any(|it| OTHERS.contains(it));
+    let own = words.iter().any(|it| OWN.has(it));
+    let others = words.iter().any(|it| OTHERS.has(it));
     let web = tool.parameters().any(|(name, _)| is_web(&name_words(name)));
     if own && !others && !web { Trust::Trusted } else { Trust::Untrusted }
 }
@@ -103,46 +120,49 @@ fn roles(tool: &ToolDef, reach: Reach, act: &Act) -> BTreeMap<String, Role> {
 fn role(name: &str, schema: &Value, reach: Reach, act: &Act) -> Option<Role> {
     let words = name_words(name);
     let words: Vec<&str> = words.iter().map(|it| singular(it)).collect();
-    let any = |list: &[&str]| words.iter().any(|it| list.contains(it));
-    let last = |list: &[&str]| words.last().is_some_and(|it| list.contains(it));
+    let any = |list: &List| words.iter().any(|it| list.has(it));
+    let last = |list: &List| words.last().is_some_and(|it| list.has(it));
+    let is = |names: &[&str]| words.iter().any(|it| names.contains(it));
+    let ends = |names: &[&str]| words.last().is_some_and(|it| names.contains(it));
     let kind = Kind::of(schema);
     let reads = reach == Reach::Read;
-    if any(SECRETS) {
+    if any(&SECRETS) {
         return Some(Role::Secret);
     }
-    let counted = kind == Kind::Number && last(&["number", "no", "index", "key"]);
-    if any(&["id", "ids", "uuid"]) || counted {
+    let counted = kind == Kind::Number && ends(&["number", "no", "index", "key"]);
+    if is(&["id", "ids", "uuid"]) || counted {
         return Some(Role::Target);
     }
     match kind {
         Kind::Flag | Kind::Choice => return Some(Role::Control),
-        Kind::Number if !any(ACCOUNTS) => return Some(Role::Control),
+        Kind::Number if !any(&NUMBERS) => return Some(Role::Control),
         Kind::Number | Kind::Text => {}
     }
-    if any(WEB) {
+    if any(&WEB) {
         return Some(Role::Destination);
     }
     if reads {
-        return any(PLACES).then_some(Role::Target);
+        return any(&PLACES).then_some(Role::Target);
     }
-    if last(CONTROLS) {
+    if last(&CONTROLS) {
         return Some(Role::Control);
     }
-    if any(RECIPIENTS) || any(ACCOUNTS) {
+    if any(&RECIPIENTS) || any(&NUMBERS) {
         return Some(Role::Destination);
     }
-    if any(PEOPLE) {
+    if any(&PEOPLE) {
         let takes_away = act.verbs & verb::DELETE != 0;
         return Some(if takes_away { Role::Target } else { Role::Destination });
     }
-    if any(GROUPS) {
+    if any(&GROUPS) {
         return Some(if reach == Reach::Send { Role::Destination } else { Role::Target });
     }
-    if last(CONTENTS) || any(COMMANDS) {
+    if last(&CONTENTS) || any(&COMMANDS) {
         return Some(Role::Content);
     }
     // A name of one's own is content; any other name says what is acted on.
-    let own = words.len() >= 2 && last(&["name"]) && any(&["first", "last", "full", "display", "middle"]);
+    let own =
+        words.len() >= 2 && ends(&["name"]) && is(&["first", "last", "full", "display", "middle"]);
     Some(if own { Role::Content } else { Role::Target })
 }
 
@@ -157,7 +177,10 @@ enum Kind {
 
 impl Kind {
     fn of(schema: &Value) -> Self {
-        let alternatives = ["anyOf", "oneOf", "allOf"].iter().filter_map(|it| schema.get(it)?.as_array()).flatten();
+        let alternatives = ["anyOf", "oneOf", "allOf"]
+            .iter()
+            .filter_map(|it| schema.get(it)?.as_array())
+            .flatten();
         let mut types = Vec::new();
         for one in alternatives.chain([schema]) {
             if one.get("enum").is_some() || one.get("const").is_some() {
@@ -178,51 +201,8 @@ impl Kind {
 }
 
 fn is_web(words: &[String]) -> bool {
-    words.iter().any(|it| WEB.contains(&singular(it)))
+    words.iter().any(|it| WEB.has(singular(it)))
 }
-
-const READS: &[&str] = &[
-    "get", "list", "search", "read", "find", "show", "check", "fetch", "view", "lookup", "look", "query", "count",
-    "describe", "browse", "visit", "open", "summarize", "summarise", "retrieve", "download", "load", "watch", "inspect",
-    "is", "has", "explain", "compare", "calculate", "compute", "convert", "translate", "current", "return", "whoami",
-    "track", "monitor", "locate", "what", "which", "who", "where", "gives", "give", "tells", "details", "detail",
-    "glob", "grep", "ls", "cat", "stat", "head", "tail", "peek", "scan", "analyze", "validate", "verify", "resolve",
-];
-const NOUN_STARTS: &[&str] = &["the", "a", "an", "all", "current", "open", "list", "number", "text", "photo", "information"];
-const SECRETS: &[&str] =
-    &["password", "passwd", "secret", "passphrase", "passcode", "pin", "credential", "apikey", "token", "cvv", "otp"];
-const WEB: &[&str] = &["url", "uri", "link", "href", "host", "hostname", "domain", "website", "webpage", "endpoint", "webhook"];
-const RECIPIENTS: &[&str] = &[
-    "recipient", "to", "cc", "bcc", "email", "mail", "participant", "attendee", "invitee", "payee", "beneficiary", "guest",
-    "destination", "receiver", "reviewer", "assignee", "collaborator", "phone", "number",
-];
-const ACCOUNTS: &[&str] = &["iban", "account", "bic", "card", "wallet"];
-const PEOPLE: &[&str] = &["user", "username", "member", "person", "contact", "friend", "employee", "handle", "people"];
-const GROUPS: &[&str] = &["channel", "group", "team", "room", "thread", "conversation", "repo", "repository", "owner"];
-const PLACES: &[&str] = &["path", "file", "filename", "directory", "folder", "channel", "user"];
-const CONTROLS: &[&str] = &[
-    "date", "time", "day", "start", "end", "duration", "format", "limit", "offset", "page", "sort", "order", "type",
-    "status", "mode", "language", "lang", "currency", "permission", "priority", "timezone", "amount", "count", "size",
-    "recurring", "frequency", "visibility", "color", "encoding", "timeout", "month", "year", "hour", "minute", "night",
-    "from", "until", "at", "query", "role",
-];
-const CONTENTS: &[&str] = &[
-    "body", "content", "message", "text", "subject", "title", "description", "location", "note", "comment", "summary",
-    "street", "city", "reason", "memo", "caption", "html", "markdown", "data", "value", "reference", "address", "country",
-    "topic", "purpose", "string", "diff", "patch", "input", "prompt", "label", "tag", "headline", "review", "request",
-];
-const COMMANDS: &[&str] = &["command", "cmd", "script", "code", "sql"];
-/// Things that the user's own system says of itself.
-const OWN: &[&str] = &[
-    "contact", "addressbook", "profile", "me", "own", "balance", "iban", "info", "information", "current", "time", "date",
-    "day", "clock", "setting", "preference", "timezone", "whoami", "sent", "draft", "directory",
-];
-/// Things that others write.
-const OTHERS: &[&str] = &[
-    "email", "mail", "message", "web", "webpage", "page", "website", "file", "review", "comment", "calendar", "event",
-    "transaction", "issue", "inbox", "note", "doc", "document", "post", "feed", "news", "article", "thread", "chat",
-    "ticket", "rating",
-];
 
 #[cfg(test)]
 mod tests {
@@ -230,8 +210,10 @@ mod tests {
     use serde_json::json;
 
     fn flow(name: &str, parameters: &[(&str, &str)], annotations: Value) -> Flow {
-        let properties: serde_json::Map<String, Value> =
-            parameters.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();
+        let properties: serde_json::Map<String, Value> = parameters
+            .iter()
+            .map(|(name, kind)| ((*name).to_owned(), json!({"type": kind})))
+            .collect();
         let tool = json!({"name": name, "inputSchema": {"properties": properties}, "annotations": annotations});
         infer(&ToolDef::from_value(&tool).unwrap())
     }
@@ -242,23 +224,42 @@ mod tests {
         assert_eq!((read.reach, read.output), (Reach::Read, Trust::Untrusted));
         let contacts = flow("search_contacts_by_name", &[("query", "string")], json!({}));
         assert_eq!((contacts.reach, contacts.output), (Reach::Read, Trust::Trusted));
-        let pay = flow("send_money", &[("recipient", "string"), ("amount", "number"), ("subject", "string")], json!({}));
+        let pay = flow(
+            "send_money",
+            &[("recipient", "string"), ("amount", "number"), ("subject", "string")],
+            json!({}),
+        );
         assert_eq!((pay.reach, pay.egress, pay.output), (Reach::Send, true, Trust::Own));
         assert_eq!(pay.roles.get("recipient"), Some(&Role::Destination));
         assert_eq!(pay.roles.get("amount"), Some(&Role::Control));
         assert_eq!(pay.roles.get("subject"), Some(&Role::Content));
         let fetch = flow("get_webpage", &[("url", "string")], json!({}));
-        assert_eq!((fetch.reach, fetch.egress, fetch.roles["url"]), (Reach::Read, true, Role::Destination));
+        assert_eq!(
+            (fetch.reach, fetch.egress, fetch.roles["url"]),
+            (Reach::Read, true, Role::Destination)
+        );
         let delete = flow("deleteFile", &[("file_id", "string")], json!({}));
-        assert_eq!((delete.reach, delete.destructive, delete.roles["file_id"]), (Reach::Write, true, Role::Target));
-        assert_eq!(flow("update_password", &[("password", "string")], json!({})).roles["password"], Role::Secret);
-        assert_eq!(flow("reserve_hotel", &[("hotel", "string")], json!({})).roles["hotel"], Role::Target);
+        assert_eq!(
+            (delete.reach, delete.destructive, delete.roles["file_id"]),
+            (Reach::Write, true, Role::Target)
+        );
+        assert_eq!(
+            flow("update_password", &[("password", "string")], json!({})).roles["password"],
+            Role::Secret
+        );
+        assert_eq!(
+            flow("reserve_hotel", &[("hotel", "string")], json!({})).roles["hotel"],
+            Role::Target
+        );
     }
 
     #[test]
     fn nothing_known_is_the_worst() {
         let odd = flow("frobnicate", &[("thing", "string")], json!({}));
-        assert_eq!((odd.reach, odd.egress, odd.destructive, odd.output), (Reach::Send, true, true, Trust::Untrusted));
+        assert_eq!(
+            (odd.reach, odd.egress, odd.destructive, odd.output),
+            (Reach::Send, true, true, Trust::Untrusted)
+        );
     }
 
     #[test]
@@ -267,6 +268,9 @@ mod tests {
         assert_eq!(flow("get_x", &[], json!({"readOnlyHint": false})).reach, Reach::Write);
         assert!(flow("get_x", &[], json!({"destructiveHint": true})).destructive);
         assert!(flow("delete_x", &[], json!({"destructiveHint": false})).destructive);
-        assert_eq!(flow("get_contacts", &[], json!({"openWorldHint": true})).output, Trust::Untrusted);
+        assert_eq!(
+            flow("get_contacts", &[], json!({"openWorldHint": true})).output,
+            Trust::Untrusted
+        );
     }
 }

@@ -1,15 +1,17 @@
 //! What a session has heard and seen, as an index of atoms. Deciding looks up, and never searches.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use model::{Call, Flow, Source};
 use serde::{Deserialize, Serialize};
 
-use super::acts::{Act, Asked};
+use super::acts::Act;
+use super::asked::Asked;
 use super::bits::Bits;
 use super::catalogue::Trusted;
 use super::facts::{self, Facts, Scan, Seen, Standing};
 use super::hash::Key;
+use super::norm::{phrase, word_key};
 use super::structure::Body;
 use super::tie;
 use super::user::{self, Cues, Said};
@@ -37,6 +39,8 @@ pub struct Ledger {
     has_user: bool,
     /// Content that others may have written was seen.
     pub(super) untrusted: bool,
+    /// Some text gave orders.
+    pub(super) marked: bool,
     /// The index could not take everything.
     pub(super) full: bool,
 }
@@ -53,6 +57,8 @@ pub(super) struct Entry {
 struct Turn {
     asked: Asked,
     cues: Cues,
+    /// The words in which it was said.
+    words: HashSet<Key>,
     /// Acts that a source asks for which the user handed on.
     lent: Asked,
     lender: Option<u32>,
@@ -68,6 +74,8 @@ struct Kept {
     arg_words: Vec<Key>,
     /// The only row of its output.
     alone: bool,
+    /// A text from outside chose what was read.
+    lured: bool,
 }
 
 /// A change of a ledger: small, and the same when it is applied again to the state before it.
@@ -96,7 +104,7 @@ impl Ledger {
         let mut said = user::hear_operator(&text);
         said.asked = Asked::default();
         for entry in &trusted.entries {
-            if let Some(key) = super::norm::phrase(entry) {
+            if let Some(key) = phrase(entry) {
                 said.entries.insert(key, Bits::OPERATOR);
             }
         }
@@ -169,6 +177,8 @@ impl Ledger {
         self.has_user = true;
         self.turn.asked.add(&said.asked);
         self.turn.cues.add(said.cues);
+        let spoken = said.entries.iter().filter(|(_, bits)| bits.has(Bits::SPOKEN));
+        self.turn.words.extend(spoken.map(|(key, _)| *key));
         said.entries.iter().for_each(|(key, bits)| self.note(*key, *bits, 0));
         // What was seen before may be what is meant now.
         let rows = std::mem::take(&mut self.rows);
@@ -187,10 +197,15 @@ impl Ledger {
         for key in &seen.flagged {
             self.note(*key, Bits::FLAGGED, origin);
         }
+        let lured = tie::is_lured(self, &seen.args);
         let ties: Vec<usize> = seen.rows.iter().map(|row| tie::score(self, row)).collect();
         let best = ties.iter().copied().max().unwrap_or_default();
         for facts in &seen.rows {
-            let title = if facts.title.is_empty() { seen.from.clone() } else { format!("{}: {}", seen.from, facts.title) };
+            let title = if facts.title.is_empty() {
+                seen.from.clone()
+            } else {
+                format!("{}: {}", seen.from, facts.title)
+            };
             let kept = Kept {
                 origin: self.origin(&title),
                 facts: facts.clone(),
@@ -198,6 +213,7 @@ impl Ledger {
                 args: seen.args.clone(),
                 arg_words: seen.arg_words.clone(),
                 alone: seen.rows.len() == 1,
+                lured,
             };
             self.settle(&kept, best);
             self.keep(kept);
@@ -221,15 +237,18 @@ impl Ledger {
             (Standing::Untrusted, true) => Bits::DIRECTORY,
             (Standing::Untrusted, false) => Bits::LISTED,
         };
+        // To be found by a search for the user's words makes nobody in the row a friend.
+        let near = row.facts.directory || call == tie::Tie::Place || tie::is_own(self, &row.facts);
+        let related = if near { Bits::RELATED } else { Bits::default() };
         let (listed, mentioned, ordered) = match tie {
             tie::Tie::None => (listed, Bits::MENTIONED, Bits::MENTIONED.with(Bits::ORDERED)),
             tie::Tie::Related => (
-                listed.with(Bits::RELATED),
+                listed.with(related),
                 Bits::MENTIONED.with(Bits::NEARBY),
                 Bits::MENTIONED.with(Bits::ORDERED),
             ),
             tie::Tie::Place => (
-                listed.with(Bits::RELATED),
+                listed.with(related),
                 Bits::MENTIONED.with(Bits::NEARBY).with(Bits::HANDED_ON),
                 Bits::HANDED_ON.with(Bits::ORDERED),
             ),
@@ -239,6 +258,8 @@ impl Ledger {
                 Bits::HANDED_ON.with(Bits::ORDERED),
             ),
         };
+        let lured = if row.lured { Bits::LURED } else { Bits::default() };
+        let (listed, mentioned) = (listed.with(lured), mentioned.with(lured));
         row.facts.listed.iter().for_each(|key| self.note(*key, listed, row.origin));
         if row.standing != Standing::Own {
             row.facts.mentioned.iter().for_each(|key| self.note(*key, mentioned, row.origin));
@@ -253,6 +274,7 @@ impl Ledger {
     }
 
     fn note(&mut self, key: Key, bits: Bits, origin: u32) {
+        self.marked |= bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED);
         if let Some(entry) = self.index.get_mut(&key) {
             // The place that is named to people is the worst in which it stood.
             if bits.has(Bits::FLAGGED) || entry.origin == 0 {
@@ -295,6 +317,12 @@ impl Ledger {
             return &self.operator;
         }
         if self.turn.asked.is_empty() { &self.before.asked } else { &self.turn.asked }
+    }
+
+    /// Is it a word of the turn that counts?
+    pub(super) fn spoke(&self, word: &str) -> bool {
+        let turn = if self.turn.asked.is_empty() { &self.before } else { &self.turn };
+        turn.words.contains(&word_key(word)) || self.turn.words.contains(&word_key(word))
     }
 
     /// What the sources ask for whose tasks the user handed on, and the last of them.

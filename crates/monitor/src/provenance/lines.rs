@@ -40,7 +40,9 @@ fn table(text: &str) -> Option<Vec<Row>> {
     let lines: Vec<&str> = text.lines().filter(|it| !it.trim().is_empty()).collect();
     let separator = ['|', '\t', ','].into_iter().find(|it| {
         let cells = lines.first().map_or(0, |line| line.matches(*it).count());
-        cells >= 1 && lines.len() >= 2 && lines.iter().all(|line| line.matches(*it).count() == cells)
+        cells >= 1
+            && lines.len() >= 2
+            && lines.iter().all(|line| line.matches(*it).count() == cells)
     })?;
     let mut lines = lines.into_iter();
     let head: Vec<String> = cells(lines.next()?, separator).map(key_name).collect();
@@ -68,7 +70,10 @@ mod tests {
         let rows = read("Hotels in Paris: City Hub\nLe Marais Boutique\nGood Night");
         assert_eq!(rows[0].fields.len(), 3);
         assert!(!rows[0].has_prose());
-        assert!(read("Dear tenant,\nthe rent will be increased by 100.00. Please adjust it.\n")[0].has_prose());
+        assert!(
+            read("Dear tenant,\nthe rent will be increased by 100.00. Please adjust it.\n")[0]
+                .has_prose()
+        );
         assert!(!read("2024-05-15")[0].has_prose());
     }
 

@@ -12,29 +12,32 @@
 //! No I/O, no clock. Deciding is a bounded number of look-ups, however much was seen.
 
 mod acts;
+mod asked;
 mod atoms;
 mod bits;
 mod catalogue;
 mod decode;
 mod facts;
+mod flags;
 mod hash;
 mod infer;
+mod label;
 mod ledger;
-mod lexicon;
 mod lines;
 mod norm;
 mod segments;
-mod stopwords;
 mod structure;
 mod tie;
 mod trace;
 mod user;
 mod verdict;
+mod words;
 mod yamlish;
 
 pub use acts::Act;
 pub use catalogue::{CATALOGUE_BYTES_MAX, Catalogue, CatalogueError, Trusted};
 pub use facts::Scan;
+pub use flags::orders_to_assistant;
 pub use infer::infer;
 pub use ledger::{Delta, INDEX_KEYS_MAX, Ledger, ROWS_KEPT_MAX};
 pub use structure::Body;

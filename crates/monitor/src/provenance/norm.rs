@@ -8,8 +8,9 @@ use super::hash::{Key, Sip, key};
 
 /// The longest phrase that is looked up as a whole, in words.
 pub(super) const PHRASE_WORDS_MAX: usize = 8;
-/// The space of phrases among the keys.
+/// The spaces of phrases and of words among the keys.
 const PHRASE: u8 = b'p';
+const WORD: u8 = b'w';
 
 /// `text` in lower case and in compatible form, without characters that cannot be seen.
 pub(super) fn fold(text: &str) -> Cow<'_, str> {
@@ -104,53 +105,56 @@ fn number(word: &str) -> Option<String> {
     Some(if part.is_empty() { whole.to_owned() } else { format!("{whole}.{part}") })
 }
 
+/// A word as a number, from which keys of phrases are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word(u64);
+
+/// The words of a folded text as numbers.
+pub(super) fn hashed(folded: &str) -> Vec<Word> {
+    words(folded).map(|it| hash(&it)).collect()
+}
+
+fn hash(word: &str) -> Word {
+    Word(key(WORD, word).0)
+}
+
 /// The key of a phrase, however it is spaced and punctuated.
 pub(super) fn phrase(text: &str) -> Option<Key> {
     let folded = fold(text);
-    let mut sip = Sip::new();
-    sip.feed(&[PHRASE]);
-    let mut count = 0_usize;
+    let mut sip = opened();
+    let mut any = false;
     for word in words(&folded) {
-        if count > 0 {
-            sip.feed(b" ");
-        }
-        sip.feed(word.as_bytes());
-        count = count.saturating_add(1);
+        sip.feed_word(hash(&word).0);
+        any = true;
     }
-    (count > 0).then(|| sip.key())
+    any.then(|| sip.key())
+}
+
+fn opened() -> Sip {
+    let mut sip = Sip::new();
+    sip.feed_word(u64::from(PHRASE));
+    sip
 }
 
 /// The key of one folded word, the same as that of a phrase of one word.
 pub(super) fn word_key(word: &str) -> Key {
-    key(PHRASE, word)
+    let mut sip = opened();
+    sip.feed_word(hash(word).0);
+    sip.key()
 }
 
 /// The keys of all phrases of `least` to `most` words.
-pub(super) fn phrases<S: AsRef<str>>(
-    words: &[S],
-    least: usize,
-    most: usize,
-    mut found: impl FnMut(Key),
-) {
+pub(super) fn phrases(words: &[Word], least: usize, most: usize, mut found: impl FnMut(Key)) {
     for start in 0..words.len() {
         prefixes(words.get(start..).unwrap_or_default(), least, most, &mut found);
     }
 }
 
 /// The keys of the phrases of `least` to `most` words with which `words` begin.
-pub(super) fn prefixes<S: AsRef<str>>(
-    words: &[S],
-    least: usize,
-    most: usize,
-    mut found: impl FnMut(Key),
-) {
-    let mut sip = Sip::new();
-    sip.feed(&[PHRASE]);
+pub(super) fn prefixes(words: &[Word], least: usize, most: usize, mut found: impl FnMut(Key)) {
+    let mut sip = opened();
     for (taken, word) in words.iter().take(most).enumerate() {
-        if taken > 0 {
-            sip.feed(b" ");
-        }
-        sip.feed(word.as_ref().as_bytes());
+        sip.feed_word(word.0);
         if taken.saturating_add(1) >= least {
             found(sip.key());
         }
@@ -178,7 +182,7 @@ mod tests {
     #[test]
     fn phrases_are_those_of_the_text() {
         let text = fold("go to the Riverside View Hotel now");
-        let all: Vec<_> = words(&text).collect();
+        let all = hashed(&text);
         let mut keys = Vec::new();
         phrases(&all, 1, PHRASE_WORDS_MAX, |key| keys.push(key));
         assert!(keys.contains(&phrase("riverside view hotel").unwrap()));

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::words::{List, NAME_KEYS, TEXT_KEYS, TITLE_KEYS};
 use super::{lines, yamlish};
 
 /// The longest text that is read as structure; a longer one is prose, in bytes.
@@ -179,18 +180,16 @@ fn gather(value: &Value, key: &str, row: &mut Row, rows: &mut Vec<Row>, depth: u
 /// Is the key of a map itself a value, such as the name of a place or an address?
 fn is_data(key: &str) -> bool {
     key.contains(['@', ' ', '/', '.'])
-        || key.chars().any(|it| !it.is_ascii())
+        || !key.is_ascii()
         || key.starts_with(|it: char| it.is_uppercase() || it.is_ascii_digit())
 }
 
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::Array(_)
-        | Value::Object(_) => value.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string()
+        }
     }
 }
 
@@ -202,7 +201,7 @@ fn identifier(key: &str, text: &str) -> Field {
 /// A field by its key and its look.
 pub(super) fn field(key: &str, text: &str) -> Field {
     let short = is_short(text);
-    let shape = match (named(key, TEXT_KEYS), named(key, TITLE_KEYS), short) {
+    let shape = match (named(key, &TEXT_KEYS), named(key, &TITLE_KEYS), short) {
         (true, _, _) | (_, _, false) => Shape::Text,
         (false, true, true) => Shape::Title,
         (false, false, true) => Shape::Identifier,
@@ -222,9 +221,9 @@ pub(super) fn is_short(text: &str) -> bool {
         && !text.contains("? ")
 }
 
-fn named(key: &str, keys: &[&str]) -> bool {
+fn named(key: &str, keys: &List) -> bool {
     let words = super::acts::name_words(key);
-    words.last().is_some_and(|it| keys.contains(&it.as_str()))
+    words.last().is_some_and(|it| keys.has(it))
 }
 
 /// A paragraph stands where a name should be if the field is one for names, or if the same field of
@@ -240,30 +239,16 @@ fn find_misplaced(rows: &mut [Row]) {
     }
     for field in rows.iter_mut().flat_map(|it| it.fields.iter_mut()) {
         let paragraph = field.shape == Shape::Text && field.text.len() >= PARAGRAPH_BYTES_MIN;
-        if !paragraph || named(&field.key, TEXT_KEYS) {
+        if !paragraph || named(&field.key, &TEXT_KEYS) {
             continue;
         }
         let (short, long) = counts.get(&field.key).copied().unwrap_or_default();
         let among_names = short >= 2 && short >= long.saturating_mul(2);
-        if named(&field.key, NAME_KEYS) || among_names {
+        if named(&field.key, &NAME_KEYS) || among_names {
             field.shape = Shape::Misplaced;
         }
     }
 }
-
-const TEXT_KEYS: &[&str] = &[
-    "body", "content", "contents", "description", "text", "message", "review", "reviews", "comment",
-    "comments", "note", "notes", "summary", "snippet", "excerpt", "bio", "about", "details", "html",
-    "markdown", "answer", "reason", "feedback", "transcript", "caption", "abstract", "instructions",
-    "output", "stdout", "stderr", "error", "result", "data", "value", "memo",
-];
-const TITLE_KEYS: &[&str] = &["subject", "title", "headline", "topic", "heading", "purpose", "reference"];
-const NAME_KEYS: &[&str] = &[
-    "name", "id", "subject", "title", "sender", "recipient", "recipients", "from", "to", "cc", "bcc",
-    "location", "place", "city", "street", "address", "email", "phone", "username", "user", "owner",
-    "filename", "path", "url", "link", "date", "time", "status", "type", "category", "channel",
-    "participants", "attendees", "topic", "label", "tags", "amount", "price", "currency", "country",
-];
 
 #[cfg(test)]
 mod tests {
@@ -277,7 +262,9 @@ mod tests {
 
     #[test]
     fn a_list_of_things_is_a_row_for_each() {
-        let rows = shapes("- body: 'Hi,\n\n    please come.'\n  id_: '13'\n  sender: a@b.com\n- body: x\n  id_: '14'\n  to:\n  - c@d.com\n");
+        let rows = shapes(
+            "- body: 'Hi,\n\n    please come.'\n  id_: '13'\n  sender: a@b.com\n- body: x\n  id_: '14'\n  to:\n  - c@d.com\n",
+        );
         assert_eq!(rows.len(), 2, "{rows:?}");
         assert!(rows[0].contains(&("Hi,\nplease come.".into(), Shape::Text)), "{rows:?}");
         assert!(rows[0].contains(&("13".into(), Shape::Identifier)));

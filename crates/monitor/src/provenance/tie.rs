@@ -28,7 +28,7 @@ pub(super) fn call(ledger: &Ledger, args: &[Key], words: &[Key]) -> Tie {
     let link = ledger.cues().link;
     let exact = args.iter().any(|key| {
         let bits = ledger.bits(*key);
-        let given = bits.has(Bits::USER) || bits.has(Bits::DESIGNATED) || bits.has(Bits::HANDED_ON);
+        let given = bits.has(Bits::USER) || bits.has(Bits::DESIGNATED);
         let followed = link && bits.has(Bits::MENTIONED) && !bits.has(Bits::FLAGGED);
         given || followed
     });
@@ -40,6 +40,16 @@ pub(super) fn call(ledger: &Ledger, args: &[Key], words: &[Key]) -> Tie {
     }
 }
 
+/// Did a text from outside, and nobody else, name what the call asked for?
+pub(super) fn is_lured(ledger: &Ledger, args: &[Key]) -> bool {
+    let vouched = args.iter().any(|key| ledger.bits(*key).is_vouched_for());
+    let named = args.iter().any(|key| {
+        let bits = ledger.bits(*key);
+        bits.has(Bits::FLAGGED) || (bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON))
+    });
+    named && !vouched
+}
+
 /// What a row says: the rows with the most names of the user's are designated, `best` being that
 /// number among the rows beside it; if there is none, the call may make the place count.
 pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: usize) -> Tie {
@@ -47,15 +57,20 @@ pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: us
     if score > 0 && score >= best {
         return Tie::Designated;
     }
-    // A search for the user's words that finds one thing has found it.
-    if (call == Tie::Place && best == 0) || (call != Tie::None && alone) {
+    // A search for the user's words that finds one thing has found the tasks that were handed on.
+    let found = call != Tie::None && alone && ledger.cues().tasks;
+    if (call == Tie::Place && (best == 0 || alone)) || found {
         return Tie::Place;
     }
-    let word = |name: &Name| {
+    if call != Tie::None || is_own(ledger, row) { Tie::Related } else { Tie::None }
+}
+
+/// Do the row's own names share a telling word with the user's?
+pub(super) fn is_own(ledger: &Ledger, row: &Facts) -> bool {
+    row.names.iter().any(|name| {
         let words = name.words.iter().any(|it| ledger.bits(*it).has(Bits::TELLING));
         words || ledger.bits(name.whole).has(Bits::USER)
-    };
-    if call != Tie::None || row.names.iter().any(word) { Tie::Related } else { Tie::None }
+    })
 }
 
 /// Is the name one that the user said, or made of the user's words throughout?
@@ -64,11 +79,11 @@ fn is_named(ledger: &Ledger, name: &Name) -> bool {
         return false;
     }
     let bits = ledger.bits(name.whole);
-    let telling = |keys: &[Key]| keys.iter().filter(|it| ledger.bits(**it).has(Bits::TELLING)).count();
-    let covered = name.words.len() >= 2
-        && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
+    let telling =
+        |keys: &[Key]| keys.iter().filter(|it| ledger.bits(**it).has(Bits::TELLING)).count();
+    let covered =
+        name.words.len() >= 2 && name.words.iter().all(|it| ledger.bits(*it).has(Bits::SPOKEN));
     let whole = bits.has(Bits::USER) && !name.words.is_empty();
     // `Jana` is `jana.kovac@…`; `Hansen Gardens` is `office@hansen-gardens.example`.
-    let address = !name.who.is_empty();
-    whole || covered || telling(&name.words) >= if address { 1 } else { 2 }
+    whole || covered || telling(&name.who) > 0 || telling(&name.words) >= 2
 }

@@ -10,8 +10,9 @@ use super::atoms::{self, Kind};
 use super::bits::Bits;
 use super::facts::shorten;
 use super::hash::Key;
+use super::label::things;
 use super::ledger::Ledger;
-use super::norm::{PHRASE_WORDS_MAX, fold, phrase, prefixes, word_key, words};
+use super::norm::{fold, hashed, phrase, prefixes, word_key, words};
 use super::user::is_telling;
 use super::verdict::{Label, Sink, Traced, act_objection, sink_objection};
 
@@ -53,7 +54,11 @@ impl Ledger {
             }
         }
         if values.len() > VALUES_PER_CALL_MAX {
-            let sink = Sink { param: "…".to_owned(), atom: "too many values".to_owned(), label: Label::Unseen };
+            let sink = Sink {
+                param: "…".to_owned(),
+                atom: "too many values".to_owned(),
+                label: Label::Unseen,
+            };
             traced.objections.push(sink_objection(Role::Target, &sink));
         }
         traced
@@ -61,7 +66,7 @@ impl Ledger {
 
     /// Did somebody who may ask for it ask for this kind of act?
     fn weigh_act(&self, call: &Call, flow: &Flow, act: &Act, traced: &mut Traced) {
-        let spoken = |word: &str| self.bits(word_key(word)).has(Bits::SPOKEN);
+        let spoken = |word: &str| self.spoke(word);
         let asked = self.asked();
         if act.is_asked_for(asked, spoken) {
             return;
@@ -82,7 +87,11 @@ impl Ledger {
         };
         let idle = asked.is_empty() && lent.is_empty();
         let grave = flow.destructive || act.is_delicate();
-        if idle || grave || act.is_hinted_at(self.foreign(), hinted) || self.names_what_prose_names(call, flow) {
+        if idle
+            || grave
+            || act.is_hinted_at(self.foreign(), hinted)
+            || self.names_what_prose_names(call, flow)
+        {
             traced.objections.push(act_objection(call.tool().as_str()));
         }
     }
@@ -100,7 +109,7 @@ impl Ledger {
         values.iter().flat_map(|it| things(&it.text)).any(|thing| {
             let bits = self.bits(thing.key);
             let alien = bits.has(Bits::MENTIONED) && !bits.has(Bits::HANDED_ON);
-            let handed_on = bits.has(Bits::HANDED_ON) && (self.cues().tasks || self.cues().guided);
+            let handed_on = bits.has(Bits::HANDED_ON) && self.cues().tasks;
             let ordered = bits.has(Bits::ORDERED) && !handed_on;
             (alien || ordered || bits.has(Bits::FLAGGED)) && !bits.is_vouched_for()
         })
@@ -117,8 +126,10 @@ impl Ledger {
     ) -> Vec<(Label, String, bool)> {
         match role {
             Role::Destination => self.destination(&value.text, acts),
-            Role::Target if acts && act.verbs & verb::RUN != 0 && value.text.contains(' ') => {
-                // A command line is acted on and says what is done.
+            // A command line says what is done, whatever its parameter is called.
+            Role::Target | Role::Control
+                if acts && act.verbs & verb::RUN != 0 && value.text.contains(' ') =>
+            {
                 self.content(&value.text, flow, act)
             }
             Role::Target if acts => self.target(&value.text),
@@ -131,45 +142,53 @@ impl Ledger {
 
     fn destination(&self, text: &str, acts: bool) -> Vec<(Label, String, bool)> {
         let things = things(text);
-        things.into_iter().map(|thing| {
-            let label = self.label(&thing, Role::Destination, acts);
-            let held = match label {
-                Label::User
-                | Label::Operator
-                | Label::ListedTrusted
-                | Label::Listed
-                | Label::Composed
-                | Label::Delegated(_) => false,
-                // A plain word that stands nowhere is the agent's own: `origin`, `default`.
-                Label::Unseen => self.untrusted && !(thing.kind.is_none() && is_plain_word(&thing.text)),
-                Label::ListedElsewhere(_)
-                | Label::Mentioned(_)
-                | Label::Ordered(_)
-                | Label::Flagged(_)
-                | Label::Doubted => true,
-            };
-            (label, thing.text, held)
-        }).collect()
+        things
+            .into_iter()
+            .map(|thing| {
+                let label = self.label(&thing, Role::Destination, acts);
+                let held = match label {
+                    Label::User
+                    | Label::Operator
+                    | Label::ListedTrusted
+                    | Label::Listed
+                    | Label::Composed
+                    | Label::Delegated(_) => false,
+                    // A plain word that stands nowhere is the agent's own: `origin`, `default`.
+                    Label::Unseen => {
+                        self.untrusted && !(thing.kind.is_none() && is_plain_word(&thing.text))
+                    }
+                    Label::ListedElsewhere(_)
+                    | Label::Mentioned(_)
+                    | Label::Ordered(_)
+                    | Label::Flagged(_)
+                    | Label::Doubted => true,
+                };
+                (label, thing.text, held)
+            })
+            .collect()
     }
 
     fn target(&self, text: &str) -> Vec<(Label, String, bool)> {
-        things(text).into_iter().map(|thing| {
-            let label = self.label(&thing, Role::Target, true);
-            let held = match label {
-                Label::Flagged(_) | Label::Ordered(_) | Label::Doubted => true,
-                // A typed atom that only prose names; a plain word in prose is no id.
-                Label::Mentioned(_) => true,
-                Label::User
-                | Label::Operator
-                | Label::ListedTrusted
-                | Label::Listed
-                | Label::Composed
-                | Label::Delegated(_)
-                | Label::ListedElsewhere(_)
-                | Label::Unseen => false,
-            };
-            (label, thing.text, held)
-        }).collect()
+        things(text)
+            .into_iter()
+            .map(|thing| {
+                let label = self.label(&thing, Role::Target, true);
+                let held = match label {
+                    Label::Flagged(_) | Label::Ordered(_) | Label::Doubted => true,
+                    // A typed atom that only prose names; a plain word in prose is no id.
+                    Label::Mentioned(_) => true,
+                    Label::User
+                    | Label::Operator
+                    | Label::ListedTrusted
+                    | Label::Listed
+                    | Label::Composed
+                    | Label::Delegated(_)
+                    | Label::ListedElsewhere(_)
+                    | Label::Unseen => false,
+                };
+                (label, thing.text, held)
+            })
+            .collect()
     }
 
     /// Text that is sent on: what it quotes from where somebody speaks to the assistant stops it.
@@ -183,7 +202,7 @@ impl Ledger {
             }
             let place = self.place(atom.key).to_owned();
             let known = bits.is_listed_well() || bits.has(Bits::HANDED_ON);
-            if bits.has(Bits::FLAGGED) {
+            if bits.has(Bits::FLAGGED) || bits.has(Bits::LURED) {
                 found.push((Label::Flagged(place), atom.text, true));
             } else if flow.egress && bits.has(Bits::ORDERED) && !self.cues().tasks {
                 found.push((Label::Ordered(place), atom.text, true));
@@ -203,10 +222,12 @@ impl Ledger {
     /// Pieces of a command that a text from outside names: a branch, a package, an option with a value.
     fn command(&self, text: &str) -> Vec<(Label, String, bool)> {
         let mut found = Vec::new();
+        let by_the_book = self.cues().tasks || self.cues().guided;
         for piece in text.split_whitespace() {
             let folded = fold(piece);
             // A plain word is a name that every command has.
-            let telling = words(&folded).any(|it| is_telling(&it)) && !folded.chars().all(char::is_alphabetic);
+            let telling = words(&folded).any(|it| is_telling(&it))
+                && !folded.chars().all(char::is_alphabetic);
             let Some(key) = phrase(piece).filter(|_| telling) else { continue };
             let bits = self.bits(key);
             if bits.is_vouched_for() || bits.has(Bits::SPOKEN) {
@@ -215,7 +236,7 @@ impl Ledger {
             let place = || self.place(key).to_owned();
             if bits.has(Bits::FLAGGED) {
                 found.push((Label::Flagged(place()), piece.to_owned(), true));
-            } else if bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON) {
+            } else if bits.has(Bits::ORDERED) && !(bits.has(Bits::HANDED_ON) && by_the_book) {
                 found.push((Label::Ordered(place()), piece.to_owned(), true));
             }
         }
@@ -224,27 +245,28 @@ impl Ledger {
 
     /// A run of words from a marked part: five in a row, or all of a shorter value.
     fn verbatim(&self, text: &str) -> Option<(Key, String)> {
-        if !self.untrusted {
+        if !self.marked {
             return None;
         }
         let folded = fold(text);
-        let all: Vec<Cow<'_, str>> = words(&folded).collect();
+        let all = hashed(&folded);
         let length = all.len().min(VERBATIM_WORDS);
         if length < 2 {
             return None;
         }
         for start in 0..=all.len().saturating_sub(length) {
-            let window = all.get(start..).unwrap_or_default();
             let mut hit = None;
-            prefixes(window, length, length, |key| {
+            prefixes(all.get(start..).unwrap_or_default(), length, length, |key| {
                 let bits = self.bits(key);
                 // Orders in prose count where they are long enough not to be a name.
-                let order = length >= VERBATIM_WORDS && bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON);
+                let order = length >= VERBATIM_WORDS
+                    && bits.has(Bits::ORDERED)
+                    && !bits.has(Bits::HANDED_ON);
                 let marked = bits.has(Bits::FLAGGED) || order;
                 hit = (marked && !bits.is_vouched_for()).then_some(key);
             });
             if let Some(key) = hit {
-                let shown: Vec<&str> = window.iter().take(length).map(AsRef::as_ref).collect();
+                let shown: Vec<_> = words(&folded).skip(start).take(length).collect();
                 return Some((key, shown.join(" ")));
             }
         }
@@ -261,7 +283,11 @@ impl Ledger {
         let bits = if word { self.bits(word_key(&folded)) } else { Bits::default() };
         let order = bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON);
         if (bits.has(Bits::FLAGGED) || order) && !bits.has(Bits::SPOKEN) && !bits.is_vouched_for() {
-            return vec![(Label::Flagged(self.place(word_key(&folded)).to_owned()), text.to_owned(), true)];
+            return vec![(
+                Label::Flagged(self.place(word_key(&folded)).to_owned()),
+                text.to_owned(),
+                true,
+            )];
         }
         Vec::new()
     }
@@ -281,118 +307,6 @@ impl Ledger {
         };
         (label, String::new(), true)
     }
-
-    /// Where one thing came from, the best of what is true of it, unless something worse is.
-    fn label(&self, thing: &Thing, role: Role, acts: bool) -> Label {
-        let bits = self.bits(thing.key);
-        let host = thing.host.map(|it| self.bits(it)).unwrap_or_default();
-        let place = || self.place(thing.key).to_owned();
-        let cues = self.cues();
-        if bits.has(Bits::USER) {
-            return Label::User;
-        }
-        if bits.has(Bits::OPERATOR) {
-            return Label::Operator;
-        }
-        if bits.has(Bits::DOUBTED) {
-            return Label::Doubted;
-        }
-        if host.is_vouched_for() && !bits.has(Bits::FLAGGED) {
-            return if host.has(Bits::USER) { Label::User } else { Label::Operator };
-        }
-        // Every one of a set was asked for: to be named elsewhere as well takes nobody out of it.
-        let of_the_set = cues.set && (bits.has(Bits::RELATED) || bits.has(Bits::DESIGNATED));
-        if bits.has(Bits::FLAGGED) && !of_the_set {
-            return Label::Flagged(place());
-        }
-        let handed_on = bits.has(Bits::HANDED_ON) && self.is_handed_on(thing, role, acts);
-        if bits.has(Bits::ORDERED) && !handed_on && !of_the_set {
-            return Label::Ordered(place());
-        }
-        if bits.has(Bits::TRUSTED) {
-            return Label::ListedTrusted;
-        }
-        // A long name that is listed, and that prose without a bearing on the task brings up.
-        let brought_up = bits.has(Bits::MENTIONED) && !bits.has(Bits::NEARBY) && thing.words >= 2;
-        if brought_up && !of_the_set && !bits.has(Bits::DESIGNATED) && thing.kind.is_none() {
-            return Label::Ordered(place());
-        }
-        if bits.is_listed_well() {
-            return Label::Listed;
-        }
-        if handed_on || (role == Role::Target && bits.has(Bits::NEARBY)) {
-            return Label::Delegated(place());
-        }
-        if bits.has(Bits::LISTED) {
-            let open = cues.leaves_open(thing.kind) && !cues.gave_name;
-            return if open { Label::Listed } else { Label::ListedElsewhere(place()) };
-        }
-        if !acts && self.is_followed(thing, bits) {
-            return Label::Delegated(place());
-        }
-        if bits.has(Bits::MENTIONED) || bits.has(Bits::HANDED_ON) || self.full {
-            return Label::Mentioned(place());
-        }
-        if self.is_composed(&thing.text) {
-            return Label::Composed;
-        }
-        if thing.words >= 2 && self.is_pieced_together(&thing.text) {
-            return Label::Mentioned(place());
-        }
-        Label::Unseen
-    }
-
-    /// Does every word of a name stand in prose, if not side by side?
-    fn is_pieced_together(&self, text: &str) -> bool {
-        let folded = fold(text);
-        let mut telling = words(&folded).filter(|it| is_telling(it)).peekable();
-        telling.peek().is_some()
-            && telling.all(|it| {
-                let bits = self.bits(word_key(&it));
-                let near = bits.has(Bits::NEARBY) || bits.has(Bits::HANDED_ON);
-                let prose = bits.has(Bits::MENTIONED) || bits.has(Bits::ORDERED);
-                !bits.has(Bits::SPOKEN) && (bits.has(Bits::FLAGGED) || (prose && !near))
-            })
-    }
-
-    /// Did the user hand on where it goes? Either the tasks as a whole, or just that, and left it open.
-    fn is_handed_on(&self, thing: &Thing, role: Role, acts: bool) -> bool {
-        let cues = self.cues();
-        let bits = self.bits(thing.key);
-        if !acts {
-            // A link in what the user named, unless it is an order that carries data.
-            let carries = bits.has(Bits::ORDERED) && thing.text.contains('?');
-            return (cues.link || cues.tasks) && !carries;
-        }
-        // What an order in it names is handed on with the tasks, as the account of a bill, or where the
-        // user goes by what somebody says.
-        let ordered = bits.has(Bits::ORDERED) && !cues.guided;
-        let open = cues.points_to(thing.kind) || role == Role::Target;
-        cues.tasks || (open && !ordered) || (cues.points_to(thing.kind) && thing.kind == Some(Kind::Account))
-    }
-
-    /// Is it a page that the user sent the agent to look for?
-    fn is_followed(&self, thing: &Thing, bits: Bits) -> bool {
-        let plain = !thing.text.contains('?') && !bits.has(Bits::ORDERED);
-        let folded = fold(&thing.text);
-        let named = words(&folded).any(|it| self.bits(word_key(&it)).has(Bits::TELLING));
-        self.cues().link && bits.has(Bits::MENTIONED) && plain && (named || !self.cues().gave_url)
-    }
-
-    /// Put together from the user's words and listed names: `www.alice-hobbies.com` for each of a list.
-    fn is_composed(&self, text: &str) -> bool {
-        let folded = fold(text);
-        let mut telling = false;
-        for word in words(&folded) {
-            let bits = self.bits(word_key(&word));
-            let listed = bits.is_listed_well() && !bits.has(Bits::FLAGGED);
-            if !bits.has(Bits::SPOKEN) && !listed {
-                return false;
-            }
-            telling |= bits.has(Bits::TELLING) || listed;
-        }
-        telling
-    }
 }
 
 fn is_plain_word(text: &str) -> bool {
@@ -406,7 +320,13 @@ struct Named<'a> {
     text: Cow<'a, str>,
 }
 
-fn gather<'a>(param: &'a str, role: Option<Role>, value: &'a Value, found: &mut Vec<Named<'a>>, depth: usize) {
+fn gather<'a>(
+    param: &'a str,
+    role: Option<Role>,
+    value: &'a Value,
+    found: &mut Vec<Named<'a>>,
+    depth: usize,
+) {
     if found.len() > VALUES_PER_CALL_MAX {
         return;
     }
@@ -415,7 +335,9 @@ fn gather<'a>(param: &'a str, role: Option<Role>, value: &'a Value, found: &mut 
         Value::Null | Value::Bool(_) => {}
         Value::String(text) => push(Cow::Borrowed(text.as_str())),
         Value::Number(number) => push(Cow::Owned(number.to_string())),
-        Value::Array(_) | Value::Object(_) if depth >= DEPTH_MAX => push(Cow::Owned(value.to_string())),
+        Value::Array(_) | Value::Object(_) if depth >= DEPTH_MAX => {
+            push(Cow::Owned(value.to_string()))
+        }
         Value::Array(items) => {
             items.iter().for_each(|it| gather(param, role, it, found, depth.saturating_add(1)));
         }
@@ -423,26 +345,4 @@ fn gather<'a>(param: &'a str, role: Option<Role>, value: &'a Value, found: &mut 
             map.values().for_each(|it| gather(param, role, it, found, depth.saturating_add(1)));
         }
     }
-}
-
-/// A thing that is looked up.
-struct Thing {
-    kind: Option<Kind>,
-    key: Key,
-    host: Option<Key>,
-    words: usize,
-    text: String,
-}
-
-/// What a value names: the atoms in it, or, if there are none, the phrase as a whole.
-fn things(text: &str) -> Vec<Thing> {
-    let atoms = atoms::atoms(text);
-    if !atoms.is_empty() {
-        let thing = |it: atoms::Atom| Thing { kind: Some(it.kind), key: it.key, host: it.host, words: 1, text: it.text };
-        return atoms.into_iter().map(thing).collect();
-    }
-    let short = text.split_whitespace().count() <= PHRASE_WORDS_MAX.saturating_mul(2);
-    let text_kept = if short { text.to_owned() } else { shorten(text) };
-    let count = words(&fold(text)).count();
-    phrase(text).map(|key| Thing { kind: None, key, host: None, words: count, text: text_kept }).into_iter().collect()
 }

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::acts::{Asked, singular, verb_of};
+use super::asked::{Asked, singular, verb_of};
 use super::atoms::{self, Kind};
 use super::bits::Bits;
 use super::hash::Key;
-use super::norm::{PHRASE_WORDS_MAX, clean, fold, phrases, word_key, words};
+use super::norm::{PHRASE_WORDS_MAX, clean, fold, hashed, phrases, word_key, words};
 use super::segments::sentences;
-use super::stopwords::{
-    ACCOUNTS, DOUBTS, FOLLOWING, GENERIC, GUIDES, LINKS, MAILS, PERSONS, SAYING, SETS, STOP, TASKS,
+use super::words::{
+    ACCOUNTS, DOUBTS, FOLLOWING, GENERIC, GUIDES, LINKS, List, MAILS, PERSONS, SAYING, SETS, STOP,
+    TASKS,
 };
 
 /// The longest text of a person that is read word by word, in bytes; of the rest only atoms count.
@@ -77,7 +78,8 @@ impl Cues {
     pub(super) fn points_to(&self, kind: Option<Kind>) -> bool {
         let found = match kind {
             Some(Kind::Email) => self.find_email,
-            Some(Kind::Url) => self.link,
+            // A link is to be followed; where to publish is an address.
+            Some(Kind::Url) => self.find_email,
             Some(Kind::Account) => self.find_account,
             Some(Kind::Path) => true,
             None => self.find_name,
@@ -143,19 +145,19 @@ impl Said {
             }
             self.cue(word);
         }
-        phrases(&all, 2, PHRASE_WORDS_MAX, |key| self.note(key, stands));
+        phrases(&hashed(&folded), 2, PHRASE_WORDS_MAX, |key| self.note(key, stands));
         self.cues.gave_name |= !doubted && gives_name(sentence);
     }
 
     fn cue(&mut self, word: &str) {
         let one = singular(word);
-        let is = |list: &[&str]| list.contains(&word) || list.contains(&one);
-        self.cues.set |= is(SETS);
-        self.cues.link |= is(LINKS);
-        self.cues.guided |= GUIDES.contains(&word);
-        self.cues.find_email |= is(MAILS) || (is(PERSONS) && self.cues.set);
-        self.cues.find_account |= is(ACCOUNTS);
-        self.cues.find_name |= is(PERSONS);
+        let is = |list: &List| list.has(word) || list.has(one);
+        self.cues.set |= is(&SETS);
+        self.cues.link |= is(&LINKS);
+        self.cues.guided |= GUIDES.has(word);
+        self.cues.find_email |= is(&MAILS) || (is(&PERSONS) && self.cues.set);
+        self.cues.find_account |= is(&ACCOUNTS);
+        self.cues.find_name |= is(&PERSONS);
     }
 }
 
@@ -174,10 +176,7 @@ fn asks_for_address<S: AsRef<str>>(all: &[S]) -> bool {
 /// Does the word tell one thing from another?
 pub(super) fn is_telling(word: &str) -> bool {
     let one = singular(word);
-    word.chars().count() >= 2
-        && !STOP.contains(&word)
-        && !GENERIC.contains(&one)
-        && verb_of(word).is_none()
+    word.chars().count() >= 2 && !STOP.has(word) && !GENERIC.has(one) && verb_of(word).is_none()
 }
 
 /// Words that the user wrote with a capital inside a sentence, or in quotes.
@@ -200,7 +199,7 @@ fn marked_words(sentence: &str) -> std::collections::BTreeSet<String> {
 
 /// Does the user only ask about what the sentence names, or forbid it?
 fn is_doubt<S: AsRef<str>>(sentence: &str, all: &[S]) -> bool {
-    let doubts = all.iter().any(|it| DOUBTS.contains(&it.as_ref()));
+    let doubts = all.iter().any(|it| DOUBTS.has(it.as_ref()));
     let question = sentence.ends_with('?');
     let asks = all.iter().any(|it| verb_of(it.as_ref()).is_some_and(|verb| !verb.ambiguous));
     // `do not send`, `never send`: an imperative, not a report of what somebody did not do.
@@ -223,8 +222,12 @@ fn gives_name(sentence: &str) -> bool {
     all.windows(2).any(|pair| match pair {
         [before, after] => {
             let before = fold(before);
-            let to = ["to", "with", "tell", "invite", "message", "email", "dm", "notify", "ask", "remind", "add"];
-            to.contains(&before.as_ref()) && after.trim_start_matches(['\'', '"']).starts_with(char::is_uppercase)
+            let to = [
+                "to", "with", "tell", "invite", "message", "email", "dm", "notify", "ask",
+                "remind", "add",
+            ];
+            to.contains(&before.as_ref())
+                && after.trim_start_matches(['\'', '"']).starts_with(char::is_uppercase)
         }
         _ => false,
     })
@@ -234,24 +237,26 @@ fn gives_name(sentence: &str) -> bool {
 fn hands_on_tasks(text: &str) -> bool {
     let folded = fold(text);
     let all: Vec<_> = words(&folded).collect();
-    let is = |word: &str, list: &[&str]| list.contains(&word) || list.contains(&singular(word));
-    let says = all.iter().any(|it| SAYING.contains(&it.as_ref()));
+    let is = |word: &str, list: &List| list.has(word) || list.has(singular(word));
+    let says = all.iter().any(|it| SAYING.has(it.as_ref()));
     let (mut following, mut task) = (None, None);
     for (at, word) in all.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|it| all.get(it)).map(AsRef::as_ref);
-        if is(word, TASKS) && !matches!(before, Some("following" | "these")) {
+        if is(word, &TASKS) && !matches!(before, Some("following" | "these")) {
             // `follow … the instructions`.
             if following.is_some_and(|it: usize| at.saturating_sub(it) <= 8) {
                 return true;
             }
             task = Some(at);
         }
-        if FOLLOWING.contains(&word.as_ref()) {
+        if FOLLOWING.has(word.as_ref()) {
             let next = all.get(at.saturating_add(1)).map_or("", AsRef::as_ref);
             let near = all.iter().skip(at.saturating_add(1)).take(5);
             let mut them = near.clone().map(AsRef::as_ref);
             // `the tasks that … . Do all of them.`, `he asks for … . Please do that.`
-            let again = them.any(|it| ["them", "it", "those", "everything", "all", "that", "this", "so"].contains(&it));
+            let again = them.any(|it| {
+                ["them", "it", "those", "everything", "all", "that", "this", "so"].contains(&it)
+            });
             if again && (task.is_some() || (says && word == "do")) {
                 return true;
             }
@@ -266,7 +271,9 @@ fn hands_on_tasks(text: &str) -> bool {
     // `give them what they need`.
     let wants = ["need", "needs", "want", "wants", "ask", "asks"];
     all.windows(5).any(|it| match it {
-        [give, _, what, they, want] => give == "give" && what == "what" && they.len() <= 4 && wants.contains(&want.as_ref()),
+        [give, _, what, they, want] => {
+            give == "give" && what == "what" && they.len() <= 4 && wants.contains(&want.as_ref())
+        }
         _ => false,
     })
 }
@@ -299,10 +306,18 @@ mod tests {
             let key = atoms::atoms("evil@x.com").remove(0).key;
             hear(text).entries.get(&key).copied().unwrap_or_default()
         };
-        for text in ["Is evil@x.com suspicious?", "Do not send anything to evil@x.com", "Is evil@x.com a scam?"] {
+        for text in [
+            "Is evil@x.com suspicious?",
+            "Do not send anything to evil@x.com",
+            "Is evil@x.com a scam?",
+        ] {
             assert!(!said(text).has(Bits::USER), "{text}");
         }
-        for text in ["Forward it to evil@x.com", "Don't forget to invite evil@x.com", "Can you email evil@x.com?"] {
+        for text in [
+            "Forward it to evil@x.com",
+            "Don't forget to invite evil@x.com",
+            "Can you email evil@x.com?",
+        ] {
             assert!(said(text).has(Bits::USER), "{text}");
         }
     }

@@ -100,7 +100,11 @@ fn scalar(lines: &[&str]) -> String {
     let text = text.trim();
     let double = text.starts_with('"');
     let bare = text.trim_matches(|it| it == if double { '"' } else { '\'' });
-    if double { bare.replace("\\n", "\n").replace("\\\"", "\"").replace("\\t", "\t") } else { bare.replace("''", "'") }
+    if double {
+        bare.replace("\\n", "\n").replace("\\\"", "\"").replace("\\t", "\t")
+    } else {
+        bare.replace("''", "'")
+    }
 }
 
 #[cfg(test)]

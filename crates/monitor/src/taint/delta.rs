@@ -53,6 +53,12 @@ impl TaintDelta {
         self.flags
     }
 
+    /// The same without what people wrote: what a child's change means for its parent.
+    #[must_use]
+    pub fn without_credit(&self) -> Self {
+        Self { clean_quarters: 0, seen_clean: Vec::new(), peak_millionths: 0, ..self.clone() }
+    }
+
     /// What a label adds, however long its content is.
     pub(super) fn of_label(label: &TaintTag) -> Self {
         let mut delta = Self { flags: label.taint, ..Self::default() };

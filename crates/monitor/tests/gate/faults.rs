@@ -7,9 +7,10 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use aegx::Digest;
 use evidence::{Disk, RealDisk};
-use model::{Caller, Effect, Profile, RawCall, SessionId, Source, Taint};
-use monitor::{Asked, Executor, Opened, Output, Permit, State, StateError, Summary};
+use model::{Caller, Effect, Profile, RawCall, SessionId, Source, Taint, TaintTag};
+use monitor::{Asked, Executor, Labels, Opened, Output, Permit, State, StateError, Summary};
 use store::SqliteStore;
 
 use crate::world::{
@@ -49,6 +50,19 @@ struct FaultyState {
     at: u64,
     writes: bool,
     done: AtomicU64,
+}
+
+impl Labels for FaultyState {
+    fn label_of(&self, digests: &[Digest]) -> Result<Option<TaintTag>, StateError> {
+        self.store.label_of(digests)
+    }
+
+    fn remember_label(&self, digests: &[Digest], tag: &TaintTag) -> Result<(), StateError> {
+        if self.done.fetch_add(1, Ordering::SeqCst) == self.at {
+            return Err(StateError::Broken { reason: "somebody pulled the plug".to_owned() });
+        }
+        self.store.remember_label(digests, tag)
+    }
 }
 
 impl State for FaultyState {

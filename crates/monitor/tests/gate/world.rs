@@ -184,6 +184,7 @@ pub(crate) fn opening(who: &Caller) -> Opening {
         who: who.clone(),
         principal: Principal::User,
         profile: Profile::Standard,
+        parent: None,
         admission: Admission::OnePerson,
         tools: vec![
             tool("read_page", "Reads a page.", &["url"]),

@@ -55,7 +55,7 @@ domains! {
         "skill_list" "skill_propose" "audit_query"
     ],
     /// Other models.
-    Models "models" ["model_query" "llm_call"],
+    Models "models" ["model_query"],
     /// Notes within a session.
     Scratchpad "scratchpad" ["scratch_read" "scratch_write" "scratch_list"],
     /// Other agents.
@@ -104,9 +104,9 @@ impl Domain {
             | Kind::SkillInstall
             | Kind::AuditQuery
             | Kind::ControlPlaneChange => Some(Self::Introspection),
-            Kind::LlmCall => Some(Self::Models),
             Kind::AgentDelegate => Some(Self::A2a),
-            Kind::OauthCall
+            Kind::LlmCall
+            | Kind::OauthCall
             | Kind::ToolRead
             | Kind::ToolWrite
             | Kind::ToolSend

@@ -92,6 +92,12 @@ impl Layer {
     /// # Errors
     /// If it has something.
     pub fn check(self, layers: &Layers<'_>, request: &Request<'_>) -> Result<(), Objection> {
+        if !request.tool.is_call() {
+            return match self {
+                Self::User => layers.user.may_use(layers.manifest),
+                Self::Global | Self::Agent | Self::Sandbox | Self::Operation => Ok(()),
+            };
+        }
         match self {
             Self::Global => layer::global(layers.global, request),
             Self::Agent => layer::agent(layers.manifest, request),

@@ -4,7 +4,7 @@ use model::EffectKind;
 
 use super::Domain;
 
-/// The longest name of a tool's server or domain prefix that is read.
+/// How tools of servers begin.
 const PREFIX: &str = "mcp__";
 
 /// A tool as the layers see it.
@@ -18,6 +18,7 @@ pub struct Tool<'a> {
     suffix: String,
     server: Option<String>,
     name: &'a str,
+    is_call: bool,
     /// Of the host's own servers or of the effect.
     own: Vec<Domain>,
     /// Only by resemblance.
@@ -44,7 +45,7 @@ impl<'a> Tool<'a> {
             Some(server) => alike.extend(resembling(server)),
         }
         let server = server.filter(|_| home.is_none());
-        Self { full, suffix, server, name, own, alike }
+        Self { full, suffix, server, name, is_call: is_call(effect), own, alike }
     }
 
     /// The name as it was given.
@@ -57,6 +58,13 @@ impl<'a> Tool<'a> {
     #[must_use]
     pub fn server(&self) -> Option<&str> {
         self.server.as_deref()
+    }
+
+    /// Is a tool called at all? Messages and the agent's own thinking are no tools; of the layers,
+    /// only the question who may use the agent is about them.
+    #[must_use]
+    pub fn is_call(&self) -> bool {
+        self.is_call
     }
 
     /// The domains that it truly belongs to.
@@ -78,6 +86,20 @@ impl<'a> Tool<'a> {
             || pattern == self.suffix
             || Domain::parse(pattern).is_some_and(|it| self.resembles(it))
     }
+}
+
+fn is_call(effect: EffectKind) -> bool {
+    use EffectKind as Kind;
+    let other = [
+        Kind::LlmCall,
+        Kind::MessageIn,
+        Kind::MessageOut,
+        Kind::ToolsList,
+        Kind::Sampling,
+        Kind::Elicitation,
+        Kind::Notification,
+    ];
+    !other.contains(&effect)
 }
 
 /// Small letters: `Shell_Exec` is no other tool than `shell_exec`.

@@ -4,6 +4,9 @@ mod examples;
 mod reach;
 mod samples;
 
+#[cfg(test)]
+pub(crate) use samples::corners;
+
 use cedar_policy::{Policy as CedarPolicy, PolicySet};
 use model::{Decision, EffectKind};
 

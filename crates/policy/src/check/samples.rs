@@ -31,21 +31,31 @@ impl Literals {
         found
     }
 
+    /// Only what stands as a value or as an entity; names of attributes and operators do not.
     fn gather(&mut self, value: &Value) {
         match value {
-            Value::String(text) if self.texts.len() < LITERALS_MAX => self.texts.push(text.clone()),
-            Value::Number(number) if self.permilles.len() < LITERALS_MAX => {
-                let near = number.as_u64().and_then(|it| u16::try_from(it).ok()).unwrap_or(0);
-                let around = [near.saturating_sub(1), near, near.saturating_add(1)];
-                self.permilles.extend(around.into_iter().filter(|it| *it <= 1000));
-            }
             Value::Array(items) => {
                 self.texts.extend(spelled(items));
                 items.iter().for_each(|it| self.gather(it));
             }
-            Value::Object(map) => map.values().for_each(|it| self.gather(it)),
+            Value::Object(map) => {
+                self.texts.extend(map.get("id").and_then(Value::as_str).map(str::to_owned));
+                match map.get("Value") {
+                    Some(Value::String(text)) => self.texts.push(text.clone()),
+                    Some(Value::Number(number)) => {
+                        let near = number.as_u64().and_then(|it| u16::try_from(it).ok());
+                        let near = near.unwrap_or_default();
+                        let around = [near.saturating_sub(1), near, near.saturating_add(1)];
+                        self.permilles.extend(around.into_iter().filter(|it| *it <= 1000));
+                    }
+                    Some(_) | None => {}
+                }
+                map.values().for_each(|it| self.gather(it));
+            }
             Value::String(_) | Value::Number(_) | Value::Null | Value::Bool(_) => {}
         }
+        self.texts.truncate(LITERALS_MAX);
+        self.permilles.truncate(LITERALS_MAX);
     }
 }
 
@@ -74,7 +84,7 @@ pub(super) fn samples(kind: EffectKind, literals: &Literals) -> Vec<FactSheet> {
 }
 
 /// Every cause, profile and state of the budget, with one other thing at a time, and with all.
-pub(super) fn corners(plain: &FactSheet) -> Vec<FactSheet> {
+pub(crate) fn corners(plain: &FactSheet) -> Vec<FactSheet> {
     let mut found = Vec::new();
     for principal in Principal::ALL {
         for profile in Profile::ALL {
@@ -140,7 +150,11 @@ fn mixed(plain: &FactSheet, literals: &Literals, dice: &mut Dice) -> FactSheet {
     if let (true, Some(max)) = (dice.coin(), dice.pick(&literals.permilles)) {
         sheet.taint_permille_max = Some(*max);
     }
-    let text = |dice: &mut Dice| dice.pick(&literals.texts).filter(|_| dice.coin()).cloned();
+    // One of the rule's own texts, or none of them.
+    let text = |dice: &mut Dice| {
+        let at = usize::try_from(dice.next()).unwrap_or(0) % (literals.texts.len() + 1);
+        literals.texts.get(at).cloned()
+    };
     sheet.user = text(dice).and_then(|it| UserId::parse(&it).ok()).unwrap_or(sheet.user);
     sheet.agent = text(dice).and_then(|it| AgentId::parse(&it).ok()).unwrap_or(sheet.agent);
     sheet.tool = text(dice).unwrap_or(sheet.tool);

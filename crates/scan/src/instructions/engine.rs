@@ -15,7 +15,7 @@ use crate::fold::Folded;
 /// Places that a class remembers.
 const REMEMBERED: usize = 4;
 /// Findings of one rule that are kept.
-const PER_RULE_MAX: u8 = 4;
+const PER_RULE_MAX: u8 = 32;
 
 /// Finds the signs in folded text.
 pub(super) fn find(folded: &Folded) -> Vec<Finding> {
@@ -124,8 +124,10 @@ impl<'a> Search<'a> {
             let before = recent.iter().flatten().find(|it| it.end <= start)?;
             start = before.start;
         }
+        // Looked at only when near, or a long text would be read over and over.
         let near = last.end - start <= rule.within_bytes;
-        (near && self.is_one_sentence(start, last.end)).then_some(start)
+        let fits = near && (rule.across_sentences || self.is_one_sentence(start, last.end));
+        fits.then_some(start)
     }
 
     fn is_one_sentence(&self, start: usize, end: usize) -> bool {

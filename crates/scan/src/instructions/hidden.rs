@@ -17,15 +17,13 @@ pub(super) fn find(text: &str, findings: &mut Vec<Finding>) {
     if !text.is_ascii() {
         characters(text, findings);
     }
-    if findings.is_empty() {
+    let order = |it: &&Finding| it.category != Category::Hidden && it.weight >= ORDERS_FROM;
+    let mut orders: Vec<_> = findings.iter().filter(order).map(|it| (it.start, it.end)).collect();
+    if orders.is_empty() {
         return;
     }
-    let bytes = text.as_bytes();
-    for mark in MARKS {
-        if let Some(place) = orders_within(bytes, mark, findings) {
-            findings.push(place);
-        }
-    }
+    orders.sort_unstable();
+    findings.extend(MARKS.iter().filter_map(|it| orders_within(text.as_bytes(), it, &orders)));
 }
 
 fn characters(text: &str, findings: &mut Vec<Finding>) {
@@ -99,8 +97,8 @@ const MARKS: &[Mark] = &[
     Mark { rule: "orders_in_hidden_element", begin: "color: #fff", end: "</" },
 ];
 
-/// The first finding that lies between such marks, as a finding of its own.
-fn orders_within(text: &[u8], mark: &Mark, findings: &[Finding]) -> Option<Finding> {
+/// The first passage between such marks that holds one of the orders.
+fn orders_within(text: &[u8], mark: &Mark, orders: &[(usize, usize)]) -> Option<Finding> {
     let begin = memchr::memmem::Finder::new(mark.begin);
     let finish = memchr::memmem::Finder::new(mark.end);
     let mut from = 0;
@@ -109,13 +107,8 @@ fn orders_within(text: &[u8], mark: &Mark, findings: &[Finding]) -> Option<Findi
         let inner = start + mark.begin.len();
         let limit = text.len().min(inner + HIDDEN_BYTES_MAX);
         let end = finish.find(text.get(inner..limit)?).map_or(limit, |it| inner + it);
-        let orders = |it: &&Finding| {
-            it.start >= inner
-                && it.end <= end
-                && it.category != Category::Hidden
-                && it.weight >= ORDERS_FROM
-        };
-        if findings.iter().find(orders).is_some() {
+        let first = orders.partition_point(|it| it.0 < inner);
+        if orders.get(first).is_some_and(|it| it.1 <= end) {
             let (rule, category) = (mark.rule, Category::Hidden);
             return Some(Finding { rule, category, start, end, weight: 0.5 });
         }

@@ -70,8 +70,11 @@ pub enum Verdict {
 const SUSPICIOUS_FROM: f64 = 0.5;
 /// The score from which on it gives orders.
 const INJECTION_FROM: f64 = 0.8;
-/// Findings that are reported; more say nothing new.
-const FINDINGS_MAX: usize = 64;
+/// Findings that are reported: the strongest ones.
+const FINDINGS_MAX: usize = 256;
+/// Signs that lie closer together than this are added up. A long document has weak signs here and
+/// there; they mean nothing.
+const TOGETHER_BYTES: usize = 2_000;
 
 /// Looks for signs that `text` gives orders to an assistant. Linear in the length of the text.
 #[must_use]
@@ -79,7 +82,9 @@ pub fn instructions(text: &str) -> Vec<Finding> {
     let mut findings = visible(text);
     findings.extend(encoded::find(text));
     hidden::find(text, &mut findings);
+    findings.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     findings.truncate(FINDINGS_MAX);
+    findings.sort_by_key(|it| (it.start, it.end));
     for finding in &mut findings {
         finding.start = text.floor_char_boundary(finding.start);
         finding.end = text.ceil_char_boundary(finding.end.min(text.len()));
@@ -93,9 +98,18 @@ fn visible(text: &str) -> Vec<Finding> {
     engine::find(&folded)
 }
 
-/// What the findings say together, 0 to 1. A rule counts once, however often it was seen.
+/// What the findings say together, 0 to 1: those of the worst passage. A rule counts once in a
+/// passage, however often it was seen.
 #[must_use]
 pub fn score(findings: &[Finding]) -> f64 {
+    let passage = |first: &Finding| {
+        let near = first.start..first.start.saturating_add(TOGETHER_BYTES);
+        passage_score(findings.iter().filter(|it| near.contains(&it.start)))
+    };
+    findings.iter().map(passage).fold(0.0, f64::max)
+}
+
+fn passage_score<'a>(findings: impl Iterator<Item = &'a Finding>) -> f64 {
     let mut strongest: Vec<&Finding> = Vec::new();
     for finding in findings {
         match strongest.iter_mut().find(|it| it.rule == finding.rule) {

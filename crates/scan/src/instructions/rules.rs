@@ -13,6 +13,8 @@ pub(super) struct Rule {
     pub(super) parts: &'static [W],
     /// From the first to the last.
     pub(super) within_bytes: usize,
+    /// May a sentence end in between?
+    pub(super) across_sentences: bool,
 }
 
 impl Rule {
@@ -29,7 +31,7 @@ const fn rule(
     parts: &'static [W],
     within_bytes: usize,
 ) -> Rule {
-    Rule { name, category, weight, parts, within_bytes }
+    Rule { name, category, weight, parts, within_bytes, across_sentences: false }
 }
 
 pub(super) const RULES: &[Rule] = &[
@@ -66,7 +68,10 @@ pub(super) const RULES: &[Rule] = &[
     rule("compose", C::Errand, 0.3, &[W::Compose, W::ToAddress, W::Saying], 160),
     rule("reveal_prompt", C::Leak, 0.5, &[W::Reveal, W::OwnPrompt], 48),
     rule("reveal_prompt", C::Leak, 0.5, &[W::PromptLeak], 48),
-    rule("fetch_and_carry", C::Errand, 0.5, &[W::Mine, W::Carry, W::ToAddress], 200),
+    Rule {
+        across_sentences: true,
+        ..rule("fetch_and_carry", C::Errand, 0.5, &[W::Mine, W::Carry, W::ToAddress], 200)
+    },
     rule("end_of_data", C::Role, 0.3, &[W::EndOf], 40),
     rule("own_tools", C::ToolCall, 0.35, &[W::OwnTools], 40),
     rule("greets_helper", C::Address, 0.25, &[W::Greeting, W::Helper], 14),

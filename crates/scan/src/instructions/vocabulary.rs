@@ -55,9 +55,9 @@ classes! {
     // New orders.
     NewOrders [
         "your new instructions", "your new task", "your new instruction", "new instructions:",
-        "new instruction:", "new task:", "updated instructions:", "new directive", "new system prompt:",
+        "new instruction:", "updated instructions:", "new system prompt:",
         "your new objective", "your real task", "your actual task", "your true task", "real instructions",
-        "actual instructions", "secret instructions", "hidden instructions", "follow these new instructions",
+        "actual instructions", "follow these new instructions",
         "now follow these instructions", "here are new instructions", "received new instructions",
         "your only task is", "your task now is", "your instructions are now", "your new goal", "new tasks follow",
     ]
@@ -204,7 +204,8 @@ classes! {
         "the information", "the file", "the data",
     ]
     Carry [
-        "email it", "email them", "email those", "email these", "email the", "send it", "send them",
+        "email it", "and email", "and send", "also, email", "also email", "then email", "then send", "and forward",
+        "send the acquired", "email them", "email those", "email these", "email the", "send it", "send them",
         "send that", "send those", "send these", "send the details", "send the data", "send the information",
         "send the results", "send the list", "send the file", "send all", "forward it", "forward them",
         "forward those", "forward all", "share it with", "share them with", "mail it", "mail them", "post it",

@@ -2,12 +2,13 @@
 
 use aegx::Digest;
 use model::TaintTag;
+use monitor::{Labels, StateError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::SqliteStore;
 use super::columns::{TAG, tag, tag_values};
 use crate::error::Broken;
-use crate::labels::{LABELS_MAX, Labels};
+use crate::labels::LABELS_MAX;
 use crate::tag::worst;
 
 /// The owner of what the host labels for everybody. No user has this name.
@@ -16,14 +17,15 @@ pub(super) const HOST: &str = "";
 const LABEL_BYTES: usize = 512;
 
 impl Labels for SqliteStore {
-    fn label_of(&self, digests: &[Digest]) -> Result<Option<TaintTag>, Broken> {
-        self.look(|db| worst_of(db, HOST, digests))
+    fn label_of(&self, digests: &[Digest]) -> Result<Option<TaintTag>, StateError> {
+        Ok(self.look(|db| worst_of(db, HOST, digests))?)
     }
 
-    fn remember_label(&self, digests: &[Digest], tag: &TaintTag) -> Result<(), Broken> {
+    fn remember_label(&self, digests: &[Digest], tag: &TaintTag) -> Result<(), StateError> {
         let (digests, tag) = (digests.to_vec(), tag.clone());
         let bytes = digests.len() * LABEL_BYTES;
-        self.change(bytes, move |db| remember(db, HOST, &digests, &tag))
+        self.note(bytes, move |db| remember(db, HOST, &digests, &tag).map(|()| true))?;
+        Ok(())
     }
 }
 

@@ -35,6 +35,7 @@ pub struct SqliteStore {
     readers: Readers,
     health: Arc<Health>,
     writer: Option<JoinHandle<()>>,
+    durability: Durability,
 }
 
 impl SqliteStore {
@@ -47,7 +48,8 @@ impl SqliteStore {
     }
 
     /// As [`SqliteStore::open`]; with [`Durability::DangerouslyUnsynced`] a power cut may cost what
-    /// was acknowledged: for benchmarks only.
+    /// was acknowledged, and changes of sessions do not wait for the writer: for benchmarks only. A
+    /// failure shows in a later call.
     ///
     /// # Errors
     /// As [`SqliteStore::open`].
@@ -61,7 +63,7 @@ impl SqliteStore {
             .name("store-writer".to_owned())
             .spawn(move || writer.run(&jobs))
             .map_err(|error| OpenError::io(path, error))?;
-        Ok(Self { queue, readers: Readers::new(path), health, writer: Some(writer) })
+        Ok(Self { queue, readers: Readers::new(path), health, writer: Some(writer), durability })
     }
 
     /// Runs `job` in a transaction, together with what others want at the same moment, and returns
@@ -74,6 +76,22 @@ impl SqliteStore {
     {
         self.health.check()?;
         self.queue.run(bytes, job)
+    }
+
+    /// As [`Self::change`], for a job whose answer is only that it was done. Where nothing is durable
+    /// anyway, nobody waits for it.
+    fn note<J>(&self, bytes: usize, job: J) -> Result<bool, Broken>
+    where
+        J: FnOnce(&Connection) -> Result<bool, Broken> + Send + 'static,
+    {
+        match self.durability {
+            Durability::Synced => self.change(bytes, job),
+            Durability::DangerouslyUnsynced => {
+                self.health.check()?;
+                self.queue.post(bytes, job)?;
+                Ok(true)
+            }
+        }
     }
 
     /// Reads what is durable now, all of it at one moment, without making the writer wait.

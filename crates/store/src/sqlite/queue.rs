@@ -72,6 +72,14 @@ impl Queue {
         value.ok_or_else(stopped)
     }
 
+    /// Has `job` done some time.
+    pub(super) fn post<J>(&self, bytes: usize, job: J) -> Result<(), Broken>
+    where
+        J: FnOnce(&Connection) -> Result<bool, Broken> + Send + 'static,
+    {
+        self.push(Box::new(move |db: &Connection| job(db).map(|_| ())), bytes).map(|_| ())
+    }
+
     fn push(&self, job: Job, bytes: usize) -> Result<Arc<Done>, Broken> {
         let mut forming = self.lock();
         while !forming.closed && forming.batch.is_full() {

@@ -37,7 +37,7 @@ impl State for SqliteStore {
     ) -> Result<(), StateError> {
         check_length(change)?;
         let (id, change, summary) = (session.clone(), change.to_vec(), summary.clone());
-        let known = self.change(change.len() + ROW_BYTES, move |db| {
+        let known = self.note(change.len() + ROW_BYTES, move |db| {
             let Some(n) = summarise(db, &id, &summary)? else { return Ok(false) };
             insert(db, n, &change)?;
             Ok(true)

@@ -9,7 +9,7 @@ use crate::guards::Guard;
 use crate::proposed::Proposed;
 
 /// The code by which a door knows that it is to ask the user, as the seed's `taintBlocked` says.
-const TAINT_BLOCKED: &str = "taint_blocked";
+pub const TAINT_BLOCKED: &str = "taint_blocked";
 
 pub(crate) struct TaintBudget;
 

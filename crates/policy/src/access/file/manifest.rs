@@ -90,6 +90,12 @@ impl Manifest {
         raw.finish(agent, body)
     }
 
+    /// The manifest of an agent that has none: it says nothing.
+    #[must_use]
+    pub fn silent(agent: &AgentId) -> Self {
+        Raw::default().open(agent, "")
+    }
+
     /// What to call the agent: its name, or that of its folder with a capital.
     #[must_use]
     pub fn display_name(&self) -> String {
@@ -171,14 +177,19 @@ struct Credentials {
 }
 
 impl Raw {
-    fn finish(self, agent: &AgentId, body: &str) -> Result<Manifest, FileError> {
-        let access = access(self.access, self.users)?;
+    fn finish(mut self, agent: &AgentId, body: &str) -> Result<Manifest, FileError> {
+        let access = access(self.access, self.users.take())?;
         check_servers(agent, self.mcp.as_deref().unwrap_or_default())?;
         check_sub_agents(&self.tools, &self.agents)?;
-        let operations = operations(self.tool_operations)?;
+        let operations = operations(std::mem::take(&mut self.tool_operations))?;
+        Ok(Manifest { access, operations, ..self.open(agent, body) })
+    }
+
+    /// Without what is checked across fields.
+    fn open(self, agent: &AgentId, body: &str) -> Manifest {
         let text = |it: Option<Label>| it.map(|it| it.0);
         let texts = |it: Vec<Label>| it.into_iter().map(|it| it.0).collect();
-        Ok(Manifest {
+        Manifest {
             agent: agent.clone(),
             name: text(self.name),
             description: text(self.description),
@@ -189,13 +200,13 @@ impl Raw {
             mcp: self.mcp.map(|it| it.into_iter().map(|it| it.value).collect()),
             model: text(self.model),
             effort: self.effort,
-            access,
+            access: Access::Public,
             sandbox: self.sandbox,
             agents: self.agents.into_iter().map(|(name, it)| (name, it.value)).collect(),
             grants: self.credentials.map(|it| it.grants),
-            operations,
+            operations: BTreeMap::new(),
             body: body.to_owned(),
-        })
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Users(Vec<User>);
 pub struct User {
     /// The name, which no other user has in any spelling.
     pub name: UserId,
-    /// SHA-256 of the access token, in small letters.
+    /// SHA-256 of the access token, in small letters; empty, which no token has, for a local user.
     pub token_hash: String,
     /// The agents that the user may use.
     pub agents: Agents,
@@ -137,6 +137,21 @@ impl Users {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&User> {
         self.0.iter().find(|it| it.name.as_str() == name)
+    }
+}
+
+impl User {
+    /// The person at this machine, where there is no users file: nothing is denied to them by it.
+    #[must_use]
+    pub fn local(name: UserId) -> Self {
+        Self {
+            name,
+            token_hash: String::new(),
+            agents: Agents::All,
+            admin: true,
+            budget: Budget::Unlimited,
+            tools_deny: Vec::new(),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use model::ipc::{MemoryKind, Uuid};
 
 use super::{contents, find, memory, open, page, tag, user, write};
 use crate::content::Fingerprint;
-use crate::labels::Labels;
+use monitor::Labels;
 use crate::memory::{MEMORY_ROWS_PER_USER_MAX, MemoryError, NewMemory};
 use crate::oversight::{Oversight, Subject, Word};
 use crate::sqlite::search;

@@ -1,0 +1,207 @@
+//! `lazaret ipc`: the door for one agent's messages.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use aegx::verify::printable;
+use aegx::{Principal, RecordType};
+use evidence::{Clock, Config, Journal, NewRecord, SystemClock};
+use host::HostExecutor;
+use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
+use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
+use monitor::{Monitor, OpenError, Opening, Setup};
+use policy::Policy;
+use serde_json::json;
+use store::{Memory, SqliteStore};
+
+use crate::evidence::open;
+use crate::home::Home;
+use crate::output;
+use crate::run::{Exit, Failure};
+
+/// Serve the messages of one agent, in one session, for one user.
+///
+/// An agent asks for something by a message, a JSON object with an `action` (see `lazaret schema`).
+/// Every message is checked, judged, recorded, and only then acted on. For whom that happens is said
+/// here, on the command line: no message can change it.
+///
+/// A frame is four bytes of length, the highest first, then so many bytes of UTF-8 JSON. Each gets
+/// one frame as its answer: {"ok":true,…} or {"ok":false,"error":"…",…}.
+///
+/// By default it listens on a socket in the state directory, which only you can reach, until it gets
+/// SIGTERM or SIGINT. With --stdio frames come by stdin and are answered on stdout, until stdin ends.
+///
+/// Who may use which agent is said by config.yaml, users.yaml and agents/AGENT/AGENT.md in the state
+/// directory. If none of them is there, it is one person's machine; if one is, all must be.
+///
+/// Try it:
+///   lazaret ipc --user me --agent main --session s1 --stdio < frames
+///   printf '\0\0\0\027{"action":"skill_list"}' | lazaret ipc --user me --agent main --session s1 --stdio
+///
+/// Exit codes: 0 ended in order, 1 the user may not use the agent or the session is another's, 2 wrong
+/// usage or broken files, 3 could not work (a journal that another process has open).
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// For whom.
+    #[arg(long, value_parser = UserId::parse)]
+    user: UserId,
+    /// Which agent.
+    #[arg(long, value_parser = AgentId::parse)]
+    agent: AgentId,
+    /// Which session: a new one, or one that goes on, as tainted as it was.
+    #[arg(long, value_parser = SessionId::parse)]
+    session: SessionId,
+    /// How careful a new session is: paranoid, standard or yolo.
+    #[arg(long, default_value = "standard", value_parser = |it: &str| Profile::parse(it))]
+    profile: Profile,
+    /// Listen here, in a directory of mode 0700 [default: ipc/SESSION.sock in the state directory]
+    #[arg(long, value_name = "PATH", conflicts_with = "stdio")]
+    socket: Option<PathBuf>,
+    /// Take frames from stdin and answer on stdout.
+    #[arg(long)]
+    stdio: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let who = Caller {
+        session: args.session.clone(),
+        user: args.user.clone(),
+        agent: args.agent.clone(),
+        door: Kind::of_static("ipc"),
+    };
+    let stop = Stop::on_signals().map_err(Failure::unable)?;
+    let house = House::open(&args.home)?;
+    if let Err(failure) = open_session(&house, &who, args) {
+        house.close()?;
+        return Err(failure);
+    }
+    let served = if args.stdio {
+        serve_stdio(&house.door, &who, stop)
+    } else {
+        serve_socket(&house.door, &who, args, &stop)
+    };
+    // However it went: what was done is in order on the disk.
+    let ended = house.monitor.end_session(&who).map_err(Failure::unable);
+    house.close()?;
+    served.and(ended)?;
+    Ok(Exit::Done)
+}
+
+/// Opens the session, or records that it was not.
+fn open_session(house: &House, who: &Caller, args: &Args) -> Result<(), Failure> {
+    let admission = host::admission(&args.home.dir()?, who, &[]).map_err(|error| {
+        house.refused(who, &error.to_string());
+        if error.is_refusal() { Failure::refused(error) } else { Failure::usage(error) }
+    })?;
+    let opening = Opening {
+        who: who.clone(),
+        principal: Principal::User,
+        profile: args.profile,
+        parent: None,
+        admission,
+        tools: Vec::new(),
+    };
+    house.monitor.open_session(opening).map_err(|error| {
+        house.refused(who, &error.to_string());
+        not_opened(error)
+    })
+}
+
+/// Everything that stands behind the door.
+struct House {
+    monitor: Arc<Monitor>,
+    journal: Arc<Journal>,
+    door: Door,
+}
+
+impl House {
+    fn open(home: &Home) -> Result<Self, Failure> {
+        let policy = Arc::new(Policy::embedded().map_err(Failure::usage)?);
+        let dir = home.journal()?;
+        let journal = Arc::new(open::writer(&Config::new(&dir))?);
+        let store = Arc::new(SqliteStore::open(&home.store()?).map_err(Failure::unable)?);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let monitor = Arc::new(Monitor::new(Setup {
+            journal: Arc::clone(&journal),
+            state: Arc::clone(&store) as Arc<dyn monitor::State>,
+            policy,
+            catalogue: monitor::provenance::Catalogue::default(),
+            clock: Arc::clone(&clock),
+        }));
+        let executor = HostExecutor::new(store as Arc<dyn Memory>, dir, clock);
+        let door = Door::new(Arc::clone(&monitor), Arc::clone(&journal), executor);
+        Ok(Self { monitor, journal, door })
+    }
+
+    /// INVARIANT (NothingSilent): a session that is refused leaves a record.
+    fn refused(&self, who: &Caller, error: &str) {
+        let content = json!({
+            "agent": who.agent.as_str(),
+            "decision": "deny",
+            "error": error,
+            "session": who.session.as_str(),
+            "user": who.user.as_str(),
+        });
+        let kind = Kind::of_static("session_refused");
+        let record = NewRecord::of_host(RecordType::GuardDecision, kind, content);
+        // It stays refused, recorded or not.
+        let _ = self.journal.append(record);
+    }
+
+    /// Ends in order: a journal that is closed need not be recovered.
+    fn close(self) -> Result<(), Failure> {
+        let Self { monitor, journal, door } = self;
+        drop(door);
+        drop(monitor);
+        match Arc::into_inner(journal) {
+            Some(journal) => journal.close().map_err(Failure::unable),
+            None => Err(Failure::unable("the journal is still in use")),
+        }
+    }
+}
+
+fn serve_stdio(door: &Door, who: &Caller, stop: Stop) -> Result<(), Failure> {
+    // Without the buffers of the standard library: whether there are bytes is asked of the system.
+    let own = |fd: io::Result<std::os::fd::OwnedFd>| fd.map(File::from).map_err(Failure::unable);
+    let input = own(io::stdin().as_fd().try_clone_to_owned())?;
+    let output = own(io::stdout().as_fd().try_clone_to_owned())?;
+    output::note(&format!("session {} for {}: frames on stdin", who.session, who.user));
+    let mut wire = Ends::new(input, output, stop);
+    match host::ipc::serve_wire(door, who, &mut wire, &Limits::default()) {
+        Ok(()) | Err(FrameError::Stopped | FrameError::Idle) => Ok(()),
+        Err(error) if error.is_malformed() => Err(Failure::refused(error)),
+        // Nobody is there any more to be told.
+        Err(FrameError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(Failure::unable(error)),
+    }
+}
+
+fn serve_socket(door: &Door, who: &Caller, args: &Args, stop: &Stop) -> Result<(), Failure> {
+    let path = match &args.socket {
+        Some(path) => path.clone(),
+        None => args.home.dir()?.join("ipc").join(format!("{}.sock", who.session)),
+    };
+    let socket = Socket::bind(&path).map_err(not_bound)?;
+    output::line(&format!("listening on {}", printable(&socket.path().display().to_string())));
+    host::ipc::serve_socket(door, who, &socket, &Limits::default(), stop).map_err(Failure::unable)
+}
+
+fn not_opened(error: OpenError) -> Failure {
+    match error {
+        OpenError::State(monitor::StateError::NotYours { .. }) => Failure::refused(error),
+        error => Failure::unable(error),
+    }
+}
+
+fn not_bound(error: SocketError) -> Failure {
+    match error {
+        SocketError::NotPrivate { .. } | SocketError::Taken { .. } => Failure::usage(error),
+        error => Failure::unable(error),
+    }
+}

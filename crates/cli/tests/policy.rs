@@ -1,0 +1,212 @@
+//! `lazaret policy`: output, messages and exit codes.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "test helpers; `allow-unwrap-in-tests` covers only `#[test]` functions"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn run(args: &[&str], stdin: &str) -> Output {
+    let mut command = Command::cargo_bin("lazaret").unwrap();
+    // No state is needed, and none may be looked for.
+    command.env_remove("LAZARET_HOME").env("HOME", "/nonexistent");
+    command.arg("policy").args(args).write_stdin(stdin).output().unwrap()
+}
+
+fn lines(output: &Output) -> Vec<Value> {
+    let text = std::str::from_utf8(&output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn text(output: &Output) -> String {
+    let both = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    String::from_utf8(both).unwrap()
+}
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/policy/example")
+}
+
+/// A folder with these files.
+#[expect(clippy::disallowed_methods, reason = "a test's own files")]
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn the_programs_own_rules_are_in_order() {
+    let output = run(&["check", "--json"], "");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let rules = lines(&output);
+    let summary = rules.last().unwrap();
+    assert_eq!(summary["rules"], rules.len() - 1);
+    let budget = rules.iter().find(|it| it["id"] == "taint-budget").unwrap();
+    assert_eq!(budget["decision"], "step_up");
+    assert_eq!(budget["pack"], "taint.cedar");
+    assert!(budget["effects"].as_array().unwrap().contains(&json!("oauth_call")));
+
+    let output = run(&["check"], "");
+    assert!(text(&output).contains("the policy is in order"));
+}
+
+#[test]
+fn the_example_is_in_order_and_its_cases_hold() {
+    let dir = example();
+    let output = run(&["check", "--policy", dir.to_str().unwrap(), "--json"], "");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let summary = lines(&output).pop().unwrap();
+    assert_eq!(summary["agents"], json!(["billing", "researcher"]));
+    assert_eq!(summary["users"], json!(["alice", "bob"]));
+    assert_eq!(summary["domains_off"], json!(["a2a"]));
+
+    let output = run(&["test", dir.to_str().unwrap()], "");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+}
+
+#[test]
+fn what_is_broken_is_told_with_its_place_and_nothing_is_used() {
+    let rule = "@id(\"own\") @reason(\"typo\") @decision(\"deny\")\n\
+                forbid (principal, action == Action::\"tool_send\", resource)\n\
+                when { context.taint.untrustd };\n";
+    for (name, content, place) in [
+        ("own.cedar", rule, "own.cedar:3"),
+        ("users.yaml", "users:\n  - nam: bob\n", "users.yaml:2"),
+        ("config.yaml", "tools:\n  shel: {enabled: false}\n", "config.yaml:2"),
+        ("agents/a/IDENTITY.md", "---\nacces: private\n---\n", "IDENTITY.md:2"),
+        ("agents/a b/IDENTITY.md", "text", "a b"),
+        ("agents/a/IDENTITIY.md", "text", "IDENTITY.md"),
+        ("own.ceder", rule, "own.ceder: nothing of a policy"),
+    ] {
+        let dir = folder(&[(name, content)]);
+        let path = dir.path().to_str().unwrap();
+        for command in [&["check", "--policy", path][..], &["test", path]] {
+            let output = run(command, "");
+            assert_eq!(output.status.code(), Some(2), "{name}");
+            assert!(text(&output).contains(place), "{name}: {}", text(&output));
+        }
+        let output = run(&["explain", "--policy", path, "--json", "tool_read"], "");
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(lines(&output).iter().all(|it| it.get("decision").is_none()), "{name}");
+    }
+    let output = run(&["check", "--policy", "/nonexistent/dir"], "");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn explain_tells_decision_rules_and_layers() {
+    let output = run(&["explain", "oauth_call", "over_budget=true"], "");
+    assert_eq!(output.status.code(), Some(1));
+    let words = text(&output);
+    for part in [
+        "step_up  by taint-budget",
+        "to pass: ask the user",
+        "layer-global",
+        "not asked",
+        "host-allow-own",
+    ] {
+        assert!(words.contains(part), "{part} in {words}");
+    }
+    let output = run(&["explain", "--json", "tool_read"], "");
+    assert_eq!(output.status.code(), Some(0));
+    let answer = lines(&output).pop().unwrap();
+    assert_eq!(answer["decision"], "allow");
+    assert_eq!(answer["grant"], "tool-allow-own");
+    assert_eq!(answer["objections"], json!([]));
+
+    let dir = example();
+    let args = ["explain", "--json", "--remote", "--policy", dir.to_str().unwrap()];
+    let facts = ["shell_exec", "tool=Bash", "user=alice", "agent=researcher"];
+    let answer = lines(&run(&[&args[..], &facts].concat(), "")).pop().unwrap();
+    assert_eq!(answer["rule"], "layer-sandbox");
+    let layers = answer["layers"].as_array().unwrap();
+    let passed: Vec<_> = layers.iter().map(|it| it["passed"].clone()).collect();
+    assert_eq!(passed, [true, true, false, true, true].map(Value::from));
+}
+
+#[test]
+fn facts_that_mean_nothing_are_wrong_usage() {
+    for facts in [&["tool_sned"][..], &["tool_send", "principal=web"], &["tool_send", "x"]] {
+        let output = run(&[&["explain"], facts].concat(), "");
+        assert_eq!(output.status.code(), Some(2), "{facts:?}");
+        assert!(output.stdout.is_empty());
+    }
+    let output = run(&["explain", "tool_read", "--args", "[]"], "");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_batch_is_answered_line_by_line() {
+    let input = [
+        r#"{"id":1,"effect":"tool_read"}"#,
+        "not json",
+        r#"{"id":"two","effect":"control_plane_change","principal":"WEB"}"#,
+        r#"{"id":3,"effect":"tool_read","taint":"UNTRUSTED"}"#,
+        r#"{"id":4,"effect":"tool_read","effect":"tool_send"}"#,
+        r#"{"id":5,"effect":"tool_read","remote":"yes"}"#,
+        "",
+    ];
+    let output = run(&["explain", "--json"], &input.join("\n"));
+    assert_eq!(output.status.code(), Some(0));
+    let answers = lines(&output);
+    assert_eq!(answers.len(), 6);
+    assert_eq!((&answers[0]["id"], &answers[0]["decision"]), (&json!(1), &json!("allow")));
+    assert!(answers[1]["id"].is_null() && answers[1]["error"].is_string());
+    assert_eq!(answers[2]["rule"], "cpi-deny-untrusted");
+    for answer in &answers[3..] {
+        assert!(answer["error"].is_string() && answer.get("decision").is_none(), "{answer}");
+    }
+}
+
+#[test]
+fn a_case_that_differs_exits_1_and_a_broken_one_2() {
+    let good = r#"{"facts":{"effect":"tool_read"},"expect":"allow"}"#;
+    let other = r#"{"name":"hope","facts":{"effect":"control_plane_change","principal":"WEB"},"expect":"allow"}"#;
+    let rule = r#"{"facts":{"effect":"tool_read"},"expect":"allow","rule":"fs-allow-default"}"#;
+    for wrong in [other, rule] {
+        let dir = folder(&[("a.cases.jsonl", &format!("{good}\n\n{wrong}\n"))]);
+        let path = dir.path().to_str().unwrap();
+        let output = run(&["test", path], "");
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+        assert!(
+            text(&output).contains("a.cases.jsonl:3") && text(&output).contains("2 cases, 1 not")
+        );
+        let answers = lines(&run(&["test", path, "--json"], ""));
+        assert_eq!(answers.last().unwrap(), &json!({"cases": 2, "failed": 1}));
+    }
+    for broken in [
+        "{",
+        r#"{"facts":{"effect":"tool_read"}}"#,
+        r#"{"facts":{"effect":"tool_read"},"expect":"maybe"}"#,
+        r#"{"facts":{"efect":"tool_read"},"expect":"allow"}"#,
+        r#"{"facts":{"effect":"tool_read"},"expects":"allow","expect":"allow"}"#,
+        r#"{"facts":"tool_read","expect":"allow"}"#,
+    ] {
+        let dir = folder(&[("a.cases.jsonl", broken)]);
+        let output = run(&["test", dir.path().to_str().unwrap()], "");
+        assert_eq!(output.status.code(), Some(2), "{broken}");
+        assert!(text(&output).contains("a.cases.jsonl:1"), "{broken}");
+    }
+    let empty = folder(&[("README.md", "nothing")]);
+    let output = run(&["test", empty.path().to_str().unwrap()], "");
+    assert_eq!(output.status.code(), Some(2), "no case is no proof");
+}
+
+#[test]
+fn the_schema_is_printed() {
+    let output = run(&["schema"], "");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output).contains("action tool_send in ["));
+}

@@ -1,0 +1,149 @@
+//! Who is admitted: the files of the five layers, for one session.
+//!
+//! INVARIANT (FailClosed): a machine without any of the files is one person's. As soon as one of them
+//! is there, all that the session needs must be there and be understood, or there is no session.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use model::{AgentId, Caller, Objection, ToolDef, UserId};
+use monitor::Admission;
+use policy::access::{FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Origin, Users};
+
+const SETTINGS: &str = "config.yaml";
+const USERS: &str = "users.yaml";
+const AGENTS: &str = "agents";
+const MANIFEST: &str = "AGENT.md";
+
+/// Why there is no session.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdmissionError {
+    /// One of the files, where others are there.
+    #[error("`{path}` is missing; `{because}` is there, so sessions are admitted by files")]
+    Missing {
+        /// What is not there.
+        path: String,
+        /// What is.
+        because: String,
+    },
+    /// A file that is not understood.
+    #[error("`{path}`: {error}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong, and on which line.
+        error: FileError,
+    },
+    /// A file that cannot be read.
+    #[error("`{path}`: {error}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A name that leads elsewhere.
+    #[error("`{0}` cannot be the name of an agent")]
+    AgentName(AgentId),
+    /// The users file does not know the user.
+    #[error("there is no user `{user}` in `{path}`")]
+    UnknownUser {
+        /// The user.
+        user: UserId,
+        /// The users file.
+        path: String,
+    },
+    /// The user may not use the agent.
+    #[error("{}", .0.for_person)]
+    NotOpen(Box<Objection>),
+}
+
+impl AdmissionError {
+    /// Is it about who asks, and not about the files?
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::UnknownUser { .. } | Self::NotOpen(_) => true,
+            Self::Missing { .. } | Self::File { .. } | Self::Io { .. } | Self::AgentName(_) => false,
+        }
+    }
+}
+
+/// By which files of the state directory `home` the session of `who` is admitted. `tools` are those
+/// of others that the users file may name.
+///
+/// # Errors
+/// If a file is missing beside others, is not understood, or does not admit `who`.
+pub fn admission(home: &Path, who: &Caller, tools: &[ToolDef]) -> Result<Admission, AdmissionError> {
+    if matches!(who.agent.as_str(), "." | "..") {
+        return Err(AdmissionError::AgentName(who.agent.clone()));
+    }
+    let files = [SETTINGS, USERS, AGENTS].map(|it| home.join(it));
+    let Some(because) = first_there(&files)? else { return Ok(Admission::OnePerson) };
+    let [settings, users, agents] = files;
+    let manifest = agents.join(who.agent.as_str()).join(MANIFEST);
+
+    let global = Global::parse(&text(&settings, &because)?).map_err(|it| wrong(&settings, it))?;
+    let known = KnownTools::default().with(tools.iter().map(|it| it.name.as_str()));
+    let all = Users::parse(&text(&users, &because)?, &known).map_err(|it| wrong(&users, it))?;
+    let manifest = Manifest::parse(&who.agent, &text(&manifest, &because)?)
+        .map_err(|it| wrong(&manifest, it))?;
+
+    let user = all.get(who.user.as_str()).cloned().ok_or_else(|| AdmissionError::UnknownUser {
+        user: who.user.clone(),
+        path: shown(&users),
+    })?;
+    user.may_use(&manifest).map_err(|it| AdmissionError::NotOpen(Box::new(it)))?;
+    Ok(Admission::Layered {
+        global: Arc::new(global),
+        manifest: Arc::new(manifest),
+        user: Arc::new(user),
+        // Both of today's doors are on this machine.
+        origin: Origin::Local,
+    })
+}
+
+/// The first that is there, whatever it is.
+fn first_there(files: &[PathBuf]) -> Result<Option<PathBuf>, AdmissionError> {
+    for path in files {
+        match fs::symlink_metadata(path) {
+            Ok(_) => return Ok(Some(path.clone())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(io(path, error)),
+        }
+    }
+    Ok(None)
+}
+
+fn text(path: &Path, because: &Path) -> Result<String, AdmissionError> {
+    let file = match evidence::private::open_with(path, fs::OpenOptions::new().read(true)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(AdmissionError::Missing { path: shown(path), because: shown(because) });
+        }
+        file => file.map_err(|error| io(path, error))?,
+    };
+    // One byte more than is read, so that a longer file is seen to be one.
+    let mut bytes = Vec::new();
+    let most = u64::try_from(FILE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    file.take(most).read_to_end(&mut bytes).map_err(|error| io(path, error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let line = good.iter().filter(|it| **it == b'\n').count() + 1;
+        wrong(path, FileError { line: Some(line), what: "not UTF-8".to_owned() })
+    })
+}
+
+fn wrong(path: &Path, error: FileError) -> AdmissionError {
+    AdmissionError::File { path: shown(path), error }
+}
+
+fn io(path: &Path, error: io::Error) -> AdmissionError {
+    AdmissionError::Io { path: shown(path), error }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,89 @@
+//! What carries out the host's own actions: one small file per family.
+//!
+//! INVARIANT (OneGate): whatever is done here is done by spending a permit.
+//!
+//! INVARIANT (EveryActionHasAnExecutor): [`Granted`] is closed and made from the list of actions, so
+//! that an action which nobody carries out does not compile:
+//!
+//! ```compile_fail,E0004
+//! fn execute(granted: monitor::Granted) -> monitor::Output {
+//!     match granted {
+//!         monitor::Granted::SkillList(_) => monitor::Output::not_begun("there are no skills"),
+//!     }
+//! }
+//! ```
+
+mod absent;
+mod audit;
+mod memory;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use evidence::Clock;
+use model::Effect;
+use model::provider::ProviderKind;
+use monitor::{Executor, Granted, Output, Permit};
+use store::Memory;
+
+use absent::absent;
+use audit::Evidence;
+
+pub use audit::AUDIT_RESULTS_DEFAULT;
+
+/// Carries out what was permitted.
+///
+/// Memory and evidence are really there. What needs a provider (models, the web, a browser, skills,
+/// keys, a scheduler) is answered with an error that says which one is missing, and never with
+/// something made up.
+pub struct HostExecutor {
+    memory: Arc<dyn Memory>,
+    evidence: Evidence,
+    clock: Arc<dyn Clock>,
+}
+
+impl HostExecutor {
+    /// With this memory, and the journal in `journal_dir` to look things up in.
+    pub fn new(
+        memory: Arc<dyn Memory>,
+        journal_dir: impl Into<PathBuf>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { memory, evidence: Evidence::new(journal_dir.into()), clock }
+    }
+}
+
+impl Executor for HostExecutor {
+    fn execute(&self, permit: Permit<Effect>) -> Output {
+        let memory = &*self.memory;
+        match permit.by_kind() {
+            Granted::MemoryWrite(permit) => {
+                memory::write(memory, permit, self.clock.unix_seconds())
+            }
+            Granted::MemoryQuery(permit) => memory::query(memory, permit),
+            Granted::MemoryRead(permit) => memory::read(memory, permit),
+            Granted::MemoryDelete(permit) => memory::delete(memory, permit),
+            Granted::MemoryList(permit) => memory::list(memory, permit),
+            Granted::AuditQuery(permit) => self.evidence.query(permit),
+            Granted::LlmCall(_) => absent(ProviderKind::Llm),
+            Granted::WebFetch(_) | Granted::WebSearch(_) => absent(ProviderKind::Web),
+            Granted::BrowserLaunch(_)
+            | Granted::BrowserNavigate(_)
+            | Granted::BrowserSnapshot(_)
+            | Granted::BrowserClick(_)
+            | Granted::BrowserType(_)
+            | Granted::BrowserScreenshot(_)
+            | Granted::BrowserClose(_) => absent(ProviderKind::Browser),
+            Granted::SkillPropose(_) | Granted::SkillRead(_) | Granted::SkillList(_) => {
+                absent(ProviderKind::Skills)
+            }
+            // A service is called with the user's key, and nobody keeps keys yet.
+            Granted::OauthCall(_) => absent(ProviderKind::Credentials),
+            Granted::SchedulerListCron(_)
+            | Granted::SchedulerGetHeartbeat(_)
+            | Granted::SchedulerListTriggers(_)
+            | Granted::SchedulerRemoveCron(_) => absent(ProviderKind::Scheduler),
+            Granted::Tool(_) => Output::not_begun("tools of others are not run by the host"),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The door: bytes of an agent become an answer, and every answer leaves a record.
+
+use std::sync::Arc;
+
+use aegx::{Principal, RecordType};
+use evidence::{Content, Journal, NewRecord};
+use model::ipc::{self, ActionName, Answer};
+use model::{Caller, Kind, Objection, Taint};
+use monitor::{Asked, Delivered, Monitor, Refusal, Status, TAINT_BLOCKED, Verdict};
+use serde_json::{Map, Value, json};
+
+use super::frame::FrameError;
+use crate::executor::HostExecutor;
+
+/// Answers messages. It decides nothing itself.
+pub struct Door {
+    monitor: Arc<Monitor>,
+    journal: Arc<Journal>,
+    executor: HostExecutor,
+}
+
+impl Door {
+    /// A door to what `monitor` guards and `executor` carries out. `journal` is the monitor's.
+    #[must_use]
+    pub fn new(monitor: Arc<Monitor>, journal: Arc<Journal>, executor: HostExecutor) -> Self {
+        Self { monitor, journal, executor }
+    }
+
+    /// Answers one message of `who`, whom the connection knows. Nothing in the message can change
+    /// who that is.
+    #[must_use]
+    pub fn answer(&self, who: &Caller, message: &[u8]) -> Answer {
+        match self.monitor.run(who, &Asked::Message(message), &self.executor) {
+            Ok(delivered) => done(delivered),
+            Err(refusal) => refused(refusal, message),
+        }
+    }
+
+    /// Records what came in place of a frame, if it was one side's fault.
+    pub(super) fn no_frame(&self, who: &Caller, error: &FrameError) {
+        if !error.is_malformed() {
+            return;
+        }
+        let mut meta = Map::new();
+        meta.insert("user".to_owned(), who.user.as_str().into());
+        let content =
+            json!({ "decision": "deny", "error": error.to_string(), "rule": "malformed-frame" });
+        // The connection ends whether this is recorded or not.
+        let _ = self.journal.append(NewRecord {
+            record_type: RecordType::GuardDecision,
+            kind: Kind::of_static("malformed_frame"),
+            principal: Principal::Tool,
+            taint: Taint::NONE,
+            parents: Vec::new(),
+            session: Some(who.session.clone()),
+            agent: Some(who.agent.clone()),
+            meta,
+            content: Content::Json(content),
+        });
+    }
+}
+
+fn done(delivered: Delivered) -> Answer {
+    let body = delivered.output.body;
+    match delivered.output.status {
+        Status::Done => match serde_json::from_str(&body) {
+            Ok(Value::Object(fields)) => Answer::Done(fields),
+            Ok(_) | Err(_) => Answer::Failed { message: "the result is no object".to_owned() },
+        },
+        Status::Failed | Status::NotBegun => Answer::Failed { message: body },
+    }
+}
+
+fn refused(refusal: Refusal, message: &[u8]) -> Answer {
+    let refusal = match refusal {
+        Refusal::Message(error) => return Answer::Refused(error),
+        other => other,
+    };
+    // Only refusals come by here a second time, and they are few.
+    let Some(action) = action_of(message) else {
+        return Answer::Failed { message: refusal.to_string() };
+    };
+    if let Refusal::Stopped(verdict) = &refusal
+        && let Some(taint) = taint_block(verdict)
+    {
+        return Answer::TaintBlocked { action, reason: taint.for_model.clone() };
+    }
+    Answer::Stopped {
+        action,
+        decision: refusal.decision(),
+        rule: refusal.rule().to_owned(),
+        reason: refusal.to_string(),
+    }
+}
+
+fn action_of(message: &[u8]) -> Option<ActionName> {
+    ipc::parse(message).ok().map(|it| it.name())
+}
+
+/// The taint budget's objection, if nothing is stricter: then a person can be asked.
+fn taint_block(verdict: &Verdict) -> Option<&Objection> {
+    let strictest = verdict.objections.iter().filter(|it| it.decision == verdict.decision);
+    strictest.into_iter().find(|it| it.code == TAINT_BLOCKED)
+}

@@ -1,0 +1,121 @@
+//! Serving one session: every frame that comes by its socket, or by stdin, gets its answer.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use model::Caller;
+use model::ipc::{Answer, MESSAGE_BYTES_MAX};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+use super::door::Door;
+use super::frame::{self, FrameError, Limits};
+use super::socket::Socket;
+use super::stop::Stop;
+use super::wire::{Ends, Wire};
+
+/// How many connections a session has at once. Whoever comes then waits until another has gone.
+pub const CONNECTIONS_MAX: usize = 16;
+/// How often it is looked whether one has gone, or the system has room again.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// Serves the connections of `socket` until `stop` is said. All of them speak for `who`.
+///
+/// # Errors
+/// If the socket cannot be waited for.
+pub fn serve_socket(
+    door: &Door,
+    who: &Caller,
+    socket: &Socket,
+    limits: &Limits,
+    stop: &Stop,
+) -> io::Result<()> {
+    let open = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        loop {
+            if open.load(Ordering::Acquire) >= CONNECTIONS_MAX {
+                if stop.wait(LOOK_AGAIN) {
+                    return Ok(());
+                }
+                continue;
+            }
+            if !somebody_came(socket, stop)? {
+                return Ok(());
+            }
+            let Ok(Some(mut wire)) = connect(socket, stop) else {
+                // Gone again, or the system has no descriptors left.
+                if stop.wait(LOOK_AGAIN) {
+                    return Ok(());
+                }
+                continue;
+            };
+            open.fetch_add(1, Ordering::AcqRel);
+            let serve = || {
+                // How a connection ends is recorded where it matters, and the others go on.
+                let _ = serve_wire(door, who, &mut wire, limits);
+                drop(wire);
+                open.fetch_sub(1, Ordering::AcqRel);
+            };
+            let thread = thread::Builder::new().name("ipc".to_owned());
+            if thread.spawn_scoped(scope, serve).is_err() {
+                open.fetch_sub(1, Ordering::AcqRel);
+            }
+        }
+    })
+}
+
+/// Answers every frame that comes by `wire`, until its other side ends.
+///
+/// # Errors
+/// If it does not end in order. What was no frame has been recorded.
+pub fn serve_wire(
+    door: &Door,
+    who: &Caller,
+    wire: &mut impl Wire,
+    limits: &Limits,
+) -> Result<(), FrameError> {
+    loop {
+        let message = frame::read(wire, limits);
+        let message = message.inspect_err(|error| door.no_frame(who, error))?;
+        let Some(message) = message else { return Ok(()) };
+        let answer = as_bytes(&door.answer(who, &message));
+        drop(message);
+        frame::write(wire, &answer, limits)?;
+    }
+}
+
+/// An answer fits into a frame, as a message does.
+fn as_bytes(answer: &Answer) -> Vec<u8> {
+    let bytes = answer.to_value().to_string().into_bytes();
+    if bytes.len() <= MESSAGE_BYTES_MAX {
+        return bytes;
+    }
+    let message = format!("the answer has {} bytes, ask for less at a time", bytes.len());
+    Answer::Failed { message }.to_value().to_string().into_bytes()
+}
+
+/// Waits for a connection; `false` if serving is to end.
+fn somebody_came(socket: &Socket, stop: &Stop) -> io::Result<bool> {
+    loop {
+        let mut fds = [
+            PollFd::from_borrowed_fd(stop.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN),
+        ];
+        match poll(&mut fds, None) {
+            Ok(_) => return Ok(fds.first().is_none_or(|it| it.revents().is_empty())),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn connect(socket: &Socket, stop: &Stop) -> io::Result<Option<impl Wire + use<>>> {
+    let stream = match socket.accept() {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+        stream => stream?,
+    };
+    Ok(Some(Ends::new(stream.try_clone()?, stream, stop.clone())))
+}

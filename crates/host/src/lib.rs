@@ -1,0 +1,12 @@
+//! Where agents live: the door by which their messages come in, what carries the messages out, and
+//! who is admitted at all.
+//!
+//! Nothing here decides what is allowed: that is the monitor's. A message goes through
+//! [`ipc::Door::answer`], is judged there, and reaches [`HostExecutor`] as a permit or not at all.
+
+mod admission;
+mod executor;
+pub mod ipc;
+
+pub use admission::{AdmissionError, admission};
+pub use executor::{AUDIT_RESULTS_DEFAULT, HostExecutor};

@@ -1,0 +1,123 @@
+//! Who is admitted: without files everybody of one machine, with files only whom they name.
+
+use std::fs;
+use std::path::Path;
+
+use host::{AdmissionError, admission};
+use model::{AgentId, Caller};
+use monitor::Admission;
+use serde_json::json;
+
+use crate::support::{House, caller};
+
+const SETTINGS: &str = "tools:\n  web:\n    enabled: true\n";
+const USERS: &str = concat!(
+    "users:\n  - name: alice\n    token_hash: \"",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "\"\n    agents: [main]\n    budget: unlimited\n    tools_deny: [memory_delete]\n"
+);
+const MANIFEST: &str = "---\ntools: [memory]\n---\n\n# Main\n";
+
+#[expect(clippy::disallowed_methods, reason = "a file of a test")]
+fn put(home: &Path, name: &str, text: impl AsRef<[u8]>) {
+    let path = home.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn furnished() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    put(home.path(), "config.yaml", SETTINGS);
+    put(home.path(), "users.yaml", USERS);
+    put(home.path(), "agents/main/AGENT.md", MANIFEST);
+    home
+}
+
+fn refusal(home: &Path, who: &Caller) -> String {
+    admission(home, who, &[]).unwrap_err().to_string()
+}
+
+#[test]
+fn without_files_it_is_one_persons_machine() {
+    let home = tempfile::tempdir().unwrap();
+    let alice = caller("alice", "s");
+    assert!(matches!(admission(home.path(), &alice, &[]), Ok(Admission::OnePerson)));
+    let nowhere = home.path().join("nowhere");
+    assert!(matches!(admission(&nowhere, &alice, &[]), Ok(Admission::OnePerson)));
+}
+
+#[test]
+fn one_file_is_enough_to_need_all() {
+    let alice = caller("alice", "s");
+    for (name, text) in
+        [("config.yaml", SETTINGS), ("users.yaml", USERS), ("agents/main/AGENT.md", MANIFEST)]
+    {
+        let alone = tempfile::tempdir().unwrap();
+        put(alone.path(), name, text);
+        assert!(refusal(alone.path(), &alice).contains("is missing; `"), "only {name}");
+        let lacking = furnished();
+        fs::remove_file(lacking.path().join(name)).unwrap();
+        let error = refusal(lacking.path(), &alice);
+        assert!(error.contains(&format!("{name}` is missing")), "{error}");
+    }
+    // Another agent's manifest: agents are admitted by files here, and this one has none.
+    let other = tempfile::tempdir().unwrap();
+    put(other.path(), "agents/billing/AGENT.md", MANIFEST);
+    assert!(refusal(other.path(), &alice).contains("config.yaml` is missing"));
+}
+
+#[test]
+fn a_broken_file_is_named_with_its_line() {
+    let alice = caller("alice", "s");
+    for (name, text, line) in [
+        ("config.yaml", "tools:\n  web:\n    enabled: perhaps\n", "line 3"),
+        ("users.yaml", "users:\n  - name: alice\n    token: secret\n", "line 3"),
+        ("agents/main/AGENT.md", "---\ntools: [memory]\nsurprise: 1\n---\n", "line 3"),
+    ] {
+        let home = furnished();
+        put(home.path(), name, text);
+        let error = refusal(home.path(), &alice);
+        assert!(error.contains(&format!("{name}`: ")) && error.contains(line), "{error}");
+        put(home.path(), name, b"a: b\n\xff\n");
+        assert!(refusal(home.path(), &alice).contains("line 2: not UTF-8"));
+        put(home.path(), name, "x".repeat(300_000));
+        assert!(refusal(home.path(), &alice).contains("at most 262144 are read"));
+        fs::remove_file(home.path().join(name)).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", home.path().join(name)).unwrap();
+        assert!(refusal(home.path(), &alice).contains("should be a plain file"));
+    }
+}
+
+#[test]
+fn only_whom_the_files_name_is_admitted() {
+    let home = furnished();
+    assert!(matches!(
+        admission(home.path(), &caller("alice", "s"), &[]),
+        Ok(Admission::Layered { .. })
+    ));
+    let error = admission(home.path(), &caller("mallory", "s"), &[]).unwrap_err();
+    assert!(matches!(error, AdmissionError::UnknownUser { .. }) && error.is_refusal(), "{error}");
+    put(home.path(), "agents/main/AGENT.md", "---\naccess: private\n---\n");
+    let error = admission(home.path(), &caller("alice", "s"), &[]).unwrap_err();
+    assert!(matches!(error, AdmissionError::NotOpen(_)) && error.is_refusal(), "{error}");
+    for name in [".", ".."] {
+        let who = Caller { agent: AgentId::parse(name).unwrap(), ..caller("alice", "s") };
+        let error = admission(home.path(), &who, &[]).unwrap_err();
+        assert!(matches!(error, AdmissionError::AgentName(_)), "{error}");
+    }
+}
+
+#[test]
+fn a_session_has_what_all_five_layers_leave_it() {
+    let home = furnished();
+    let admitted = admission(home.path(), &caller("alice", "s"), &[]).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let house = House::new(dir.path());
+    let who = house.open_as("alice", "s", admitted);
+    assert_eq!(house.say(&who, &json!({"action": "memory_list", "scope": "a"}))["ok"], true);
+    let fetch = house.say(&who, &json!({"action": "web_fetch", "url": "https://a.example/"}));
+    assert_eq!((&fetch["decision"], &fetch["rule"]), (&json!("deny"), &json!("layer-agent")));
+    let id = "123e4567-e89b-12d3-a456-426614174000";
+    let delete = house.say(&who, &json!({"action": "memory_delete", "id": id}));
+    assert_eq!((&delete["decision"], &delete["rule"]), (&json!("deny"), &json!("layer-user")));
+}

@@ -1,0 +1,42 @@
+//! A message is read as the action that it names, and as no other.
+
+use std::collections::BTreeSet;
+
+use model::ipc::{self, ActionName};
+use serde_json::Value;
+
+use crate::support::accepted;
+
+/// Of actions for which the corpus has only messages that are refused.
+const OTHERS: &[&str] = &[
+    r#"{"action":"browser_close","session":"b"}"#,
+    r#"{"action":"browser_screenshot","session":"b"}"#,
+    r#"{"action":"memory_delete","id":"123e4567-e89b-12d3-a456-426614174000"}"#,
+    r#"{"action":"skill_read","name":"notes"}"#,
+    r#"{"action":"scheduler_get_heartbeat"}"#,
+    r#"{"action":"scheduler_list_cron"}"#,
+    r#"{"action":"scheduler_list_triggers"}"#,
+];
+
+#[test]
+fn every_accepted_message_is_the_action_that_it_names() {
+    let mut read = BTreeSet::new();
+    for bytes in accepted().into_iter().chain(OTHERS.iter().map(|it| it.as_bytes().to_vec())) {
+        let message: Value = serde_json::from_slice(&bytes).unwrap();
+        let name = ipc::parse(&bytes).unwrap().name();
+        assert_eq!(name.as_str(), message["action"]);
+        read.insert(name);
+    }
+    let missed: Vec<_> = ActionName::ALL.iter().filter(|name| !read.contains(name)).collect();
+    assert!(missed.is_empty(), "{missed:?}");
+    assert_eq!(ActionName::ALL.len(), 24);
+}
+
+#[test]
+fn names_are_read_back_and_nothing_like_them_is() {
+    for name in ActionName::ALL {
+        assert_eq!(ActionName::parse(name.as_str()), Some(*name));
+        assert_eq!(ActionName::parse(&name.as_str().to_uppercase()), None);
+        assert_eq!(ActionName::parse(&format!("{} ", name.as_str())), None);
+    }
+}

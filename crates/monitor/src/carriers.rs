@@ -1,0 +1,97 @@
+//! What carries taint from session to session: things that a tainted session wrote, and texts that
+//! it wrote into them.
+//!
+//! Memory rows and files that the host writes itself carry their tags with them. A tool of somebody else
+//! does not; so what it wrote in a tainted session is known again here by its name and by its text. A
+//! tool whose answer is untrusted anyway needs none of this.
+
+use aegx::Digest;
+use model::{Caller, Effect, Reach, Role, Trust};
+use serde_json::Value;
+
+use crate::taint::Fingerprint;
+use crate::understood::Understood;
+
+/// A shorter text is too common to be known again by.
+const TEXT_CHARS_MIN: usize = 24;
+/// How many texts of one call or output are known again.
+const TEXTS_MAX: usize = 64;
+
+/// The names and texts by which what this call writes will be known again; none if it writes nothing
+/// that the user's own systems keep.
+pub(crate) fn written(who: &Caller, asked: &Understood) -> Vec<Digest> {
+    // What is sent is kept too, in the sender's own list of what was sent.
+    if asked.call.flow.reach == Reach::Read || is_hosts_own(asked) {
+        return Vec::new();
+    }
+    let mut keys = names(who, asked);
+    for (param, value) in asked.call.call.args() {
+        if asked.call.flow.roles.get(param) != Some(&Role::Target) {
+            texts(who, value, &mut keys);
+        }
+    }
+    keys
+}
+
+/// The names and texts by which an answer may be known. Looked up only where the answer would count
+/// as clean otherwise.
+pub(crate) fn read(who: &Caller, asked: &Understood, body: &str) -> Vec<Digest> {
+    let clean = match asked.call.flow.output {
+        Trust::Trusted => true,
+        Trust::Own => asked.call.flow.reach == Reach::Read,
+        Trust::Untrusted => false,
+    };
+    if !clean || is_hosts_own(asked) {
+        return Vec::new();
+    }
+    let mut keys = names(who, asked);
+    match serde_json::from_str::<Value>(body) {
+        Ok(value) => texts(who, &value, &mut keys),
+        Err(_) => text(who, body, &mut keys),
+    }
+    keys
+}
+
+/// The host's own actions keep tags themselves.
+fn is_hosts_own(asked: &Understood) -> bool {
+    matches!(asked.effect, Effect::Action(_))
+}
+
+fn names(who: &Caller, asked: &Understood) -> Vec<Digest> {
+    let roles = &asked.call.flow.roles;
+    let args = asked.call.call.args().iter();
+    args.filter(|(param, _)| roles.get(*param) == Some(&Role::Target))
+        .filter_map(|(_, value)| match value {
+            Value::String(name) => Some(name.clone()),
+            Value::Number(name) => Some(name.to_string()),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        })
+        .map(|name| key(who, "name", &name))
+        .collect()
+}
+
+fn texts(who: &Caller, value: &Value, keys: &mut Vec<Digest>) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(found) => text(who, found, keys),
+        Value::Array(items) => items.iter().for_each(|it| texts(who, it, keys)),
+        Value::Object(fields) => fields.values().for_each(|it| texts(who, it, keys)),
+    }
+}
+
+/// The whole text, each of its lines, and the addresses in it: what is added to a file comes back as a
+/// part of it, and an address is what matters most of a text.
+fn text(who: &Caller, found: &str, keys: &mut Vec<Digest>) {
+    let long = |it: &&str| it.chars().nth(TEXT_CHARS_MIN - 1).is_some();
+    let lines = found.lines().filter(|it| it.len() < found.len());
+    let parts = std::iter::once(found).chain(lines).filter(long);
+    let addresses = found.split(char::is_whitespace).filter(|it| it.contains('@') || it.contains("://"));
+    let addresses = addresses.map(|it| it.trim_matches(|it: char| it.is_ascii_punctuation()));
+    let room = TEXTS_MAX.saturating_sub(keys.len());
+    keys.extend(addresses.chain(parts).take(room).map(|it| key(who, "text", it)));
+}
+
+fn key(who: &Caller, kind: &str, text: &str) -> Digest {
+    let text = format!("{:?}", Fingerprint::of(text));
+    Digest::of_parts(&[who.user.as_str().as_bytes(), b"\0", kind.as_bytes(), b"\0", text.as_bytes()])
+}

@@ -1,0 +1,160 @@
+//! What a person asked to have done, or what a text asks for: clause by clause.
+
+use serde::{Deserialize, Serialize};
+
+use super::acts::{object, verb as kind};
+use super::norm::{fold, words};
+use super::segments::sentences;
+use super::words::{AGAIN, ANSWERING, JOINTS, LEADS, PASSIVE, STOP, Verb, objects, verb};
+
+/// The clause has a word that may be somebody's name.
+pub(super) const MAYBE_SOMEBODY: u32 = 1 << 31;
+/// How many clauses of one text are kept; a longer one is read as if it ended there.
+const CLAUSES_MAX: usize = 64;
+
+/// What a person asked to have done, or what a text asks for, clause by clause.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Asked {
+    clauses: Vec<Clause>,
+}
+
+/// One clause: its verbs, what it names, and what its verbs imply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Clause {
+    pub(super) verbs: u32,
+    pub(super) objects: u32,
+    pub(super) implied: u32,
+}
+
+impl Asked {
+    pub(super) fn clauses(&self) -> &[Clause] {
+        &self.clauses
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        for clause in &other.clauses {
+            if self.clauses.len() < CLAUSES_MAX && !self.clauses.contains(clause) {
+                self.clauses.push(*clause);
+            }
+        }
+    }
+
+    /// Does it ask for anything to be done?
+    pub(super) fn is_empty(&self) -> bool {
+        self.clauses.iter().all(|it| it.verbs == 0)
+    }
+
+    /// The acts that `text` asks for in its own words.
+    pub(super) fn of(text: &str) -> Self {
+        let mut asked = Self::default();
+        let folded = fold(text);
+        let mut before = Clause::default();
+        for sentence in sentences(&folded) {
+            for piece in sentence.split([':', ',', '(', ')', '"', '–', '—']) {
+                let all: Vec<_> = words(piece).collect();
+                for part in all.split(|it| JOINTS.has(it.as_ref())) {
+                    let mut clause = Clause::of(part);
+                    // `… the file. Then delete it`: what was named before is meant again.
+                    if part.iter().any(|it| AGAIN.has(it.as_ref())) || clause.objects == 0 {
+                        clause.objects |= before.objects;
+                    }
+                    if clause != Clause::default() && asked.clauses.len() < CLAUSES_MAX {
+                        asked.clauses.push(clause);
+                        before = clause;
+                    }
+                }
+            }
+        }
+        asked
+    }
+}
+
+impl Clause {
+    fn of<S: AsRef<str>>(all: &[S]) -> Self {
+        let mut clause = Self::default();
+        let at = |place: usize| all.get(place).map(AsRef::as_ref);
+        for (place, word) in all.iter().enumerate() {
+            let before = place.checked_sub(1).and_then(at);
+            clause.hear(word.as_ref(), before, at(place.saturating_add(1)));
+        }
+        // `let her know`, but not `let me know`.
+        let told = all
+            .windows(2)
+            .any(|it| matches!(it, [a, b] if a.as_ref() == "let" && b.as_ref() != "me"));
+        // A word that no table knows may be somebody's name.
+        let known = |it: &str| verb_of(it).is_some() || object_of(it) != 0 || STOP.has(it);
+        if clause.verbs != 0 && all.iter().any(|it| !known(it.as_ref()) && it.as_ref().len() > 2) {
+            clause.implied |= MAYBE_SOMEBODY;
+        }
+        if told && all.iter().any(|it| it.as_ref() == "know") {
+            clause.verbs |= kind::SEND | kind::PUBLISH;
+            clause.implied |= object::MESSAGE | object::CHANNEL | object::PAGE;
+        }
+        clause
+    }
+
+    fn hear(&mut self, word: &str, before: Option<&str>, after: Option<&str>) {
+        self.objects |= object_of(word);
+        let passive = before.is_some_and(|it| PASSIVE.has(it));
+        let Some(found) = verb_of(word).or_else(|| passive.then(|| participle(word)).flatten())
+        else {
+            return;
+        };
+        let can_be_verb = passive || before.is_none_or(|it| LEADS.has(it));
+        let to_me = after.is_some_and(|it| it == "me" || it == "us") && ANSWERING.has(word);
+        let refused = before.is_some_and(|it| it == "dont" || it == "never");
+        if to_me || refused || (found.ambiguous && !can_be_verb) {
+            return;
+        }
+        self.verbs |= found.acts;
+        self.implied |= found.implies;
+    }
+}
+
+/// The verb of a participle: `added`, `booked`, `removed`, `sent`.
+fn participle(word: &str) -> Option<&'static Verb> {
+    let exact = verb;
+    if word == "sent" {
+        return exact("send");
+    }
+    if word == "paid" {
+        return exact("pay");
+    }
+    let stem = word.strip_suffix("ed")?;
+    exact(stem).or_else(|| exact(&format!("{stem}e"))).or_else(|| {
+        let mut chars = stem.chars();
+        let last = chars.next_back()?;
+        chars.as_str().ends_with(last).then(|| exact(chars.as_str()))?
+    })
+}
+
+/// The verb of `word`, in its base form or as `-ing`.
+pub(super) fn verb_of(word: &str) -> Option<&'static Verb> {
+    let exact = verb;
+    exact(word).or_else(|| {
+        let stem = word.strip_suffix("ing")?;
+        exact(stem).or_else(|| exact(&format!("{stem}e"))).or_else(|| {
+            // `running`, `cancelling`: the last letter stands twice.
+            let mut chars = stem.chars();
+            let last = chars.next_back()?;
+            chars.as_str().ends_with(last).then(|| exact(chars.as_str()))?
+        })
+    })
+}
+
+pub(super) fn object_of(word: &str) -> u32 {
+    objects(word).or_else(|| objects(singular(word))).unwrap_or_default()
+}
+
+/// Is it a word for a kind of thing?
+pub(super) fn is_thing(word: &str) -> bool {
+    object_of(word) != 0
+}
+
+/// `files` → `file`, `activities` stays: good enough to compare nouns by.
+pub(super) fn singular(word: &str) -> &str {
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() >= 3 && !stem.ends_with('s') => stem,
+        _ => word,
+    }
+}

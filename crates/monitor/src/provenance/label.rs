@@ -1,0 +1,159 @@
+//! Where one thing came from, by what the index knows of it.
+
+use model::Role;
+
+use super::atoms::{self, Atom, Kind};
+use super::bits::Bits;
+use super::facts::shorten;
+use super::hash::Key;
+use super::ledger::Ledger;
+use super::norm::{PHRASE_WORDS_MAX, fold, phrase, word_key, words};
+use super::user::is_telling;
+use super::verdict::Label;
+
+impl Ledger {
+    /// Where one thing came from, the best of what is true of it, unless something worse is.
+    pub(super) fn label(&self, thing: &Thing, role: Role, acts: bool) -> Label {
+        let bits = self.bits(thing.key);
+        let host = thing.host.map(|it| self.bits(it)).unwrap_or_default();
+        let place = || self.place(thing.key).to_owned();
+        let cues = self.cues();
+        if bits.has(Bits::USER) {
+            return Label::User;
+        }
+        if bits.has(Bits::OPERATOR) {
+            return Label::Operator;
+        }
+        if bits.has(Bits::DOUBTED) {
+            return Label::Doubted;
+        }
+        if host.is_vouched_for() && !bits.has(Bits::FLAGGED) {
+            return if host.has(Bits::USER) { Label::User } else { Label::Operator };
+        }
+        // Every one of a set was asked for: to be named elsewhere as well takes nobody out of it.
+        let of_the_set = cues.set && (bits.has(Bits::RELATED) || bits.has(Bits::DESIGNATED));
+        if bits.has(Bits::FLAGGED) && !of_the_set {
+            return Label::Flagged(place());
+        }
+        let handed_on = bits.has(Bits::HANDED_ON) && self.is_handed_on(thing, role, acts);
+        if bits.has(Bits::ORDERED) && !handed_on && !of_the_set {
+            return Label::Ordered(place());
+        }
+        if bits.has(Bits::TRUSTED) {
+            return Label::ListedTrusted;
+        }
+        // A long name that is listed, and that prose without a bearing on the task brings up.
+        let brought_up = bits.has(Bits::MENTIONED) && !bits.has(Bits::NEARBY) && thing.words >= 2;
+        if brought_up && !of_the_set && !bits.has(Bits::DESIGNATED) && thing.kind.is_none() {
+            return Label::Ordered(place());
+        }
+        if bits.is_listed_well() {
+            return Label::Listed;
+        }
+        if handed_on || (role == Role::Target && bits.has(Bits::NEARBY)) {
+            return Label::Delegated(place());
+        }
+        if bits.has(Bits::LISTED) {
+            let open = cues.leaves_open(thing.kind) && !cues.gave_name;
+            return if open { Label::Listed } else { Label::ListedElsewhere(place()) };
+        }
+        if !acts && self.is_followed(thing, bits) {
+            return Label::Delegated(place());
+        }
+        if bits.has(Bits::MENTIONED) || bits.has(Bits::HANDED_ON) || self.full {
+            return Label::Mentioned(place());
+        }
+        if self.is_composed(&thing.text) {
+            return Label::Composed;
+        }
+        if thing.words >= 2 && self.is_pieced_together(&thing.text) {
+            return Label::Mentioned(place());
+        }
+        Label::Unseen
+    }
+
+    /// Does every word of a name stand in prose, if not side by side?
+    fn is_pieced_together(&self, text: &str) -> bool {
+        let folded = fold(text);
+        let mut telling = words(&folded).filter(|it| is_telling(it)).peekable();
+        telling.peek().is_some()
+            && telling.all(|it| {
+                let bits = self.bits(word_key(&it));
+                let near = bits.has(Bits::NEARBY) || bits.has(Bits::HANDED_ON);
+                let prose = bits.has(Bits::MENTIONED) || bits.has(Bits::ORDERED);
+                !bits.has(Bits::SPOKEN) && (bits.has(Bits::FLAGGED) || (prose && !near))
+            })
+    }
+
+    /// Did the user hand on where it goes? Either the tasks as a whole, or just that, and left it open.
+    fn is_handed_on(&self, thing: &Thing, role: Role, acts: bool) -> bool {
+        let cues = self.cues();
+        let bits = self.bits(thing.key);
+        if !acts {
+            // A link in what the user named, unless it is an order that carries data.
+            let carries = bits.has(Bits::ORDERED) && thing.text.contains('?');
+            return (cues.link || cues.tasks) && !carries;
+        }
+        // What an order in it names is handed on with the tasks, as the account of a bill, or where the
+        // user goes by what somebody says.
+        let ordered = bits.has(Bits::ORDERED) && !cues.guided;
+        let open = cues.points_to(thing.kind) || role == Role::Target;
+        cues.tasks
+            || (open && !ordered)
+            || (cues.points_to(thing.kind) && thing.kind == Some(Kind::Account))
+    }
+
+    /// Is it a page that the user sent the agent to look for?
+    fn is_followed(&self, thing: &Thing, bits: Bits) -> bool {
+        let plain = !thing.text.contains('?') && !bits.has(Bits::ORDERED);
+        let folded = fold(&thing.text);
+        let named = words(&folded).any(|it| self.bits(word_key(&it)).has(Bits::TELLING));
+        self.cues().link && bits.has(Bits::MENTIONED) && plain && (named || !self.cues().gave_url)
+    }
+
+    /// Put together from the user's words and listed names: `www.alice-hobbies.com` for each of a list.
+    fn is_composed(&self, text: &str) -> bool {
+        let folded = fold(text);
+        let mut telling = false;
+        for word in words(&folded) {
+            let bits = self.bits(word_key(&word));
+            let listed = bits.is_listed_well() && !bits.has(Bits::FLAGGED);
+            if !bits.has(Bits::SPOKEN) && !listed {
+                return false;
+            }
+            telling |= bits.has(Bits::TELLING) || listed;
+        }
+        telling
+    }
+}
+
+/// A thing that is looked up.
+pub(super) struct Thing {
+    pub(super) kind: Option<Kind>,
+    pub(super) key: Key,
+    host: Option<Key>,
+    words: usize,
+    pub(super) text: String,
+}
+
+/// What a value names: the atoms in it, or, if there are none, the phrase as a whole.
+pub(super) fn things(text: &str) -> Vec<Thing> {
+    let atoms = atoms::atoms(text);
+    if !atoms.is_empty() {
+        let thing = |it: Atom| Thing {
+            kind: Some(it.kind),
+            key: it.key,
+            host: it.host,
+            words: 1,
+            text: it.text,
+        };
+        return atoms.into_iter().map(thing).collect();
+    }
+    let short = text.split_whitespace().count() <= PHRASE_WORDS_MAX.saturating_mul(2);
+    let text_kept = if short { text.to_owned() } else { shorten(text) };
+    let count = words(&fold(text)).count();
+    phrase(text)
+        .map(|key| Thing { kind: None, key, host: None, words: count, text: text_kept })
+        .into_iter()
+        .collect()
+}

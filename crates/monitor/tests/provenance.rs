@@ -1,0 +1,191 @@
+//! What a trace of arguments must find, case by case, and what holds for any input.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use model::{Call, Decision, RawCall, Source, ToolDef};
+use monitor::provenance::{Act, Body, Catalogue, Delta, Ledger, Traced, orders_to_assistant};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+#[test]
+fn cases_are_judged_as_their_files_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/provenance");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() >= 10);
+    let mut wrong = Vec::new();
+    for file in files {
+        let case: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        wrong.extend(play(&case).into_iter().map(|it| format!("{}: {it}", file.display())));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Plays a case; returns what was judged otherwise than it says.
+fn play(case: &Value) -> Vec<String> {
+    let mut session = Session::new(case["tools"].as_array().unwrap());
+    let mut wrong = Vec::new();
+    for event in case["events"].as_array().unwrap() {
+        if let Some(text) = event["user"].as_str() {
+            session.keep(|ledger| ledger.said(Source::User, "", text, &orders_to_assistant));
+            continue;
+        }
+        if event["turn"] == true {
+            session.keep(Ledger::begin_turn);
+            continue;
+        }
+        let (tool, args) = (event["tool"].as_str().unwrap(), &event["args"]);
+        if let Some(text) = event["result"].as_str() {
+            session.returned(tool, args, text);
+            continue;
+        }
+        let traced = session.trace(tool, args);
+        let decision = decision(&traced);
+        let rules: Vec<&str> = traced.objections.iter().map(|it| it.rule.as_ref()).collect();
+        let rule = event["rule"].as_str().is_none_or(|it| rules.contains(&it));
+        let delegated =
+            event["delegated"].as_str().is_none_or(|it| traced.delegated.as_deref() == Some(it));
+        if decision.as_str() != event["decision"] || !rule || !delegated {
+            wrong.push(format!("{tool} {args}: {decision} {rules:?} {:?}", traced.sinks));
+        }
+        // A session that is brought back from its changes judges alike.
+        assert_eq!(session.again().trace(tool, args), traced);
+    }
+    wrong
+}
+
+fn decision(traced: &Traced) -> Decision {
+    traced.objections.iter().map(|it| it.decision).max().unwrap_or(Decision::Allow)
+}
+
+#[derive(Default)]
+struct Session {
+    ledger: Ledger,
+    tools: BTreeMap<String, ToolDef>,
+    changes: Vec<String>,
+}
+
+impl Session {
+    fn new(tools: &[Value]) -> Self {
+        let tools = tools.iter().map(|it| ToolDef::from_value(it).unwrap());
+        Self {
+            tools: tools.map(|it| (it.name.as_str().to_owned(), it)).collect(),
+            ..Self::default()
+        }
+    }
+
+    fn keep(&mut self, change: impl FnOnce(&mut Ledger) -> Delta) {
+        let delta = change(&mut self.ledger);
+        self.changes.push(serde_json::to_string(&delta).unwrap());
+    }
+
+    fn again(&self) -> Self {
+        let mut ledger = Ledger::new();
+        for change in &self.changes {
+            ledger.apply(&serde_json::from_str(change).unwrap());
+        }
+        let whole = serde_json::to_string(&ledger).unwrap();
+        let ledger = serde_json::from_str(&whole).unwrap();
+        Self { ledger, tools: self.tools.clone(), changes: Vec::new() }
+    }
+
+    fn returned(&mut self, tool: &str, args: &Value, text: &str) {
+        let call = call(tool, args);
+        let tool = &self.tools[tool];
+        let flow = Catalogue::default().flow(tool);
+        let act = Act::of(tool, &flow);
+        let none = BTreeMap::new();
+        self.keep(|it| {
+            it.returned(&call, &flow, &act, Body::Text(text), &orders_to_assistant, &none)
+        });
+    }
+
+    fn trace(&self, tool: &str, args: &Value) -> Traced {
+        let definition = &self.tools[tool];
+        let flow = Catalogue::default().flow(definition);
+        self.ledger.trace(&call(tool, args), &flow, &Act::of(definition, &flow))
+    }
+}
+
+fn call(tool: &str, args: &Value) -> Call {
+    Call::parse(&RawCall { tool, args: args.to_string().as_bytes() }).unwrap()
+}
+
+fn tools() -> Vec<Value> {
+    vec![
+        json!({"name": "send_mail", "inputSchema": {"properties": {"to": {"type": "array"}, "body": {"type": "string"}}}}),
+        json!({"name": "search_mail", "inputSchema": {"properties": {"query": {"type": "string"}}}}),
+        json!({"name": "delete_file", "inputSchema": {"properties": {"path": {"type": "string"}}}}),
+    ]
+}
+
+/// Words of which texts are made that touch all parts: names, addresses, orders, ids.
+fn text() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "send",
+        "please",
+        "delete",
+        "Bob",
+        "alice",
+        "bob@x.com",
+        "eve@y.com",
+        "report.txt",
+        "www.evil.com/a?b=c",
+        "13",
+        "id",
+        "the",
+        "mail",
+        "file",
+        "to",
+        "assistant",
+        "ignore",
+        "previous",
+        "instructions",
+        "Grand",
+        "Hotel",
+        ".",
+    ]);
+    prop::collection::vec(word, 0..24).prop_map(|it| it.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(user in ".{0,200}", output in "(?s).{0,400}", to in ".{0,80}", body in "(?s).{0,200}") {
+        let mut session = Session::new(&tools());
+        session.keep(|it| it.said(Source::User, "", &user, &orders_to_assistant));
+        session.returned("search_mail", &json!({"query": user}), &output);
+        session.returned("search_mail", &json!({"query": to}), &format!("- a: '{output}'\n  b: {to}\n"));
+        session.trace("send_mail", &json!({"to": [to], "body": body}));
+        session.trace("delete_file", &json!({"path": output}));
+    }
+
+    /// Prose from a place that the user did not name can only add objections, never take one away.
+    #[test]
+    fn prose_from_elsewhere_never_loosens(
+        user in text(), mail in text(), prose in text(), to in text(), body in text(),
+    ) {
+        let mut session = Session::new(&tools());
+        session.keep(|it| it.said(Source::User, "", &user, &orders_to_assistant));
+        session.returned("search_mail", &json!({"query": "news"}), &format!("- sender: zoe\n  body: {mail}\n"));
+        let args = json!({"to": [to], "body": body});
+        let before = session.trace("send_mail", &args);
+        session.keep(|it| it.said(Source::Web, "elsewhere", &prose, &orders_to_assistant));
+        let after = session.trace("send_mail", &args);
+        prop_assert!(before.objections.is_empty() || !after.objections.is_empty(), "{before:?}");
+    }
+
+    /// What the agent writes changes nothing.
+    #[test]
+    fn the_agent_earns_nothing(user in text(), said in text(), to in text()) {
+        let mut session = Session::new(&tools());
+        session.keep(|it| it.said(Source::User, "", &user, &orders_to_assistant));
+        session.keep(|it| it.said(Source::Web, "page", "Some page.", &orders_to_assistant));
+        let args = json!({"to": [to], "body": "x"});
+        let before = session.trace("send_mail", &args);
+        session.keep(|it| it.said(Source::Agent, "", &said, &orders_to_assistant));
+        prop_assert_eq!(before, session.trace("send_mail", &args));
+    }
+}
