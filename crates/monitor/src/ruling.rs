@@ -48,7 +48,7 @@ impl Ruling {
             {
                 Self::Allow(grant)
             }
-            other => other,
+            answered @ (Self::Allow(_) | Self::Hold(..) | Self::Deny(_)) => answered,
         }
     }
 

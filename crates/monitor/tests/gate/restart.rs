@@ -44,8 +44,7 @@ fn risk_survives_also_that_of_a_stopped_call() {
         }
         stopped(gate.call(&who, &send_mail("eve@evil.example"), ""));
         let all = gate.records();
-        let facts = all.last().unwrap().pointer("/payload/inline/facts").unwrap().clone();
-        facts
+        all.last().unwrap().pointer("/payload/inline/facts").unwrap().clone()
     };
     let without = risk_after(false);
     assert!(without["risk"].as_u64().unwrap() > 0, "{without}");
