@@ -158,15 +158,17 @@ fn serve_stdio(door: &Door, who: &Caller, stop: Stop) -> Result<(), Failure> {
 }
 
 fn not_opened(error: OpenError) -> Failure {
-    match error {
-        OpenError::State(monitor::StateError::NotYours { .. }) => Failure::refused(error),
-        error => Failure::unable(error),
+    if matches!(error, OpenError::State(monitor::StateError::NotYours { .. })) {
+        Failure::refused(error)
+    } else {
+        Failure::unable(error)
     }
 }
 
 fn not_bound(error: SocketError) -> Failure {
-    match error {
-        SocketError::NotPrivate { .. } | SocketError::Taken { .. } => Failure::usage(error),
-        error => Failure::unable(error),
+    if matches!(error, SocketError::NotPrivate { .. } | SocketError::Taken { .. }) {
+        Failure::usage(error)
+    } else {
+        Failure::unable(error)
     }
 }

@@ -136,7 +136,7 @@ fn drive(
         }
     };
     let results: Vec<_> = thread::scope(|scope| {
-        let callers: Vec<_> = (0..callers(args)).map(|_| scope.spawn(&work)).collect();
+        let callers: Vec<_> = (0..callers(args)).map(|_| scope.spawn(work)).collect();
         callers.into_iter().map(thread::ScopedJoinHandle::join).collect()
     });
     let seconds = start.elapsed().as_secs_f64();

@@ -35,7 +35,7 @@ impl Load {
         who: &Caller,
         number: u64,
     ) -> Result<u64, Failure> {
-        let (tool, args, output) = if number % 2 == 0 {
+        let (tool, args, output) = if number.is_multiple_of(2) {
             ("search_notes", &self.read, &self.text)
         } else {
             ("send_message", &self.send, &String::new())

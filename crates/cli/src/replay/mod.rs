@@ -77,10 +77,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
                 Line::Whole(line) => line,
             };
         let event = event::read(line).map_err(wrong)?;
-        if let Some(verdict) = gate.take(event).map_err(|stop| stop.at_line(number))? {
-            if !printer.verdict(&verdict) {
-                return Ok(Exit::Done);
-            }
+        let verdict = gate.take(event).map_err(|stop| stop.at_line(number))?;
+        if verdict.is_some_and(|it| !printer.verdict(&it)) {
+            return Ok(Exit::Done);
         }
     }
     printer.summary(gate.summary());
