@@ -21,7 +21,9 @@ pub(crate) fn spelled_out(value: &Value) -> Value {
     let Value::Object(fields) = value else {
         return match value {
             Value::Array(items) => items.iter().map(spelled_out).collect(),
-            other => other.clone(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                value.clone()
+            }
         };
     };
     if let Some(Value::Array(parts)) = fields.get("$concat") {
