@@ -14,10 +14,8 @@ struct Known {
 }
 
 static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
-    let known = |name: &ActionName| Known {
-        flow: Arc::new(flow(*name)),
-        act: Act::named(name.as_str()),
-    };
+    let known =
+        |name: &ActionName| Known { flow: Arc::new(flow(*name)), act: Act::named(name.as_str()) };
     ActionName::ALL.iter().map(known).collect()
 });
 
@@ -72,9 +70,11 @@ fn flow(name: ActionName) -> Flow {
         | ActionName::SchedulerGetHeartbeat
         | ActionName::SchedulerListTriggers
         | ActionName::AuditQuery => of(Read, Trusted, &[]),
-        ActionName::OauthCall => {
-            egress(of(Send, Untrusted, &[("service", Destination), ("path", Target), ("body", Content)]))
-        }
+        ActionName::OauthCall => egress(of(
+            Send,
+            Untrusted,
+            &[("service", Destination), ("path", Target), ("body", Content)],
+        )),
         ActionName::SchedulerRemoveCron => destructive(of(Write, Own, &[("id", Target)])),
     }
 }

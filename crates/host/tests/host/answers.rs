@@ -73,7 +73,10 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
     let user = json!([{"role": "user", "content": "hello"}]);
     vec![
         (json!({"action": "llm_call", "provider": "anthropic", "messages": user}), llm),
-        (json!({"action": "memory_write", "scope": "a", "content": "b", "type": "knowledge"}), "ok"),
+        (
+            json!({"action": "memory_write", "scope": "a", "content": "b", "type": "knowledge"}),
+            "ok",
+        ),
         (json!({"action": "memory_query", "scope": "a"}), "ok"),
         (json!({"action": "memory_read", "id": id}), "there is no memory entry"),
         (json!({"action": "memory_delete", "id": id}), "there is no memory entry"),
@@ -81,7 +84,10 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
         (json!({"action": "web_fetch", "url": "https://a.example/"}), web),
         (json!({"action": "web_search", "query": "a"}), web),
         (json!({"action": "browser_launch"}), browser),
-        (json!({"action": "browser_navigate", "session": "b", "url": "https://a.example/"}), browser),
+        (
+            json!({"action": "browser_navigate", "session": "b", "url": "https://a.example/"}),
+            browser,
+        ),
         (json!({"action": "browser_snapshot", "session": "b"}), browser),
         (json!({"action": "browser_click", "session": "b", "ref": 1}), browser),
         (json!({"action": "browser_type", "session": "b", "ref": 1, "text": "x"}), browser),
@@ -181,24 +187,4 @@ fn a_session_that_is_not_open_here_is_refused_and_recorded() {
     let record = newest(&house, "s");
     assert_eq!(record["meta"]["user"], "mallory");
     assert_eq!(content(&record)["rule"], "no-session");
-}
-
-#[test]
-fn an_output_that_is_too_long_is_withheld() {
-    let dir = tempfile::tempdir().unwrap();
-    let house = House::new(dir.path());
-    let who = house.open("alice", "s");
-    for number in 0..40 {
-        // Three bytes each, so that forty of them are more than is passed on.
-        let content = format!("{number}{}", "漢".repeat(99_000));
-        let message =
-            json!({"action": "memory_write", "scope": "a", "content": content, "type": "context"});
-        assert_eq!(house.say(&who, &message)["ok"], true);
-    }
-    let all = json!({"action": "memory_list", "scope": "a", "limit": 100});
-    let answer = house.say(&who, &all);
-    assert_eq!((&answer["ok"], &answer["rule"]), (&json!(false), &json!("oversized-output")));
-    assert!(answer.to_string().len() < 1000);
-    let some = json!({"action": "memory_list", "scope": "a", "limit": 2});
-    assert_eq!(house.say(&who, &some)["entries"].as_array().unwrap().len(), 2);
 }

@@ -83,7 +83,10 @@ fn a_frame_that_ends_half_way_is_recorded() {
         assert!(Instant::now() < deadline, "{last}");
         thread::sleep(Duration::from_millis(20));
     };
-    assert_eq!(content(&record)["error"], "the connection ended within a frame, after 13 bytes of it");
+    assert_eq!(
+        content(&record)["error"],
+        "the connection ended within a frame, after 13 bytes of it"
+    );
 }
 
 #[test]
