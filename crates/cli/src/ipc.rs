@@ -158,15 +158,11 @@ fn serve_stdio(door: &Door, who: &Caller, stop: Stop) -> Result<(), Failure> {
 }
 
 fn not_opened(error: OpenError) -> Failure {
-    match error {
-        OpenError::State(monitor::StateError::NotYours { .. }) => Failure::refused(error),
-        error => Failure::unable(error),
-    }
+    let another = matches!(error, OpenError::State(monitor::StateError::NotYours { .. }));
+    if another { Failure::refused(error) } else { Failure::unable(error) }
 }
 
 fn not_bound(error: SocketError) -> Failure {
-    match error {
-        SocketError::NotPrivate { .. } | SocketError::Taken { .. } => Failure::usage(error),
-        error => Failure::unable(error),
-    }
+    let misplaced = matches!(error, SocketError::NotPrivate { .. } | SocketError::Taken { .. });
+    if misplaced { Failure::usage(error) } else { Failure::unable(error) }
 }
