@@ -2,22 +2,22 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aegx::verify::printable;
 use aegx::{Principal, RecordType};
-use evidence::{Clock, Config, Journal, NewRecord, SystemClock};
+use evidence::{Durability, NewRecord, SystemClock};
 use host::HostExecutor;
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
-use monitor::{Monitor, OpenError, Opening, Setup};
-use policy::Policy;
+use monitor::provenance::Catalogue;
+use monitor::{OpenError, Opening};
 use serde_json::json;
-use store::{Memory, SqliteStore};
+use store::Memory;
 
-use crate::evidence::open;
+use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
 use crate::run::{Exit, Failure};
@@ -34,7 +34,7 @@ use crate::run::{Exit, Failure};
 /// By default it listens on a socket in the state directory, which only you can reach, until it gets
 /// SIGTERM or SIGINT. With --stdio frames come by stdin and are answered on stdout, until stdin ends.
 ///
-/// Who may use which agent is said by config.yaml, users.yaml and agents/AGENT/AGENT.md in the state
+/// Who may use which agent is said by config.yaml, users.yaml and agents/AGENT/IDENTITY.md in the state
 /// directory. If none of them is there, it is one person's machine; if one is, all must be.
 ///
 /// Try it:
@@ -60,6 +60,9 @@ pub(crate) struct Args {
     /// How careful a new session is: paranoid, standard or yolo.
     #[arg(long, default_value = "standard", value_parser = |it: &str| Profile::parse(it))]
     profile: Profile,
+    /// A directory of own policy rules, beside the built-in ones.
+    #[arg(long, value_name = "DIR")]
+    policy: Option<PathBuf>,
     /// Listen here, in a directory of mode 0700 [default: ipc/SESSION.sock in the state directory]
     #[arg(long, value_name = "PATH", conflicts_with = "stdio")]
     socket: Option<PathBuf>,
@@ -76,99 +79,71 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         door: Kind::of_static("ipc"),
     };
     let stop = Stop::on_signals().map_err(Failure::unable)?;
-    let house = House::open(&args.home)?;
-    if let Err(failure) = open_session(&house, &who, args) {
-        house.close()?;
-        return Err(failure);
-    }
-    let served = if args.stdio {
-        serve_stdio(&house.door, &who, stop)
-    } else {
-        serve_socket(&house.door, &who, args, &stop)
-    };
+    let policy = setup::policy(args.policy.as_deref())?;
+    let home = args.home.dir()?;
+    let gate = setup::open(&home, Durability::Synced, policy, Catalogue::default())?;
+    let outcome = open_session(&gate, &who, &home, args.profile).and_then(|()| {
+        let served = serve(&gate, &who, &home, args, stop);
+        let ended = gate.monitor.end_session(&who).map_err(Failure::unable);
+        served.and(ended)
+    });
     // However it went: what was done is in order on the disk.
-    let ended = house.monitor.end_session(&who).map_err(Failure::unable);
-    house.close()?;
-    served.and(ended)?;
-    Ok(Exit::Done)
+    gate.close()?;
+    outcome.map(|()| Exit::Done)
 }
 
 /// Opens the session, or records that it was not.
-fn open_session(house: &House, who: &Caller, args: &Args) -> Result<(), Failure> {
-    let admission = host::admission(&args.home.dir()?, who, &[]).map_err(|error| {
-        house.refused(who, &error.to_string());
+fn open_session(gate: &Gate, who: &Caller, home: &Path, profile: Profile) -> Result<(), Failure> {
+    let admission = host::admission(home, who, &[]).map_err(|error| {
+        refused(gate, who, &error.to_string());
         if error.is_refusal() { Failure::refused(error) } else { Failure::usage(error) }
     })?;
     let opening = Opening {
         who: who.clone(),
         principal: Principal::User,
-        profile: args.profile,
+        profile,
         parent: None,
         admission,
         tools: Vec::new(),
     };
-    house.monitor.open_session(opening).map_err(|error| {
-        house.refused(who, &error.to_string());
+    gate.monitor.open_session(opening).map_err(|error| {
+        refused(gate, who, &error.to_string());
         not_opened(error)
     })
 }
 
-/// Everything that stands behind the door.
-struct House {
-    monitor: Arc<Monitor>,
-    journal: Arc<Journal>,
-    door: Door,
+fn serve(gate: &Gate, who: &Caller, home: &Path, args: &Args, stop: Stop) -> Result<(), Failure> {
+    let memory = Arc::clone(&gate.store) as Arc<dyn Memory>;
+    let executor = HostExecutor::new(memory, args.home.journal()?, Arc::new(SystemClock));
+    let door = Door::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal), executor);
+    if args.stdio {
+        return serve_stdio(&door, who, stop);
+    }
+    let default = || home.join("ipc").join(format!("{}.sock", who.session));
+    let path = args.socket.clone().unwrap_or_else(default);
+    let socket = Socket::bind(&path).map_err(not_bound)?;
+    output::line(&format!("listening on {}", printable(&path.display().to_string())));
+    host::ipc::serve_socket(&door, who, &socket, &Limits::default(), &stop).map_err(Failure::unable)
 }
 
-impl House {
-    fn open(home: &Home) -> Result<Self, Failure> {
-        let policy = Arc::new(Policy::embedded().map_err(Failure::usage)?);
-        let dir = home.journal()?;
-        let journal = Arc::new(open::writer(&Config::new(&dir))?);
-        let store = Arc::new(SqliteStore::open(&home.store()?).map_err(Failure::unable)?);
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let monitor = Arc::new(Monitor::new(Setup {
-            journal: Arc::clone(&journal),
-            state: Arc::clone(&store) as Arc<dyn monitor::State>,
-            policy,
-            catalogue: monitor::provenance::Catalogue::default(),
-            clock: Arc::clone(&clock),
-        }));
-        let executor = HostExecutor::new(store as Arc<dyn Memory>, dir, clock);
-        let door = Door::new(Arc::clone(&monitor), Arc::clone(&journal), executor);
-        Ok(Self { monitor, journal, door })
-    }
-
-    /// INVARIANT (NothingSilent): a session that is refused leaves a record.
-    fn refused(&self, who: &Caller, error: &str) {
-        let content = json!({
-            "agent": who.agent.as_str(),
-            "decision": "deny",
-            "error": error,
-            "session": who.session.as_str(),
-            "user": who.user.as_str(),
-        });
-        let kind = Kind::of_static("session_refused");
-        let record = NewRecord::of_host(RecordType::GuardDecision, kind, content);
-        // It stays refused, recorded or not.
-        let _ = self.journal.append(record);
-    }
-
-    /// Ends in order: a journal that is closed need not be recovered.
-    fn close(self) -> Result<(), Failure> {
-        let Self { monitor, journal, door } = self;
-        drop(door);
-        drop(monitor);
-        match Arc::into_inner(journal) {
-            Some(journal) => journal.close().map_err(Failure::unable),
-            None => Err(Failure::unable("the journal is still in use")),
-        }
-    }
+/// INVARIANT (NothingSilent): a session that is refused leaves a record.
+fn refused(gate: &Gate, who: &Caller, error: &str) {
+    let content = json!({
+        "agent": who.agent.as_str(),
+        "decision": "deny",
+        "error": error,
+        "session": who.session.as_str(),
+        "user": who.user.as_str(),
+    });
+    let kind = Kind::of_static("session_refused");
+    let record = NewRecord::of_host(RecordType::GuardDecision, kind, content);
+    // It stays refused, recorded or not.
+    let _ = gate.journal.append(record);
 }
 
 fn serve_stdio(door: &Door, who: &Caller, stop: Stop) -> Result<(), Failure> {
     // Without the buffers of the standard library: whether there are bytes is asked of the system.
-    let own = |fd: io::Result<std::os::fd::OwnedFd>| fd.map(File::from).map_err(Failure::unable);
+    let own = |fd: io::Result<OwnedFd>| fd.map(File::from).map_err(Failure::unable);
     let input = own(io::stdin().as_fd().try_clone_to_owned())?;
     let output = own(io::stdout().as_fd().try_clone_to_owned())?;
     output::note(&format!("session {} for {}: frames on stdin", who.session, who.user));
@@ -182,26 +157,18 @@ fn serve_stdio(door: &Door, who: &Caller, stop: Stop) -> Result<(), Failure> {
     }
 }
 
-fn serve_socket(door: &Door, who: &Caller, args: &Args, stop: &Stop) -> Result<(), Failure> {
-    let path = match &args.socket {
-        Some(path) => path.clone(),
-        None => args.home.dir()?.join("ipc").join(format!("{}.sock", who.session)),
-    };
-    let socket = Socket::bind(&path).map_err(not_bound)?;
-    output::line(&format!("listening on {}", printable(&socket.path().display().to_string())));
-    host::ipc::serve_socket(door, who, &socket, &Limits::default(), stop).map_err(Failure::unable)
-}
-
 fn not_opened(error: OpenError) -> Failure {
-    match error {
-        OpenError::State(monitor::StateError::NotYours { .. }) => Failure::refused(error),
-        error => Failure::unable(error),
+    if matches!(error, OpenError::State(monitor::StateError::NotYours { .. })) {
+        Failure::refused(error)
+    } else {
+        Failure::unable(error)
     }
 }
 
 fn not_bound(error: SocketError) -> Failure {
-    match error {
-        SocketError::NotPrivate { .. } | SocketError::Taken { .. } => Failure::usage(error),
-        error => Failure::unable(error),
+    if matches!(error, SocketError::NotPrivate { .. } | SocketError::Taken { .. }) {
+        Failure::usage(error)
+    } else {
+        Failure::unable(error)
     }
 }

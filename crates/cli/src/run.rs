@@ -8,13 +8,13 @@ use crate::{check, demo, evidence, gate, ipc, output, policy, replay, schema, se
 
 /// A security runtime for AI agents.
 ///
-/// Lazaret stands between an agent and everything that the agent can touch. This version holds the
-/// foundation, evidence, and the first part of the gate, messages. Every decision goes into a
-/// journal that is durable before anything happens, chained so that no record can be changed,
-/// dropped or moved, and signed so that an outsider can tell. A message from an agent is parsed
-/// into an action or refused.
+/// Lazaret stands between an agent and everything that the agent can touch. Every call passes one
+/// gate: policy grants, guards object, the strictest wins. What came from outside stays marked
+/// wherever it goes, through memory, files and other sessions. Every decision is durable before
+/// anything happens, in a journal that an outsider can verify.
 ///
-/// Try `lazaret demo`. State lives in LAZARET_HOME, by default ~/.lazaret.
+/// Try `lazaret demo`, then `lazaret replay --help`. State lives in LAZARET_HOME, by default
+/// ~/.lazaret.
 ///
 /// Exit codes: 0 done or verified, 1 verification failed or refused, 2 wrong usage, 3 could not
 /// work (a full disk, a journal that another process has open).

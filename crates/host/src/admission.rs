@@ -15,7 +15,7 @@ use policy::access::{FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Or
 const SETTINGS: &str = "config.yaml";
 const USERS: &str = "users.yaml";
 const AGENTS: &str = "agents";
-const MANIFEST: &str = "AGENT.md";
+const MANIFEST: &str = "IDENTITY.md";
 
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +67,9 @@ impl AdmissionError {
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::UnknownUser { .. } | Self::NotOpen(_) => true,
-            Self::Missing { .. } | Self::File { .. } | Self::Io { .. } | Self::AgentName(_) => false,
+            Self::Missing { .. } | Self::File { .. } | Self::Io { .. } | Self::AgentName(_) => {
+                false
+            }
         }
     }
 }
@@ -77,7 +79,11 @@ impl AdmissionError {
 ///
 /// # Errors
 /// If a file is missing beside others, is not understood, or does not admit `who`.
-pub fn admission(home: &Path, who: &Caller, tools: &[ToolDef]) -> Result<Admission, AdmissionError> {
+pub fn admission(
+    home: &Path,
+    who: &Caller,
+    tools: &[ToolDef],
+) -> Result<Admission, AdmissionError> {
     if matches!(who.agent.as_str(), "." | "..") {
         return Err(AdmissionError::AgentName(who.agent.clone()));
     }

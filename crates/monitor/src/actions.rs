@@ -14,10 +14,8 @@ struct Known {
 }
 
 static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
-    let known = |name: &ActionName| Known {
-        flow: Arc::new(flow(*name)),
-        act: Act::named(name.as_str()),
-    };
+    let known =
+        |name: &ActionName| Known { flow: Arc::new(flow(*name)), act: Act::named(name.as_str()) };
     ActionName::ALL.iter().map(known).collect()
 });
 
@@ -30,6 +28,11 @@ pub(crate) fn as_call(action: &Action) -> Result<ToolCall, CallError> {
     Ok(ToolCall { call, flow })
 }
 
+/// Is this field of the action only said, and nothing that the action goes to or acts on?
+pub(crate) fn is_only_said(name: ActionName, field: &str) -> bool {
+    KNOWN.get(name as usize).is_some_and(|it| it.flow.roles.get(field) == Some(&Role::Content))
+}
+
 /// What the action does, in the words of intent.
 pub(crate) fn act(name: ActionName) -> Act {
     KNOWN.get(name as usize).map_or_else(Act::default, |it| it.act.clone())
@@ -40,8 +43,12 @@ fn flow(name: ActionName) -> Flow {
     use Role::{Content, Destination, Target};
     use Trust::{Own, Trusted, Untrusted};
     match name {
-        ActionName::LlmCall => of(Send, Untrusted, &[("messages", Content)]),
-        ActionName::MemoryWrite => of(Write, Own, &[("content", Content)]),
+        // To think, to remember and to open a browser harms nobody whatever it is about: what is
+        // thought is the agent's word, and what is remembered keeps its label. So provenance looks
+        // at them as it looks at reading.
+        ActionName::LlmCall => of(Read, Untrusted, &[("messages", Content)]),
+        ActionName::MemoryWrite => of(Read, Own, &[("content", Content), ("source", Content)]),
+        ActionName::BrowserLaunch | ActionName::BrowserClose => of(Read, Own, &[]),
         // What memory gives back carries the tags of its rows.
         ActionName::MemoryQuery => of(Read, Trusted, &[("query", Content)]),
         ActionName::MemoryRead => of(Read, Trusted, &[("id", Target)]),
@@ -51,20 +58,23 @@ fn flow(name: ActionName) -> Flow {
             egress(of(Read, Untrusted, &[("url", Destination)]))
         }
         ActionName::WebSearch => egress(of(Read, Untrusted, &[("query", Content)])),
-        ActionName::BrowserLaunch | ActionName::BrowserClose => of(Write, Own, &[]),
         ActionName::BrowserSnapshot | ActionName::BrowserScreenshot => of(Read, Untrusted, &[]),
         ActionName::BrowserClick => egress(of(Send, Untrusted, &[("ref", Target)])),
         ActionName::BrowserType => egress(of(Send, Own, &[("text", Content)])),
-        ActionName::SkillPropose => of(Write, Own, &[("skill", Target), ("content", Content)]),
+        ActionName::SkillPropose => {
+            of(Write, Own, &[("skill", Target), ("content", Content), ("reason", Content)])
+        }
         ActionName::SkillRead => of(Read, Untrusted, &[("name", Target)]),
         ActionName::SkillList
         | ActionName::SchedulerListCron
         | ActionName::SchedulerGetHeartbeat
         | ActionName::SchedulerListTriggers
         | ActionName::AuditQuery => of(Read, Trusted, &[]),
-        ActionName::OauthCall => {
-            egress(of(Send, Untrusted, &[("service", Destination), ("path", Target), ("body", Content)]))
-        }
+        ActionName::OauthCall => egress(of(
+            Send,
+            Untrusted,
+            &[("service", Destination), ("path", Target), ("body", Content)],
+        )),
         ActionName::SchedulerRemoveCron => destructive(of(Write, Own, &[("id", Target)])),
     }
 }

@@ -85,7 +85,8 @@ fn text(who: &Caller, found: &str, keys: &mut Vec<Digest>) {
     let long = |it: &&str| it.chars().nth(TEXT_CHARS_MIN - 1).is_some();
     let lines = found.lines().filter(|it| it.len() < found.len());
     let parts = std::iter::once(found).chain(lines).filter(long);
-    let addresses = found.split(char::is_whitespace).filter(|it| it.contains('@') || it.contains("://"));
+    let addresses =
+        found.split(char::is_whitespace).filter(|it| it.contains('@') || it.contains("://"));
     let addresses = addresses.map(|it| it.trim_matches(|it: char| it.is_ascii_punctuation()));
     let room = TEXTS_MAX.saturating_sub(keys.len());
     keys.extend(addresses.chain(parts).take(room).map(|it| key(who, "text", it)));
@@ -93,5 +94,11 @@ fn text(who: &Caller, found: &str, keys: &mut Vec<Digest>) {
 
 fn key(who: &Caller, kind: &str, text: &str) -> Digest {
     let text = format!("{:?}", Fingerprint::of(text));
-    Digest::of_parts(&[who.user.as_str().as_bytes(), b"\0", kind.as_bytes(), b"\0", text.as_bytes()])
+    Digest::of_parts(&[
+        who.user.as_str().as_bytes(),
+        b"\0",
+        kind.as_bytes(),
+        b"\0",
+        text.as_bytes(),
+    ])
 }

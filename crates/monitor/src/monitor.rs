@@ -137,7 +137,8 @@ impl Monitor {
             let change = session.take(inherited);
             self.keep(&mut session, &change).map_err(OpenError::Parent)?;
         }
-        let receipt = self.journal().append(record::session_start(&who, opened.profile, resumed))?;
+        let receipt =
+            self.journal().append(record::session_start(&who, opened.profile, resumed))?;
         if !resumed {
             session.came_in_by(receipt.id());
         }
@@ -212,7 +213,12 @@ impl Monitor {
     ///
     /// # Errors
     /// If it cannot be recorded or kept; then it does not count.
-    pub fn confirm_call(&self, who: &Caller, kind: EffectKind, call: Digest) -> Result<(), Refusal> {
+    pub fn confirm_call(
+        &self,
+        who: &Caller,
+        kind: EffectKind,
+        call: Digest,
+    ) -> Result<(), Refusal> {
         let content = json!({ "action": kind.as_str(), "action_sha256": call.to_hex().as_str() });
         self.confirm(who, Grant::for_call(kind.as_str(), call, self.now()), content)
     }
@@ -226,7 +232,12 @@ impl Monitor {
         self.confirm(who, Grant::for_action(kind.as_str(), self.now()), content)
     }
 
-    fn confirm(&self, who: &Caller, grant: Grant, content: serde_json::Value) -> Result<(), Refusal> {
+    fn confirm(
+        &self,
+        who: &Caller,
+        grant: Grant,
+        content: serde_json::Value,
+    ) -> Result<(), Refusal> {
         let turned_away = |error| self.turned_away(who, content.to_string().as_bytes(), error);
         let session = self.sessions.get(who).map_err(turned_away)?;
         let mut session = session.lock().map_err(turned_away)?;

@@ -40,7 +40,9 @@ impl Proposed {
         let digest = understood.digest(session.who(), &args);
         let action = understood.kind().as_str();
         let budget = session.taint.check(session.budget_rules(), action);
-        let observation = Observation::proposed(&understood.effect);
+        let traced = session.trace(&understood);
+        let mut observation = Observation::proposed(&understood.effect);
+        observation.from_flagged = traced.sinks.iter().any(|it| it.label.is_flagged());
         Self {
             who: session.who().clone(),
             principal: session.principal(),
@@ -50,7 +52,7 @@ impl Proposed {
             taint_permille: session.taint.budget().ratio_permille(),
             over_budget: budget.err().map(|it| it.to_string()),
             targets: target::of(&understood.effect),
-            traced: session.trace(&understood),
+            traced,
             risk: session.risk.level(),
             risk_objections: session.risk.objections(&observation),
             access: session.access(&understood),

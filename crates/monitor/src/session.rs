@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use aegx::{Digest, Principal};
-use model::{Caller, Decision, Flow, Objection, Profile, SessionId, Source, Taint, TaintTag, Trust};
+use model::{
+    Caller, Decision, Flow, Objection, Profile, SessionId, Source, Taint, TaintTag, Trust,
+};
 use policy::Confirmed;
 
 use crate::admission::Admission;
@@ -196,7 +198,8 @@ impl Session {
         let confirm = confirm.into_iter().collect();
         let mut change =
             Change { taint: self.taint.delta(label, text), confirm, ..Change::default() };
-        change.provenance = Some(self.ledger.said(label.source, &label.origin, text, &orders_to_assistant));
+        change.provenance =
+            Some(self.ledger.said(label.source, &label.origin, text, &orders_to_assistant));
         change.record = Some(label.record.clone());
         self.take_labels(&change);
         (change, understood)
@@ -216,11 +219,8 @@ impl Session {
 
     /// A turn of the user begins.
     pub(crate) fn begin_turn(&mut self) -> Change {
-        let change = Change {
-            turn: true,
-            provenance: Some(self.ledger.begin_turn()),
-            ..Change::default()
-        };
+        let change =
+            Change { turn: true, provenance: Some(self.ledger.begin_turn()), ..Change::default() };
         self.take_all_but_provenance(&change);
         change
     }
@@ -249,10 +249,15 @@ impl Session {
         // A trusted tool that gives back what others wrote is not believed this time.
         let flow = &asked.call.flow;
         let outside = label.as_ref().is_some_and(|it| taint::is_outside(it.taint));
-        let doubted = outside.then(|| Flow { output: Trust::Untrusted, ..(**flow).clone() });
+        let output = match inspected.output.status {
+            Status::Done | Status::Failed | Status::NotBegun if outside => Trust::Untrusted,
+            Status::Done | Status::Failed => flow.output,
+            // The host's own words.
+            Status::NotBegun => Trust::Own,
+        };
         change.provenance = Some(self.ledger.returned(
             &asked.call.call,
-            doubted.as_ref().unwrap_or(flow),
+            &Flow { output, ..(**flow).clone() },
             &asked.act,
             Body::Text(inspected.seen()),
             &orders_to_assistant,
@@ -296,7 +301,9 @@ impl Session {
         }
         self.calls = self.calls.max(change.calls);
         self.stopped = self.stopped.max(change.stopped);
-        if let Some(record) = change.record.as_deref().and_then(|it| Digest::from_hex(it.as_bytes())) {
+        if let Some(record) =
+            change.record.as_deref().and_then(|it| Digest::from_hex(it.as_bytes()))
+        {
             self.newest = Some(record);
         }
     }
@@ -321,7 +328,8 @@ impl Session {
     pub(crate) fn has_kept(&mut self, bytes: usize) -> bool {
         self.bytes_kept = self.bytes_kept.saturating_add(bytes);
         // A call under way is kept as a change of its own.
-        self.in_flight == 0 && self.bytes_kept > COMPACT_BYTES_MIN.max(self.snapshot_bytes.saturating_mul(2))
+        self.in_flight == 0
+            && self.bytes_kept > COMPACT_BYTES_MIN.max(self.snapshot_bytes.saturating_mul(2))
     }
 
     /// One change of so many bytes stands in place of all.
@@ -363,7 +371,12 @@ impl Session {
 
     /// A call never came back: nobody knows what the agent saw of its output. `asked` is not known of a
     /// call that a process left behind.
-    pub(crate) fn lose(&mut self, asked: Option<&Understood>, was_marked: bool, now: i64) -> Change {
+    pub(crate) fn lose(
+        &mut self,
+        asked: Option<&Understood>,
+        was_marked: bool,
+        now: i64,
+    ) -> Change {
         if let Some(asked) = asked {
             self.risk.observe(&Observation::proposed(&asked.effect).with_outcome(Outcome::Done));
         }
@@ -371,7 +384,12 @@ impl Session {
         let change = Change {
             came_back: was_marked,
             taint: self.taint.delta(&label, ""),
-            provenance: Some(self.ledger.said(label.source, &label.origin, "", &orders_to_assistant)),
+            provenance: Some(self.ledger.said(
+                label.source,
+                &label.origin,
+                "",
+                &orders_to_assistant,
+            )),
             risk: asked.map(|_| self.risk.snapshot().clone()),
             ..self.counted()
         };

@@ -49,7 +49,11 @@ pub(crate) struct Toolboxes(Mutex<HashMap<Digest, Weak<Tools>>>);
 
 impl Toolboxes {
     /// The tools of a list, classified once for all sessions that have the same list.
-    pub(crate) fn of(&self, defs: &[ToolDef], catalogue: &Catalogue) -> Result<Arc<Tools>, ToolsError> {
+    pub(crate) fn of(
+        &self,
+        defs: &[ToolDef],
+        catalogue: &Catalogue,
+    ) -> Result<Arc<Tools>, ToolsError> {
         let key = digest(defs);
         let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tools) = boxes.get(&key).and_then(Weak::upgrade) {

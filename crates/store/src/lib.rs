@@ -23,11 +23,11 @@ pub use content::{Fingerprint, normal};
 pub use error::{Broken, OpenError};
 pub use evidence::Durability;
 pub use labels::LABELS_MAX;
-pub use monitor::Labels;
 pub use memory::{
     MEMORY_RESULTS_DEFAULT, MEMORY_ROWS_PER_USER_MAX, Memory, MemoryError, MemoryRow,
     QUERY_WORDS_MAX, Written,
 };
+pub use monitor::Labels;
 pub use oversight::{ClearError, Clearing, Oversight, REASON_BYTES_MAX, Subject, Word};
 pub use sessions::{SessionRow, SessionState};
 pub use sqlite::{CHANGE_BYTES_MAX, SESSIONS_MAX, SqliteStore};

@@ -8,8 +8,8 @@ use aegx::Principal;
 use evidence::{Clock, SystemClock};
 use model::{AgentId, Caller, Effect, Kind, Profile, RawCall, SessionId, Source, ToolDef, UserId};
 use monitor::{
-    Admission, Asked, Delivered, Executor, Granted, Heard, Monitor, Opening, Output, Permit, Refusal,
-    Status,
+    Admission, Asked, Delivered, Executor, Granted, Heard, Monitor, Opening, Output, Permit,
+    Refusal, Status,
 };
 use serde_json::{Value, json};
 use store::{Memory, MemoryError, SqliteStore};
@@ -83,21 +83,21 @@ impl Stage<'_> {
     }
 
     fn perform(&self, permit: Permit<Effect>) -> Result<Output, MemoryError> {
-        Ok(match permit.by_kind() {
-            Granted::MemoryWrite(permit) => {
-                let written = self.store.write(permit, SystemClock.unix_seconds())?;
-                Output::text(json!({ "id": written.id.to_string() }).to_string())
-            }
-            Granted::MemoryQuery(permit) => {
-                let rows = self.store.query(permit)?;
-                let shown = rows.iter().map(|it| json!({ "content": it.content }));
-                let body = Value::Array(shown.collect()).to_string();
-                let tags = rows.into_iter().filter_map(|it| it.tag).collect();
-                Output { body, tags, ..Output::default() }
-            }
-            Granted::WebFetch(_) => Output::text(PAGE),
-            _ => Output::text("sent"),
-        })
+        let granted = permit.by_kind();
+        if let Granted::MemoryWrite(permit) = granted {
+            let written = self.store.write(permit, SystemClock.unix_seconds())?;
+            Ok(Output::text(json!({ "id": written.id.to_string() }).to_string()))
+        } else if let Granted::MemoryQuery(permit) = granted {
+            let rows = self.store.query(permit)?;
+            let shown = rows.iter().map(|it| json!({ "content": it.content }));
+            let body = Value::Array(shown.collect()).to_string();
+            let tags = rows.into_iter().filter_map(|it| it.tag).collect();
+            Ok(Output { body, tags, ..Output::default() })
+        } else if let Granted::WebFetch(_) = granted {
+            Ok(Output::text(PAGE))
+        } else {
+            Ok(Output::text("sent"))
+        }
     }
 }
 

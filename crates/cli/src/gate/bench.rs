@@ -136,7 +136,7 @@ fn drive(
         }
     };
     let results: Vec<_> = thread::scope(|scope| {
-        let callers: Vec<_> = (0..callers(args)).map(|_| scope.spawn(&work)).collect();
+        let callers: Vec<_> = (0..callers(args)).map(|_| scope.spawn(work)).collect();
         callers.into_iter().map(thread::ScopedJoinHandle::join).collect()
     });
     let seconds = start.elapsed().as_secs_f64();
@@ -180,7 +180,9 @@ fn distinct(piece: u64, bytes: usize) -> String {
     let mut number = 0_u64;
     while text.len() < bytes {
         let id = piece * 100_000 + number;
-        text.push_str(&format!("Row {id}: write to person{id}@site{piece}.example about item {id}.\n"));
+        text.push_str(&format!(
+            "Row {id}: write to person{id}@site{piece}.example about item {id}.\n"
+        ));
         number += 1;
     }
     text

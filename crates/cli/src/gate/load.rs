@@ -29,8 +29,13 @@ impl Load {
     }
 
     /// One call through the whole gate, and how long it took in nanoseconds.
-    pub(crate) fn call(&self, monitor: &Monitor, who: &Caller, number: u64) -> Result<u64, Failure> {
-        let (tool, args, output) = if number % 2 == 0 {
+    pub(crate) fn call(
+        &self,
+        monitor: &Monitor,
+        who: &Caller,
+        number: u64,
+    ) -> Result<u64, Failure> {
+        let (tool, args, output) = if number.is_multiple_of(2) {
             ("search_notes", &self.read, &self.text)
         } else {
             ("send_message", &self.send, &String::new())

@@ -15,7 +15,7 @@ use crate::run::Failure;
 
 /// A gate, and what it stands on.
 pub(crate) struct Gate {
-    pub(crate) monitor: Monitor,
+    pub(crate) monitor: Arc<Monitor>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) store: Arc<SqliteStore>,
 }
@@ -42,7 +42,7 @@ pub(crate) fn open(
         catalogue,
         clock: Arc::new(SystemClock),
     };
-    Ok(Gate { monitor: Monitor::new(setup), journal, store })
+    Ok(Gate { monitor: Arc::new(Monitor::new(setup)), journal, store })
 }
 
 impl Gate {
@@ -69,7 +69,8 @@ pub(crate) fn policy(dir: Option<&Path>) -> Result<Policy, Failure> {
 /// A catalogue from a file; without one, tools are classified by ourselves.
 pub(crate) fn catalogue(file: Option<&Path>) -> Result<Catalogue, Failure> {
     let Some(file) = file else { return Ok(Catalogue::default()) };
-    let at = |error: &dyn std::fmt::Display| Failure::usage(format!("`{}`: {error}", file.display()));
+    let at =
+        |error: &dyn std::fmt::Display| Failure::usage(format!("`{}`: {error}", file.display()));
     let text = fs::read_to_string(file).map_err(|error| at(&error))?;
     Catalogue::parse(&text).map_err(|error| at(&error))
 }

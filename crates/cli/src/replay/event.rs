@@ -59,13 +59,43 @@ enum Line {
 
 /// What happens in a trace.
 pub(crate) enum Event {
-    Session { session: SessionId, user: UserId, agent: AgentId, profile: Option<Profile>, parent: Option<SessionId>, tools: Vec<ToolDef> },
-    Content { session: SessionId, source: Source, text: String, origin: String },
-    Call { session: SessionId, call: String, tool: String, args: Vec<u8> },
-    Result { session: SessionId, call: String, body: String, error: bool, fields_from: BTreeMap<String, Source> },
-    Confirm { session: SessionId, what: Confirmed },
-    Turn { session: SessionId },
-    End { session: SessionId },
+    Session {
+        session: SessionId,
+        user: UserId,
+        agent: AgentId,
+        profile: Option<Profile>,
+        parent: Option<SessionId>,
+        tools: Vec<ToolDef>,
+    },
+    Content {
+        session: SessionId,
+        source: Source,
+        text: String,
+        origin: String,
+    },
+    Call {
+        session: SessionId,
+        call: String,
+        tool: String,
+        args: Vec<u8>,
+    },
+    Result {
+        session: SessionId,
+        call: String,
+        body: String,
+        error: bool,
+        fields_from: BTreeMap<String, Source>,
+    },
+    Confirm {
+        session: SessionId,
+        what: Confirmed,
+    },
+    Turn {
+        session: SessionId,
+    },
+    End {
+        session: SessionId,
+    },
 }
 
 /// What a person said yes to.

@@ -89,7 +89,10 @@ impl Gate {
                 self.tools.insert(session.clone(), names);
                 let opening =
                     Opening { who: who.clone(), principal, profile, parent, admission, tools };
-                self.gate.monitor.open_session(opening).map_err(|it| Stop::Trace(it.to_string()))?;
+                self.gate
+                    .monitor
+                    .open_session(opening)
+                    .map_err(|it| Stop::Trace(it.to_string()))?;
                 self.callers.insert(session, who);
                 self.summary.sessions += 1;
             }
@@ -182,15 +185,16 @@ impl Gate {
         let who = self.who(session)?;
         match what {
             Confirmed::Action(name) => {
-                let kind = EffectKind::parse(name)
-                    .ok_or_else(|| Stop::Trace(format!("there is no action `{}`", name.escape_debug())))?;
+                let kind = EffectKind::parse(name).ok_or_else(|| {
+                    Stop::Trace(format!("there is no action `{}`", name.escape_debug()))
+                })?;
                 self.gate.monitor.confirm_action(who, kind).map_err(unable)
             }
             Confirmed::Call(call) => {
-                let (kind, verdict) = self
-                    .stopped
-                    .get(&(session.clone(), call.clone()))
-                    .ok_or_else(|| Stop::Trace(format!("no call `{}` was stopped", call.escape_debug())))?;
+                let (kind, verdict) =
+                    self.stopped.get(&(session.clone(), call.clone())).ok_or_else(|| {
+                        Stop::Trace(format!("no call `{}` was stopped", call.escape_debug()))
+                    })?;
                 self.gate.monitor.confirm_call(who, *kind, verdict.action).map_err(unable)
             }
         }
@@ -219,7 +223,8 @@ impl Gate {
 /// The message of one of the host's own actions, if the name is that of one.
 fn message(name: &str, args: &[u8]) -> Option<Vec<u8>> {
     ActionName::parse(name)?;
-    let mut message: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(args).ok()?;
+    let mut message: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_slice(args).ok()?;
     message.insert("action".to_owned(), name.into());
     serde_json::to_vec(&message).ok()
 }

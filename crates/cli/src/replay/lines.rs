@@ -57,7 +57,8 @@ impl Printer {
 
     fn for_people(&self, verdict: &VerdictLine) -> bool {
         let word = format!("{:<8}", verdict.decision.as_str());
-        let word = if verdict.decision.happens() { self.paint.good(&word) } else { self.paint.bad(&word) };
+        let word =
+            if verdict.decision.happens() { self.paint.good(&word) } else { self.paint.bad(&word) };
         let line = format!(
             "{:<24} {:<6} {:<32} {}",
             verdict.session, verdict.call, verdict.tool, verdict.rule
@@ -96,7 +97,8 @@ impl Printer {
 
 fn to_json(verdict: &VerdictLine) -> Value {
     let sinks = verdict.sinks.iter();
-    let sinks = sinks.map(|it| json!({ "param": it.param, "atom": it.atom, "label": it.label.word() }));
+    let sinks =
+        sinks.map(|it| json!({ "param": it.param, "atom": it.atom, "label": it.label.word() }));
     json!({
         "event": "verdict",
         "session": verdict.session,

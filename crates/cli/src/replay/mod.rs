@@ -60,9 +60,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let input: Box<dyn BufRead> = if args.trace.as_os_str() == "-" {
         Box::new(BufReader::new(io::stdin()))
     } else {
-        let file = File::open(&args.trace).map_err(|error| {
-            Failure::usage(format!("`{}`: {error}", args.trace.display()))
-        })?;
+        let file = File::open(&args.trace)
+            .map_err(|error| Failure::usage(format!("`{}`: {error}", args.trace.display())))?;
         Box::new(BufReader::new(file))
     };
     let mut input = Lines::new(input, LINE_BYTES_MAX);
@@ -70,17 +69,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     loop {
         number += 1;
         let wrong = |what: String| Failure::usage(format!("line {number} of the trace: {what}"));
-        let line = match input.next().map_err(|error| Failure::unable(format!("the trace: {error}")))? {
-            Line::End => break,
-            Line::TooLong => return Err(wrong(format!("longer than {LINE_BYTES_MAX} bytes"))),
-            Line::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => continue,
-            Line::Whole(line) => line,
-        };
+        let line =
+            match input.next().map_err(|error| Failure::unable(format!("the trace: {error}")))? {
+                Line::End => break,
+                Line::TooLong => return Err(wrong(format!("longer than {LINE_BYTES_MAX} bytes"))),
+                Line::Whole(line) if line.iter().all(u8::is_ascii_whitespace) => continue,
+                Line::Whole(line) => line,
+            };
         let event = event::read(line).map_err(wrong)?;
-        if let Some(verdict) = gate.take(event).map_err(|stop| stop.at_line(number))? {
-            if !printer.verdict(&verdict) {
-                return Ok(Exit::Done);
-            }
+        let verdict = gate.take(event).map_err(|stop| stop.at_line(number))?;
+        if verdict.is_some_and(|it| !printer.verdict(&it)) {
+            return Ok(Exit::Done);
         }
     }
     printer.summary(gate.summary());

@@ -72,10 +72,9 @@ fn done(delivered: Delivered) -> Answer {
 }
 
 fn refused(refusal: Refusal, message: &[u8]) -> Answer {
-    let refusal = match refusal {
-        Refusal::Message(error) => return Answer::Refused(error),
-        other => other,
-    };
+    if let Refusal::Message(error) = refusal {
+        return Answer::Refused(error);
+    }
     // Only refusals come by here a second time, and they are few.
     let Some(action) = action_of(message) else {
         return Answer::Failed { message: refusal.to_string() };

@@ -12,8 +12,8 @@ mod wire;
 
 pub use door::Door;
 pub use frame::{
-    ANSWER_SECONDS_MAX, FRAME_SECONDS_MAX, FrameError, HEADER_BYTES, IDLE_SECONDS_MAX, Limits, read,
-    write,
+    ANSWER_SECONDS_MAX, FRAME_SECONDS_MAX, FrameError, HEADER_BYTES, IDLE_SECONDS_MAX, Limits,
+    read, write,
 };
 pub use serve::{CONNECTIONS_MAX, serve_socket, serve_wire};
 pub use socket::{Socket, SocketError};

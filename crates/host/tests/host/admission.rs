@@ -16,7 +16,7 @@ const USERS: &str = concat!(
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     "\"\n    agents: [main]\n    budget: unlimited\n    tools_deny: [memory_delete]\n"
 );
-const MANIFEST: &str = "---\ntools: [memory]\n---\n\n# Main\n";
+const MANIFEST: &str = "---\ntools:\n  allow: [memory]\n---\n\n# Main\n";
 
 #[expect(clippy::disallowed_methods, reason = "a file of a test")]
 fn put(home: &Path, name: &str, text: impl AsRef<[u8]>) {
@@ -29,7 +29,7 @@ fn furnished() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     put(home.path(), "config.yaml", SETTINGS);
     put(home.path(), "users.yaml", USERS);
-    put(home.path(), "agents/main/AGENT.md", MANIFEST);
+    put(home.path(), "agents/main/IDENTITY.md", MANIFEST);
     home
 }
 
@@ -50,7 +50,7 @@ fn without_files_it_is_one_persons_machine() {
 fn one_file_is_enough_to_need_all() {
     let alice = caller("alice", "s");
     for (name, text) in
-        [("config.yaml", SETTINGS), ("users.yaml", USERS), ("agents/main/AGENT.md", MANIFEST)]
+        [("config.yaml", SETTINGS), ("users.yaml", USERS), ("agents/main/IDENTITY.md", MANIFEST)]
     {
         let alone = tempfile::tempdir().unwrap();
         put(alone.path(), name, text);
@@ -62,7 +62,7 @@ fn one_file_is_enough_to_need_all() {
     }
     // Another agent's manifest: agents are admitted by files here, and this one has none.
     let other = tempfile::tempdir().unwrap();
-    put(other.path(), "agents/billing/AGENT.md", MANIFEST);
+    put(other.path(), "agents/billing/IDENTITY.md", MANIFEST);
     assert!(refusal(other.path(), &alice).contains("config.yaml` is missing"));
 }
 
@@ -72,7 +72,7 @@ fn a_broken_file_is_named_with_its_line() {
     for (name, text, line) in [
         ("config.yaml", "tools:\n  web:\n    enabled: perhaps\n", "line 3"),
         ("users.yaml", "users:\n  - name: alice\n    token: secret\n", "line 3"),
-        ("agents/main/AGENT.md", "---\ntools: [memory]\nsurprise: 1\n---\n", "line 3"),
+        ("agents/main/IDENTITY.md", "---\naccess: public\nsurprise: 1\n---\n", "line 3"),
     ] {
         let home = furnished();
         put(home.path(), name, text);
@@ -97,7 +97,7 @@ fn only_whom_the_files_name_is_admitted() {
     ));
     let error = admission(home.path(), &caller("mallory", "s"), &[]).unwrap_err();
     assert!(matches!(error, AdmissionError::UnknownUser { .. }) && error.is_refusal(), "{error}");
-    put(home.path(), "agents/main/AGENT.md", "---\naccess: private\n---\n");
+    put(home.path(), "agents/main/IDENTITY.md", "---\naccess: private\n---\n");
     let error = admission(home.path(), &caller("alice", "s"), &[]).unwrap_err();
     assert!(matches!(error, AdmissionError::NotOpen(_)) && error.is_refusal(), "{error}");
     for name in [".", ".."] {

@@ -73,7 +73,10 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
     let user = json!([{"role": "user", "content": "hello"}]);
     vec![
         (json!({"action": "llm_call", "provider": "anthropic", "messages": user}), llm),
-        (json!({"action": "memory_write", "scope": "a", "content": "b", "type": "knowledge"}), "ok"),
+        (
+            json!({"action": "memory_write", "scope": "a", "content": "b", "type": "knowledge"}),
+            "ok",
+        ),
         (json!({"action": "memory_query", "scope": "a"}), "ok"),
         (json!({"action": "memory_read", "id": id}), "there is no memory entry"),
         (json!({"action": "memory_delete", "id": id}), "there is no memory entry"),
@@ -81,7 +84,10 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
         (json!({"action": "web_fetch", "url": "https://a.example/"}), web),
         (json!({"action": "web_search", "query": "a"}), web),
         (json!({"action": "browser_launch"}), browser),
-        (json!({"action": "browser_navigate", "session": "b", "url": "https://a.example/"}), browser),
+        (
+            json!({"action": "browser_navigate", "session": "b", "url": "https://a.example/"}),
+            browser,
+        ),
         (json!({"action": "browser_snapshot", "session": "b"}), browser),
         (json!({"action": "browser_click", "session": "b", "ref": 1}), browser),
         (json!({"action": "browser_type", "session": "b", "ref": 1, "text": "x"}), browser),
@@ -135,15 +141,38 @@ fn what_the_gate_stops_is_told_with_its_rule() {
     let dir = tempfile::tempdir().unwrap();
     let house = House::new(dir.path());
     let who = house.open("alice", "s");
-    let url = "http://169.254.169.254/latest/meta-data/";
+    let url = "https://webhook.site/3f2a";
     let answer = house.say(&who, &json!({"action": "web_fetch", "url": url}));
     assert_eq!(answer["ok"], false);
     assert_eq!(answer["action"], "web_fetch");
     assert_eq!(answer["decision"], "deny");
-    assert_eq!(answer["rule"], "net-deny-private");
+    assert_eq!(answer["rule"], "net-deny-egress");
     assert!(answer.get("taintBlocked").is_none());
     let record = newest(&house, "s");
-    assert_eq!(content(&record)["rule"], "net-deny-private");
+    assert_eq!(content(&record)["rule"], "net-deny-egress");
+}
+
+#[test]
+fn what_is_only_said_touches_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = House::new(dir.path());
+    let who = house.open("alice", "s");
+    let text = "localhost, ~/.ssh/id_rsa and webhook.site are in the notes about security";
+    let write = json!({
+        "action": "memory_write",
+        "scope": "a",
+        "content": text,
+        "type": "knowledge",
+        "source": "https://webhook.site/docs",
+    });
+    assert_eq!(house.say(&who, &write)["ok"], true);
+    let think = json!({
+        "action": "llm_call",
+        "provider": "anthropic",
+        "messages": [{"role": "user", "content": text}],
+    });
+    let answer = house.say(&who, &think);
+    assert_eq!(answer["error"], "Handler error: no llm provider is configured");
 }
 
 #[test]

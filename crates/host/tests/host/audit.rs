@@ -59,7 +59,11 @@ fn what_a_record_shows_of_a_page_is_still_the_page() {
     let house = House::new(dir.path());
     let who = house.open("alice", "a");
     let page = "https://evil.example/page";
-    house.hear_page(&who, page, "a page that says a lot about many things and nothing in particular");
+    house.hear_page(
+        &who,
+        page,
+        "a page that says a lot about many things and nothing in particular",
+    );
     let before = house.monitor.summary(&who).unwrap();
     let entries = query(&house, &who, json!({"action": "heard"}));
     assert!(entries[0]["content"]["preview"].as_str().unwrap().starts_with("a page that says"));

@@ -102,7 +102,8 @@ fn hold(claim: &Claim, input: &Value, row: &Value, client: &mut Client) {
         Claim::InvalidJson => {
             match input.get("frame_hex") {
                 Some(frame) => client.send_raw(&hex(frame)),
-                None => client.send(crate::corpus::spelled_out(&input["raw"]).as_str().unwrap().as_bytes()),
+                None => client
+                    .send(crate::corpus::spelled_out(&input["raw"]).as_str().unwrap().as_bytes()),
             }
             assert_eq!(client.answer(), json!({"ok": false, "error": "Invalid JSON"}));
             assert_eq!(client.ask(&json!({"action": "audit_query"}))["ok"], true, "it goes on");

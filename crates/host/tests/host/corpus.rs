@@ -102,10 +102,18 @@ fn six_hundred_messages_of_another_program_are_answered_and_recorded() {
             assert_eq!(class, "unknown_action", "{}", case["name"]);
             foreign += 1;
         } else if case["expected"] == "reject" {
-            assert!(["unknown_action", "validation", "invalid_json"].contains(&class), "{}: {answer}", case["name"]);
+            assert!(
+                ["unknown_action", "validation", "invalid_json"].contains(&class),
+                "{}: {answer}",
+                case["name"]
+            );
         } else {
             // The two programs do not agree on every field; that is told in `model`'s tests.
-            assert!(["done", "handler", "validation"].contains(&class), "{}: {answer}", case["name"]);
+            assert!(
+                ["done", "handler", "validation"].contains(&class),
+                "{}: {answer}",
+                case["name"]
+            );
         }
     }
     assert!(foreign > 300 && foreign < cases.len());

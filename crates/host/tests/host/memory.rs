@@ -81,6 +81,7 @@ fn a_restart_does_not_wash_it_off_and_a_yes_counts_for_one_action() {
     }
     let house = House::new(dir.path());
     let who = house.open("alice", "b");
+    house.hear_user(&who, "propose a skill for the invoices, and send a mail");
     assert_eq!(house.say(&who, &propose())["taintBlocked"], true);
     house.monitor.confirm_action(&who, EffectKind::from(ActionName::SkillPropose)).unwrap();
     let confirmed = house.say(&who, &propose());
@@ -98,6 +99,7 @@ fn an_address_from_a_tainted_row_is_not_believed_for_the_sake_of_the_memory() {
 
     let b = house.open("alice", "b");
     house.say(&b, &json!({"action": "memory_list", "scope": "notes"}));
+    house.hear_user(&b, "call the mail service for me, please");
     // The yes lifts the budget, and nothing but the budget.
     house.monitor.confirm_action(&b, EffectKind::OauthCall).unwrap();
     let message = json!({
@@ -149,9 +151,13 @@ fn nobody_finds_the_memory_of_somebody_else() {
         let error = format!("Handler error: there is no memory entry `{}`", id.as_str().unwrap());
         assert_eq!(answer, json!({"ok": false, "error": error}));
     }
-    let found = house.say(&alice, &json!({"action": "memory_query", "scope": "notes", "query": "door"}));
+    let found =
+        house.say(&alice, &json!({"action": "memory_query", "scope": "notes", "query": "door"}));
     assert_eq!(found["results"], json!([]));
-    assert_eq!(house.say(&alice, &json!({"action": "memory_list", "scope": "notes"}))["entries"], json!([]));
+    assert_eq!(
+        house.say(&alice, &json!({"action": "memory_list", "scope": "notes"}))["entries"],
+        json!([])
+    );
     let own = house.say(&bob, &json!({"action": "memory_read", "id": id}));
     assert_eq!(own["entry"]["content"], "the code of the door is 4711");
     assert_eq!(house.say(&bob, &json!({"action": "memory_delete", "id": id})), json!({"ok": true}));

@@ -70,6 +70,11 @@ impl House {
         self.monitor.hear(who, &Heard { source: Source::Web, origin, text }).unwrap();
     }
 
+    /// The user says something.
+    pub(crate) fn hear_user(&self, who: &Caller, text: &str) {
+        self.monitor.hear(who, &Heard { source: Source::User, origin: "", text }).unwrap();
+    }
+
     pub(crate) fn say(&self, who: &Caller, message: &Value) -> Value {
         self.door.answer(who, message.to_string().as_bytes()).to_value()
     }

@@ -32,6 +32,12 @@ pub enum Label {
 }
 
 impl Label {
+    /// Does it come from a text that speaks to the assistant?
+    #[must_use]
+    pub fn is_flagged(&self) -> bool {
+        matches!(self, Self::Flagged(_))
+    }
+
     /// The word in verdicts.
     #[must_use]
     pub fn word(&self) -> String {

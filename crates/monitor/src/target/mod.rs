@@ -12,6 +12,8 @@ use model::{Effect, Role, ToolCall};
 use policy::Targets;
 use serde_json::Value;
 
+use crate::actions;
+
 pub use files::class_of_path;
 pub use hosts::class_of_host;
 
@@ -25,7 +27,13 @@ pub fn of(effect: &Effect) -> Targets {
         Effect::Tool(tool) => of_tool(tool),
         Effect::Action(action) => {
             let mut found = Targets::NONE;
-            visit(&action.to_value(), &mut |text| found = found.union(class_of(text)));
+            let message = action.to_value();
+            for (field, value) in message.as_object().into_iter().flatten() {
+                // What is only said touches nothing.
+                if !actions::is_only_said(action.name(), field) {
+                    visit(value, &mut |text| found = found.union(class_of(text)));
+                }
+            }
             found
         }
     }

@@ -6,11 +6,11 @@ use model::ipc::{MemoryKind, Uuid};
 
 use super::{contents, find, memory, open, page, tag, user, write};
 use crate::content::Fingerprint;
-use monitor::Labels;
 use crate::memory::{MEMORY_ROWS_PER_USER_MAX, MemoryError, NewMemory};
 use crate::oversight::{Oversight, Subject, Word};
 use crate::sqlite::search;
 use crate::{ClearError, SqliteStore};
+use monitor::Labels;
 
 const PORTAL: &str = "The invoice portal is https://pay.example";
 const SHOUTED: &str = "the invoice   portal is HTTPS://PAY.EXAMPLE";
