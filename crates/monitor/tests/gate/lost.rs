@@ -125,7 +125,7 @@ fn a_tainted_session_needs_no_mark() {
     assert!(gate.taint(&who).contains(Taint::UNTRUSTED));
 }
 
-fn copy_tree(from: &std::path::Path, to: &std::path::Path) {
+pub(crate) fn copy_tree(from: &std::path::Path, to: &std::path::Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
