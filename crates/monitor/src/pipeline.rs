@@ -168,12 +168,13 @@ impl Monitor {
     pub fn finish(&self, mut begun: Begun, output: Output) -> Result<Delivered, Refusal> {
         let session = begun.session.clone();
         let mut session = session.lock()?;
+        // While the entry is open: if this fails, the call is lost like any that never came back.
+        let output = self.with_carried_tags(&begun.who, &begun.understood, output)?;
         let Some(entry) = begun.entry.take() else {
             return Err(Refusal::NoSession(begun.who.session.clone()));
         };
 
         // Inspect: look at what came back. An error text is output too.
-        let output = self.with_carried_tags(&begun.who, &begun.understood, output)?;
         let inspected = Inspected::new(output);
         let withheld = guards::review(AFTER, &inspected);
 

@@ -126,7 +126,8 @@ pub(crate) fn keep(
     }
     let id = session.who().session.clone();
     state.append(&id, &bytes, &session.summary())?;
-    if session.has_kept(bytes.len()) {
+    // A yes counts only once it is kept, so it is not in a snapshot of the session yet.
+    if session.has_kept(bytes.len()) && change.confirm.is_empty() {
         let snapshot = written(&session.snapshot())?;
         state.compact(&id, &snapshot, &session.summary())?;
         session.was_compacted(snapshot.len());

@@ -50,7 +50,7 @@ fn say(line: &str) {
 
 #[test]
 fn what_was_delivered_taints_the_session_after_every_kill() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::world::tempdir();
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     let (mut delivered_in_all, mut interrupted) = (0, 0);
     for round in 0..KILLS {

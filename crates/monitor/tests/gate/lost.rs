@@ -48,7 +48,7 @@ fn a_call_that_was_under_way_when_the_process_died_taints() {
     let begun = begin(&gate, &who);
     // As if killed: nothing is dropped.
     std::mem::forget(begun);
-    let copy = tempfile::tempdir().unwrap();
+    let copy = crate::world::tempdir();
     copy_tree(world.dir(), copy.path());
     drop(gate);
     let gate = crate::world::open(copy.path(), &world.clock, evidence::Durability::Synced);
@@ -125,7 +125,7 @@ fn a_tainted_session_needs_no_mark() {
     assert!(gate.taint(&who).contains(Taint::UNTRUSTED));
 }
 
-fn copy_tree(from: &std::path::Path, to: &std::path::Path) {
+pub(crate) fn copy_tree(from: &std::path::Path, to: &std::path::Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());

@@ -8,6 +8,7 @@
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 
+mod compaction;
 mod concurrency;
 mod confirmations;
 mod crash;

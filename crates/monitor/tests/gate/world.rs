@@ -69,7 +69,7 @@ pub(crate) struct Gate {
 impl World {
     pub(crate) fn new() -> Self {
         let clock = Arc::new(TestClock(AtomicU64::new(START * 1_000_000)));
-        Self { dir: tempfile::tempdir().unwrap(), clock }
+        Self { dir: tempdir(), clock }
     }
 
     /// The gate, as a process that starts finds it.
@@ -104,6 +104,14 @@ impl World {
     pub(crate) fn dir(&self) -> &Path {
         self.dir.path()
     }
+}
+
+/// In memory where there is such a place: these tests kill processes and not machines, and a real sync
+/// would take most of their time.
+pub(crate) fn tempdir() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    let made = if memory.is_dir() { tempfile::tempdir_in(memory).ok() } else { None };
+    made.unwrap_or_else(|| tempfile::tempdir().unwrap())
 }
 
 /// Opens a gate on a directory.
