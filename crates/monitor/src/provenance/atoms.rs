@@ -56,6 +56,7 @@ pub(super) fn atoms(text: &str) -> Vec<Atom> {
 }
 
 /// Where a token ends. A `match`, because every character of every text passes here.
+#[inline]
 fn is_cut(it: char) -> bool {
     match it {
         '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | ';' | '|' => true,

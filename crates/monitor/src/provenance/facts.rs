@@ -12,7 +12,8 @@ use super::acts::Act;
 use super::asked::{Asked, is_thing, singular};
 use super::atoms::{self, Kind, is_ending};
 use super::hash::Key;
-use super::norm::{PHRASE_WORDS_MAX, clean, fold, hashed, phrase, prefixes, word_key, words};
+use super::mentions::{capitals, telling_words};
+use super::norm::{PHRASE_WORDS_MAX, fold, hashed, phrase, prefixes, word_key, words};
 use super::segments::{is_order, segments, sentences};
 use super::structure::{Body, Field, Row, Shape, read};
 use super::user::is_telling;
@@ -22,11 +23,9 @@ use super::words::STOP;
 pub type Scan<'a> = &'a dyn Fn(&str) -> Vec<Range<usize>>;
 
 /// Names and mentions that are kept of one row; the rest is unseen, and so held.
-const ROW_KEYS_MAX: usize = 65_536;
+pub(super) const ROW_KEYS_MAX: usize = 65_536;
 /// Marked phrases that are kept of one output.
 const MARKED_KEYS_MAX: usize = 65_536;
-/// Words of a text that are remembered while it is read, to be looked up once.
-const RECENT_WORDS: usize = 256;
 /// How much of a name is shown to people, in characters.
 const SHOWN_CHARS_MAX: usize = 60;
 
@@ -247,7 +246,7 @@ impl Facts {
             }
             self.mentioned.extend(capitals(part.text));
             let folded = fold(part.text);
-            mention(&folded, &mut self.mentioned);
+            telling_words(&folded, &mut self.mentioned);
             // Ids are written in one piece: `L-92`.
             let digit = |it: &str| it.bytes().any(|it| it.is_ascii_digit());
             if digit(&folded) {
@@ -272,27 +271,6 @@ impl Facts {
         }
         self.names.truncate(ROW_KEYS_MAX);
         cut
-    }
-}
-
-/// The telling words of a folded text. A word that was there just before is not looked at again.
-fn mention(folded: &str, keys: &mut Vec<Key>) {
-    let mut recent = [""; RECENT_WORDS];
-    for word in words(folded) {
-        if let Cow::Borrowed(word) = word
-            && let [first, .., last] = word.as_bytes()
-        {
-            let mixed = usize::from(*first) ^ (usize::from(*last) << 2) ^ (word.len() << 4);
-            if let Some(place) = recent.get_mut(mixed % RECENT_WORDS) {
-                if *place == word {
-                    continue;
-                }
-                *place = word;
-            }
-        }
-        if is_telling(&word) {
-            keys.push(word_key(&word));
-        }
     }
 }
 
@@ -332,38 +310,6 @@ fn is_called_id<S: AsRef<str>>(text: &str, all: &[S], at: usize) -> bool {
     let quoted =
         ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
     named || quoted
-}
-
-/// Names in prose: runs of words with capitals.
-fn capitals(text: &str) -> Vec<Key> {
-    let text = clean(text);
-    let mut keys = Vec::new();
-    let mut run: Vec<&str> = Vec::new();
-    let cuts = |it: char| match it {
-        '.' | ',' | ':' | ';' | '!' | '?' | '(' | ')' | '[' | ']' | '"' => true,
-        _ => it.is_whitespace(),
-    };
-    for piece in text.split_inclusive(cuts) {
-        let word = piece.trim_matches(|it: char| !it.is_alphanumeric());
-        if word.starts_with(char::is_uppercase) {
-            run.push(word);
-            let longest = run.get(run.len().saturating_sub(5)..).unwrap_or_default();
-            for from in 0..longest.len() {
-                keys.extend(match longest.get(from..).unwrap_or_default() {
-                    [one] => phrase(one),
-                    all => phrase(&all.join(" ")),
-                });
-            }
-        }
-        let ends = piece.ends_with([',', '.', ':', ';', '!', '?', '(', ')', '"', '\n']);
-        if ends || (!word.is_empty() && !word.starts_with(char::is_uppercase)) {
-            run.clear();
-        }
-        if keys.len() >= ROW_KEYS_MAX {
-            break;
-        }
-    }
-    keys
 }
 
 /// Fields whose source the host knows: what others wrote is prose, whatever it looks like.

@@ -24,6 +24,7 @@ mod infer;
 mod label;
 mod ledger;
 mod lines;
+mod mentions;
 mod norm;
 mod segments;
 mod structure;
