@@ -99,7 +99,7 @@ fn every_guard_has_a_corpus() {
             if id != "mod" {
                 let cases = root().join("corpus/guards").join(&id);
                 assert!(
-                    cases.is_dir() && entries(&cases).len() > 0,
+                    cases.is_dir() && !entries(&cases).is_empty(),
                     "corpus/guards/{id} is missing"
                 );
             }
