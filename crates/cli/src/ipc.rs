@@ -158,17 +158,11 @@ fn serve_stdio(door: &Door, who: &Caller, stop: Stop) -> Result<(), Failure> {
 }
 
 fn not_opened(error: OpenError) -> Failure {
-    if matches!(error, OpenError::State(monitor::StateError::NotYours { .. })) {
-        Failure::refused(error)
-    } else {
-        Failure::unable(error)
-    }
+    let another = matches!(error, OpenError::State(monitor::StateError::NotYours { .. }));
+    if another { Failure::refused(error) } else { Failure::unable(error) }
 }
 
 fn not_bound(error: SocketError) -> Failure {
-    if matches!(error, SocketError::NotPrivate { .. } | SocketError::Taken { .. }) {
-        Failure::usage(error)
-    } else {
-        Failure::unable(error)
-    }
+    let misplaced = matches!(error, SocketError::NotPrivate { .. } | SocketError::Taken { .. });
+    if misplaced { Failure::usage(error) } else { Failure::unable(error) }
 }

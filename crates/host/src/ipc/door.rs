@@ -101,3 +101,28 @@ fn taint_block(verdict: &Verdict) -> Option<&Objection> {
     let strictest = verdict.objections.iter().filter(|it| it.decision == verdict.decision);
     strictest.into_iter().find(|it| it.code == TAINT_BLOCKED)
 }
+
+#[cfg(test)]
+mod tests {
+    use model::Decision;
+
+    use super::*;
+
+    #[test]
+    fn an_output_that_is_withheld_is_told_like_a_call_that_is_stopped() {
+        let why = Objection::new("oversized-output", Decision::Deny, "output_too_long", "too long");
+        let refusal = || Refusal::Withheld(vec![why.clone()]);
+        let answer = refused(refusal(), br#"{"action":"skill_list"}"#).to_value();
+        let expected = json!({
+            "ok": false,
+            "error": "the output is withheld: too long",
+            "action": "skill_list",
+            "decision": "deny",
+            "rule": "oversized-output",
+        });
+        assert_eq!(answer, expected);
+        // A message that cannot be read has no action to be named.
+        let answer = refused(refusal(), b"{").to_value();
+        assert_eq!(answer["error"], "Handler error: the output is withheld: too long");
+    }
+}

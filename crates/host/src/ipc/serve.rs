@@ -119,3 +119,25 @@ fn connect(socket: &Socket, stop: &Stop) -> io::Result<Option<impl Wire + use<>>
     };
     Ok(Some(Ends::new(stream.try_clone()?, stream, stop.clone())))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_is_no_longer_than_a_message_may_be() {
+        let text = |length: usize| {
+            let fields = [("text".to_owned(), "x".repeat(length).into())];
+            as_bytes(&Answer::Done(Map::from_iter(fields)))
+        };
+        let around = br#"{"ok":true,"text":""}"#.len();
+        assert_eq!(text(MESSAGE_BYTES_MAX - around).len(), MESSAGE_BYTES_MAX);
+        let longer = String::from_utf8(text(MESSAGE_BYTES_MAX - around + 1)).unwrap();
+        assert!(
+            longer.contains("the answer has 10000001 bytes, ask for less at a time"),
+            "{longer}"
+        );
+    }
+}

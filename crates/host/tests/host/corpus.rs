@@ -18,12 +18,10 @@ pub(crate) fn cases(file: &str) -> Vec<Value> {
 
 /// `$repeat` and `$concat` written out.
 pub(crate) fn spelled_out(value: &Value) -> Value {
-    let Value::Object(fields) = value else {
-        return match value {
-            Value::Array(items) => items.iter().map(spelled_out).collect(),
-            other => other.clone(),
-        };
-    };
+    if let Value::Array(items) = value {
+        return items.iter().map(spelled_out).collect();
+    }
+    let Value::Object(fields) = value else { return value.clone() };
     if let Some(Value::Array(parts)) = fields.get("$concat") {
         let parts = parts.iter().map(|it| spelled_out(it).as_str().unwrap().to_owned());
         return parts.collect::<String>().into();

@@ -81,7 +81,7 @@ fn a_restart_does_not_wash_it_off_and_a_yes_counts_for_one_action() {
     }
     let house = House::new(dir.path());
     let who = house.open("alice", "b");
-    house.hear_user(&who, "propose a skill for the invoices, and send a mail");
+    house.hear_user(&who, "propose a skill `pay` that says: pay at the portal; and send a mail");
     assert_eq!(house.say(&who, &propose())["taintBlocked"], true);
     house.monitor.confirm_action(&who, EffectKind::from(ActionName::SkillPropose)).unwrap();
     let confirmed = house.say(&who, &propose());

@@ -44,7 +44,8 @@ pub(super) fn atoms(text: &str) -> Vec<Atom> {
     if let Some(plain) = decode::spoken(&text) {
         scan(&plain, &mut found);
     }
-    for token in text.split(is_cut).filter(|it| it.len() >= decode::HIDDEN_CHARS_MIN) {
+    let raw = Tokens { rest: Some(&text) };
+    for token in raw.filter(|it| it.len() >= decode::HIDDEN_CHARS_MIN) {
         if found.len() >= ATOMS_PER_TEXT_MAX {
             break;
         }
@@ -63,28 +64,57 @@ fn is_cut(it: char) -> bool {
     }
 }
 
+/// The pieces of a text between cuts, as `split` would give them.
+#[derive(Clone)]
+struct Tokens<'a> {
+    rest: Option<&'a str>,
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let rest = self.rest?;
+        // Byte by byte as long as the text is plain.
+        let odd = |it: u8| !it.is_ascii() || is_cut(char::from(it));
+        let plain = rest.bytes().position(odd).unwrap_or(rest.len());
+        let (token, after) = match rest.as_bytes().get(plain) {
+            Some(it) if it.is_ascii() => rest.split_at_checked(plain)?,
+            Some(_) => rest.split_at_checked(rest.find(is_cut).unwrap_or(rest.len()))?,
+            None => (rest, ""),
+        };
+        let mut after = after.chars();
+        self.rest = after.next().map(|_| after.as_str());
+        Some(token)
+    }
+}
+
 fn scan(text: &str, found: &mut Vec<Atom>) {
-    let tokens: Vec<&str> = text.split(is_cut).map(trim).filter(|it| !it.is_empty()).collect();
-    let mut rest = tokens.as_slice();
-    while let Some((first, after)) = rest.split_first() {
+    let mut rest = Tokens { rest: Some(text) };
+    loop {
+        let from = rest.clone();
+        let Some(first) = rest.next() else { return };
         // Most words are plain: they cannot be or begin an atom.
-        if !first.bytes().any(|it| it.is_ascii_digit() || b"@./\\:=%".contains(&it)) {
-            rest = after;
+        let first = if is_plain(first) { continue } else { trim(first) };
+        if is_plain(first) {
             continue;
         }
         if found.len() >= ATOMS_PER_TEXT_MAX {
             return;
         }
-        let mut taken = after;
-        match grouped(rest) {
+        match grouped(from) {
             Some((joined, left)) => {
                 found.push(account(&joined));
-                taken = left;
+                rest = left;
             }
             None => found.extend(classify(first)),
         }
-        rest = taken;
     }
+}
+
+fn is_plain(token: &str) -> bool {
+    let telling = |it| matches!(it, b'0'..=b'9' | b'@' | b'.' | b'/' | b'\\' | b':' | b'=' | b'%');
+    !token.bytes().any(telling)
 }
 
 fn trim(token: &str) -> &str {
@@ -227,17 +257,27 @@ fn account(text: &str) -> Atom {
 }
 
 /// A number that is written in groups: `GB29 NWBK 6016 …`, `+41 44 668 18 00`, `4111-1111-…`.
-fn grouped<'a>(tokens: &'a [&'a str]) -> Option<(String, &'a [&'a str])> {
-    let first = tokens.first()?;
+fn grouped(mut tokens: Tokens<'_>) -> Option<(String, Tokens<'_>)> {
+    let first = trim(tokens.clone().next()?);
+    if !first.starts_with(|it| matches!(it, '0'..='9' | 'A'..='Z' | '-' | '+' | '.' | '/')) {
+        return None;
+    }
     let bank = first.len() <= 6 && is_bank_prefix(first);
     let mut joined = String::new();
     let mut used = 0_usize;
-    for token in tokens {
-        let part: String = token.chars().filter(|it| !"-+./".contains(*it)).collect();
+    loop {
+        let before = tokens.clone();
+        let Some(token) = tokens.next().map(trim) else { break };
+        if token.is_empty() {
+            continue;
+        }
+        let part: String =
+            token.chars().filter(|it| !matches!(it, '-' | '+' | '.' | '/')).collect();
         let digits = !part.is_empty() && part.chars().all(|it| it.is_ascii_digit());
         let group = part.len() <= 4
             && part.chars().all(|it| it.is_ascii_digit() || it.is_ascii_uppercase());
         if part.is_empty() || !(digits || (bank && group)) || is_date(token) {
+            tokens = before;
             break;
         }
         joined.push_str(&part);
@@ -248,7 +288,7 @@ fn grouped<'a>(tokens: &'a [&'a str]) -> Option<(String, &'a [&'a str])> {
     }
     let enough = if bank { 12 } else { NUMBER_DIGITS_MIN };
     let decimal = used == 1 && first.contains('.');
-    (joined.len() >= enough && !decimal).then(|| (joined, tokens.get(used..).unwrap_or_default()))
+    (joined.len() >= enough && !decimal).then_some((joined, tokens))
 }
 
 fn is_bank_prefix(token: &str) -> bool {

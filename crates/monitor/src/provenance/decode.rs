@@ -62,7 +62,9 @@ pub(super) fn hidden(token: &str) -> Vec<String> {
 }
 
 fn once(token: &str) -> Vec<String> {
-    if token.len() < HIDDEN_CHARS_MIN || !token.is_ascii() {
+    // Nothing else is in the alphabet of any of them.
+    let coded = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'+' | b'/' | b'-' | b'_');
+    if token.len() < HIDDEN_CHARS_MIN || !token.bytes().all(coded) {
         return Vec::new();
     }
     let bytes = token.as_bytes();

@@ -1,5 +1,6 @@
 //! What an output tells, drawn out of it once: names, listed and mentioned atoms, marked phrases.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -24,6 +25,8 @@ pub type Scan<'a> = &'a dyn Fn(&str) -> Vec<Range<usize>>;
 const ROW_KEYS_MAX: usize = 65_536;
 /// Marked phrases that are kept of one output.
 const MARKED_KEYS_MAX: usize = 65_536;
+/// Words of a text that are remembered while it is read, to be looked up once.
+const RECENT_WORDS: usize = 256;
 /// How much of a name is shown to people, in characters.
 const SHOWN_CHARS_MAX: usize = 60;
 
@@ -206,7 +209,7 @@ impl Facts {
         let who = folded.split_once('@').map_or_else(Vec::new, |(who, host)| {
             // `hjem` is `service@hjem.example`; `kettle` is not `ads@kettle-shop.example`.
             let whole = host.split('.').filter(|it| !it.contains('-'));
-            self::words(who).chain(whole.map(std::borrow::Cow::Borrowed)).collect()
+            self::words(who).chain(whole.map(Cow::Borrowed)).collect()
         });
         let who = who.iter().filter(|it| it.len() > 1).map(|it| word_key(it)).collect();
         self.names.push(Name { whole, words, who, number });
@@ -244,12 +247,13 @@ impl Facts {
             }
             self.mentioned.extend(capitals(part.text));
             let folded = fold(part.text);
-            self.mentioned
-                .extend(words(&folded).filter(|it| is_telling(it)).map(|it| word_key(&it)));
+            mention(&folded, &mut self.mentioned);
             // Ids are written in one piece: `L-92`.
-            let ids =
-                folded.split_whitespace().filter(|it| it.chars().any(|it| it.is_ascii_digit()));
-            self.mentioned.extend(ids.filter_map(phrase));
+            let digit = |it: &str| it.bytes().any(|it| it.is_ascii_digit());
+            if digit(&folded) {
+                let ids = folded.split_whitespace().filter(|it| digit(it));
+                self.mentioned.extend(ids.filter_map(phrase));
+            }
             for sentence in sentences(part.text).filter(|it| is_order(it)) {
                 mark(sentence, &mut self.ordered);
                 self.asked.add(&Asked::of(sentence));
@@ -268,6 +272,27 @@ impl Facts {
         }
         self.names.truncate(ROW_KEYS_MAX);
         cut
+    }
+}
+
+/// The telling words of a folded text. A word that was there just before is not looked at again.
+fn mention(folded: &str, keys: &mut Vec<Key>) {
+    let mut recent = [""; RECENT_WORDS];
+    for word in words(folded) {
+        if let Cow::Borrowed(word) = word
+            && let [first, .., last] = word.as_bytes()
+        {
+            let mixed = usize::from(*first) ^ (usize::from(*last) << 2) ^ (word.len() << 4);
+            if let Some(place) = recent.get_mut(mixed % RECENT_WORDS) {
+                if *place == word {
+                    continue;
+                }
+                *place = word;
+            }
+        }
+        if is_telling(&word) {
+            keys.push(word_key(&word));
+        }
     }
 }
 
@@ -314,15 +339,21 @@ fn capitals(text: &str) -> Vec<Key> {
     let text = clean(text);
     let mut keys = Vec::new();
     let mut run: Vec<&str> = Vec::new();
-    for piece in text.split_inclusive(|it: char| it.is_whitespace() || ".,:;!?()[]\"".contains(it))
-    {
+    let cuts = |it: char| match it {
+        '.' | ',' | ':' | ';' | '!' | '?' | '(' | ')' | '[' | ']' | '"' => true,
+        _ => it.is_whitespace(),
+    };
+    for piece in text.split_inclusive(cuts) {
         let word = piece.trim_matches(|it: char| !it.is_alphanumeric());
         if word.starts_with(char::is_uppercase) {
             run.push(word);
-            let longest = run.iter().rev().take(5).rev().copied().collect::<Vec<_>>();
-            (0..longest.len()).for_each(|from| {
-                keys.extend(phrase(&longest.get(from..).unwrap_or_default().join(" ")));
-            });
+            let longest = run.get(run.len().saturating_sub(5)..).unwrap_or_default();
+            for from in 0..longest.len() {
+                keys.extend(match longest.get(from..).unwrap_or_default() {
+                    [one] => phrase(one),
+                    all => phrase(&all.join(" ")),
+                });
+            }
         }
         let ends = piece.ends_with([',', '.', ':', ';', '!', '?', '(', ')', '"', '\n']);
         if ends || (!word.is_empty() && !word.starts_with(char::is_uppercase)) {

@@ -3,6 +3,9 @@
 //! Keys are stored, so the standard library's hasher (which may change) will not do, and an attacker
 //! chooses what is hashed, so no cheap checksum will do either.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
 /// Stands for a normalised atom or phrase.
@@ -42,6 +45,17 @@ impl Sip {
     }
 
     pub(super) fn feed(&mut self, bytes: &[u8]) {
+        let mut bytes = bytes;
+        // Whole words at once; what was fed before shifts them.
+        while let Some((word, rest)) = bytes.split_first_chunk::<8>() {
+            let word = u64::from_le_bytes(*word);
+            let place = (self.length % 8) * 8;
+            let full = self.tail | (word << place);
+            self.tail = if place == 0 { 0 } else { word >> (64 - place) };
+            self.length = self.length.wrapping_add(8);
+            self.absorb(full);
+            bytes = rest;
+        }
         for byte in bytes {
             let place = (self.length % 8) * 8;
             self.tail |= u64::from(*byte) << place;
@@ -104,6 +118,55 @@ pub(super) fn key(space: u8, text: &str) -> Key {
     sip.key()
 }
 
+/// Places keys in a map. They are hashes already, but of a function that everybody can compute: a secret
+/// of the process keeps them from being chosen so that they fall into one place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeyHasher(u64, u64);
+
+impl Default for KeyHasher {
+    fn default() -> Self {
+        static SECRET: LazyLock<KeyHasher> = LazyLock::new(|| {
+            let state = RandomState::new();
+            KeyHasher(state.hash_one(0_u8), state.hash_one(1_u8) | 1)
+        });
+        *SECRET
+    }
+}
+
+impl BuildHasher for KeyHasher {
+    type Hasher = Placed;
+
+    fn build_hasher(&self) -> Placed {
+        Placed { secret: *self, place: 0 }
+    }
+}
+
+/// The place of one key.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    secret: KeyHasher,
+    place: u64,
+}
+
+impl Hasher for Placed {
+    fn write(&mut self, bytes: &[u8]) {
+        let mut sip = Sip::keyed(self.secret.0, self.secret.1 ^ self.place);
+        sip.feed(bytes);
+        self.place = sip.key().0;
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        let KeyHasher(add, times) = self.secret;
+        let wide = u128::from(self.place ^ key ^ add).wrapping_mul(u128::from(times));
+        let [low, high] = [wide, wide >> 64].map(|it| u64::try_from(it & u128::from(u64::MAX)));
+        self.place = low.unwrap_or_default() ^ high.unwrap_or_default();
+    }
+
+    fn finish(&self) -> u64 {
+        self.place
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +181,15 @@ mod tests {
         };
         assert_eq!(of(0), 0x726f_db47_dd0e_0e31);
         assert_eq!(of(15), 0xa129_ca61_49be_45e5);
+        // However it is cut up.
+        let all: Vec<u8> = (0..40).collect();
+        for at in 0..=all.len() {
+            let (mut whole, mut cut) = (Sip::new(), Sip::new());
+            all.iter().for_each(|it| whole.feed(&[*it]));
+            cut.feed(&all[..at]);
+            cut.feed(&all[at..]);
+            assert_eq!(whole.key(), cut.key(), "{at}");
+        }
     }
 
     #[test]

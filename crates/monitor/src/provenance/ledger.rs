@@ -10,7 +10,7 @@ use super::asked::Asked;
 use super::bits::Bits;
 use super::catalogue::Trusted;
 use super::facts::{self, Facts, Scan, Seen, Standing};
-use super::hash::Key;
+use super::hash::{Key, KeyHasher};
 use super::norm::{phrase, word_key};
 use super::structure::Body;
 use super::tie;
@@ -26,7 +26,7 @@ const ORIGINS_MAX: usize = 4096;
 /// Facts of one session, drawn from what was said and seen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Ledger {
-    pub(super) index: HashMap<Key, Entry>,
+    pub(super) index: HashMap<Key, Entry, KeyHasher>,
     pub(super) origins: Vec<String>,
     rows: VecDeque<Kept>,
     /// What the user asked for in this turn, and in the one before.

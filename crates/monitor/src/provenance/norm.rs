@@ -53,7 +53,11 @@ impl<'a> Iterator for Words<'a> {
     type Item = Cow<'a, str>;
 
     fn next(&mut self) -> Option<Cow<'a, str>> {
-        let start = self.rest.find(char::is_alphanumeric)?;
+        let start = match self.rest.as_bytes() {
+            // Most words stand after one space.
+            [b' ', next, ..] if next.is_ascii_alphanumeric() => 1,
+            _ => self.rest.find(char::is_alphanumeric)?,
+        };
         let (_, from) = self.rest.split_at_checked(start)?;
         let end = end_of_word(from);
         let (word, rest) = from.split_at_checked(end)?;
@@ -65,6 +69,11 @@ impl<'a> Iterator for Words<'a> {
 /// Where the word ends that `from` begins with. Apostrophes within a word and the points of a number
 /// belong to it.
 fn end_of_word(from: &str) -> usize {
+    // Most words are plain letters with a space after them.
+    let plain = from.bytes().position(|it| !it.is_ascii_lowercase()).unwrap_or(from.len());
+    if plain == from.len() || from.as_bytes().get(plain) == Some(&b' ') {
+        return plain;
+    }
     let number = from.starts_with(|it: char| it.is_ascii_digit());
     let mut chars = from.char_indices().peekable();
     while let Some((at, it)) = chars.next() {
@@ -85,6 +94,9 @@ fn end_of_word(from: &str) -> usize {
 }
 
 fn spell(word: &str) -> Cow<'_, str> {
+    if word.bytes().all(|it| it.is_ascii_alphanumeric()) {
+        return Cow::Borrowed(word);
+    }
     if word.starts_with(|it: char| it.is_ascii_digit()) && word.contains(['.', ',']) {
         return number(word).map_or(Cow::Borrowed(word), Cow::Owned);
     }

@@ -1,10 +1,11 @@
 //! Prose by paragraph and sentence: which part was seen to carry instructions, which part gives orders.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::asked::verb_of;
 use super::norm::{fold, words};
-use super::words::{INFINITIVES, JOINTS, NAMES, OPENINGS, READS, REQUESTS};
+use super::words::{INFINITIVES, JOINTS, NAMES, OPENINGS, READS, requests};
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,43 +92,49 @@ fn ends(text: &str) -> bool {
 
 /// The sentences of a paragraph. A stop ends one only where a space follows: addresses have stops too.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive('\n')
-        .flat_map(|it| it.split_inclusive(". "))
-        .flat_map(|it| it.split_inclusive("! "))
-        .flat_map(|it| it.split_inclusive("? "))
-        .flat_map(|it| it.split_inclusive("; "))
-        .map(str::trim)
-        .filter(|it| !it.is_empty())
+    let mut rest = text;
+    let cut = std::iter::from_fn(move || {
+        let mut before = b' ';
+        let end = rest.bytes().position(|it| {
+            let ends = it == b'\n' || (it == b' ' && matches!(before, b'.' | b'!' | b'?' | b';'));
+            before = it;
+            ends
+        });
+        let end = end.map_or(rest.len(), |it| it.saturating_add(1));
+        let (sentence, after) = rest.split_at_checked(end)?;
+        rest = after;
+        (!sentence.is_empty()).then_some(sentence)
+    });
+    cut.map(str::trim).filter(|it| !it.is_empty())
 }
 
 /// Does the sentence ask its reader to do something?
 pub(super) fn is_order(sentence: &str) -> bool {
     let folded = fold(sentence);
     // `fix/12-last-line` is a name.
-    if folded.split_whitespace().count() < 3 || is_contact(&folded) {
+    if folded.split_whitespace().nth(2).is_none() || is_contact(&folded) {
         return false;
     }
-    if REQUESTS.iter().any(|it| has_phrase(&folded, it)) {
-        return true;
-    }
-    if has_capital_order(sentence) {
-        return true;
-    }
     // An imperative opens its clause; in some languages the verb closes it.
-    folded.split([':', ',', '-', '(', '*', '>']).any(|clause| {
-        // Whole words only: `fix/12-last-line` is a name.
-        let bare = |it: &str| it.trim_matches(|it: char| !it.is_alphanumeric()).to_owned();
-        let tokens: Vec<String> = clause.split_whitespace().map(bare).collect();
-        let mut telling =
-            tokens.iter().filter(|it| !it.is_empty() && !OPENINGS.has(it) && !is_number(it));
-        let Some(first) = telling.next() else { return false };
-        // `read this and send that`: the second verb is an order if the first is one.
-        let second = tokens
-            .windows(2)
-            .any(|it| matches!(it, [and, verb] if JOINTS.has(and) && is_imperative(verb)));
-        let last = telling.next_back().is_some_and(|it| INFINITIVES.has(it));
-        is_imperative(first) || (READS.has(first) && second) || last
-    })
+    has_request(&folded)
+        || has_capital_order(sentence)
+        || folded.split([':', ',', '-', '(', '*', '>']).any(is_ordering)
+}
+
+/// Does the clause open with an imperative, or close with an infinitive?
+fn is_ordering(clause: &str) -> bool {
+    // Whole words only: `fix/12-last-line` is a name.
+    let bare = |it| str::trim_matches(it, |it: char| !it.is_alphanumeric());
+    let tokens = clause.split_whitespace().map(bare);
+    let mut telling =
+        tokens.clone().filter(|it| !it.is_empty() && !OPENINGS.has(it) && !is_number(it));
+    let Some(first) = telling.next() else { return false };
+    if is_imperative(first) || telling.next_back().is_some_and(|it| INFINITIVES.has(it)) {
+        return true;
+    }
+    // `read this and send that`: the second verb is an order if the first is one.
+    let mut pairs = tokens.clone().zip(tokens.skip(1));
+    READS.has(first) && pairs.any(|(and, verb)| JOINTS.has(and) && is_imperative(verb))
 }
 
 fn is_imperative(word: &str) -> bool {
@@ -145,28 +152,44 @@ fn has_capital_order(sentence: &str) -> bool {
 
 /// `please contact us at …`: how to reach the writer, and nothing else to be done.
 fn is_contact(folded: &str) -> bool {
-    let all: Vec<_> = words(folded).collect();
-    let reach = all.windows(2).any(|it| match it {
-        [verb, me] => {
-            let writer = ["me", "us", "to", "out"].contains(&me.as_ref());
-            writer
-                && ["contact", "reach", "email", "mail", "write", "call", "ring", "text", "message"]
-                    .contains(&verb.as_ref())
-        }
-        _ => false,
-    });
-    let acts =
-        all.iter().filter(|it| verb_of(it).is_some_and(|verb| verb.word == it.as_ref())).count();
-    reach && acts <= 1
+    let mut reach = false;
+    let mut before = Cow::Borrowed("");
+    for word in words(folded) {
+        reach |= matches!(word.as_ref(), "me" | "us" | "to" | "out")
+            && matches!(
+                before.as_ref(),
+                "contact"
+                    | "reach"
+                    | "email"
+                    | "mail"
+                    | "write"
+                    | "call"
+                    | "ring"
+                    | "text"
+                    | "message"
+            );
+        before = word;
+    }
+    reach && words(folded).filter(|it| is_imperative(it)).nth(1).is_none()
 }
 
-/// Does `text` hold `phrase` at the limits of words?
-fn has_phrase(text: &str, phrase: &str) -> bool {
-    text.match_indices(phrase).any(|(at, _)| {
-        let before = text.get(..at).and_then(|it| it.chars().next_back());
-        let after = text.get(at.saturating_add(phrase.len())..).and_then(|it| it.chars().next());
-        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
-    })
+/// Does `folded` hold the phrase of a request, at the limits of words?
+fn has_request(folded: &str) -> bool {
+    let mut rest = folded;
+    while let Some((_, from)) =
+        rest.find(char::is_alphanumeric).and_then(|it| rest.split_at_checked(it))
+    {
+        let end = from.find(|it: char| !it.is_alphanumeric()).unwrap_or(from.len());
+        let Some((word, after)) = from.split_at_checked(end) else { return false };
+        let asks = |phrase: &&str| {
+            from.strip_prefix(phrase).is_some_and(|it| !it.starts_with(char::is_alphanumeric))
+        };
+        if requests(word).iter().any(asks) {
+            return true;
+        }
+        rest = after;
+    }
+    false
 }
 
 fn is_number(word: &str) -> bool {

@@ -72,6 +72,7 @@ pub(super) fn read(body: Body<'_>, document: bool) -> Vec<Row> {
             None => rows.extend(lines::read(text)),
         },
     }
+    rows.retain(|it| !it.fields.is_empty());
     if rows.len() > ROWS_PER_OUTPUT_MAX {
         let rest = rows.split_off(ROWS_PER_OUTPUT_MAX);
         let text: Vec<String> =
@@ -138,7 +139,6 @@ fn walk(value: &Value, key: &str, rows: &mut Vec<Row>, depth: usize) {
             rows.push(Row { fields: vec![field(key, &plain(value))] });
         }
     }
-    rows.retain(|it| !it.fields.is_empty());
 }
 
 /// Puts what `value` says into `row`; things in a list are rows of their own.
@@ -201,7 +201,9 @@ fn identifier(key: &str, text: &str) -> Field {
 /// A field by its key and its look.
 pub(super) fn field(key: &str, text: &str) -> Field {
     let short = is_short(text);
-    let shape = match (named(key, &TEXT_KEYS), named(key, &TITLE_KEYS), short) {
+    let name = super::acts::name_words(key);
+    let named = |keys: &List| name.last().is_some_and(|it| keys.has(it));
+    let shape = match (named(&TEXT_KEYS), named(&TITLE_KEYS), short) {
         (true, _, _) | (_, _, false) => Shape::Text,
         (false, true, true) => Shape::Title,
         (false, false, true) => Shape::Identifier,
@@ -229,6 +231,11 @@ fn named(key: &str, keys: &List) -> bool {
 /// A paragraph stands where a name should be if the field is one for names, or if the same field of
 /// the other rows has names.
 fn find_misplaced(rows: &mut [Row]) {
+    let paragraph = |it: &Field| it.shape == Shape::Text && it.text.len() >= PARAGRAPH_BYTES_MIN;
+    // Most outputs have none.
+    if !rows.iter().flat_map(|it| &it.fields).any(paragraph) {
+        return;
+    }
     let mut counts = std::collections::BTreeMap::<String, (usize, usize)>::new();
     for field in rows.iter().flat_map(|it| &it.fields) {
         let (short, long) = counts.entry(field.key.clone()).or_default();
@@ -238,8 +245,7 @@ fn find_misplaced(rows: &mut [Row]) {
         }
     }
     for field in rows.iter_mut().flat_map(|it| it.fields.iter_mut()) {
-        let paragraph = field.shape == Shape::Text && field.text.len() >= PARAGRAPH_BYTES_MIN;
-        if !paragraph || named(&field.key, &TEXT_KEYS) {
+        if !paragraph(field) || named(&field.key, &TEXT_KEYS) {
             continue;
         }
         let (short, long) = counts.get(&field.key).copied().unwrap_or_default();

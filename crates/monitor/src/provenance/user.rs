@@ -176,7 +176,7 @@ fn asks_for_address<S: AsRef<str>>(all: &[S]) -> bool {
 /// Does the word tell one thing from another?
 pub(super) fn is_telling(word: &str) -> bool {
     let one = singular(word);
-    word.chars().count() >= 2 && !STOP.has(word) && !GENERIC.has(one) && verb_of(word).is_none()
+    word.chars().nth(1).is_some() && !STOP.has(word) && !GENERIC.has(one) && verb_of(word).is_none()
 }
 
 /// Words that the user wrote with a capital inside a sentence, or in quotes.

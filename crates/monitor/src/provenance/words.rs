@@ -1,6 +1,7 @@
 //! Words for acts, things and hints, as tables in `words/`. No tool, product or task is named there.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use super::acts::{object, verb};
@@ -22,20 +23,20 @@ pub(super) struct Verb {
 
 /// The verb that is exactly `word`.
 pub(super) fn verb(word: &str) -> Option<&'static Verb> {
-    static ALL: LazyLock<HashMap<&str, Verb>> =
+    static ALL: LazyLock<Table<&str, Verb>> =
         LazyLock::new(|| lines(VERBS).filter_map(read_verb).map(|it| (it.word, it)).collect());
     ALL.get(word)
 }
 
 /// The kinds of things that `word` stands for.
 pub(super) fn objects(word: &str) -> Option<u32> {
-    static ALL: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| turned(OBJECTS, object::named));
+    static ALL: LazyLock<Table<&str, u32>> = LazyLock::new(|| turned(OBJECTS, object::named));
     ALL.get(word).copied()
 }
 
 /// What a verb in the name of a tool does.
 pub(super) fn tool_verb(word: &str) -> Option<u32> {
-    static ALL: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| turned(TOOL_VERBS, verb::named));
+    static ALL: LazyLock<Table<&str, u32>> = LazyLock::new(|| turned(TOOL_VERBS, verb::named));
     ALL.get(word).copied()
 }
 
@@ -55,8 +56,8 @@ fn read_verb(line: &'static str) -> Option<Verb> {
 }
 
 /// A table `kinds: words`, whose entries may run over several lines, by word.
-fn turned(table: &'static str, kind: fn(&str) -> Option<u32>) -> HashMap<&'static str, u32> {
-    let mut all = HashMap::new();
+fn turned(table: &'static str, kind: fn(&str) -> Option<u32>) -> Table<&'static str, u32> {
+    let mut all = Table::default();
     let mut kinds = 0;
     for line in lines(table) {
         let words = match line.split_once(':') {
@@ -71,9 +72,51 @@ fn turned(table: &'static str, kind: fn(&str) -> Option<u32>) -> HashMap<&'stati
     all
 }
 
+/// A table that only this program fills. Nobody can make its words collide, so a cheap hash will do.
+type Table<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+
+/// Multiplies and mixes, eight bytes at a time.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn write(&mut self, bytes: &[u8]) {
+        let (whole, rest) = bytes.as_chunks::<8>();
+        whole.iter().for_each(|it| self.write_u64(u64::from_le_bytes(*it)));
+        if !rest.is_empty() {
+            self.write_u64(rest.iter().fold(0, |all, it| all << 8 | u64::from(*it)));
+        }
+    }
+
+    /// The end of a text: the tables need no sign of it.
+    fn write_u8(&mut self, _: u8) {}
+
+    fn write_u64(&mut self, word: u64) {
+        let mixed = (self.0.rotate_left(26) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// A list of words.
 pub(super) struct List {
-    words: LazyLock<HashSet<String>>,
+    words: LazyLock<HashSet<String, BuildHasherDefault<Mix>>>,
+}
+
+/// The phrases by which one asks for something, by the letters that they begin with.
+pub(super) fn requests(beginning: &str) -> &'static [&'static str] {
+    static ALL: LazyLock<Table<&str, Vec<&str>>> = LazyLock::new(|| {
+        let mut all = Table::<&str, Vec<&str>>::default();
+        for phrase in REQUESTS.iter() {
+            let first = phrase.split(|it: char| !it.is_alphanumeric()).next().unwrap_or_default();
+            all.entry(first).or_default().push(phrase);
+        }
+        all
+    });
+    ALL.get(beginning).map(Vec::as_slice).unwrap_or_default()
 }
 
 impl List {
@@ -86,9 +129,9 @@ impl List {
     }
 }
 
-fn read_list(name: &str) -> HashSet<String> {
+fn read_list(name: &str) -> HashSet<String, BuildHasherDefault<Mix>> {
     let mut inside = false;
-    let mut words = HashSet::new();
+    let mut words = HashSet::default();
     for line in lines(LISTS) {
         if let Some(head) = line.strip_prefix('[') {
             inside = head.split(']').next() == Some(name);
