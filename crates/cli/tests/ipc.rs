@@ -71,8 +71,8 @@ fn frames_on_stdin_are_answered_on_stdout_until_it_ends() {
     let rows = frames(&again.stdout).first().unwrap()["entries"].clone();
     assert_eq!(rows.as_array().unwrap().len(), 1);
     assert_eq!(lazaret(home.path(), &["evidence", "verify"], Vec::new()).code, 0);
-    let malformed = ["evidence", "query", "--kind", "malformed", "--json"];
-    let found = lazaret(home.path(), &malformed, Vec::new());
+    let turned_away = ["evidence", "query", "--kind", "turned_away", "--json"];
+    let found = lazaret(home.path(), &turned_away, Vec::new());
     assert_eq!(String::from_utf8(found.stdout).unwrap().lines().count(), 1);
 
     // The session is hers, and nobody else's.

@@ -76,8 +76,11 @@ impl Inspected {
             ..taint::label(source, &origin, came.at)
         };
         let mut own = of(self.source(asked));
-        own.taint = own.taint.union(came.granted);
-        let marked = taint::is_outside(own.taint) || came.granted != Taint::NONE;
+        // What was not begun brought nothing that the rule could have meant.
+        let begun = self.output.status != Status::NotBegun;
+        let granted = if begun { came.granted } else { Taint::NONE };
+        own.taint = own.taint.union(granted);
+        let marked = taint::is_outside(own.taint) || granted != Taint::NONE;
         let carried = self.output.tags.iter();
         let mut label =
             carried.fold(marked.then_some(own), |sum, tag| taint::worse(sum.as_ref(), Some(tag)));

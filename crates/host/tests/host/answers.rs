@@ -24,7 +24,7 @@ fn bytes_that_are_no_message_get_the_answers_of_the_issue_and_leave_a_short_reco
     assert_eq!(answer(&house, long.as_bytes()), json!({"ok": false, "error": "Invalid JSON"}));
     let record = newest(&house, "s");
     let found = content(&record);
-    assert_eq!(record["meta"]["kind"], "malformed");
+    assert_eq!(record["meta"]["kind"], "turned_away");
     assert_eq!(record["meta"]["user"], "alice");
     assert_eq!((&found["bytes"], &found["rule"]), (&json!(long.len()), &json!("malformed-call")));
     let preview = found["preview"].as_str().unwrap();
