@@ -110,21 +110,21 @@ fn the_demo_does_not_touch_a_directory_that_is_there() {
 fn a_look_around() {
     let (_dir, home) = demo();
     let stats = object(&evidence("stats", &home, &["--json"]));
-    assert_eq!(stats["records"], 8);
-    assert_eq!(stats["sessions"], 1);
+    assert_eq!(stats["records"], 13);
+    assert_eq!(stats["sessions"], 2);
     let (code, stdout, _) = lazaret(&evidence("stats", &home, &[]));
-    assert!(code == 0 && stdout.contains("records      8"), "{stdout}");
+    assert!(code == 0 && stdout.contains("records      13"), "{stdout}");
 
     let tail = objects(&evidence("tail", &home, &["-n", "3", "--json"]));
-    assert_eq!(tail.iter().map(|it| it["idx"].as_u64().unwrap()).collect::<Vec<_>>(), [5, 6, 7]);
+    assert_eq!(tail.iter().map(|it| it["idx"].as_u64().unwrap()).collect::<Vec<_>>(), [10, 11, 12]);
     let (code, stdout, _) = lazaret(&evidence("tail", &home, &[]));
-    assert!(code == 0 && stdout.lines().count() == 8, "{stdout}");
+    assert!(code == 0 && stdout.lines().count() == 10, "{stdout}");
 
     let filters = [
-        (&["--type", "ToolCall"][..], 2),
-        (&["--session", "demo-session", "--kind", "gate"], 2),
-        (&["--taint", "UNTRUSTED,WEB_DERIVED"], 2),
-        (&["--since", "1h"], 8),
+        (&["--type", "ToolCall"][..], 4),
+        (&["--session", "session-b", "--kind", "tool_send"], 3),
+        (&["--taint", "UNTRUSTED,WEB_DERIVED"], 5),
+        (&["--since", "1h"], 13),
         (&["--until", "1h"], 0),
         (&["--since", "2020-01-01T00:00:00Z", "--limit", "1"], 1),
         (&["--agent", "nobody"], 0),
@@ -134,7 +134,7 @@ fn a_look_around() {
         args.push("--json");
         assert_eq!(objects(&args).len(), count, "{filter:?}");
     }
-    let (code, stdout, _) = lazaret(&evidence("query", &home, &["--type", "GuardDecision"]));
+    let (code, stdout, _) = lazaret(&evidence("query", &home, &["--type", "SessionMessage"]));
     assert!(code == 0 && stdout.lines().count() == 2, "{stdout}");
 }
 
@@ -169,7 +169,7 @@ fn wrong_usage_is_told_apart_from_what_could_not_work() {
 fn verification_passes_and_finds_what_was_changed() {
     let (_dir, home) = demo();
     let report = object(&evidence("verify", &home, &["--json"]));
-    assert_eq!((&report["ok"], &report["records"]), (&true.into(), &8.into()));
+    assert_eq!((&report["ok"], &report["records"]), (&true.into(), &13.into()));
     let key = format!("{home}/evidence/checkpoint.pub");
     let report = object(&evidence("verify", &home, &["--key", &key, "--json"]));
     assert_eq!((&report["ok"], &report["pinned"]), (&true.into(), &true.into()));
@@ -213,7 +213,7 @@ fn a_checkpoint_is_kept_elsewhere_and_holds_the_journal_to_its_word() {
     refused(&evidence("checkpoint", &home, &["--out", &note]), 3, &["exists"]);
 
     let checkpoint = checkpoint_of(&std::fs::read(&note).unwrap(), &home);
-    assert_eq!(checkpoint.size(), 8);
+    assert_eq!(checkpoint.size(), 13);
     let printed = object(&evidence("checkpoint", &home, &["--last", "--json"]));
     assert_eq!(checkpoint_of(printed["note"].as_str().unwrap().as_bytes(), &home), checkpoint);
 
@@ -256,7 +256,7 @@ fn the_bench_without_sync_writes_every_record_and_says_that_none_is_durable() {
 #[test]
 fn a_proof_leads_to_the_signed_root() {
     let (dir, home) = demo();
-    let record = objects(&evidence("query", &home, &["--kind", "http_post", "--json"])).remove(0);
+    let record = objects(&evidence("query", &home, &["--kind", "tool_send", "--json"])).remove(0);
     let id = record["record"]["recordId"].as_str().unwrap().to_owned();
     let file = dir.path().join("proof").to_str().unwrap().to_owned();
     let (code, _, stderr) =
@@ -286,12 +286,11 @@ fn assert_passes(bundle: &str) {
 fn what_is_exported_passes_and_can_be_imported_elsewhere() {
     let (dir, home) = demo();
     let zip = dir.path().join("b.aegx.zip").to_str().unwrap().to_owned();
-    let exported =
-        object(&evidence("export", &home, &["--session", "demo-session", &zip, "--json"]));
-    assert_eq!((&exported["records"], &exported["reissued"]), (&8.into(), &0.into()));
+    let exported = object(&evidence("export", &home, &["--session", "session-b", &zip, "--json"]));
+    assert_eq!((&exported["records"], &exported["reissued"]), (&7.into(), &1.into()));
     assert_passes(&zip);
     let part = dir.path().join("part").to_str().unwrap().to_owned();
-    let (code, stdout, _) = lazaret(&evidence("export", &home, &["--kind", "gate", &part]));
+    let (code, stdout, _) = lazaret(&evidence("export", &home, &["--kind", "web_fetch", &part]));
     assert!(code == 0 && stdout.contains("exported 2 records"), "{stdout}");
     assert_passes(&part);
     refused(&evidence("export", &home, &[&zip]), 3, &[]);

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use model::ipc::{Action, ActionName};
 use model::{Call, CallError, Flow, RawCall, Reach, Role, ToolCall, Trust};
+use serde_json::Value;
 
 use crate::provenance::Act;
 
@@ -21,7 +22,12 @@ static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
 
 /// The action as a call of a tool.
 pub(crate) fn as_call(action: &Action) -> Result<ToolCall, CallError> {
-    let message = action.to_value().to_string();
+    let mut message = action.to_value();
+    if let Value::Object(fields) = &mut message {
+        // The name is no argument.
+        fields.remove("action");
+    }
+    let message = message.to_string();
     let call = Call::parse(&RawCall { tool: action.name().as_str(), args: message.as_bytes() })?;
     let known = KNOWN.get(action.name() as usize);
     let flow = known.map_or_else(|| Arc::new(Flow::unknown()), |it| Arc::clone(&it.flow));

@@ -1,11 +1,12 @@
 //! One session: who it is for, what it has seen, what was confirmed in it.
 
+mod kept;
+mod lost;
+
 use std::sync::Arc;
 
 use aegx::{Digest, Principal};
-use model::{
-    Caller, Decision, Flow, Objection, Profile, SessionId, Source, Taint, TaintTag, Trust,
-};
+use model::{Caller, Decision, Flow, Objection, Profile, SessionId, Taint, TaintTag, Trust};
 use policy::Confirmed;
 
 use crate::admission::Admission;
@@ -49,9 +50,6 @@ pub(crate) struct Session {
     snapshot_bytes: usize,
     ended: bool,
 }
-
-/// Changes of so many bytes are kept before one is put in their place.
-const COMPACT_BYTES_MIN: usize = 1 << 20;
 
 impl Session {
     pub(crate) fn new(
@@ -308,36 +306,6 @@ impl Session {
         }
     }
 
-    /// Everything, as one change of an empty session.
-    pub(crate) fn snapshot(&self) -> Change {
-        Change {
-            taint: self.taint.snapshot(),
-            ledger: Some(Box::new(self.ledger.clone())),
-            // What has expired does no harm: it is not used.
-            confirm: self.confirmations.snapshot(i64::MIN).collect(),
-            risk: Some(self.risk.snapshot().clone()),
-            calls: self.calls,
-            stopped: self.stopped,
-            parent: self.parent.as_ref().map(|it| it.as_str().to_owned()),
-            record: self.newest.map(|it| it.to_hex().as_str().to_owned()),
-            ..Change::default()
-        }
-    }
-
-    /// So many bytes were kept. Is it time to keep one change in place of all?
-    pub(crate) fn has_kept(&mut self, bytes: usize) -> bool {
-        self.bytes_kept = self.bytes_kept.saturating_add(bytes);
-        // A call under way is kept as a change of its own.
-        self.in_flight == 0
-            && self.bytes_kept > COMPACT_BYTES_MIN.max(self.snapshot_bytes.saturating_mul(2))
-    }
-
-    /// One change of so many bytes stands in place of all.
-    pub(crate) fn was_compacted(&mut self, bytes: usize) {
-        self.bytes_kept = 0;
-        self.snapshot_bytes = bytes;
-    }
-
     /// A call was stopped: it counts, and it may wait for the user.
     pub(crate) fn stopped(&mut self, proposed: &Proposed, verdict: &Verdict, now: i64) -> Change {
         self.calls += 1;
@@ -358,48 +326,6 @@ impl Session {
     /// A call was let through.
     pub(crate) fn let_through(&mut self) {
         self.calls += 1;
-    }
-
-    /// A call was let through that happens elsewhere. If nothing more is heard of it, the session counts
-    /// as tainted; one that does already needs no mark.
-    pub(crate) fn mark_begun(&mut self) -> Option<Change> {
-        if self.flags().contains(Taint::UNTRUSTED) {
-            return None;
-        }
-        Some(self.take(Change { begun: true, ..self.counted() }))
-    }
-
-    /// A call never came back: nobody knows what the agent saw of its output. `asked` is not known of a
-    /// call that a process left behind.
-    pub(crate) fn lose(
-        &mut self,
-        asked: Option<&Understood>,
-        was_marked: bool,
-        now: i64,
-    ) -> Change {
-        if let Some(asked) = asked {
-            self.risk.observe(&Observation::proposed(&asked.effect).with_outcome(Outcome::Done));
-        }
-        let label = taint::label(Source::Tool, "an output that was never seen", now);
-        let change = Change {
-            came_back: was_marked,
-            taint: self.taint.delta(&label, ""),
-            provenance: Some(self.ledger.said(
-                label.source,
-                &label.origin,
-                "",
-                &orders_to_assistant,
-            )),
-            risk: asked.map(|_| self.risk.snapshot().clone()),
-            ..self.counted()
-        };
-        self.take_all_but_provenance(&change);
-        change
-    }
-
-    /// The calls that were under way when the process died.
-    pub(crate) fn in_flight(&self) -> u64 {
-        self.in_flight
     }
 
     fn counted(&self) -> Change {
