@@ -305,9 +305,9 @@ fn what_is_exported_passes_and_can_be_imported_elsewhere() {
     let newest = ["--import", head, "--limit", "2", "--json"];
     let found = objects(&evidence("query", &other, &newest));
     assert_eq!(found.iter().map(|it| it["idx"].as_u64().unwrap()).collect::<Vec<_>>(), [5, 6]);
-    assert_eq!(object(&evidence("stats", &other, &["--json"]))["records"], 9);
+    assert_eq!(object(&evidence("stats", &other, &["--json"]))["records"], 14);
 
-    tamper(&Path::new(&part).join("records.jsonl"), "deny", "alow");
+    tamper(&Path::new(&part).join("records.jsonl"), "news.example", "good.example");
     refused(&evidence("import", &other, &[&part]), 1, &["does not verify"]);
     refused(&evidence("import", &other, &["no such file"]), 3, &["no such file"]);
 }

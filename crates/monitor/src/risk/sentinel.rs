@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use model::Objection;
+use model::{EffectKind, Objection};
 use serde::{Deserialize, Serialize};
 
 use super::classify::only_looks;
@@ -193,10 +193,18 @@ impl Level {
     }
 }
 
+fn is_tool(kind: EffectKind) -> bool {
+    kind == EffectKind::ToolWrite || kind == EffectKind::ToolSend || kind == EffectKind::ToolDestroy
+}
+
 /// A critical session asks a person about whatever does more than look. It never denies: the seed
 /// calls the sentinel advisory and lets it downgrade allows only; a policy may read the level.
+///
+/// A call of somebody else's tool is asked about only where an argument comes from a text that gives
+/// orders. The others are judged argument by argument, and an attack that was stopped five times must
+/// not be able to stop the user's own work.
 pub(super) fn objection(proposed: &Observation) -> Option<Objection> {
-    if only_looks(proposed.kind) {
+    if only_looks(proposed.kind) || (is_tool(proposed.kind) && !proposed.from_flagged) {
         return None;
     }
     let why = format!("`{}` waits for a person: too much went wrong of late", proposed.name());
