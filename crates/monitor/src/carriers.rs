@@ -14,15 +14,25 @@ use crate::understood::Understood;
 
 /// A shorter text is too common to be known again by.
 const TEXT_CHARS_MIN: usize = 24;
-/// How many texts of one call or output are known again.
-const TEXTS_MAX: usize = 64;
+/// How many names, texts and addresses of one call or output can be known again. Nothing is left out
+/// quietly: padding must not push the one that matters over the edge.
+const KEYS_MAX: usize = 4096;
+
+/// More than can be known again.
+#[derive(Debug)]
+pub(crate) struct TooMany;
+
+impl TooMany {
+    /// What people are told.
+    pub(crate) const WHY: &str = "it has more parts than can be known again";
+}
 
 /// The names and texts by which what this call writes will be known again; none if it writes nothing
 /// that the user's own systems keep.
-pub(crate) fn written(who: &Caller, asked: &Understood) -> Vec<Digest> {
+pub(crate) fn written(who: &Caller, asked: &Understood) -> Result<Vec<Digest>, TooMany> {
     // What is sent is kept too, in the sender's own list of what was sent.
     if asked.call.flow.reach == Reach::Read || is_hosts_own(asked) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut keys = names(who, asked);
     for (param, value) in asked.call.call.args() {
@@ -30,26 +40,34 @@ pub(crate) fn written(who: &Caller, asked: &Understood) -> Vec<Digest> {
             texts(who, value, &mut keys);
         }
     }
-    keys
+    bounded(keys)
 }
 
 /// The names and texts by which an answer may be known. Looked up only where the answer would count
 /// as clean otherwise.
-pub(crate) fn read(who: &Caller, asked: &Understood, body: &str) -> Vec<Digest> {
+pub(crate) fn read(
+    who: &Caller,
+    asked: &Understood,
+    body: &str,
+) -> Result<Vec<Digest>, TooMany> {
     let clean = match asked.call.flow.output {
         Trust::Trusted => true,
         Trust::Own => asked.call.flow.reach == Reach::Read,
         Trust::Untrusted => false,
     };
     if !clean || is_hosts_own(asked) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut keys = names(who, asked);
     match serde_json::from_str::<Value>(body) {
         Ok(value) => texts(who, &value, &mut keys),
         Err(_) => text(who, body, &mut keys),
     }
-    keys
+    bounded(keys)
+}
+
+fn bounded(keys: Vec<Digest>) -> Result<Vec<Digest>, TooMany> {
+    if keys.len() > KEYS_MAX { Err(TooMany) } else { Ok(keys) }
 }
 
 /// The host's own actions keep tags themselves.
@@ -88,7 +106,8 @@ fn text(who: &Caller, found: &str, keys: &mut Vec<Digest>) {
     let addresses =
         found.split(char::is_whitespace).filter(|it| it.contains('@') || it.contains("://"));
     let addresses = addresses.map(|it| it.trim_matches(|it: char| it.is_ascii_punctuation()));
-    let room = TEXTS_MAX.saturating_sub(keys.len());
+    // One more than the limit shows that it was passed; more work is not needed for that.
+    let room = (KEYS_MAX + 1).saturating_sub(keys.len());
     keys.extend(addresses.chain(parts).take(room).map(|it| key(who, "text", it)));
 }
 
@@ -101,4 +120,50 @@ fn key(who: &Caller, kind: &str, text: &str) -> Digest {
         b"\0",
         text.as_bytes(),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use model::{AgentId, Call, Flow, Kind, RawCall, SessionId, ToolCall, UserId};
+
+    use super::*;
+    use crate::provenance::Act;
+
+    fn writes(text: &str) -> Result<Vec<Digest>, TooMany> {
+        let args = serde_json::json!({ "text": text }).to_string();
+        let call = Call::parse(&RawCall { tool: "add_note", args: args.as_bytes() }).unwrap();
+        let flow = Flow {
+            reach: Reach::Write,
+            output: Trust::Own,
+            egress: false,
+            destructive: false,
+            roles: BTreeMap::new(),
+        };
+        let call = ToolCall { call, flow: Arc::new(flow) };
+        let who = Caller {
+            session: SessionId::parse("s").unwrap(),
+            user: UserId::parse("u").unwrap(),
+            agent: AgentId::parse("a").unwrap(),
+            door: Kind::of_static("test"),
+        };
+        let effect = Effect::Tool(call.clone());
+        written(&who, &Understood { effect, call, act: Act::named("add_note") })
+    }
+
+    #[test]
+    fn padding_does_not_hide_what_comes_after_it() {
+        let padding: String = (0..500).map(|it| format!("a{it}@pad.example ")).collect();
+        let alone = writes("evil@x.example").unwrap();
+        let padded = writes(&format!("{padding}evil@x.example")).unwrap();
+        assert!(padded.contains(alone.first().unwrap()));
+    }
+
+    #[test]
+    fn more_than_can_be_known_again_is_an_error() {
+        let padding: String = (0..=KEYS_MAX).map(|it| format!("a{it}@pad.example ")).collect();
+        assert!(writes(&padding).is_err());
+    }
 }

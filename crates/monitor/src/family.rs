@@ -9,11 +9,27 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 
 impl Monitor {
-    /// What a child of `parent` begins with.
-    pub(crate) fn inheritance(&self, parent: &SessionId, user: &UserId) -> Result<Change, Refusal> {
+    /// What `child` begins with as a child of `parent`. Nobody is its own ancestor: telling the parents
+    /// would never end.
+    pub(crate) fn inheritance(
+        &self,
+        child: &SessionId,
+        parent: &SessionId,
+        user: &UserId,
+    ) -> Result<Change, Refusal> {
         let handle = self.sessions().of_user(parent, user)?;
-        let parent = handle.lock()?;
-        Ok(parent.for_child())
+        let inherited = handle.lock()?.for_child();
+        let mut ancestor = Some(parent.clone());
+        while let Some(id) = ancestor {
+            if id == *child {
+                return Err(Refusal::NoSession(id));
+            }
+            ancestor = match self.sessions().of_user(&id, user) {
+                Ok(handle) => handle.lock()?.parent().cloned(),
+                Err(_) => None,
+            };
+        }
+        Ok(inherited)
     }
 
     /// INVARIANT (HostDecidesTaint): fetching through a child is fetching. The parents are told before

@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use aegx::Digest;
 use evidence::{Journal, OpenEntry};
-use model::{Caller, Effect, Taint, TaintTag};
+use model::{Caller, Effect, Source, Taint, TaintTag};
 use policy::Confirmed;
 
 use crate::asked::Asked;
-use crate::carriers;
+use crate::carriers::{self, TooMany};
 use crate::guards::{self, AFTER, BEFORE};
 use crate::inspected::{Came, Inspected};
 use crate::monitor::Monitor;
@@ -30,7 +30,8 @@ use crate::refusal::Refusal;
 use crate::ruling::Ruling;
 use crate::session::Session;
 use crate::sessions::Handle;
-use crate::state::{self, State};
+use crate::state::{self, State, StateError};
+use crate::taint;
 use crate::understood::Understood;
 use crate::verdict::Verdict;
 
@@ -228,7 +229,8 @@ impl Monitor {
     /// What a tainted session writes is tainted before it is written.
     fn label_what_is_written(&self, proposed: &Proposed) -> Result<(), Refusal> {
         let Some(tag) = proposed.tag() else { return Ok(()) };
-        let written = carriers::written(proposed.who(), proposed.understood());
+        let written = carriers::written(proposed.who(), proposed.understood())
+            .map_err(|TooMany| StateError::Broken { reason: TooMany::WHY.to_owned() })?;
         if written.is_empty() {
             return Ok(());
         }
@@ -242,9 +244,11 @@ impl Monitor {
         understood: &Understood,
         mut output: Output,
     ) -> Result<Output, Refusal> {
-        let read = carriers::read(who, understood, &output.body);
-        if !read.is_empty() {
-            output.tags.extend(self.state().label_of(&read)?);
+        match carriers::read(who, understood, &output.body) {
+            Ok(read) if read.is_empty() => {}
+            Ok(read) => output.tags.extend(self.state().label_of(&read)?),
+            // What cannot be looked up is not taken for clean.
+            Err(TooMany) => output.tags.push(taint::label(Source::Tool, TooMany::WHY, self.now())),
         }
         Ok(output)
     }
