@@ -45,11 +45,7 @@ pub(crate) fn written(who: &Caller, asked: &Understood) -> Result<Vec<Digest>, T
 
 /// The names and texts by which an answer may be known. Looked up only where the answer would count
 /// as clean otherwise.
-pub(crate) fn read(
-    who: &Caller,
-    asked: &Understood,
-    body: &str,
-) -> Result<Vec<Digest>, TooMany> {
+pub(crate) fn read(who: &Caller, asked: &Understood, body: &str) -> Result<Vec<Digest>, TooMany> {
     let clean = match asked.call.flow.output {
         Trust::Trusted => true,
         Trust::Own => asked.call.flow.reach == Reach::Read,

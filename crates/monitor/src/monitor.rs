@@ -133,7 +133,8 @@ impl Monitor {
         let resumed = !opened.changes.is_empty();
         self.replay(&mut session, &opened.changes)?;
         if let Some(parent) = parent.filter(|_| !resumed) {
-            let inherited = self.inheritance(&who.session, &parent, &who.user).map_err(OpenError::Parent)?;
+            let inherited =
+                self.inheritance(&who.session, &parent, &who.user).map_err(OpenError::Parent)?;
             let change = session.take(inherited);
             self.keep(&mut session, &change).map_err(OpenError::Parent)?;
         }

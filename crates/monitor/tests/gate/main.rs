@@ -12,6 +12,7 @@ mod compaction;
 mod concurrency;
 mod confirmations;
 mod crash;
+mod family;
 mod faults;
 mod layers;
 mod lost;
