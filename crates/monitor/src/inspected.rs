@@ -1,5 +1,7 @@
 //! An output that was looked at, and the label that it gets.
 
+use std::collections::HashSet;
+
 use aegx::Digest;
 use model::ipc::Action;
 use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
@@ -14,6 +16,12 @@ use crate::understood::Understood;
 
 /// How much of an origin is kept, in characters.
 const ORIGIN_CHARS_MAX: usize = 120;
+
+/// A shorter word says nothing of where it came from.
+const WORD_BYTES_MIN: usize = 4;
+/// So many words that the call did not say may stand in an answer that only repeats it: the names of
+/// fields, a status, a time.
+const FOREIGN_WORDS_MAX: usize = 40;
 
 /// How an output came: by what the host knows of the call, not by what the output says.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +109,10 @@ impl Inspected {
         }
         let flow = &asked.call.flow;
         match (flow.output, self.output.status) {
-            (Trust::Trusted, _) | (Trust::Own, Status::Done) => Source::Agent,
+            (Trust::Trusted, _) => Source::Agent,
+            // It is said only to repeat the call. If it says more, somebody else wrote the rest.
+            (Trust::Own, Status::Done) if says_more(asked, self.seen()) => Source::Tool,
+            (Trust::Own, Status::Done) => Source::Agent,
             // Whoever it was sent to may have written the error.
             (Trust::Own, Status::Failed) if flow.reach == Reach::Send => Source::Tool,
             (Trust::Own, Status::Failed | Status::NotBegun) => Source::Agent,
@@ -109,6 +120,16 @@ impl Inspected {
             (Trust::Untrusted, _) => Source::Tool,
         }
     }
+}
+
+/// Does an answer hold much that the call did not say?
+fn says_more(asked: &Understood, body: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|it: char| !it.is_alphanumeric());
+        words.filter(|it| it.len() >= WORD_BYTES_MIN).map(str::to_lowercase).collect()
+    };
+    let said: HashSet<String> = words(&asked.args_text()).into_iter().collect();
+    words(body).iter().filter(|it| !said.contains(*it)).nth(FOREIGN_WORDS_MAX).is_some()
 }
 
 fn source_of_action(action: &Action) -> Source {

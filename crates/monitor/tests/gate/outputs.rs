@@ -5,7 +5,7 @@ use monitor::{Asked, Executor, OUTPUT_BYTES_MAX, Output, Permit, Refusal};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::world::{Gives, World, content, read_page};
+use crate::world::{Gives, World, content, read_page, send_mail};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -99,4 +99,16 @@ fn who_gives_orders_is_not_trusted_whoever_it_is() {
     let user = gate.begin("u");
     gate.hear(&user, Source::User, orders).unwrap();
     assert_eq!(gate.taint(&user), Taint::NONE, "the user may give orders");
+}
+
+#[test]
+fn an_answer_that_says_more_than_the_call_is_no_echo() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin("s");
+    gate.call(&who, &send_mail("ann@example.org"), "sent to ann@example.org").unwrap();
+    assert!(!gate.taint(&who).contains(Taint::UNTRUSTED));
+    let words: String = (0..60).map(|it| format!("thread{it} ")).collect();
+    gate.call(&who, &send_mail("ann@example.org"), &format!("sent, in reply to: {words}")).unwrap();
+    assert!(gate.taint(&who).contains(Taint::UNTRUSTED));
 }
