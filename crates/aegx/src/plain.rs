@@ -224,6 +224,18 @@ fn is_plain_control(low_digit: u8) -> bool {
     matches!(low_digit, b'0'..=b'7' | b'b' | b'e' | b'f')
 }
 
+/// ASCII is in normal form and orders nothing, so that only the runs between it need a look.
 fn is_normal_form(text: &[u8]) -> bool {
-    std::str::from_utf8(text).is_ok_and(|text| is_nfc_quick(text.chars()) == IsNormalized::Yes)
+    let Ok(mut rest) = std::str::from_utf8(text) else { return false };
+    while let Some((_, from)) =
+        rest.bytes().position(|it| !it.is_ascii()).and_then(|it| rest.split_at_checked(it))
+    {
+        let end = from.bytes().position(|it| it.is_ascii()).unwrap_or(from.len());
+        let Some((run, after)) = from.split_at_checked(end) else { return false };
+        if is_nfc_quick(run.chars()) != IsNormalized::Yes {
+            return false;
+        }
+        rest = after;
+    }
+    true
 }

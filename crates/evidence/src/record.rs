@@ -4,6 +4,7 @@ use aegx::record::{Draft, DraftError, Payload, Principal, RecordType};
 use aegx::seal::{Parts, seal_plain};
 use aegx::{Digest, Sorted, timestamp};
 use model::{AgentId, Kind, SessionId, Taint};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::segment::OpenMark;
@@ -36,6 +37,8 @@ pub struct NewRecord {
 pub enum Content {
     /// A value, kept in the record unless it is long.
     Json(Value),
+    /// The same as text, for who records much. See [`Content::text`].
+    Text(Vec<u8>),
     /// Bytes, kept beside the record.
     Bytes {
         /// Their media type.
@@ -43,6 +46,25 @@ pub enum Content {
         /// The bytes.
         bytes: Vec<u8>,
     },
+}
+
+impl From<Value> for Content {
+    fn from(value: Value) -> Self {
+        Self::Json(value)
+    }
+}
+
+impl Content {
+    /// What `value` prints. It is stored as it stands if its keys are sorted, its numbers are integers
+    /// and its texts are in normal form; otherwise it is brought into that form, which takes longer.
+    ///
+    /// # Errors
+    /// If it cannot be printed as JSON.
+    pub fn text(value: &impl Serialize) -> Result<Self, RecordError> {
+        let mut text = Vec::with_capacity(CONTENT_BYTES);
+        serde_json::to_writer(&mut text, value)?;
+        Ok(Self::Text(text))
+    }
 }
 
 impl NewRecord {
@@ -222,61 +244,46 @@ fn write_meta(new: &NewRecord, phase: Phase, seq: u64, ts: &str) -> Result<Vec<u
         Phase::Step { entry } => Some((entry, "step")),
         Phase::Close { entry } => Some((entry, "close")),
     };
+    let mut parts: Vec<(&str, Part<'_>)> = Vec::with_capacity(RESERVED.len() + new.meta.len());
     let session = new.session.as_ref().map(SessionId::as_str);
     let agent = new.agent.as_ref().map(AgentId::as_str);
-    if new.meta.is_empty() {
-        // Names are plain by their type, so that they need no escaping.
-        let mut meta = PlainObject(String::with_capacity(META_BYTES));
-        meta.text("agent", agent);
-        meta.number("entry", mark.map(|(entry, _)| entry));
-        meta.text("kind", Some(new.kind.as_str()));
-        meta.text("phase", mark.map(|(_, phase)| phase));
-        meta.number("seq", Some(seq));
-        meta.text("session", session);
-        meta.text("ts", Some(ts));
-        return Ok(meta.finish());
+    parts.extend(agent.map(|it| ("agent", Part::Name(it))));
+    parts.extend(mark.map(|(entry, _)| ("entry", Part::Number(entry))));
+    parts.push(("kind", Part::Name(new.kind.as_str())));
+    parts.extend(mark.map(|(_, phase)| ("phase", Part::Name(phase))));
+    parts.push(("seq", Part::Number(seq)));
+    parts.extend(session.map(|it| ("session", Part::Name(it))));
+    parts.push(("ts", Part::Name(ts)));
+    // The depth of `meta` itself counts too.
+    let below = DEPTH_MAX - 1;
+    new.meta.values().try_for_each(|it| check_value(it, below))?;
+    parts.extend(new.meta.iter().map(|(key, value)| (key.as_str(), Part::Value(value))));
+    parts.sort_unstable_by_key(|(key, _)| *key);
+    let mut out = Vec::with_capacity(META_BYTES);
+    for (key, part) in parts {
+        out.push(if out.is_empty() { b'{' } else { b',' });
+        serde_json::to_writer(&mut out, key)?;
+        out.push(b':');
+        match part {
+            Part::Name(name) => {
+                out.push(b'"');
+                out.extend_from_slice(name.as_bytes());
+                out.push(b'"');
+            }
+            Part::Number(number) => serde_json::to_writer(&mut out, &number)?,
+            Part::Value(value) => serde_json::to_writer(&mut out, &Sorted(value))?,
+        }
     }
-    let mut meta = new.meta.clone();
-    let mut put = |key: &str, value: Value| meta.insert(key.to_owned(), value);
-    put("kind", new.kind.as_str().into());
-    put("seq", seq.into());
-    put("ts", ts.into());
-    session.map(|it| put("session", it.into()));
-    agent.map(|it| put("agent", it.into()));
-    if let Some((entry, phase)) = mark {
-        put("entry", entry.into());
-        put("phase", phase.into());
-    }
-    let meta = Value::Object(meta);
-    check_value(&meta, DEPTH_MAX)?;
-    Ok(serde_json::to_vec(&Sorted(&meta))?)
+    out.push(b'}');
+    Ok(out)
 }
 
-/// A JSON object under construction, of keys and values that need no escaping.
-struct PlainObject(String);
-
-impl PlainObject {
-    fn text(&mut self, key: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.parts(&["\"", key, "\":\"", value, "\""]);
-        }
-    }
-
-    fn number(&mut self, key: &str, value: Option<u64>) {
-        if let Some(value) = value {
-            self.parts(&["\"", key, "\":", &value.to_string()]);
-        }
-    }
-
-    fn parts(&mut self, parts: &[&str]) {
-        self.0.push_str(if self.0.is_empty() { "{" } else { "," });
-        parts.iter().for_each(|part| self.0.push_str(part));
-    }
-
-    fn finish(mut self) -> Vec<u8> {
-        self.0.push('}');
-        self.0.into_bytes()
-    }
+/// A value of `meta`.
+enum Part<'a> {
+    /// Of a type that is plain, so that it needs no escaping.
+    Name(&'a str),
+    Number(u64),
+    Value(&'a Value),
 }
 
 /// Longer than `meta` mostly is.
@@ -285,7 +292,7 @@ const META_BYTES: usize = 256;
 const CONTENT_BYTES: usize = 512;
 
 fn seal_short(new: &NewRecord, meta: &[u8], place: &Place) -> Option<(Digest, Vec<u8>)> {
-    let Place::Inline { text, .. } = place else { return None };
+    let Place::Inline(text) = place else { return None };
     let taint: Vec<_> = new.taint.iter_names().collect();
     seal_plain(&Parts {
         record_type: new.record_type,
@@ -299,7 +306,11 @@ fn seal_short(new: &NewRecord, meta: &[u8], place: &Place) -> Option<(Digest, Ve
 
 fn seal_long(new: &NewRecord, meta: &[u8], place: Place) -> Result<(Digest, Vec<u8>), RecordError> {
     let payload = match place {
-        Place::Inline { value, .. } => Payload::Inline { inline: value },
+        Place::Inline(text) => {
+            let inline: Value = serde_json::from_slice(&text)?;
+            check_value(&inline, DEPTH_MAX)?;
+            Payload::Inline { inline }
+        }
         Place::Blob(payload) => payload,
     };
     let draft = Draft {
@@ -316,19 +327,24 @@ fn seal_long(new: &NewRecord, meta: &[u8], place: Place) -> Result<(Digest, Vec<
 
 /// Where the content goes.
 enum Place {
-    Inline { value: Value, text: Vec<u8> },
+    Inline(Vec<u8>),
     Blob(Payload),
 }
 
 /// Decides where the content goes.
 fn place(content: Content) -> Result<(Place, Option<BlobToWrite>), RecordError> {
     let (mime, bytes) = match content {
+        // If it is not in its one form, the long way brings it there.
+        Content::Text(text) if text.len() <= INLINE_BYTES_MAX => {
+            return Ok((Place::Inline(text), None));
+        }
+        Content::Text(text) => return place(Content::Json(serde_json::from_slice(&text)?)),
         Content::Json(value) => {
             check_value(&value, DEPTH_MAX)?;
             let mut text = Vec::with_capacity(CONTENT_BYTES);
             serde_json::to_writer(&mut text, &Sorted(&value))?;
             if text.len() <= INLINE_BYTES_MAX {
-                return Ok((Place::Inline { value, text }, None));
+                return Ok((Place::Inline(text), None));
             }
             ("application/json".to_owned(), text)
         }

@@ -127,7 +127,7 @@ impl Session {
         {
             fields.insert(pointer.clone(), Source::parse(source.as_str().unwrap_or_default())?);
         }
-        self.ledger.returned(&call, &flow, &act, body, &orders_to_assistant, &fields);
+        self.ledger.returned(&call, flow.output, &act, body, &orders_to_assistant, &fields);
         Ok(())
     }
 

@@ -99,8 +99,10 @@ fn text(who: &Caller, found: &str, keys: &mut Vec<Digest>) {
     let long = |it: &&str| it.chars().nth(TEXT_CHARS_MIN - 1).is_some();
     let lines = found.lines().filter(|it| it.len() < found.len());
     let parts = std::iter::once(found).chain(lines).filter(long);
-    let addresses =
-        found.split(char::is_whitespace).filter(|it| it.contains('@') || it.contains("://"));
+    let is_address = |it: &str| it.contains('@') || it.contains("://");
+    // Most texts have none, and are not cut into words for it.
+    let words = if is_address(found) { found } else { "" };
+    let addresses = words.split(char::is_whitespace).filter(|it| is_address(it));
     let addresses = addresses.map(|it| it.trim_matches(|it: char| it.is_ascii_punctuation()));
     // One more than the limit shows that it was passed; more work is not needed for that.
     let room = (KEYS_MAX + 1).saturating_sub(keys.len());

@@ -1,6 +1,7 @@
 //! An output that was looked at, and the label that it gets.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use aegx::Digest;
 use model::ipc::Action;
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 use crate::output::{OUTPUT_BYTES_MAX, Output, Status};
 use crate::preview::preview;
+use crate::provenance::{self, orders_to_assistant};
 use crate::risk::{Flag, Suspicion};
 use crate::taint;
 use crate::understood::Understood;
@@ -40,13 +42,23 @@ pub(crate) struct Came {
 pub(crate) struct Inspected {
     pub(crate) output: Output,
     verdict: Verdict,
+    /// Where it speaks to the assistant.
+    orders: Vec<Range<usize>>,
 }
 
 impl Inspected {
     pub(crate) fn new(output: Output) -> Self {
-        let mut inspected = Self { output, verdict: Verdict::Clean };
-        inspected.verdict = scan::verdict(&scan::instructions(inspected.seen()));
+        let mut inspected = Self { output, verdict: Verdict::Clean, orders: Vec::new() };
+        let findings = scan::instructions(inspected.seen());
+        inspected.verdict = scan::verdict(&findings);
+        inspected.orders = provenance::orders(&findings, inspected.verdict);
         inspected
+    }
+
+    /// The places where a part of the output speaks to the assistant. Often the part is the whole, which
+    /// was looked at already.
+    pub(crate) fn orders_in(&self, part: &str) -> Vec<Range<usize>> {
+        if part == self.seen() { self.orders.clone() } else { orders_to_assistant(part) }
     }
 
     /// As much of the output as is looked at. What is longer is withheld whole.
@@ -124,12 +136,17 @@ impl Inspected {
 
 /// Does an answer hold much that the call did not say?
 fn says_more(asked: &Understood, body: &str) -> bool {
-    let words = |text: &str| -> Vec<String> {
-        let words = text.split(|it: char| !it.is_alphanumeric());
-        words.filter(|it| it.len() >= WORD_BYTES_MIN).map(str::to_lowercase).collect()
-    };
-    let said: HashSet<String> = words(&asked.args_text()).into_iter().collect();
-    words(body).iter().filter(|it| !said.contains(*it)).nth(FOREIGN_WORDS_MAX).is_some()
+    // Most answers are short, whoever wrote them.
+    if words(body).nth(FOREIGN_WORDS_MAX).is_none() {
+        return false;
+    }
+    let said: HashSet<String> = words(&asked.args_text()).map(str::to_lowercase).collect();
+    let foreign = words(body).filter(|it| !said.contains(&it.to_lowercase()));
+    foreign.take(FOREIGN_WORDS_MAX + 1).count() > FOREIGN_WORDS_MAX
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|it: char| !it.is_alphanumeric()).filter(|it| it.len() >= WORD_BYTES_MIN)
 }
 
 fn source_of_action(action: &Action) -> Source {
@@ -169,8 +186,8 @@ fn origin(asked: &Understood) -> String {
         matches!(roles.get(param), Some(Role::Destination | Role::Target)).then_some(text)
     });
     match named {
-        Some(text) if text.contains("://") => preview(text, ORIGIN_CHARS_MAX),
-        Some(text) => preview(&format!("{} {text}", asked.tool()), ORIGIN_CHARS_MAX),
+        Some(text) if text.contains("://") => preview(text, ORIGIN_CHARS_MAX).into_owned(),
+        Some(text) => preview(&format!("{} {text}", asked.tool()), ORIGIN_CHARS_MAX).into_owned(),
         None => asked.tool().to_owned(),
     }
 }

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use aegx::Digest;
-use evidence::{Journal, OpenEntry};
+use evidence::{AppendError, Journal, OpenEntry};
 use model::{Caller, Effect, Source, Taint, TaintTag};
 use policy::Confirmed;
 
@@ -132,7 +132,7 @@ impl Monitor {
         let ruling = self.settle(&mut session, &proposed, ruling, now)?;
 
         // Record, then act. The permit carries the very effect that was judged.
-        let new = record::decision(&proposed, &ruling);
+        let new = record::decision(&proposed, &ruling).map_err(AppendError::from)?;
         if !ruling.decision().happens() {
             let verdict = verdict(&proposed, &ruling, self.journal().append(new)?.id());
             let change = session.stopped(&proposed, &verdict, now);
@@ -188,7 +188,8 @@ impl Monitor {
 
         // Close, then deliver.
         let kind = begun.understood.kind();
-        let outcome = record::outcome(&begun.who, kind, &inspected.output, tag.as_ref(), &withheld);
+        let outcome = record::outcome(&begun.who, kind, &inspected.output, tag.as_ref(), &withheld)
+            .map_err(AppendError::from)?;
         let record = entry.close(outcome)?.id();
         session.came_in_by(record);
         if !withheld.is_empty() {

@@ -1,15 +1,19 @@
 //! The beginning of a text, short enough for a record.
 
+use std::borrow::Cow;
+
 /// How much of a text a record shows, in characters.
 pub(crate) const PREVIEW_CHARS_MAX: usize = 400;
 /// How much of a call's arguments a record shows, in characters.
 pub(crate) const ARGS_PREVIEW_CHARS_MAX: usize = 2000;
 
 /// The beginning of `text`, marked where it was cut.
-pub(crate) fn preview(text: &str, chars_max: usize) -> String {
-    match text.char_indices().nth(chars_max) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+pub(crate) fn preview(text: &str, chars_max: usize) -> Cow<'_, str> {
+    // No text has more characters than bytes.
+    let end = if text.len() > chars_max { text.char_indices().nth(chars_max) } else { None };
+    match end {
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -18,7 +22,7 @@ pub(crate) fn preview_bytes(bytes: &[u8], chars_max: usize) -> String {
     let beginning = bytes.get(..bytes.len().min(chars_max * 4)).unwrap_or_default();
     let text = String::from_utf8_lossy(beginning);
     let cut = bytes.len() > beginning.len();
-    let mut text = preview(&text, chars_max);
+    let mut text = preview(&text, chars_max).into_owned();
     if cut && !text.ends_with('…') {
         text.push('…');
     }

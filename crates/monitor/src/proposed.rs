@@ -3,9 +3,9 @@
 use aegx::{Digest, Principal};
 use model::{Caller, Effect, EffectKind, Objection, Profile, Taint, TaintTag};
 use policy::{Confirmed, Facts, Sinks, Targets};
-use serde_json::{Value, json};
 
 use crate::provenance::Traced;
+use crate::record::{JudgedBy, JudgedSinks};
 use crate::risk::{Level, Observation};
 use crate::session::Session;
 use crate::target;
@@ -86,26 +86,26 @@ impl Proposed {
         }
     }
 
-    /// The same facts, for the record: what is judged can be judged again from it.
-    pub(crate) fn facts_json(&self) -> Value {
+    /// The same facts, for the record.
+    pub(crate) fn judged_by(&self) -> JudgedBy<'_> {
         let sinks = self.sinks();
-        json!({
-            "confirmed": self.confirmed.as_str(),
-            "door": self.who.door.as_str(),
-            "over_budget": self.over_budget.is_some(),
-            "principal": self.principal.as_str(),
-            "profile": self.profile.as_str(),
-            "risk": self.risk as u8,
-            "sinks": {
-                "foreign_secret": sinks.foreign_secret,
-                "untrusted_content": sinks.untrusted_content,
-                "untrusted_destination": sinks.untrusted_destination,
-                "untrusted_target": sinks.untrusted_target,
+        JudgedBy {
+            confirmed: self.confirmed.as_str(),
+            door: self.who.door.as_str(),
+            over_budget: self.over_budget.is_some(),
+            principal: self.principal.as_str(),
+            profile: self.profile.as_str(),
+            risk: self.risk as u8,
+            sinks: JudgedSinks {
+                foreign_secret: sinks.foreign_secret,
+                untrusted_content: sinks.untrusted_content,
+                untrusted_destination: sinks.untrusted_destination,
+                untrusted_target: sinks.untrusted_target,
             },
-            "taint": self.taint.iter_names().collect::<Vec<_>>(),
-            "taint_permille": self.taint_permille,
-            "targets": self.targets.iter().map(policy::Target::as_str).collect::<Vec<_>>(),
-        })
+            taint: self.taint.iter_names().collect(),
+            taint_permille: self.taint_permille,
+            targets: self.targets.iter().map(policy::Target::as_str).collect(),
+        }
     }
 
     /// What the tracing of values found, as the policy sees it.

@@ -1,9 +1,12 @@
 //! The records of a call, with everything that was judged and nothing that is too long.
 
+use std::borrow::Cow;
+
 use aegx::{Digest, Principal, RecordType};
-use evidence::{Content, NewRecord};
+use evidence::{Content, NewRecord, RecordError};
 use model::ipc::ActionName;
 use model::{Caller, EffectKind, Kind, Objection, Profile, Source, Taint, TaintTag};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::output::Output;
@@ -42,55 +45,122 @@ pub(crate) fn heard(who: &Caller, label: &TaintTag, text: &str, flagged: bool) -
 }
 
 /// What was decided of a call. It opens the call's entry if the call happens.
-pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> NewRecord {
+///
+/// # Errors
+/// If it cannot be written down.
+pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord, RecordError> {
     let kind = proposed.kind();
-    let sinks = proposed
-        .traced()
-        .sinks
-        .iter()
-        .take(SINKS_MAX)
-        .map(|it| json!({ "atom": it.atom, "label": it.label.word(), "param": it.param }));
-    let content = json!({
-        "action_sha256": proposed.digest().to_hex().as_str(),
-        "args": preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX),
-        "decision": ruling.decision().as_str(),
-        "effect": kind.as_str(),
-        "facts": proposed.facts_json(),
-        "objections": objections(ruling.objections()),
-        "rule": ruling.rule(),
-        "sinks": sinks.collect::<Vec<_>>(),
-        "tool": proposed.understood().tool(),
-    });
-    NewRecord {
+    let sinks = proposed.traced().sinks.iter().take(SINKS_MAX);
+    let content = Content::text(&Decided {
+        action_sha256: proposed.digest().to_hex().as_str(),
+        args: preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX),
+        decision: ruling.decision().as_str(),
+        effect: kind.as_str(),
+        facts: proposed.judged_by(),
+        objections: objections(ruling.objections()),
+        rule: ruling.rule(),
+        sinks: sinks
+            .map(|it| TracedSink { atom: &it.atom, label: it.label.word(), param: &it.param })
+            .collect(),
+        tool: proposed.understood().tool(),
+    })?;
+    Ok(NewRecord {
         taint: proposed.taint(),
         parents: proposed.parents(),
         ..of(proposed.who(), record_type(kind), kind.as_str(), proposed.principal(), content)
-    }
+    })
 }
 
 /// How a call that happened ended.
+///
+/// # Errors
+/// If it cannot be written down.
 pub(crate) fn outcome(
     who: &Caller,
     kind: EffectKind,
     output: &Output,
     tag: Option<&TaintTag>,
     withheld: &[Objection],
-) -> NewRecord {
-    let content = json!({
-        "bytes": output.body.len(),
-        "origin": tag.map(|it| it.origin.as_str()),
-        "preview": preview(&output.body, PREVIEW_CHARS_MAX),
-        "sha256": Digest::of(output.body.as_bytes()).to_hex().as_str(),
-        "status": output.status.as_str(),
-        "withheld": objections(withheld),
-    });
+) -> Result<NewRecord, RecordError> {
+    let content = Content::text(&Ended {
+        bytes: output.body.len(),
+        origin: tag.map(|it| it.origin.as_str()),
+        preview: preview(&output.body, PREVIEW_CHARS_MAX),
+        sha256: Digest::of(output.body.as_bytes()).to_hex().as_str(),
+        status: output.status.as_str(),
+        withheld: objections(withheld),
+    })?;
     let taint = tag.map_or(Taint::NONE, |it| it.taint);
     let parents = tag.and_then(|it| Digest::from_hex(it.record.as_bytes())).into_iter().collect();
-    NewRecord {
+    Ok(NewRecord {
         taint,
         parents,
         ..of(who, RecordType::ToolResult, kind.as_str(), Principal::Tool, content)
-    }
+    })
+}
+
+/// The content of a decision. Here and below, fields stand in the order of their names: so they are
+/// stored, and nothing need be sorted.
+#[derive(Serialize)]
+struct Decided<'a> {
+    action_sha256: &'a str,
+    args: Cow<'a, str>,
+    decision: &'a str,
+    effect: &'a str,
+    facts: JudgedBy<'a>,
+    objections: Vec<Objected<'a>>,
+    rule: &'a str,
+    sinks: Vec<TracedSink<'a>>,
+    tool: &'a str,
+}
+
+#[derive(Serialize)]
+struct TracedSink<'a> {
+    atom: &'a str,
+    label: String,
+    param: &'a str,
+}
+
+#[derive(Serialize)]
+struct Ended<'a> {
+    bytes: usize,
+    origin: Option<&'a str>,
+    preview: Cow<'a, str>,
+    sha256: &'a str,
+    status: &'a str,
+    withheld: Vec<Objected<'a>>,
+}
+
+#[derive(Serialize)]
+struct Objected<'a> {
+    code: &'a str,
+    decision: &'a str,
+    rule: &'a str,
+    why: Cow<'a, str>,
+}
+
+/// The facts of a call: what was judged can be judged again from them.
+#[derive(Serialize)]
+pub(crate) struct JudgedBy<'a> {
+    pub(crate) confirmed: &'a str,
+    pub(crate) door: &'a str,
+    pub(crate) over_budget: bool,
+    pub(crate) principal: &'a str,
+    pub(crate) profile: &'a str,
+    pub(crate) risk: u8,
+    pub(crate) sinks: JudgedSinks,
+    pub(crate) taint: Vec<&'a str>,
+    pub(crate) taint_permille: u16,
+    pub(crate) targets: Vec<&'a str>,
+}
+
+/// What the tracing of values found.
+#[derive(Serialize)]
+pub(crate) struct JudgedSinks {
+    pub(crate) foreign_secret: bool,
+    pub(crate) untrusted_content: bool,
+    pub(crate) untrusted_destination: bool,
+    pub(crate) untrusted_target: bool,
 }
 
 /// Something that was turned away before it could be judged, with everything that is wrong with it.
@@ -124,16 +194,14 @@ pub(crate) fn by_person(who: &Caller, kind: &'static str, content: Value) -> New
     of(who, RecordType::GuardDecision, kind, Principal::User, content)
 }
 
-fn objections(objections: &[Objection]) -> Vec<Value> {
+fn objections(objections: &[Objection]) -> Vec<Objected<'_>> {
     let listed = objections.iter().take(OBJECTIONS_MAX);
     listed
-        .map(|it| {
-            json!({
-                "code": it.code,
-                "decision": it.decision.as_str(),
-                "rule": it.rule,
-                "why": preview(&it.for_person, PREVIEW_CHARS_MAX),
-            })
+        .map(|it| Objected {
+            code: &it.code,
+            decision: it.decision.as_str(),
+            rule: &it.rule,
+            why: preview(&it.for_person, PREVIEW_CHARS_MAX),
         })
         .collect()
 }
@@ -143,7 +211,7 @@ fn of(
     record_type: RecordType,
     kind: &'static str,
     principal: Principal,
-    content: Value,
+    content: impl Into<Content>,
 ) -> NewRecord {
     let mut meta = Map::new();
     meta.insert("user".to_owned(), who.user.as_str().into());
@@ -156,7 +224,7 @@ fn of(
         session: Some(who.session.clone()),
         agent: Some(who.agent.clone()),
         meta,
-        content: Content::Json(content),
+        content: content.into(),
     }
 }
 

@@ -6,7 +6,7 @@ mod lost;
 use std::sync::Arc;
 
 use aegx::{Digest, Principal};
-use model::{Caller, Decision, Flow, Objection, Profile, SessionId, Taint, TaintTag, Trust};
+use model::{Caller, Decision, Objection, Profile, SessionId, Taint, TaintTag, Trust};
 use policy::Confirmed;
 
 use crate::admission::Admission;
@@ -255,10 +255,10 @@ impl Session {
         };
         change.provenance = Some(self.ledger.returned(
             &asked.call.call,
-            &Flow { output, ..(**flow).clone() },
+            output,
             &asked.act,
             Body::Text(inspected.seen()),
-            &orders_to_assistant,
+            &|text| inspected.orders_in(text),
             &inspected.output.fields_from,
         ));
         self.take_all_but_provenance(&change);

@@ -99,7 +99,7 @@ impl Session {
         let act = Act::of(tool, &flow);
         let none = BTreeMap::new();
         self.keep(|it| {
-            it.returned(&call, &flow, &act, Body::Text(text), &orders_to_assistant, &none)
+            it.returned(&call, flow.output, &act, Body::Text(text), &orders_to_assistant, &none)
         });
     }
 

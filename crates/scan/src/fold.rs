@@ -20,7 +20,9 @@ impl Folded {
         let mut rest = text;
         let mut at = 0;
         while !rest.is_empty() {
-            let plain = rest.bytes().position(|it| !it.is_ascii()).unwrap_or(rest.len());
+            let wide =
+                if rest.is_ascii() { None } else { rest.bytes().position(|it| !it.is_ascii()) };
+            let plain = wide.unwrap_or(rest.len());
             let (ascii, other) = rest.split_at_checked(plain).unwrap_or((rest, ""));
             folded.ascii(ascii.as_bytes(), at);
             at += ascii.len();

@@ -11,7 +11,7 @@ use monitor::provenance::Catalogue;
 use monitor::{Heard, Monitor};
 use serde_json::json;
 
-use super::load::{self, Load};
+use super::load::{self, Doing, Load};
 use super::setup::{self, Gate};
 use crate::evidence::machine::Machine;
 use crate::output;
@@ -66,6 +66,8 @@ struct Measured {
     seconds: f64,
     p50_us: f64,
     p99_us: f64,
+    read_us: f64,
+    send_us: f64,
     bytes_per_session: Option<u64>,
     fresh_us: f64,
     seen_us: f64,
@@ -99,8 +101,9 @@ fn measure(args: &Args, work: &Path) -> Result<Measured, Failure> {
         .collect::<Result<_, _>>()?;
     let grown = before.zip(resident_bytes()).map(|(before, after)| after.saturating_sub(before));
     spinner.finish_and_clear();
-    let (seconds, mut times) = drive(args, &gate.monitor, &load, &sessions)?;
-    times.sort_unstable();
+    let (seconds, calls) = drive(args, &gate.monitor, &load, &sessions)?;
+    let times = sorted(calls.iter());
+    let of = |wanted: Doing| sorted(calls.iter().filter(|(doing, _)| *doing == wanted));
     let (fresh_us, seen_us) = compare(args, &gate, &load)?;
     gate.close()?;
     Ok(Measured {
@@ -108,22 +111,30 @@ fn measure(args: &Args, work: &Path) -> Result<Measured, Failure> {
         seconds,
         p50_us: percentile(&times, 0.50),
         p99_us: percentile(&times, 0.99),
+        read_us: percentile(&of(Doing::Reads), 0.50),
+        send_us: percentile(&of(Doing::Sends), 0.50),
         bytes_per_session: grown.map(|it| it / args.sessions),
         fresh_us,
         seen_us,
     })
 }
 
-/// Calls from all callers. Gives seconds, and nanoseconds of each call.
+fn sorted<'a>(calls: impl Iterator<Item = &'a (Doing, u64)>) -> Vec<u64> {
+    let mut times: Vec<u64> = calls.map(|(_, nanoseconds)| *nanoseconds).collect();
+    times.sort_unstable();
+    times
+}
+
+/// Calls from all callers. Gives seconds, and what each call did in how many nanoseconds.
 fn drive(
     args: &Args,
     monitor: &Monitor,
     load: &Load,
     sessions: &[Caller],
-) -> Result<(f64, Vec<u64>), Failure> {
+) -> Result<(f64, Vec<(Doing, u64)>), Failure> {
     let next = AtomicU64::new(0);
     let start = Instant::now();
-    let work = || -> Result<Vec<u64>, Failure> {
+    let work = || -> Result<Vec<(Doing, u64)>, Failure> {
         let mut times = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -164,10 +175,9 @@ fn compare(args: &Args, gate: &Gate, load: &Load) -> Result<(f64, f64), Failure>
         number += 1;
     }
     let median = |who: &Caller| -> Result<f64, Failure> {
-        let times = (0..COMPARED_CALLS).map(|it| load.call(&gate.monitor, who, it));
-        let mut times = times.collect::<Result<Vec<_>, _>>()?;
-        times.sort_unstable();
-        Ok(percentile(&times, 0.50))
+        let calls = (0..COMPARED_CALLS).map(|it| load.call(&gate.monitor, who, it));
+        let calls = calls.collect::<Result<Vec<_>, _>>()?;
+        Ok(percentile(&sorted(calls.iter()), 0.50))
     };
     // Once for warmth, then alternately.
     median(&fresh)?;
@@ -215,6 +225,8 @@ fn print(args: &Args, measured: &Measured) {
             "per_second": rate,
             "p50_us": p50_us,
             "p99_us": p99_us,
+            "read_p50_us": measured.read_us,
+            "send_p50_us": measured.send_us,
             "sessions": args.sessions,
             "callers": callers(args),
             "payload": args.payload,
@@ -241,6 +253,12 @@ fn print(args: &Args, measured: &Measured) {
     let callers = output::count(callers(args), "caller");
     output::line(&format!("gate      {rate:.0} calls/s, {how}, {callers}"));
     output::line(&format!("          p50 {p50_us:.0} µs, p99 {p99_us:.0} µs a call"));
+    output::line(&format!(
+        "          p50 {:.0} µs to read {bytes} bytes, {:.0} µs to send them",
+        measured.read_us,
+        measured.send_us,
+        bytes = args.payload,
+    ));
     if let Some(bytes) = measured.bytes_per_session {
         output::line(&format!("memory    {bytes} bytes an idle session"));
     }

@@ -10,11 +10,25 @@ use crate::run::Failure;
 
 /// What one caller does over and over.
 pub(crate) struct Load {
-    /// What a reading gives back.
+    /// What is read and sent, but for its number.
     text: String,
-    /// The arguments of a sending.
-    send: Vec<u8>,
     read: Vec<u8>,
+}
+
+/// What one call of the load does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    /// It reads the payload.
+    Reads,
+    /// It sends the payload.
+    Sends,
+}
+
+impl Doing {
+    /// Reading and sending take turns.
+    fn nth(number: u64) -> Self {
+        if number.is_multiple_of(2) { Self::Reads } else { Self::Sends }
+    }
 }
 
 impl Load {
@@ -22,10 +36,9 @@ impl Load {
     pub(crate) fn new(bytes: usize) -> Self {
         // Words, not one long letter: an atom is looked for in every one of them.
         let words = "The minutes of the meeting on the harbour wall were read and agreed to. ";
-        let text: String = words.chars().cycle().take(bytes).collect();
-        let send = json!({ "recipient": "ann@example.org", "subject": "Minutes", "body": text });
+        let text = words.chars().cycle().take(bytes).collect();
         let read = json!({ "query": "minutes" });
-        Self { text, send: send.to_string().into_bytes(), read: read.to_string().into_bytes() }
+        Self { text, read: read.to_string().into_bytes() }
     }
 
     /// One call through the whole gate, and how long it took in nanoseconds.
@@ -34,18 +47,31 @@ impl Load {
         monitor: &Monitor,
         who: &Caller,
         number: u64,
-    ) -> Result<u64, Failure> {
-        let (tool, args, output) = if number.is_multiple_of(2) {
-            ("search_notes", &self.read, &self.text)
-        } else {
-            ("send_message", &self.send, &String::new())
+    ) -> Result<(Doing, u64), Failure> {
+        // No payload is like another: what was seen before is not read again.
+        let text = self.numbered(number);
+        let doing = Doing::nth(number);
+        let (tool, args, output) = match doing {
+            Doing::Reads => ("search_notes", self.read.clone(), text.as_str()),
+            Doing::Sends => ("send_message", sent(&text), ""),
         };
         let executor = NoOp { output };
+        let asked = Asked::Tool(RawCall { tool, args: &args });
         let begun = Instant::now();
-        let asked = Asked::Tool(RawCall { tool, args });
         monitor.run(who, &asked, &executor).map_err(Failure::unable)?;
-        Ok(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        Ok((doing, u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)))
     }
+
+    fn numbered(&self, number: u64) -> String {
+        let mut text = format!("Meeting number {number}. {}", self.text);
+        text.truncate(text.floor_char_boundary(self.text.len()));
+        text
+    }
+}
+
+fn sent(text: &str) -> Vec<u8> {
+    let args = json!({ "recipient": "ann@example.org", "subject": "Minutes", "body": text });
+    args.to_string().into_bytes()
 }
 
 /// Does nothing and gives back what it was told to.

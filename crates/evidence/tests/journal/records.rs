@@ -52,6 +52,30 @@ fn long_content_goes_to_a_blob_that_is_there_before_the_record() {
 }
 
 #[test]
+fn content_as_text_is_stored_like_the_value_that_it_prints() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = open(dir.path());
+    let long = format!("{{\"b\":\"{}\",\"a\":1}}", "x".repeat(INLINE_BYTES_MAX));
+    let texts = [r#"{"a":[1,"é"],"b":null}"#, r#"{"b":1, "a":2}"#, "\"e\u{301}\"", &long];
+    for text in texts {
+        let content = Content::Text(text.as_bytes().to_vec());
+        journal.append(NewRecord { content, ..numbered(0) }).unwrap();
+        journal.append(record("s", serde_json::from_str(text).unwrap())).unwrap();
+    }
+    for bad in ["{", "1.5", "", "[1] 2"] {
+        let content = Content::Text(bad.as_bytes().to_vec());
+        assert!(journal.append(NewRecord { content, ..numbered(0) }).is_err(), "{bad}");
+    }
+    journal.close().unwrap();
+    let lines = lines(dir.path());
+    assert_eq!(lines.len(), 2 * texts.len());
+    for pair in lines.chunks(2) {
+        assert_eq!(pair[0].pointer("/payload"), pair[1].pointer("/payload"));
+    }
+    assert_sound(dir.path());
+}
+
+#[test]
 fn the_same_content_twice_gives_two_ids() {
     let dir = tempfile::tempdir().unwrap();
     let journal = open(dir.path());

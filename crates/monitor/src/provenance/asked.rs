@@ -130,15 +130,17 @@ fn participle(word: &str) -> Option<&'static Verb> {
 
 /// The verb of `word`, in its base form or as `-ing`.
 pub(super) fn verb_of(word: &str) -> Option<&'static Verb> {
-    let exact = verb;
-    exact(word).or_else(|| {
-        let stem = word.strip_suffix("ing")?;
-        exact(stem).or_else(|| exact(&format!("{stem}e"))).or_else(|| {
-            // `running`, `cancelling`: the last letter stands twice.
-            let mut chars = stem.chars();
-            let last = chars.next_back()?;
-            chars.as_str().ends_with(last).then(|| exact(chars.as_str()))?
-        })
+    verb(word).or_else(|| verb_of_gerund(word))
+}
+
+/// The verb of a form in `-ing`.
+pub(super) fn verb_of_gerund(word: &str) -> Option<&'static Verb> {
+    let stem = word.strip_suffix("ing")?;
+    verb(stem).or_else(|| verb(&format!("{stem}e"))).or_else(|| {
+        // `running`, `cancelling`: the last letter stands twice.
+        let mut chars = stem.chars();
+        let last = chars.next_back()?;
+        chars.as_str().ends_with(last).then(|| verb(chars.as_str()))?
     })
 }
 
@@ -153,8 +155,8 @@ pub(super) fn is_thing(word: &str) -> bool {
 
 /// `files` → `file`, `activities` stays: good enough to compare nouns by.
 pub(super) fn singular(word: &str) -> &str {
-    match word.strip_suffix('s') {
-        Some(stem) if stem.len() >= 3 && !stem.ends_with('s') => stem,
+    match word.as_bytes() {
+        [_, _, .., last, b's'] if *last != b's' => word.strip_suffix('s').unwrap_or(word),
         _ => word,
     }
 }

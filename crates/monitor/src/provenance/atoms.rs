@@ -40,29 +40,59 @@ const NUMBER_DIGITS_MIN: usize = 7;
 pub(super) fn atoms(text: &str) -> Vec<Atom> {
     let text = clean(text);
     let mut found = Vec::new();
-    scan(&text, &mut found);
+    let mut long = Vec::new();
+    scan(&text, &mut found, |it| long.push(it));
     if let Some(plain) = decode::spoken(&text) {
-        scan(&plain, &mut found);
+        scan(&plain, &mut found, |_| {});
     }
-    let raw = Tokens { rest: Some(&text) };
-    for token in raw.filter(|it| it.len() >= decode::HIDDEN_CHARS_MIN) {
+    for token in long {
         if found.len() >= ATOMS_PER_TEXT_MAX {
             break;
         }
-        decode::hidden(token).iter().for_each(|plain| scan(plain, &mut found));
+        decode::hidden(token).iter().for_each(|plain| scan(plain, &mut found, |_| {}));
     }
     found.truncate(ATOMS_PER_TEXT_MAX);
     found
 }
 
-/// Where a token ends. A `match`, because every character of every text passes here.
-#[inline]
+/// Where a token ends.
 fn is_cut(it: char) -> bool {
     match it {
         '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | ';' | '|' => true,
         '“' | '”' | '‘' | '’' | '«' | '»' => true,
         _ => it.is_whitespace(),
     }
+}
+
+/// What each byte means for the tokens. A table, because every byte of every text passes here.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut at = 0_u8;
+    loop {
+        let class = match at {
+            b'"' | b'\'' | b'`' | b'<' | b'>' | b'(' | b')' | b'[' | b']' | b'{' | b'}' => CUT,
+            b',' | b';' | b'|' | b' ' | b'\t'..=b'\r' => CUT,
+            b'0'..=b'9' | b'@' | b'.' | b'/' | b'\\' | b':' | b'=' | b'%' => TELLING,
+            128.. => BEYOND_ASCII,
+            _ => 0,
+        };
+        #[expect(clippy::indexing_slicing, reason = "a byte is a place among 256")]
+        {
+            classes[at as usize] = class;
+        }
+        match at.checked_add(1) {
+            Some(next) => at = next,
+            None => break classes,
+        }
+    }
+};
+const CUT: u8 = 1;
+/// Without one of these nothing is or begins an atom.
+const TELLING: u8 = 2;
+const BEYOND_ASCII: u8 = 4;
+
+fn class(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or(BEYOND_ASCII)
 }
 
 /// The pieces of a text between cuts, as `split` would give them.
@@ -75,28 +105,54 @@ impl<'a> Iterator for Tokens<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let rest = self.rest?;
-        // Byte by byte as long as the text is plain.
-        let odd = |it: u8| !it.is_ascii() || is_cut(char::from(it));
-        let plain = rest.bytes().position(odd).unwrap_or(rest.len());
-        let (token, after) = match rest.as_bytes().get(plain) {
-            Some(it) if it.is_ascii() => rest.split_at_checked(plain)?,
-            Some(_) => rest.split_at_checked(rest.find(is_cut).unwrap_or(rest.len()))?,
-            None => (rest, ""),
-        };
-        let mut after = after.chars();
-        self.rest = after.next().map(|_| after.as_str());
-        Some(token)
+        self.next_classed().map(|(token, _)| token)
     }
 }
 
-fn scan(text: &str, found: &mut Vec<Atom>) {
+impl<'a> Tokens<'a> {
+    /// The next token, and whether something in it is telling.
+    fn next_classed(&mut self) -> Option<(&'a str, bool)> {
+        let rest = self.rest?;
+        let mut all = 0;
+        // Byte by byte as long as the text is plain.
+        let odd = |it: u8| {
+            let class = class(it);
+            all |= class;
+            class & (CUT | BEYOND_ASCII) != 0
+        };
+        let plain = rest.bytes().position(odd).unwrap_or(rest.len());
+        let (token, after) = if all & BEYOND_ASCII == 0 {
+            rest.split_at_checked(plain)?
+        } else {
+            let split = rest.split_at_checked(rest.find(is_cut).unwrap_or(rest.len()))?;
+            all |= if is_plain(split.0) { 0 } else { TELLING };
+            split
+        };
+        let mut after = after.chars();
+        self.rest = after.next().map(|_| after.as_str());
+        Some((token, all & TELLING != 0))
+    }
+
+    fn left(&self) -> Option<usize> {
+        self.rest.map(str::len)
+    }
+}
+
+/// Finds the atoms that stand in `text` plainly, and shows every token to `seen` that is long enough to
+/// be something in another spelling.
+fn scan<'a>(text: &'a str, found: &mut Vec<Atom>, mut seen: impl FnMut(&'a str)) {
     let mut rest = Tokens { rest: Some(text) };
     loop {
         let from = rest.clone();
-        let Some(first) = rest.next() else { return };
+        let Some((first, telling)) = rest.next_classed() else { return };
+        if first.len() >= decode::HIDDEN_CHARS_MIN {
+            seen(first);
+        }
         // Most words are plain: they cannot be or begin an atom.
-        let first = if is_plain(first) { continue } else { trim(first) };
+        if !telling {
+            continue;
+        }
+        let first = trim(first);
         if is_plain(first) {
             continue;
         }
@@ -106,7 +162,10 @@ fn scan(text: &str, found: &mut Vec<Atom>) {
         match grouped(from) {
             Some((joined, left)) => {
                 found.push(account(&joined));
-                rest = left;
+                while rest.left() > left.left() {
+                    let group = rest.next();
+                    group.filter(|it| it.len() >= decode::HIDDEN_CHARS_MIN).map(&mut seen);
+                }
             }
             None => found.extend(classify(first)),
         }
@@ -114,8 +173,7 @@ fn scan(text: &str, found: &mut Vec<Atom>) {
 }
 
 fn is_plain(token: &str) -> bool {
-    let telling = |it| matches!(it, b'0'..=b'9' | b'@' | b'.' | b'/' | b'\\' | b':' | b'=' | b'%');
-    !token.bytes().any(telling)
+    !token.bytes().any(|it| class(it) & TELLING != 0)
 }
 
 fn trim(token: &str) -> &str {

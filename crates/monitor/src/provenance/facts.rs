@@ -14,7 +14,7 @@ use super::atoms::{self, Kind, is_ending};
 use super::hash::Key;
 use super::mentions::{capitals, telling_words};
 use super::norm::{PHRASE_WORDS_MAX, fold, hashed, phrase, prefixes, word_key, words};
-use super::segments::{is_order, segments, sentences};
+use super::segments::{is_order, orders, segments};
 use super::structure::{Body, Field, Row, Shape, read};
 use super::user::is_telling;
 use super::words::STOP;
@@ -26,6 +26,8 @@ pub type Scan<'a> = &'a dyn Fn(&str) -> Vec<Range<usize>>;
 pub(super) const ROW_KEYS_MAX: usize = 65_536;
 /// Marked phrases that are kept of one output.
 const MARKED_KEYS_MAX: usize = 65_536;
+/// The longest argument that can name a place, in bytes.
+const PLACE_BYTES_MAX: usize = 512;
 /// How much of a name is shown to people, in characters.
 const SHOWN_CHARS_MAX: usize = 60;
 
@@ -109,8 +111,9 @@ pub(super) fn of_output(
     // The user may name the place by the tool's word for it: `at the doorbell`.
     let places = act.words.iter().filter(|it| it.len() > 3 && trust == Trust::Untrusted);
     seen.args.extend(places.map(|it| word_key(singular(it))));
-    for (name, value) in call.args() {
-        seen.note_arg(name, value, 0);
+    // What the call named counts for the rows that it fetched.
+    if !seen.rows.is_empty() {
+        call.args().iter().for_each(|(name, value)| seen.note_arg(name, value, 0));
     }
     seen
 }
@@ -130,6 +133,12 @@ impl Seen {
             Value::String(text) => {
                 let asks =
                     super::acts::name_words(name).iter().any(|it| SEARCHES.contains(&it.as_str()));
+                // A longer text is what is written or sent: it names no place. Its addresses count, for
+                // they may have lured the call.
+                if text.len() > PLACE_BYTES_MAX {
+                    self.note_atoms(text);
+                    return;
+                }
                 if !asks {
                     self.args.extend(phrase(text));
                     // `README` is `README.md`.
@@ -138,10 +147,7 @@ impl Seen {
                         stem.filter(|(_, end)| is_ending(&fold(end)))
                             .and_then(|(stem, _)| phrase(stem)),
                     );
-                    for atom in atoms::atoms(text) {
-                        self.args.push(atom.key);
-                        self.args.extend(atom.host);
-                    }
+                    self.note_atoms(text);
                 }
                 let folded = fold(text);
                 let telling = words(&folded).filter(|it| is_telling(it)).map(|it| word_key(&it));
@@ -158,6 +164,14 @@ impl Seen {
         }
         self.args.truncate(ROW_KEYS_MAX);
         self.arg_words.truncate(ROW_KEYS_MAX);
+    }
+
+    fn note_atoms(&mut self, text: &str) {
+        for atom in atoms::atoms(text) {
+            self.args.push(atom.key);
+            self.args.extend(atom.host);
+        }
+        self.args.truncate(ROW_KEYS_MAX);
     }
 }
 
@@ -253,7 +267,7 @@ impl Facts {
                 let ids = folded.split_whitespace().filter(|it| digit(it));
                 self.mentioned.extend(ids.filter_map(phrase));
             }
-            for sentence in sentences(part.text).filter(|it| is_order(it)) {
+            for sentence in orders(part.text, &folded) {
                 mark(sentence, &mut self.ordered);
                 self.asked.add(&Asked::of(sentence));
             }
@@ -342,11 +356,18 @@ fn shown_args(call: &Call) -> String {
 
 /// A text for people: one line, not too long.
 pub(super) fn shorten(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= SHOWN_CHARS_MAX {
-        return line;
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        // No more is needed to see that it is too long.
+        if line.chars().nth(SHOWN_CHARS_MAX).is_some() {
+            let mut short: String = line.chars().take(SHOWN_CHARS_MAX - 1).collect();
+            short.push('…');
+            return short;
+        }
     }
-    let mut short: String = line.chars().take(SHOWN_CHARS_MAX.saturating_sub(1)).collect();
-    short.push('…');
-    short
+    line
 }

@@ -12,7 +12,12 @@ const WEIGHT_MIN: f64 = 0.25;
 #[must_use]
 pub fn orders_to_assistant(text: &str) -> Vec<Range<usize>> {
     let findings = instructions(text);
-    match verdict(&findings) {
+    orders(&findings, verdict(&findings))
+}
+
+/// The places of `findings`, which together come to `verdict`.
+pub(crate) fn orders(findings: &[Finding], verdict: Verdict) -> Vec<Range<usize>> {
+    match verdict {
         Verdict::Clean => Vec::new(),
         Verdict::Suspicious | Verdict::Injection => {
             let strong = |it: &&Finding| it.weight >= WEIGHT_MIN;

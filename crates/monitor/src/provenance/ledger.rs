@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use model::{Call, Flow, Source};
+use model::{Call, Source, Trust};
 use serde::{Deserialize, Serialize};
 
 use super::acts::Act;
@@ -134,17 +134,18 @@ impl Ledger {
         self.take(change)
     }
 
-    /// Takes in what a call gave back. `fields_from` says who wrote a field, where the host knows it.
+    /// Takes in what a call gave back, which is believed so far as `trust` says. `fields_from` says who
+    /// wrote a field, where the host knows it.
     pub fn returned(
         &mut self,
         call: &Call,
-        flow: &Flow,
+        trust: Trust,
         act: &Act,
         body: Body<'_>,
         scan: Scan<'_>,
         fields_from: &BTreeMap<String, Source>,
     ) -> Delta {
-        let seen = facts::of_output(call, act, flow.output, body, scan, fields_from);
+        let seen = facts::of_output(call, act, trust, body, scan, fields_from);
         self.take(Change::Seen(seen))
     }
 

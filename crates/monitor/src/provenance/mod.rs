@@ -38,6 +38,7 @@ mod yamlish;
 pub use acts::Act;
 pub use catalogue::{CATALOGUE_BYTES_MAX, Catalogue, CatalogueError, Trusted};
 pub use facts::Scan;
+pub(crate) use flags::orders;
 pub use flags::orders_to_assistant;
 pub use infer::infer;
 pub use ledger::{Delta, INDEX_KEYS_MAX, Ledger, ROWS_KEPT_MAX};

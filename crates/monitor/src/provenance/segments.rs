@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::asked::verb_of;
 use super::norm::{fold, words};
-use super::words::{INFINITIVES, JOINTS, NAMES, OPENINGS, READS, requests};
+use super::words::{INFINITIVES, JOINTS, NAMES, OPENINGS, READS, has_request};
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,15 +110,31 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
 
 /// Does the sentence ask its reader to do something?
 pub(super) fn is_order(sentence: &str) -> bool {
-    let folded = fold(sentence);
+    is_order_folded(sentence, &fold(sentence))
+}
+
+/// The same, where the sentence is folded already.
+fn is_order_folded(sentence: &str, folded: &str) -> bool {
     // `fix/12-last-line` is a name.
-    if folded.split_whitespace().nth(2).is_none() || is_contact(&folded) {
+    if folded.split_whitespace().nth(2).is_none() {
         return false;
     }
     // An imperative opens its clause; in some languages the verb closes it.
-    has_request(&folded)
+    let orders = has_request(folded)
         || has_capital_order(sentence)
-        || folded.split([':', ',', '-', '(', '*', '>']).any(is_ordering)
+        || folded.split([':', ',', '-', '(', '*', '>']).any(is_ordering);
+    orders && !is_contact(folded)
+}
+
+/// The sentences of `text` that give orders; `folded` is the whole text, folded.
+pub(super) fn orders<'a>(text: &'a str, folded: &'a str) -> impl Iterator<Item = &'a str> {
+    // Plain text has its sentences at the same places when it is folded.
+    let same = text.is_ascii() && text.len() == folded.len();
+    let mut beside = sentences(if same { folded } else { "" });
+    sentences(text).filter(move |it| match beside.next() {
+        Some(folded) => is_order_folded(it, folded),
+        None => is_order(it),
+    })
 }
 
 /// Does the clause open with an imperative, or close with an infinitive?
@@ -143,6 +159,10 @@ fn is_imperative(word: &str) -> bool {
 
 /// A verb with a capital within a line begins a sentence, even if the one before it had no end.
 fn has_capital_order(sentence: &str) -> bool {
+    // Most sentences have no capital but their first letter.
+    if sentence.is_ascii() && !sentence.bytes().skip(1).any(|it| it.is_ascii_uppercase()) {
+        return false;
+    }
     let later = sentence.split_whitespace().skip(1).filter(|it| it.starts_with(char::is_uppercase));
     later.filter(|it| it.chars().all(char::is_alphabetic)).any(|it| {
         let word = fold(it);
@@ -171,25 +191,6 @@ fn is_contact(folded: &str) -> bool {
         before = word;
     }
     reach && words(folded).filter(|it| is_imperative(it)).nth(1).is_none()
-}
-
-/// Does `folded` hold the phrase of a request, at the limits of words?
-fn has_request(folded: &str) -> bool {
-    let mut rest = folded;
-    while let Some((_, from)) =
-        rest.find(char::is_alphanumeric).and_then(|it| rest.split_at_checked(it))
-    {
-        let end = from.find(|it: char| !it.is_alphanumeric()).unwrap_or(from.len());
-        let Some((word, after)) = from.split_at_checked(end) else { return false };
-        let asks = |phrase: &&str| {
-            from.strip_prefix(phrase).is_some_and(|it| !it.starts_with(char::is_alphanumeric))
-        };
-        if requests(word).iter().any(asks) {
-            return true;
-        }
-        rest = after;
-    }
-    false
 }
 
 fn is_number(word: &str) -> bool {

@@ -64,6 +64,8 @@ impl Row {
 pub(super) fn read(body: Body<'_>, document: bool) -> Vec<Row> {
     let mut rows = Vec::new();
     match body {
+        // Nothing is said, so there is nothing to remember.
+        Body::Text(text) if text.trim_start().is_empty() => {}
         Body::Json(value) if !document => walk(value, "", &mut rows, 0),
         Body::Json(value) => rows.push(prose(&value.to_string())),
         Body::Text(text) if document || text.len() > STRUCTURE_BYTES_MAX => rows.push(prose(text)),

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::asked::{Asked, singular, verb_of};
+use super::asked::{Asked, singular, verb_of, verb_of_gerund};
 use super::atoms::{self, Kind};
 use super::bits::Bits;
 use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, hashed, phrases, word_key, words};
 use super::segments::sentences;
 use super::words::{
-    ACCOUNTS, DOUBTS, FOLLOWING, GENERIC, GUIDES, LINKS, List, MAILS, PERSONS, SAYING, SETS, STOP,
-    TASKS,
+    ACCOUNTS, DOUBTS, FOLLOWING, GENERIC, GUIDES, Known, LINKS, List, MAILS, PERSONS, SAYING, SETS,
+    STOP, TASKS,
 };
 
 /// The longest text of a person that is read word by word, in bytes; of the rest only atoms count.
@@ -175,8 +175,11 @@ fn asks_for_address<S: AsRef<str>>(all: &[S]) -> bool {
 
 /// Does the word tell one thing from another?
 pub(super) fn is_telling(word: &str) -> bool {
+    let known = Known::of(word);
     let one = singular(word);
-    word.chars().nth(1).is_some() && !STOP.has(word) && !GENERIC.has(one) && verb_of(word).is_none()
+    let generic = if one == word { known.is_in(&GENERIC) } else { GENERIC.has(one) };
+    let dull = generic || known.is_in(&STOP) || known.verb().is_some();
+    !dull && word.chars().nth(1).is_some() && verb_of_gerund(word).is_none()
 }
 
 /// Words that the user wrote with a capital inside a sentence, or in quotes.

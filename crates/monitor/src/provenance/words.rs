@@ -1,8 +1,10 @@
 //! Words for acts, things and hints, as tables in `words/`. No tool, product or task is named there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::acts::{object, verb};
 
@@ -21,23 +23,67 @@ pub(super) struct Verb {
     pub(super) ambiguous: bool,
 }
 
+/// Everything that the tables say of one word.
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    /// A bit for each list that it stands in.
+    lists: u64,
+    verb: Option<Verb>,
+    objects: u32,
+    tool_verb: u32,
+}
+
+/// All tables in one: a word is looked up once, whatever is asked of it.
+static ALL: LazyLock<Table<Box<str>, Entry>> = LazyLock::new(|| {
+    let mut all = Table::<Box<str>, Entry>::default();
+    for found in lines(VERBS).filter_map(read_verb) {
+        let word = found.word;
+        all.entry(word.into()).or_default().verb = Some(found);
+    }
+    for (word, kinds) in turned(OBJECTS, object::named) {
+        all.entry(word.into()).or_default().objects = kinds;
+    }
+    for (word, kinds) in turned(TOOL_VERBS, verb::named) {
+        all.entry(word.into()).or_default().tool_verb = kinds;
+    }
+    for (list, word) in listed() {
+        all.entry(word.into()).or_default().lists |= list.bit;
+    }
+    all
+});
+
+/// A word, looked up.
+#[derive(Clone, Copy)]
+pub(super) struct Known(Option<&'static Entry>);
+
+impl Known {
+    pub(super) fn of(word: &str) -> Self {
+        Self(ALL.get(word))
+    }
+
+    pub(super) fn is_in(self, list: &List) -> bool {
+        self.0.is_some_and(|it| it.lists & list.bit != 0)
+    }
+
+    /// The verb that is exactly this word.
+    pub(super) fn verb(self) -> Option<&'static Verb> {
+        self.0.and_then(|it| it.verb.as_ref())
+    }
+}
+
 /// The verb that is exactly `word`.
 pub(super) fn verb(word: &str) -> Option<&'static Verb> {
-    static ALL: LazyLock<Table<&str, Verb>> =
-        LazyLock::new(|| lines(VERBS).filter_map(read_verb).map(|it| (it.word, it)).collect());
-    ALL.get(word)
+    Known::of(word).verb()
 }
 
 /// The kinds of things that `word` stands for.
 pub(super) fn objects(word: &str) -> Option<u32> {
-    static ALL: LazyLock<Table<&str, u32>> = LazyLock::new(|| turned(OBJECTS, object::named));
-    ALL.get(word).copied()
+    ALL.get(word).map(|it| it.objects).filter(|it| *it != 0)
 }
 
 /// What a verb in the name of a tool does.
 pub(super) fn tool_verb(word: &str) -> Option<u32> {
-    static ALL: LazyLock<Table<&str, u32>> = LazyLock::new(|| turned(TOOL_VERBS, verb::named));
-    ALL.get(word).copied()
+    ALL.get(word).map(|it| it.tool_verb).filter(|it| *it != 0)
 }
 
 fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
@@ -103,52 +149,62 @@ impl Hasher for Mix {
 
 /// A list of words.
 pub(super) struct List {
-    words: LazyLock<HashSet<String, BuildHasherDefault<Mix>>>,
-}
-
-/// The phrases by which one asks for something, by the letters that they begin with.
-pub(super) fn requests(beginning: &str) -> &'static [&'static str] {
-    static ALL: LazyLock<Table<&str, Vec<&str>>> = LazyLock::new(|| {
-        let mut all = Table::<&str, Vec<&str>>::default();
-        for phrase in REQUESTS.iter() {
-            let first = phrase.split(|it: char| !it.is_alphanumeric()).next().unwrap_or_default();
-            all.entry(first).or_default().push(phrase);
-        }
-        all
-    });
-    ALL.get(beginning).map(Vec::as_slice).unwrap_or_default()
+    name: &'static str,
+    bit: u64,
 }
 
 impl List {
     pub(super) fn has(&self, word: &str) -> bool {
-        self.words.contains(word)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.words.iter().map(String::as_str)
+        Known::of(word).is_in(self)
     }
 }
 
-fn read_list(name: &str) -> HashSet<String, BuildHasherDefault<Mix>> {
-    let mut inside = false;
-    let mut words = HashSet::default();
-    for line in lines(LISTS) {
-        if let Some(head) = line.strip_prefix('[') {
-            inside = head.split(']').next() == Some(name);
-        } else if inside {
-            words.extend(line.split_whitespace().map(|it| it.replace('_', " ")));
-        }
-    }
-    words
+/// Does a folded text hold the phrase of a request, at the limits of words?
+pub(super) fn has_request(folded: &str) -> bool {
+    static PHRASES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let phrases = listed().filter(|(list, _)| list.bit == REQUESTS.bit).map(|(_, it)| it);
+        AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(phrases).ok()
+    });
+    let Some(phrases) = PHRASES.as_ref() else {
+        // INVARIANT (FailClosed): what cannot be looked for is taken for found.
+        return true;
+    };
+    phrases.find_overlapping_iter(folded).any(|it| {
+        let before = folded.get(..it.start()).unwrap_or_default();
+        let after = folded.get(it.end()..).unwrap_or_default();
+        !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
+    })
+}
+
+/// Every word of every list.
+fn listed() -> impl Iterator<Item = (&'static List, String)> {
+    let mut inside = None;
+    lines(LISTS).flat_map(move |line| {
+        let words = match line.strip_prefix('[') {
+            Some(head) => {
+                let name = head.split(']').next().unwrap_or_default();
+                inside = ALL_LISTS.iter().copied().find(|it| it.name == name);
+                ""
+            }
+            None => line,
+        };
+        let list = inside;
+        let words = words.split_whitespace().map(|it| it.replace('_', " "));
+        words.filter_map(move |it| Some((list?, it)))
+    })
 }
 
 macro_rules! lists {
     ($($name:ident)+) => {
-        $(pub(super) static $name: List =
-            List { words: LazyLock::new(|| read_list(stringify!($name))) };)+
+        /// The place of each list among the bits.
+        #[derive(Clone, Copy)]
+        #[expect(clippy::upper_case_acronyms, non_camel_case_types, reason = "the names of lists")]
+        enum Bit { $($name),+ }
 
-        #[cfg(test)]
-        const ALL: &[(&str, &List)] = &[$((stringify!($name), &$name)),+];
+        $(pub(super) static $name: List =
+            List { name: stringify!($name), bit: 1 << Bit::$name as u32 };)+
+
+        static ALL_LISTS: &[&List] = &[$(&$name),+];
     };
 }
 
@@ -181,9 +237,17 @@ mod tests {
 
     #[test]
     fn every_list_has_words_and_every_word_a_list() {
-        assert!(ALL.iter().all(|(_, list)| list.iter().next().is_some()));
-        for head in lines(LISTS).filter_map(|it| it.strip_prefix('[')?.split(']').next()) {
-            assert!(ALL.iter().any(|(name, _)| *name == head), "{head}");
+        for list in ALL_LISTS {
+            assert!(listed().any(|(it, _)| it.bit == list.bit), "{}", list.name);
         }
+        for head in lines(LISTS).filter_map(|it| it.strip_prefix('[')?.split(']').next()) {
+            assert!(ALL_LISTS.iter().any(|it| it.name == head), "{head}");
+        }
+    }
+
+    #[test]
+    fn requests_are_whole_words() {
+        assert!(has_request("would you please come") && has_request("könnten sie kommen"));
+        assert!(!has_request("he was pleased, and could youths swim"));
     }
 }

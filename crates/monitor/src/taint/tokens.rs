@@ -97,7 +97,11 @@ impl Word {
         let begins = self.last == Some(Class::Capital) && class == Some(Class::Small);
         self.changes += u64::from(changed && !begins);
         self.last = class;
-        self.run = if class.is_some() || "+/=_-".contains(character) { self.run + 1 } else { 0 };
+        self.run = if class.is_some() || matches!(character, '+' | '/' | '=' | '_' | '-') {
+            self.run + 1
+        } else {
+            0
+        };
         self.run_max = self.run_max.max(self.run);
     }
 

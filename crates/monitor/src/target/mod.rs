@@ -55,7 +55,7 @@ fn of_tool(tool: &ToolCall) -> Targets {
 fn class_of(text: &str) -> Targets {
     let separators = |it: char| it.is_whitespace() || "'\"`()<>{}|;&,=".contains(it);
     std::iter::once(text)
-        .chain(text.split(separators))
+        .chain(text.split(separators).filter(|it| it.len() < text.len()))
         .filter(|it| it.len() <= WORD_BYTES_MAX && is_of_note(it))
         .fold(Targets::NONE, |sum, it| sum.union(class_of_path(it)).union(class_of_host(it)))
 }
