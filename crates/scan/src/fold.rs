@@ -54,8 +54,9 @@ impl Folded {
         for (index, chunk) in bytes.chunks(CHUNK_BYTES).enumerate() {
             let spaced = self.text.last() == Some(&b' ');
             let starts_spaced = spaced && chunk.first().is_some_and(|it| is_space(*it));
-            let spaces_meet =
-                chunk.windows(2).any(|it| matches!(it, [a, b] if is_space(*a) && is_space(*b)));
+            // Without branches, so that many bytes are looked at at once.
+            let pairs = chunk.iter().zip(chunk.get(1..).unwrap_or_default());
+            let spaces_meet = pairs.fold(false, |met, (a, b)| met | (is_space(*a) & is_space(*b)));
             if starts_spaced || spaces_meet {
                 self.ascii_with_runs(chunk, at + index * CHUNK_BYTES, spaced);
             } else {
@@ -187,7 +188,7 @@ const CHUNK_BYTES: usize = 64;
 
 /// White space and control characters.
 fn is_space(byte: u8) -> bool {
-    byte <= b' ' || byte == 127
+    (byte <= b' ') | (byte == 127)
 }
 
 fn folded_ascii(byte: u8) -> u8 {

@@ -12,7 +12,7 @@ use super::acts::Act;
 use super::asked::{Asked, is_thing, singular};
 use super::atoms::{self, Kind, is_ending};
 use super::hash::Key;
-use super::mentions::{capitals, telling_words};
+use super::mentions::{capitals, ids, telling_words};
 use super::norm::{PHRASE_WORDS_MAX, fold, hashed, phrase, prefixes, word_key, words};
 use super::segments::{is_order, orders, segments};
 use super::structure::{Body, Field, Row, Shape, read};
@@ -260,14 +260,9 @@ impl Facts {
             }
             self.mentioned.extend(capitals(part.text));
             let folded = fold(part.text);
-            telling_words(&folded, &mut self.mentioned);
-            // Ids are written in one piece: `L-92`.
-            let digit = |it: &str| it.bytes().any(|it| it.is_ascii_digit());
-            if digit(&folded) {
-                let ids = folded.split_whitespace().filter(|it| digit(it));
-                self.mentioned.extend(ids.filter_map(phrase));
-            }
-            for sentence in orders(part.text, &folded) {
+            let asks = telling_words(&folded, &mut self.mentioned);
+            ids(&folded, &mut self.mentioned);
+            for sentence in orders(part.text, &folded, asks) {
                 mark(sentence, &mut self.ordered);
                 self.asked.add(&Asked::of(sentence));
             }

@@ -6,6 +6,7 @@ use super::facts::ROW_KEYS_MAX;
 use super::hash::Key;
 use super::norm::{clean, phrase, word_key, words};
 use super::user::is_telling;
+use super::words::begins_request;
 
 /// Words of a text that are remembered while it is read, to be looked up once.
 const RECENT_WORDS: usize = 256;
@@ -13,8 +14,11 @@ const RECENT_WORDS: usize = 256;
 const NAME_WORDS_MAX: usize = 5;
 
 /// The telling words of a folded text. A word that was there just before is not looked at again.
-pub(super) fn telling_words(folded: &str, keys: &mut Vec<Key>) {
+/// Answers whether one of all its words may begin a request.
+pub(super) fn telling_words(folded: &str, keys: &mut Vec<Key>) -> bool {
     let mut recent = [""; RECENT_WORDS];
+    // `s'il te plaît` is cut in another way.
+    let mut asks = folded.contains(['\'', '’']);
     for word in words(folded) {
         if let Cow::Borrowed(word) = word
             && let [first, .., last] = word.as_bytes()
@@ -27,9 +31,27 @@ pub(super) fn telling_words(folded: &str, keys: &mut Vec<Key>) {
                 *place = word;
             }
         }
+        asks |= begins_request(&word);
         if is_telling(&word) {
             keys.push(word_key(&word));
         }
+    }
+    asks
+}
+
+/// Ids in prose are written in one piece: `L-92`.
+pub(super) fn ids(folded: &str, keys: &mut Vec<Key>) {
+    let mut rest = folded;
+    while let Some(at) = rest.bytes().position(|it| it.is_ascii_digit()) {
+        let Some((before, from)) = rest.split_at_checked(at) else { return };
+        let start = before.rfind(char::is_whitespace).map_or(0, |it| {
+            it.saturating_add(
+                before.get(it..).and_then(|it| it.chars().next()).map_or(0, char::len_utf8),
+            )
+        });
+        let end = at.saturating_add(from.find(char::is_whitespace).unwrap_or(from.len()));
+        keys.extend(rest.get(start..end).and_then(phrase));
+        rest = rest.get(end..).unwrap_or_default();
     }
 }
 
@@ -73,4 +95,28 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
         _ => it.is_whitespace(),
     };
     text.split_inclusive(cuts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_the_words_with_a_digit() {
+        for text in ["", "7", " a1 b\u{2003}c2\n d ", "l-92, (x) 3é4 é5", "no digit", "1 2  3"] {
+            let digit = |it: &&str| it.bytes().any(|it| it.is_ascii_digit());
+            let wanted: Vec<Key> =
+                text.split_whitespace().filter(digit).filter_map(phrase).collect();
+            let mut found = Vec::new();
+            ids(text, &mut found);
+            assert_eq!(found, wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn words_that_may_begin_a_request_are_seen() {
+        let asks = |text: &str| telling_words(text, &mut Vec::new());
+        assert!(asks("come, please") && asks("s'il te plaît") && asks("peux-tu"));
+        assert!(!asks("the minutes were read"));
+    }
 }

@@ -92,8 +92,14 @@ fn ends(text: &str) -> bool {
 
 /// The sentences of a paragraph. A stop ends one only where a space follows: addresses have stops too.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    pieces(text).map(|(_, it)| it.trim()).filter(|it| !it.is_empty())
+}
+
+/// The same with what stands around them, and where each begins.
+fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = text;
-    let cut = std::iter::from_fn(move || {
+    let mut at = 0_usize;
+    std::iter::from_fn(move || {
         let mut before = b' ';
         let end = rest.bytes().position(|it| {
             let ends = it == b'\n' || (it == b' ' && matches!(before, b'.' | b'!' | b'?' | b';'));
@@ -101,40 +107,47 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
             ends
         });
         let end = end.map_or(rest.len(), |it| it.saturating_add(1));
-        let (sentence, after) = rest.split_at_checked(end)?;
+        let (piece, after) = rest.split_at_checked(end)?;
+        let start = at;
+        at = at.saturating_add(end);
         rest = after;
-        (!sentence.is_empty()).then_some(sentence)
-    });
-    cut.map(str::trim).filter(|it| !it.is_empty())
+        (!piece.is_empty()).then_some((start, piece))
+    })
 }
 
 /// Does the sentence ask its reader to do something?
 pub(super) fn is_order(sentence: &str) -> bool {
-    is_order_folded(sentence, &fold(sentence))
+    is_order_folded(sentence, &fold(sentence), true)
 }
 
 /// The same, where the sentence is folded already.
-fn is_order_folded(sentence: &str, folded: &str) -> bool {
+fn is_order_folded(sentence: &str, folded: &str, asks: bool) -> bool {
     // `fix/12-last-line` is a name.
     if folded.split_whitespace().nth(2).is_none() {
         return false;
     }
     // An imperative opens its clause; in some languages the verb closes it.
-    let orders = has_request(folded)
+    let cuts = |it: char| matches!(it, ':' | ',' | '-' | '(' | '*' | '>');
+    let orders = (asks && has_request(folded))
         || has_capital_order(sentence)
-        || folded.split([':', ',', '-', '(', '*', '>']).any(is_ordering);
+        || folded.split(cuts).any(is_ordering);
     orders && !is_contact(folded)
 }
 
-/// The sentences of `text` that give orders; `folded` is the whole text, folded.
-pub(super) fn orders<'a>(text: &'a str, folded: &'a str) -> impl Iterator<Item = &'a str> {
+/// The sentences of `text` that give orders; `folded` is the whole text, folded. `asks` is false where
+/// it is known that no word of it begins a request.
+pub(super) fn orders<'a>(
+    text: &'a str,
+    folded: &'a str,
+    asks: bool,
+) -> impl Iterator<Item = &'a str> {
     // Plain text has its sentences at the same places when it is folded.
     let same = text.is_ascii() && text.len() == folded.len();
-    let mut beside = sentences(if same { folded } else { "" });
-    sentences(text).filter(move |it| match beside.next() {
-        Some(folded) => is_order_folded(it, folded),
-        None => is_order(it),
-    })
+    let found = pieces(text).filter(move |(at, piece)| {
+        let beside = folded.get(*at..at.saturating_add(piece.len())).filter(|_| same);
+        beside.map_or_else(|| is_order(piece.trim()), |it| is_order_folded(piece.trim(), it, asks))
+    });
+    found.map(|(_, piece)| piece.trim())
 }
 
 /// Does the clause open with an imperative, or close with an infinitive?

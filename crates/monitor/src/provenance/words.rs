@@ -31,6 +31,8 @@ struct Entry {
     verb: Option<Verb>,
     objects: u32,
     tool_verb: u32,
+    /// It is the first word of a phrase of [`REQUESTS`].
+    begins_request: bool,
 }
 
 /// All tables in one: a word is looked up once, whatever is asked of it.
@@ -47,6 +49,10 @@ static ALL: LazyLock<Table<Box<str>, Entry>> = LazyLock::new(|| {
         all.entry(word.into()).or_default().tool_verb = kinds;
     }
     for (list, word) in listed() {
+        if list.bit == REQUESTS.bit {
+            let first = word.split(|it: char| !it.is_alphanumeric()).next().unwrap_or_default();
+            all.entry(first.into()).or_default().begins_request = true;
+        }
         all.entry(word.into()).or_default().lists |= list.bit;
     }
     all
@@ -157,6 +163,11 @@ impl List {
     pub(super) fn has(&self, word: &str) -> bool {
         Known::of(word).is_in(self)
     }
+}
+
+/// May the word, which is cut at every sign but an apostrophe, begin the phrase of a request?
+pub(super) fn begins_request(word: &str) -> bool {
+    ALL.get(word).is_some_and(|it| it.begins_request)
 }
 
 /// Does a folded text hold the phrase of a request, at the limits of words?

@@ -32,6 +32,15 @@ pub(super) fn normal(text: &str) -> String {
 
 /// The same as [`joined`], a piece at a time: most texts are plain, and every one passes here.
 fn joined_ascii(text: &str) -> String {
+    let blank = |it: u8| (it <= b' ') | (it == 0x7f);
+    let bytes = text.as_bytes();
+    let (first, last) = (bytes.first().copied(), bytes.last().copied());
+    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
+    // Without branches, so that many bytes are looked at at once.
+    let odd = pairs.fold(false, |odd, (a, b)| odd | (blank(*a) & ((*a != b' ') | blank(*b))));
+    if !odd && !first.is_some_and(blank) && !last.is_some_and(blank) {
+        return text.to_ascii_lowercase();
+    }
     let mut out = String::with_capacity(text.len());
     let pieces = text.split(|it: char| it <= ' ' || it == '\x7f').filter(|it| !it.is_empty());
     for piece in pieces {

@@ -29,6 +29,7 @@ pub fn clean_quarters(text: &str) -> u64 {
 
 /// The longest run of an alphabet of encodings that is still taken for a word.
 const WORD_CHARS_MAX: u64 = 40;
+const WORD_BYTES_MAX: usize = WORD_CHARS_MAX as usize;
 /// A run with fewer different characters is a rule or a filler, no data.
 const BLOB_DISTINCT_MIN: u32 = 3;
 /// So many changes between small, capital and digit, and one in [`BLOB_CHANGE_EVERY`] characters,
@@ -37,6 +38,9 @@ const BLOB_CHANGES_MIN: u64 = 2;
 const BLOB_CHANGE_EVERY: u64 = 4;
 
 fn quarters_at_most(text: &str) -> u64 {
+    if text.is_ascii() {
+        return quarters_of_ascii(text);
+    }
     let mut sum: u64 = 0;
     let mut word = Word::default();
     for character in text.chars() {
@@ -47,6 +51,21 @@ fn quarters_at_most(text: &str) -> u64 {
         sum = sum.saturating_add(word.take()).saturating_add(weight(character));
     }
     sum.saturating_add(word.take())
+}
+
+/// The same, a word at a time: only a long or motley one can be a blob.
+fn quarters_of_ascii(text: &str) -> u64 {
+    let motley = |it: u8| it.is_ascii_uppercase() | it.is_ascii_digit();
+    let mut sum = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    for piece in text.split_ascii_whitespace() {
+        if piece.len() >= WORD_BYTES_MAX || piece.bytes().fold(false, |any, it| any | motley(it)) {
+            let mut word = Word::default();
+            piece.chars().for_each(|it| word.push(it));
+            let chars = word.chars;
+            sum = sum.saturating_add(word.take().saturating_sub(chars));
+        }
+    }
+    sum
 }
 
 fn weight(character: char) -> u64 {
@@ -130,6 +149,23 @@ mod tests {
         assert_eq!(clean_quarters("hello"), 5);
         assert_eq!(tainted_bytes(0), 1);
         assert_eq!(tainted_bytes(50_001), 12_501);
+    }
+
+    #[test]
+    fn plain_text_counts_the_same_word_by_word() {
+        let blobs = ["QUJD", "0aB1", "x", "Ann", " ", "\n", "\u{b}", "a-b_c/", "iPhone15Pro"];
+        for text in [blobs.join(""), blobs.join(" "), blobs.concat().repeat(9), "Ab1 ".repeat(9)] {
+            let mut word = Word::default();
+            let mut sum = 0;
+            for it in text.chars() {
+                if it.is_ascii_whitespace() {
+                    sum += word.take() + 1;
+                } else {
+                    word.push(it);
+                }
+            }
+            assert_eq!(quarters_of_ascii(&text), sum + word.take(), "{text:?}");
+        }
     }
 
     #[test]
