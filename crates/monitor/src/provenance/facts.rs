@@ -358,7 +358,7 @@ pub(super) fn shorten(text: &str) -> String {
         }
         line.push_str(word);
         // No more is needed to see that it is too long.
-        if line.chars().nth(SHOWN_CHARS_MAX).is_some() {
+        if line.len() > SHOWN_CHARS_MAX && line.chars().nth(SHOWN_CHARS_MAX).is_some() {
             let mut short: String = line.chars().take(SHOWN_CHARS_MAX - 1).collect();
             short.push('…');
             return short;

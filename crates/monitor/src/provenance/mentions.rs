@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::facts::ROW_KEYS_MAX;
 use super::hash::Key;
 use super::norm::{clean, phrase, word_key, words};
-use super::user::is_telling;
-use super::words::begins_request;
+use super::user::is_telling_if;
+use super::words::Known;
 
 /// Words of a text that are remembered while it is read, to be looked up once.
 const RECENT_WORDS: usize = 256;
@@ -31,8 +31,9 @@ pub(super) fn telling_words(folded: &str, keys: &mut Vec<Key>) -> bool {
                 *place = word;
             }
         }
-        asks |= begins_request(&word);
-        if is_telling(&word) {
+        let known = Known::of(&word);
+        asks |= known.begins_request();
+        if is_telling_if(&word, known) {
             keys.push(word_key(&word));
         }
     }

@@ -175,7 +175,11 @@ fn asks_for_address<S: AsRef<str>>(all: &[S]) -> bool {
 
 /// Does the word tell one thing from another?
 pub(super) fn is_telling(word: &str) -> bool {
-    let known = Known::of(word);
+    is_telling_if(word, Known::of(word))
+}
+
+/// The same, where the word is looked up already.
+pub(super) fn is_telling_if(word: &str, known: Known) -> bool {
     let one = singular(word);
     let generic = if one == word { known.is_in(&GENERIC) } else { GENERIC.has(one) };
     let dull = generic || known.is_in(&STOP) || known.verb().is_some();

@@ -71,6 +71,11 @@ impl Known {
         self.0.is_some_and(|it| it.lists & list.bit != 0)
     }
 
+    /// May it begin the phrase of a request?
+    pub(super) fn begins_request(self) -> bool {
+        self.0.is_some_and(|it| it.begins_request)
+    }
+
     /// The verb that is exactly this word.
     pub(super) fn verb(self) -> Option<&'static Verb> {
         self.0.and_then(|it| it.verb.as_ref())
@@ -163,11 +168,6 @@ impl List {
     pub(super) fn has(&self, word: &str) -> bool {
         Known::of(word).is_in(self)
     }
-}
-
-/// May the word, which is cut at every sign but an apostrophe, begin the phrase of a request?
-pub(super) fn begins_request(word: &str) -> bool {
-    ALL.get(word).is_some_and(|it| it.begins_request)
 }
 
 /// Does a folded text hold the phrase of a request, at the limits of words?
