@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 

@@ -316,7 +316,6 @@ fn line(session: &SessionId, call: &str, tool: &str, verdict: &Verdict) -> Verdi
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "used as a function to map errors with")]
 fn unable(error: impl std::fmt::Display) -> Stop {
     Stop::Gate(error.to_string())
 }

@@ -169,10 +169,20 @@ fn clear_file(
     let found = Found { taint: tag.taint, origin: String::new(), session: None };
     let receipt = record(&journal, &found, content)?;
     let cleared = registry.clear(&root, looked, &receipt, word.at);
+    if let Err(error) = &cleared {
+        // INVARIANT (NothingSilent): the word is on record, and so is that it came to nothing.
+        let content = json!({ "subject": FILE, "name": name, "error": error.to_string() });
+        let kind = Kind::of_static("taint_not_cleared");
+        let record = NewRecord {
+            parents: vec![receipt.id()],
+            ..NewRecord::of_host(RecordType::ControlPlaneChangeRequest, kind, content)
+        };
+        journal.append(record).map_err(Failure::unable)?;
+    }
     journal.close().map_err(Failure::unable)?;
-    cleared.map_err(|error| match error {
-        WorkspaceError::Changed { .. } => Failure::refused(error),
-        error => Failure::unable(error),
+    cleared.map_err(|error| {
+        let changed = matches!(error, WorkspaceError::Changed { .. });
+        if changed { Failure::refused(error) } else { Failure::unable(error) }
     })?;
     Ok(done(args, FILE, name, tag.taint, &receipt.id().to_string()))
 }

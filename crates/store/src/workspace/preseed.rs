@@ -17,7 +17,7 @@ pub(super) fn preseed(marks: &Marks, seen: &Manifest) -> Vec<Found> {
     for mark in marks.files.values() {
         let known = groups.iter().position(|it| it.is_of(&mark.tag));
         let full = groups.len() >= PRESEED_MAX;
-        let at = known.or_else(|| full.then(|| PRESEED_MAX - 1));
+        let at = known.or_else(|| full.then_some(PRESEED_MAX - 1));
         if let Some(group) = at.and_then(|it| groups.get_mut(it)) {
             group.add(mark, seen);
         } else {
