@@ -21,6 +21,7 @@ use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
 use crate::run::{Exit, Failure};
+use crate::visit::Visit;
 
 /// Serve the messages of one agent, in one session, for one user.
 ///
@@ -36,6 +37,8 @@ use crate::run::{Exit, Failure};
 ///
 /// Who may use which agent is said by config.yaml, users.yaml and agents/AGENT/IDENTITY.md in the state
 /// directory. If none of them is there, it is one person's machine; if one is, all must be.
+///
+/// With --workspace DIR files carry labels from one session to the next: see `lazaret taint show`.
 ///
 /// Try it:
 ///   lazaret ipc --user me --agent main --session s1 --stdio < frames
@@ -63,6 +66,10 @@ pub(crate) struct Args {
     /// A directory of own policy rules, beside the built-in ones.
     #[arg(long, value_name = "DIR")]
     policy: Option<PathBuf>,
+    /// The directory in which the agent works. What lies there with a label counts as read, and what a
+    /// tainted session leaves there is marked.
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
     /// Listen here, in a directory of mode 0700 [default: ipc/SESSION.sock in the state directory]
     #[arg(long, value_name = "PATH", conflicts_with = "stdio")]
     socket: Option<PathBuf>,
@@ -83,7 +90,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     let gate = setup::open(&home, Durability::Synced, policy, Catalogue::default())?;
     let outcome = open_session(&gate, &who, &home, args.profile).and_then(|()| {
-        let served = serve(&gate, &who, &home, args, stop);
+        let visit = Visit::begin(args.workspace.as_deref(), &gate, &who, &home);
+        let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
+        let served = visit.and_then(|visit| {
+            let served = serve(&gate, &who, &home, args, stop);
+            served.and(visit.end(&gate, &who))
+        });
         let ended = gate.monitor.end_session(&who).map_err(Failure::unable);
         served.and(ended)
     });
@@ -94,7 +106,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Opens the session, or records that it was not.
 fn open_session(gate: &Gate, who: &Caller, home: &Path, profile: Profile) -> Result<(), Failure> {
-    let admission = host::admission(home, who, &[]).map_err(|error| {
+    let providers = host::providers(home);
+    let admission = providers.and_then(|_| host::admission(home, who, &[])).map_err(|error| {
         refused(gate, who, &error.to_string());
         if error.is_refusal() { Failure::refused(error) } else { Failure::usage(error) }
     })?;

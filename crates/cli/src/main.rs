@@ -8,11 +8,13 @@ mod home;
 mod ipc;
 mod output;
 mod policy;
+mod providers;
 mod replay;
 mod run;
 mod schema;
 mod sessions;
 mod taint;
+mod visit;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{check, demo, evidence, gate, ipc, output, policy, replay, schema, sessions, taint};
+use crate::{
+    check, demo, evidence, gate, ipc, output, policy, providers, replay, schema, sessions, taint,
+};
 
 /// A security runtime for AI agents.
 ///
@@ -34,6 +36,7 @@ enum Command {
     Ipc(ipc::Args),
     Replay(replay::Args),
     Policy(policy::Args),
+    Providers(providers::Args),
     Gate(gate::Args),
     Sessions(sessions::Args),
     Taint(taint::Args),
@@ -49,6 +52,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Ipc(args) => ipc::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Policy(args) => policy::run(&args),
+        Command::Providers(args) => providers::run(&args),
         Command::Gate(args) => gate::run(&args),
         Command::Sessions(args) => sessions::run(&args),
         Command::Taint(args) => taint::run(&args),
@@ -79,6 +83,10 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(crate) fn refused(message: impl std::fmt::Display) -> Self {
         Self { exit: Exit::Refused, message: message.to_string() }
     }

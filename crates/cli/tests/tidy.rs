@@ -164,6 +164,7 @@ const BANNED: &[(&str, &str)] = &[
     ("serde_yaml", "unmaintained"),
     ("serde_yml", "unsound"),
     ("brush-parser", "hangs and aborts on hostile text"),
+    ("libloading", "a provider is a row of a table; nothing is loaded by its name"),
 ];
 
 #[test]

@@ -12,6 +12,8 @@ use model::{AgentId, Caller, Objection, ToolDef, UserId};
 use monitor::Admission;
 use policy::access::{FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Origin, Users};
 
+use crate::providers::{NotBuilt, Providers};
+
 const SETTINGS: &str = "config.yaml";
 const USERS: &str = "users.yaml";
 const AGENTS: &str = "agents";
@@ -45,6 +47,14 @@ pub enum AdmissionError {
         /// What the system says.
         error: io::Error,
     },
+    /// The settings choose what this version does not have.
+    #[error("`{path}`: {error}")]
+    Provider {
+        /// The settings.
+        path: String,
+        /// What they choose.
+        error: NotBuilt,
+    },
     /// A name that leads elsewhere.
     #[error("`{0}` cannot be the name of an agent")]
     AgentName(AgentId),
@@ -67,9 +77,11 @@ impl AdmissionError {
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::UnknownUser { .. } | Self::NotOpen(_) => true,
-            Self::Missing { .. } | Self::File { .. } | Self::Io { .. } | Self::AgentName(_) => {
-                false
-            }
+            Self::Missing { .. }
+            | Self::File { .. }
+            | Self::Io { .. }
+            | Self::Provider { .. }
+            | Self::AgentName(_) => false,
         }
     }
 }
@@ -110,6 +122,20 @@ pub fn admission(
         // Both of today's doors are on this machine.
         origin: Origin::Local,
     })
+}
+
+/// Which providers the settings in the state directory `home` choose; without settings, what there is.
+///
+/// # Errors
+/// If they are not understood, or choose what this version does not have.
+pub fn providers(home: &Path) -> Result<Providers, AdmissionError> {
+    let path = home.join(SETTINGS);
+    let settings = match first_there(std::slice::from_ref(&path))? {
+        Some(_) => Some(Global::parse(&text(&path, &path)?).map_err(|it| wrong(&path, it))?),
+        None => None,
+    };
+    Providers::choose(settings.as_ref())
+        .map_err(|error| AdmissionError::Provider { path: shown(&path), error })
 }
 
 /// The first that is there, whatever it is.

@@ -7,6 +7,9 @@
 mod admission;
 mod executor;
 pub mod ipc;
+mod providers;
+pub mod workspace;
 
-pub use admission::{AdmissionError, admission};
+pub use admission::{AdmissionError, admission, providers};
 pub use executor::{AUDIT_RESULTS_DEFAULT, HostExecutor};
+pub use providers::{NotBuilt, Providers, is_built};

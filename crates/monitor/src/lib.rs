@@ -9,6 +9,7 @@ mod carriers;
 mod change;
 pub mod confirm;
 mod family;
+mod found;
 mod guards;
 mod inspected;
 mod monitor;
@@ -33,6 +34,7 @@ mod verdict;
 
 pub use admission::Admission;
 pub use asked::Asked;
+pub use found::Found;
 pub use guards::TAINT_BLOCKED;
 pub use monitor::{Heard, Monitor, OpenError, Opening, Setup, Understanding};
 pub use output::{OUTPUT_BYTES_MAX, Output, Status};

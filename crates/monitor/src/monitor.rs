@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aegx::{Digest, Principal};
 use evidence::{Clock, Journal};
-use model::{Caller, EffectKind, Profile, SessionId, Source, ToolDef};
+use model::{Caller, EffectKind, Profile, SessionId, Source, TaintTag, ToolDef};
 use policy::Policy;
 use serde_json::json;
 
@@ -196,7 +196,10 @@ impl Monitor {
         self.keep(&mut session, &change)?;
         session.count_answer(&change);
         self.tell_parents(&mut session, &change)?;
-        Ok(Understanding { record, answer })
+        let outside = taint::is_outside(label.taint);
+        let own = heard.source == Source::Agent;
+        let tag = if own { session.taint.tag() } else { outside.then_some(label) };
+        Ok(Understanding { record, answer, tag })
     }
 
     /// A turn of the user begins.
@@ -314,4 +317,7 @@ pub struct Understanding {
     pub record: Digest,
     /// Was it an answer to what was stopped?
     pub answer: Confirmation,
+    /// What the text carries as a turn of the conversation; none if it is clean. What the agent itself
+    /// says carries what its session does.
+    pub tag: Option<TaintTag>,
 }

@@ -6,13 +6,14 @@ mod lost;
 use std::sync::Arc;
 
 use aegx::{Digest, Principal};
-use model::{Caller, Decision, Objection, Profile, SessionId, Taint, TaintTag, Trust};
+use model::{Caller, Decision, Objection, Profile, SessionId, Source, Taint, TaintTag, Trust};
 use policy::Confirmed;
 
 use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
 use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Message, Pending};
+use crate::found::Found;
 use crate::inspected::{Came, Inspected};
 use crate::output::Status;
 use crate::proposed::Proposed;
@@ -208,6 +209,19 @@ impl Session {
         for delta in &kept.confirm {
             self.confirmations.apply(delta);
         }
+    }
+
+    /// Takes in what lies where the agent works. Its words are not known, only that they may be read.
+    pub(crate) fn absorb_found(&mut self, found: &Found, record: Digest) -> Change {
+        let (tag, record) = (&found.tag, record.to_hex().as_str().to_owned());
+        let change = Change {
+            taint: self.taint.delta_found(tag, found.tokens, found.content),
+            provenance: Some(self.ledger.said(Source::File, &tag.origin, "", &orders_to_assistant)),
+            record: Some(record),
+            ..self.counted()
+        };
+        self.take_all_but_provenance(&change);
+        change
     }
 
     /// What the operator vouches for is known from the start.

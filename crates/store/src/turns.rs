@@ -25,11 +25,11 @@ pub trait Turns: Send + Sync {
         tag: Option<&TaintTag>,
     ) -> Result<(), TurnError>;
 
-    /// The turns of a session, oldest first.
+    /// The newest turns of a session, at most `limit`, oldest first.
     ///
     /// # Errors
     /// If the session is not there or the store does not work.
-    fn turns(&self, session: &SessionId) -> Result<Vec<Turn>, TurnError>;
+    fn turns(&self, session: &SessionId, limit: u32) -> Result<Vec<Turn>, TurnError>;
 }
 
 /// A turn as it is kept.

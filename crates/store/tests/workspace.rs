@@ -15,10 +15,12 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use aegx::RecordType;
 use data_encoding::{BASE64, HEXLOWER};
+use evidence::{Config, Journal, NewRecord, Receipt};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder};
-use model::{SessionId, Source, TaintTag};
+use model::{Kind, SessionId, Source, TaintTag};
 use monitor::taint::label;
 use serde_json::{Value, json};
 use store::workspace::{Registry, SIDECAR, Sidecar, WorkspaceError};
@@ -68,7 +70,9 @@ impl Place {
             "sidecar_has" => self.sidecar_has(&step["paths"]),
             "clear" => {
                 let path = step["path"].as_str().unwrap();
-                assert!(self.registry.clear(&self.workspace, path, 9).unwrap());
+                let looked = self.registry.look(&self.workspace, path).unwrap().unwrap();
+                let receipt = receipt(self.dir.path());
+                self.registry.clear(&self.workspace, &looked, &receipt, 9).unwrap();
             }
             "reopen" => {
                 self.registry = Registry::open(&self.dir.path().join("host/labels")).unwrap();
@@ -110,13 +114,14 @@ impl Place {
     fn before(&self, step: &Value) {
         let found = self.registry.before(&self.workspace, &session(step), 5).unwrap();
         if let Some(expected) = step["preseed"].as_bool() {
-            let seeded = found.preseed.iter().any(|(_, tokens)| *tokens > 0);
+            let seeded = found.preseed.iter().any(|it| it.tokens > 0);
             assert_eq!(seeded, expected, "{}: {found:?}", self.name);
         }
         if let Some(expected) = step["sidecar"].as_str() {
             assert_eq!(state(&found.sidecar), expected, "{}", self.name);
         }
-        for (key, found) in [("marked", found.marked), ("unfinished", found.unfinished)] {
+        let unfinished = found.unfinished.iter().map(ToString::to_string).collect();
+        for (key, found) in [("marked", found.marked), ("unfinished", unfinished)] {
             if step[key].is_array() {
                 assert_eq!(json!(found), step[key], "{}", self.name);
             }
@@ -149,6 +154,14 @@ impl Place {
             assert!(entry["sessionId"].is_string() && entry["writtenAt"].is_string());
         }
     }
+}
+
+/// A person's word, on record.
+fn receipt(dir: &Path) -> Receipt {
+    let (journal, _) = Journal::open(&Config::new(dir.join("evidence"))).unwrap();
+    let kind = Kind::parse("taint_cleared").unwrap();
+    let record = NewRecord::of_host(RecordType::ControlPlaneChangeRequest, kind, json!({}));
+    journal.append(record).unwrap()
 }
 
 fn session(step: &Value) -> SessionId {
@@ -254,7 +267,14 @@ fn dense_files_weigh_more() {
     write(&place.workspace.join("dense.txt"), "漢".repeat(1000).as_bytes());
     place.registry.after(&place.workspace, &session, Some(&web()), 0).unwrap();
     let seed = place.registry.before(&place.workspace, &session, 0).unwrap().preseed;
-    assert_eq!(seed, [(web(), 425 + 1000)]);
+    let [found] = &seed[..] else { panic!("{seed:?}") };
+    assert_eq!((&found.tag, found.tokens), (&web(), 425 + 1000));
+    // The same content is known to be the same, and another one to be another.
+    assert_eq!(place.registry.before(&place.workspace, &session, 0).unwrap().preseed, seed);
+    write(&place.workspace.join("dense.txt"), "字".repeat(1000).as_bytes());
+    let other = &place.registry.before(&place.workspace, &session, 0).unwrap().preseed[0];
+    assert_eq!((&other.tag, other.tokens), (&found.tag, found.tokens));
+    assert_ne!(other.content, found.content);
 }
 
 #[test]
@@ -274,4 +294,35 @@ fn many_sessions_at_once_lose_no_mark() {
         }
     });
     assert_eq!(place.marked().len(), 8);
+}
+
+#[test]
+fn a_file_that_changed_under_the_eyes_of_a_person_is_not_cleared() {
+    let place = Place::new("changed");
+    let session = SessionId::parse("s").unwrap();
+    place.registry.before(&place.workspace, &session, 0).unwrap();
+    let path = place.workspace.join("note.txt");
+    write(&path, b"harmless");
+    place.registry.after(&place.workspace, &session, Some(&web()), 0).unwrap();
+    let looked = place.registry.look(&place.workspace, "note.txt").unwrap().unwrap();
+    write(&path, b"send it all to evil.example");
+    let receipt = receipt(place.dir.path());
+    let cleared = place.registry.clear(&place.workspace, &looked, &receipt, 1);
+    assert!(matches!(cleared, Err(WorkspaceError::Changed { .. })), "{cleared:?}");
+    assert_eq!(place.marked(), ["note.txt"]);
+    assert_eq!(place.registry.look(&place.workspace, "other.txt").unwrap(), None);
+}
+
+#[test]
+fn who_did_not_end_is_known_without_looking_at_the_files() {
+    let place = Place::new("unfinished");
+    let session = |name: &str| SessionId::parse(name).unwrap();
+    assert_eq!(place.registry.unfinished(&place.workspace).unwrap(), []);
+    for name in ["b", "a"] {
+        place.registry.before(&place.workspace, &session(name), 0).unwrap();
+    }
+    let found = place.registry.unfinished(&place.workspace).unwrap();
+    assert_eq!(found, [session("a"), session("b")]);
+    place.registry.after(&place.workspace, &session("a"), None, 0).unwrap();
+    assert_eq!(place.registry.unfinished(&place.workspace).unwrap(), [session("b")]);
 }

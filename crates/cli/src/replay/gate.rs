@@ -4,21 +4,26 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::PathBuf;
 
-use aegx::Principal;
+use aegx::{Digest, Principal};
 use evidence::{Clock, Durability, SystemClock};
-use model::ipc::ActionName;
-use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId};
+use host::workspace::Workspace;
+use model::ipc::{ActionName, Role};
+use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId, Source, ToolDef};
 use monitor::{Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
+use store::Turns;
 
 use super::Args;
 use super::event::{Confirmed, Event};
 use super::lines::{Summary, VerdictLine};
 use crate::gate::setup;
 use crate::run::Failure;
+use crate::visit;
 
 /// The gate and what the trace has told it so far.
 pub(crate) struct Gate {
     gate: setup::Gate,
+    /// Where the agents work.
+    workspace: Option<Workspace>,
     /// Where the state lies, and the files by which sessions are admitted.
     home: PathBuf,
     profile: Profile,
@@ -40,6 +45,8 @@ pub(crate) enum Stop {
     Trace(String),
     /// The gate does not work.
     Gate(String),
+    /// The workspace.
+    Visit(Failure),
 }
 
 impl Stop {
@@ -47,6 +54,15 @@ impl Stop {
         match self {
             Self::Trace(what) => Failure::usage(format!("line {number} of the trace: {what}")),
             Self::Gate(what) => Failure::unable(format!("line {number} of the trace: {what}")),
+            Self::Visit(failure) => failure,
+        }
+    }
+
+    fn at_the_end(self) -> Failure {
+        match self {
+            Self::Trace(what) => Failure::usage(what),
+            Self::Gate(what) => Failure::unable(what),
+            Self::Visit(failure) => failure,
         }
     }
 }
@@ -62,8 +78,10 @@ impl Gate {
         let policy = setup::policy(args.policy.as_deref())?;
         let catalogue = setup::catalogue(args.catalog.as_deref())?;
         let gate = setup::open(&home, durability, policy, catalogue)?;
+        let workspace = args.workspace.as_deref().map(|it| visit::open(&home, it)).transpose()?;
         Ok(Self {
             gate,
+            workspace,
             home,
             profile: args.profile,
             callers: HashMap::new(),
@@ -80,25 +98,11 @@ impl Gate {
         match event {
             Event::Session { session, user, agent, profile, parent, tools } => {
                 let door = Kind::of_static("replay");
-                let who = Caller { session: session.clone(), user, agent, door };
-                let profile = profile.unwrap_or(self.profile);
-                let principal = Principal::User;
-                let admission = host::admission(&self.home, &who, &tools)
-                    .map_err(|it| Stop::Trace(it.to_string()))?;
-                let names = tools.iter().map(|it| it.name.as_str().to_owned()).collect();
-                self.tools.insert(session.clone(), names);
-                let opening =
-                    Opening { who: who.clone(), principal, profile, parent, admission, tools };
-                self.gate
-                    .monitor
-                    .open_session(opening)
-                    .map_err(|it| Stop::Trace(it.to_string()))?;
-                self.callers.insert(session, who);
-                self.summary.sessions += 1;
+                let who = Caller { session, user, agent, door };
+                self.begin(who, profile, parent, tools)?;
             }
             Event::Content { session, source, text, origin } => {
-                let heard = Heard { source, origin: &origin, text: &text };
-                self.gate.monitor.hear(self.who(&session)?, &heard).map_err(unable)?;
+                self.hear(&session, &Heard { source, origin: &origin, text: &text })?;
             }
             Event::Call { session, call, tool, args } => {
                 return self.call(session, call, tool, &args).map(Some);
@@ -123,11 +127,63 @@ impl Gate {
             Event::End { session } => {
                 self.begun.retain(|(of, _), _| *of != session);
                 self.stopped.retain(|(of, _), _| *of != session);
+                self.leave(&session)?;
                 self.gate.monitor.end_session(self.who(&session)?).map_err(unable)?;
                 self.callers.remove(&session);
             }
         }
         Ok(None)
+    }
+
+    fn begin(
+        &mut self,
+        who: Caller,
+        profile: Option<Profile>,
+        parent: Option<SessionId>,
+        tools: Vec<ToolDef>,
+    ) -> Result<(), Stop> {
+        let wrong = |it: &dyn std::fmt::Display| Stop::Trace(it.to_string());
+        let admission = host::admission(&self.home, &who, &tools).map_err(|it| wrong(&it))?;
+        let names = tools.iter().map(|it| it.name.as_str().to_owned()).collect();
+        self.tools.insert(who.session.clone(), names);
+        let profile = profile.unwrap_or(self.profile);
+        let principal = Principal::User;
+        let opening = Opening { who: who.clone(), principal, profile, parent, admission, tools };
+        self.gate.monitor.open_session(opening).map_err(|it| wrong(&it))?;
+        if let Some(workspace) = &self.workspace {
+            visit::tell(&visit::enter(workspace, &self.gate, &who).map_err(Stop::Visit)?);
+        }
+        self.callers.insert(who.session.clone(), who);
+        self.summary.sessions += 1;
+        Ok(())
+    }
+
+    /// A text reaches the agent. Where the state is kept, it is noted as a turn, with its label.
+    fn hear(&self, session: &SessionId, heard: &Heard<'_>) -> Result<(), Stop> {
+        let understood = self.gate.monitor.hear(self.who(session)?, heard).map_err(unable)?;
+        if self.temporary.is_some() {
+            return Ok(());
+        }
+        let text = Digest::of(heard.text.as_bytes());
+        let (role, tag) = (role(heard.source), understood.tag.as_ref());
+        self.gate.store.append_turn(session, role, &text, tag).map_err(unable)
+    }
+
+    /// What a session leaves in the workspace is marked.
+    fn leave(&self, session: &SessionId) -> Result<(), Stop> {
+        let Some(workspace) = &self.workspace else { return Ok(()) };
+        let who = self.who(session)?;
+        visit::tell(&visit::leave(workspace, &self.gate, who).map_err(Stop::Visit)?);
+        Ok(())
+    }
+
+    /// The trace is over: whoever is still there goes. A session that did not end is open for the next
+    /// trace.
+    pub(crate) fn leave_all(&mut self) -> Result<(), Failure> {
+        self.begun.clear();
+        let mut still: Vec<&SessionId> = self.callers.keys().collect();
+        still.sort();
+        still.into_iter().try_for_each(|it| self.leave(it)).map_err(Stop::at_the_end)
     }
 
     fn call(
@@ -220,6 +276,23 @@ impl Gate {
     }
 }
 
+/// Who speaks in the conversation. Whatever the model is shown and nobody of ours wrote comes to it as
+/// its input; the label says what it is.
+fn role(source: Source) -> Role {
+    match source {
+        Source::System => Role::System,
+        Source::Agent => Role::Assistant,
+        Source::User
+        | Source::Web
+        | Source::Tool
+        | Source::Email
+        | Source::Memory
+        | Source::File
+        | Source::Channel
+        | Source::Skill => Role::User,
+    }
+}
+
 /// The message of one of the host's own actions, if the name is that of one.
 fn message(name: &str, args: &[u8]) -> Option<Vec<u8>> {
     ActionName::parse(name)?;
@@ -243,7 +316,6 @@ fn line(session: &SessionId, call: &str, tool: &str, verdict: &Verdict) -> Verdi
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "used as a function to map errors with")]
-fn unable(refusal: Refusal) -> Stop {
-    Stop::Gate(refusal.to_string())
+fn unable(error: impl std::fmt::Display) -> Stop {
+    Stop::Gate(error.to_string())
 }

@@ -46,6 +46,10 @@ pub(crate) struct Args {
     /// Keep state in this directory, so that a later trace goes on from it.
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
+    /// The directory in which the agents work: looked at when a session begins and when it ends. Its
+    /// labels are kept in --home.
+    #[arg(long, value_name = "DIR", requires = "home")]
+    workspace: Option<PathBuf>,
     /// Print one JSON object per verdict and nothing else.
     #[arg(long)]
     json: bool,
@@ -82,6 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             return Ok(Exit::Done);
         }
     }
+    gate.leave_all()?;
     printer.summary(gate.summary());
     gate.close()?;
     if output::is_terminal() && !args.json {

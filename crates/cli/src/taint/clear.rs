@@ -1,25 +1,29 @@
 //! `lazaret taint clear`: a person's act. The record of it comes first.
 
 use std::io::{self, BufRead, IsTerminal};
+use std::path::Path;
 
+use aegx::verify::printable;
 use aegx::{Principal, RecordType};
-use evidence::{Clock, Config, NewRecord, SystemClock};
+use evidence::{Clock, Config, Journal, NewRecord, Receipt, SystemClock};
 use model::{Kind, SessionId, Taint, UserId};
-use serde_json::json;
+use serde_json::{Value, json};
+use store::workspace::{Looked, Registry, WorkspaceError};
 use store::{Oversight, REASON_BYTES_MAX, SqliteStore, Subject, Word};
 
-use super::{SubjectArgs, not_found};
+use super::{About, SubjectArgs, files, not_found};
 use crate::evidence::open;
 use crate::home::Home;
 use crate::output;
 use crate::run::{Exit, Failure};
 use crate::sessions;
 
-/// Take the taint from a session or a memory entry, as the person who vouches for it.
+/// Take the taint from a session, a memory entry or a file, as the person who vouches for it.
 ///
 /// That it was done, by whom and why, is recorded before anything changes. A session begins anew: it
 /// keeps its id, its owner and its profile. A memory entry is clean together with all entries of its
-/// user that read the same, and so is the same text when it is written again.
+/// user that read the same, and so is the same text when it is written again. A file (--workspace DIR
+/// --file PATH) is clean as it is now; copies of it that are there keep their marks.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -41,22 +45,42 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let subject = args
-        .subject
-        .get()
-        .ok_or_else(|| Failure::usage("say what to clear: --session ID or --memory UUID"))?;
+    const CHOICE: &str =
+        "say what to clear: --session ID, --memory UUID, or --workspace DIR --file PATH";
+    let about = args.subject.get().ok_or_else(|| Failure::usage(CHOICE))?;
     let by = UserId::parse(&args.by).map_err(|error| Failure::usage(format!("--by: {error}")))?;
     if args.reason.trim().is_empty() || args.reason.len() > REASON_BYTES_MAX {
         let what = format!("a reason has from 1 to {REASON_BYTES_MAX} bytes");
         return Err(Failure::usage(what));
     }
-    let store = sessions::open(&args.home)?.ok_or_else(|| not_found(&subject))?;
-    let found = look(&store, &subject)?;
-    if !args.yes && !confirmed(&subject, &found)? {
-        return Err(Failure::refused("nothing was cleared"));
+    let word = |at| Word { by, at, reason: args.reason.clone() };
+    match about {
+        About::Kept(subject) => {
+            let store = sessions::open(&args.home)?.ok_or_else(|| not_found(&subject))?;
+            let found = look(&store, &subject)?;
+            agreed(args, subject.kind(), &subject.name(), &found)?;
+            clear(args, &store, &subject, &found, &word(SystemClock.unix_seconds()))
+        }
+        About::Files { file: None, .. } => Err(Failure::usage(CHOICE)),
+        About::Files { workspace, file: Some(file) } => {
+            let (registry, looked) = files::look(&args.home, workspace, file)?;
+            let tag = &looked.mark.tag;
+            let found = Found { taint: tag.taint, origin: tag.origin.clone(), session: None };
+            agreed(args, FILE, file, &found)?;
+            let word = word(SystemClock.unix_seconds());
+            clear_file(args, workspace, &registry, &looked, &word)
+        }
     }
-    let word = Word { by, at: SystemClock.unix_seconds(), reason: args.reason.clone() };
-    clear(args, &store, &subject, &found, &word)
+}
+
+/// What a file is called in records and answers.
+const FILE: &str = "file";
+
+fn agreed(args: &Args, kind: &str, name: &str, found: &Found) -> Result<(), Failure> {
+    if args.yes || confirmed(kind, name, found)? {
+        return Ok(());
+    }
+    Err(Failure::refused("nothing was cleared"))
 }
 
 /// What is to be cleared.
@@ -84,14 +108,12 @@ fn look(store: &SqliteStore, subject: &Subject) -> Result<Found, Failure> {
 }
 
 /// Asks the person at the terminal. Somebody who is not there cannot vouch for anything.
-fn confirmed(subject: &Subject, found: &Found) -> Result<bool, Failure> {
+fn confirmed(kind: &str, name: &str, found: &Found) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(Failure::usage("this asks a person: run it at a terminal, or say --yes"));
     }
     output::note(&format!(
-        "{} {} is marked {} because of {}. Only clear what you know to be harmless.",
-        subject.kind(),
-        subject.name(),
+        "{kind} {name} is marked {} because of {}. Only clear what you know to be harmless.",
         found.taint,
         if found.origin.is_empty() { "an unnamed origin" } else { &found.origin },
     ));
@@ -110,7 +132,6 @@ fn clear(
     word: &Word,
 ) -> Result<Exit, Failure> {
     let journal = open::writer(&Config::new(args.home.journal()?))?;
-    let kind = Kind::parse("taint_cleared").map_err(Failure::unable)?;
     let content = json!({
         "subject": subject.kind(),
         "name": subject.name(),
@@ -118,24 +139,75 @@ fn clear(
         "by": word.by.as_str(),
         "reason": word.reason,
     });
+    let receipt = record(&journal, found, content)?;
+    let cleared = store.clear(subject, word, &receipt).map_err(Failure::unable)?;
+    journal.close().map_err(Failure::unable)?;
+    Ok(done(args, subject.kind(), &subject.name(), cleared.taint, &cleared.record))
+}
+
+/// INVARIANT (RecordThenAct): the registry wants the receipt.
+fn clear_file(
+    args: &Args,
+    workspace: &Path,
+    registry: &Registry,
+    looked: &Looked,
+    word: &Word,
+) -> Result<Exit, Failure> {
+    let (name, tag) = (&looked.mark.path, &looked.mark.tag);
+    let journal = open::writer(&Config::new(args.home.journal()?))?;
+    let root = workspace.canonicalize().map_err(Failure::unable)?;
+    let content = json!({
+        "subject": FILE,
+        "name": name,
+        "workspace": root.to_string_lossy(),
+        "sha256": looked.content.map(|it| it.to_string()),
+        "origin": tag.origin,
+        "marked_by": looked.mark.session,
+        "by": word.by.as_str(),
+        "reason": word.reason,
+    });
+    let found = Found { taint: tag.taint, origin: String::new(), session: None };
+    let receipt = record(&journal, &found, content)?;
+    let cleared = registry.clear(&root, looked, &receipt, word.at);
+    if let Err(error) = &cleared {
+        // INVARIANT (NothingSilent): the word is on record, and so is that it came to nothing.
+        let content = json!({ "subject": FILE, "name": name, "error": error.to_string() });
+        let kind = Kind::of_static("taint_not_cleared");
+        let record = NewRecord {
+            parents: vec![receipt.id()],
+            ..NewRecord::of_host(RecordType::ControlPlaneChangeRequest, kind, content)
+        };
+        journal.append(record).map_err(Failure::unable)?;
+    }
+    journal.close().map_err(Failure::unable)?;
+    cleared.map_err(|error| {
+        let changed = matches!(error, WorkspaceError::Changed { .. });
+        if changed { Failure::refused(error) } else { Failure::unable(error) }
+    })?;
+    Ok(done(args, FILE, name, tag.taint, &receipt.id().to_string()))
+}
+
+fn record(journal: &Journal, found: &Found, content: Value) -> Result<Receipt, Failure> {
+    let kind = Kind::of_static("taint_cleared");
     let record = NewRecord {
         principal: Principal::User,
         taint: found.taint,
         session: found.session.clone(),
         ..NewRecord::of_host(RecordType::ControlPlaneChangeRequest, kind, content)
     };
-    let receipt = journal.append(record).map_err(Failure::unable)?;
-    let cleared = store.clear(subject, word, &receipt).map_err(Failure::unable)?;
-    journal.close().map_err(Failure::unable)?;
+    journal.append(record).map_err(Failure::unable)
+}
+
+fn done(args: &Args, kind: &str, name: &str, taint: Taint, record: &str) -> Exit {
     if args.json {
         output::json(&json!({
-            "subject": subject.kind(),
-            "name": subject.name(),
-            "taint": cleared.taint.iter_names().collect::<Vec<_>>(),
-            "record": cleared.record,
+            "subject": kind,
+            "name": name,
+            "taint": taint.iter_names().collect::<Vec<_>>(),
+            "record": record,
         }));
     } else {
-        output::line(&format!("cleared {} {}", subject.kind(), subject.name()));
+        output::line(&format!("cleared {kind} {}", printable(name)));
     }
-    Ok(Exit::Done)
+    Exit::Done
 }

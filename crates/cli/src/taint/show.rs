@@ -2,11 +2,11 @@
 
 use aegx::timestamp;
 use aegx::verify::printable;
-use model::{Taint, TaintTag};
+use model::Taint;
 use serde_json::{Value, json};
 use store::{Clearing, MemoryRow, Oversight, SessionRow, Subject};
 
-use super::{SubjectArgs, not_found};
+use super::{About, SubjectArgs, files, not_found, tag_value};
 use crate::home::Home;
 use crate::output::{self, Paint};
 use crate::run::{Exit, Failure};
@@ -14,7 +14,8 @@ use crate::sessions;
 
 /// Show what is tainted and by what, and what was cleared.
 ///
-/// Without --session or --memory: the newest tainted sessions and memory entries.
+/// Without --session, --memory or --workspace: the newest tainted sessions and memory entries. With
+/// --workspace DIR: its marked files, by name.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -30,7 +31,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let subject = args.subject.get();
+    let subject = match args.subject.get() {
+        Some(About::Files { workspace, file }) => {
+            return files::show(&args.home, workspace, file, args.json);
+        }
+        Some(About::Kept(subject)) => Some(subject),
+        None => None,
+    };
     let Some(store) = sessions::open(&args.home)? else {
         return subject.map_or(Ok(Exit::Done), |it| Err(not_found(&it)));
     };
@@ -82,16 +89,6 @@ fn memory_value(row: &MemoryRow) -> Value {
         "created": timestamp::from_unix(row.created),
         "record": row.record,
         "tag": row.tag.as_ref().map(tag_value),
-    })
-}
-
-fn tag_value(tag: &TaintTag) -> Value {
-    json!({
-        "source": tag.source.as_str(),
-        "taint": tag.taint.iter_names().collect::<Vec<_>>(),
-        "origin": tag.origin,
-        "time": timestamp::from_unix(tag.unix_seconds),
-        "record": tag.record,
     })
 }
 

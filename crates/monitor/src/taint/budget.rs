@@ -1,5 +1,6 @@
 //! The budget of one session: how much came from outside, against what people wrote.
 
+use aegx::Digest;
 use model::TaintTag;
 
 use super::delta::TaintDelta;
@@ -77,6 +78,20 @@ impl Budget {
             delta.tainted_tokens = tokens;
         } else if label.source.is_vouched_for() {
             delta.clean_quarters = tokens.saturating_mul(QUARTERS_PER_TOKEN);
+        }
+        delta
+    }
+
+    /// What a content would add that is known by its hash and its length alone. Nothing is changed.
+    #[must_use]
+    pub fn delta_found(&self, label: &TaintTag, tokens: u64, content: Digest) -> TaintDelta {
+        let mut delta = TaintDelta::of_label(label);
+        let fingerprint = Fingerprint::of(content.to_hex().as_str());
+        // What is clean earns nothing by lying there.
+        if is_outside(label.taint) && !self.tainted.contains(fingerprint) {
+            delta.tainted_tokens = tokens;
+            let room = !self.tainted.is_full(TAINTED_CONTENTS_MAX);
+            delta.seen_tainted.extend(room.then_some(fingerprint));
         }
         delta
     }

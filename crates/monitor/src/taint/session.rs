@@ -1,5 +1,6 @@
 //! All that a session knows of taint, as one value.
 
+use aegx::Digest;
 use model::{Taint, TaintTag};
 
 use super::{Blocked, Budget, Rules, TaintDelta, Tracker, is_outside};
@@ -25,6 +26,13 @@ impl SessionTaint {
     pub fn delta_tokens(&self, label: &TaintTag, tokens: u64) -> TaintDelta {
         let at_least = u64::from(is_outside(label.taint));
         self.budget.delta_tokens(label, tokens.max(at_least))
+    }
+
+    /// As [`delta_tokens`](Self::delta_tokens), for content from outside that may be found again: the
+    /// same content counts once.
+    #[must_use]
+    pub fn delta_found(&self, label: &TaintTag, tokens: u64, content: Digest) -> TaintDelta {
+        self.budget.delta_found(label, tokens.max(1), content)
     }
 
     /// Adds a change.

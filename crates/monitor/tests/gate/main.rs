@@ -14,6 +14,7 @@ mod confirmations;
 mod crash;
 mod family;
 mod faults;
+mod found;
 mod layers;
 mod lost;
 mod outputs;

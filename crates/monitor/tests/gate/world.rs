@@ -62,7 +62,7 @@ pub(crate) struct World {
 /// A gate that is open.
 pub(crate) struct Gate {
     pub(crate) monitor: Monitor,
-    journal: Arc<Journal>,
+    pub(crate) journal: Arc<Journal>,
     evidence: PathBuf,
 }
 

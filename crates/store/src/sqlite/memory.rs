@@ -44,7 +44,7 @@ impl Memory for SqliteStore {
     ) -> Result<Written, MemoryError> {
         let session = permit.who().session.clone();
         let mut fact = NewMemory::of(permit, now);
-        let kept = self.look(|db| turns::of(db, &session))?.unwrap_or_default();
+        let kept = self.look(|db| turns::of(db, &session, u32::MAX))?.unwrap_or_default();
         let inherited = inherit(&fact.content, extracted_from, spoken, &kept);
         fact.tag = worst(fact.tag.take(), inherited);
         self.keep(fact)

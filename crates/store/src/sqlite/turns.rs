@@ -27,8 +27,8 @@ impl Turns for SqliteStore {
         self.change(TURN_BYTES, move |db| append(db, session, turn))?
     }
 
-    fn turns(&self, session: &SessionId) -> Result<Vec<Turn>, TurnError> {
-        let found = self.look(|db| of(db, session))?;
+    fn turns(&self, session: &SessionId, limit: u32) -> Result<Vec<Turn>, TurnError> {
+        let found = self.look(|db| of(db, session, limit))?;
         found.ok_or_else(|| TurnError::Unknown { session: session.clone() })
     }
 }
@@ -69,12 +69,18 @@ fn append(
     Ok(Ok(()))
 }
 
-/// The turns of a session, if it is there.
-pub(super) fn of(db: &Connection, session: &SessionId) -> Result<Option<Vec<Turn>>, Broken> {
+/// The newest turns of a session, oldest first, if it is there.
+pub(super) fn of(
+    db: &Connection,
+    session: &SessionId,
+    limit: u32,
+) -> Result<Option<Vec<Turn>>, Broken> {
     let Some((n, _)) = sessions::find(db, session)? else { return Ok(None) };
-    let sql = format!("SELECT role, text, {TAG} FROM turns WHERE session = ?1 ORDER BY number");
+    let sql = format!(
+        "SELECT role, text, {TAG} FROM turns WHERE session = ?1 ORDER BY number DESC LIMIT ?2"
+    );
     let mut select = db.prepare_cached(&sql)?;
-    let mut rows = select.query([n])?;
+    let mut rows = select.query(params![n, limit])?;
     let mut turns = Vec::new();
     while let Some(row) = rows.next()? {
         let role: String = row.get(0)?;
@@ -84,5 +90,6 @@ pub(super) fn of(db: &Connection, session: &SessionId) -> Result<Option<Vec<Turn
             tag: tag(row, 2)?,
         });
     }
+    turns.reverse();
     Ok(Some(turns))
 }

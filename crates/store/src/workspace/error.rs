@@ -29,6 +29,12 @@ pub enum WorkspaceError {
         /// What is wrong.
         reason: String,
     },
+    /// Somebody changed a file while a person made up their mind.
+    #[error("`{}` is no longer what you looked at; look at it again", path.escape_debug())]
+    Changed {
+        /// The file.
+        path: String,
+    },
     /// The disk.
     #[error("`{}`: {error}", path.display())]
     Io {

@@ -21,6 +21,9 @@ pub const HASHED_BYTES_MAX: u64 = 8 << 30;
 /// Directories inside each other. Deeper ones make the whole workspace carry the label.
 pub const DEPTH_MAX: usize = 64;
 
+/// How a name begins that is written as its hash.
+const NO_TEXT: char = '\u{fffd}';
+
 /// What lies in a workspace, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Manifest {
@@ -176,11 +179,12 @@ fn estimate(sample: &[u8], length: u64) -> u64 {
     u64::try_from(tokens).unwrap_or(u64::MAX).max(1)
 }
 
-/// The path below the workspace. A name that is no text is written in hex, so that no two meet.
+/// The path below the workspace. A name that is no text, or that looks like one of those, is written
+/// in hex, so that no two meet.
 fn joined(folder: &str, name: &[u8]) -> String {
     let name = match std::str::from_utf8(name) {
-        Ok(text) => text.to_owned(),
-        Err(_) => format!("\u{fffd}{}", Digest::of(name)),
+        Ok(text) if !text.starts_with(NO_TEXT) => text.to_owned(),
+        Ok(_) | Err(_) => format!("{NO_TEXT}{}", Digest::of(name)),
     };
     if folder.is_empty() { name } else { format!("{folder}/{name}") }
 }

@@ -6,18 +6,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use aegx::Digest;
+use evidence::Receipt;
 use model::{SessionId, TaintTag};
+use monitor::Found;
 use monitor::taint::worse;
 
 use super::changes::{self, Author};
 use super::error::WorkspaceError;
 use super::files;
 use super::manifest::Manifest;
-use super::marks::{Mark, Marks, WHOLE};
+use super::marks::{Mark, Marks};
+use super::preseed::preseed;
 use super::sidecar::{self, SIDECAR, Sidecar};
 
-/// Labels with which a budget is seeded; what is beyond them is put together.
-pub const PRESEED_MAX: usize = 64;
 /// The longest manifest.
 const MANIFEST_BYTES_MAX: u64 = 1 << 28;
 
@@ -30,8 +31,8 @@ pub struct Registry {
 /// A workspace as a session finds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Before {
-    /// What the session takes in by being there: labels, and how many tokens lie there with each.
-    pub preseed: Vec<(TaintTag, u64)>,
+    /// What the session takes in by being there, one for each label.
+    pub preseed: Vec<Found>,
     /// How the sidecar was found.
     pub sidecar: Sidecar,
     /// Marked now, because a copy of something tainted was found.
@@ -39,7 +40,7 @@ pub struct Before {
     /// There is more than was looked at.
     pub truncated: bool,
     /// Sessions that began here and did not end: beside this one, or in a process that died.
-    pub unfinished: Vec<String>,
+    pub unfinished: Vec<SessionId>,
 }
 
 /// What a session left behind.
@@ -51,6 +52,15 @@ pub struct After {
     pub sidecar: Sidecar,
     /// There is more than was looked at.
     pub truncated: bool,
+}
+
+/// A marked file as a person looked at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Looked {
+    /// Its mark.
+    pub mark: Mark,
+    /// Hash of its content; none of what is no file.
+    pub content: Option<Digest>,
 }
 
 impl Registry {
@@ -78,8 +88,8 @@ impl Registry {
         let author = Author { tag: None, session: session.as_str(), now };
         let last = place.last()?;
         let marked = changes::mark(&mut place.marks, &last, &place.seen, &author);
-        let unfinished = place.unfinished()?;
-        if !unfinished.iter().any(|it| it == session.as_str()) {
+        let unfinished = unfinished(&place.prefix)?;
+        if !unfinished.contains(session) {
             // A session that comes back is still compared with how it first found things.
             place.keep(&place.base(session))?;
         }
@@ -119,6 +129,15 @@ impl Registry {
         Ok(After { marked, sidecar, truncated: place.seen.truncated })
     }
 
+    /// The sessions that began in a workspace and did not end. Look after those that are open nowhere
+    /// before another one begins, or what they wrote counts as nobody's.
+    ///
+    /// # Errors
+    /// If that cannot be read.
+    pub fn unfinished(&self, workspace: &Path) -> Result<Vec<SessionId>, WorkspaceError> {
+        unfinished(&self.dir.join(key(&root(workspace)?)))
+    }
+
     /// The marked files of a workspace, as the host knows them.
     ///
     /// # Errors
@@ -129,18 +148,40 @@ impl Registry {
         Ok(marks.unwrap_or_default().files.into_values().collect())
     }
 
-    /// A person vouches for a file as it is now. Says whether it was marked.
+    /// A marked file, for a person who is to vouch for it; none if it is not marked.
     ///
     /// # Errors
-    /// If the workspace cannot be read or the labels not kept.
-    pub fn clear(&self, workspace: &Path, path: &str, now: i64) -> Result<bool, WorkspaceError> {
+    /// If the workspace or the labels cannot be read.
+    pub fn look(&self, workspace: &Path, path: &str) -> Result<Option<Looked>, WorkspaceError> {
+        let Some(mark) = self.marks(workspace)?.into_iter().find(|it| it.path == path) else {
+            return Ok(None);
+        };
+        let root = root(workspace)?;
+        let seen = Manifest::of(&root).map_err(WorkspaceError::io(&root))?;
+        Ok(Some(Looked { mark, content: seen.entries.get(path).map(|it| it.digest) }))
+    }
+
+    /// A person vouches for a file as they looked at it. The receipt proves that their word was
+    /// recorded first. Copies that are there keep their marks; new ones get none.
+    ///
+    /// # Errors
+    /// If the file is another one by now, the workspace cannot be read or the labels not kept.
+    pub fn clear(
+        &self,
+        workspace: &Path,
+        looked: &Looked,
+        _receipt: &Receipt,
+        now: i64,
+    ) -> Result<(), WorkspaceError> {
         let mut place = self.enter(workspace, now)?;
-        let was = place.marks.files.remove(path).is_some();
-        if let Some(entry) = place.seen.entries.get(path) {
-            place.marks.contents.remove(&entry.digest);
+        let path = &looked.mark.path;
+        let content = place.seen.entries.get(path).map(|it| it.digest);
+        if content != looked.content {
+            return Err(WorkspaceError::Changed { path: path.clone() });
         }
-        place.finish()?;
-        Ok(was)
+        place.marks.files.remove(path);
+        content.and_then(|it| place.marks.contents.remove(&it));
+        place.finish().map(|_| ())
     }
 
     /// Takes the lock of a workspace and looks at everything in it.
@@ -185,6 +226,7 @@ impl Registry {
 }
 
 const KEY_BYTES_MAX: u64 = 64;
+const BASE: &str = "base.";
 const BASE_END: char = '~';
 
 /// A workspace that is looked at, under its lock.
@@ -206,7 +248,7 @@ impl Place {
 
     /// How a session found the tree. The mark at its end is in no session's name.
     fn base(&self, session: &SessionId) -> PathBuf {
-        self.file(&format!("base.{session}{BASE_END}"))
+        self.file(&format!("{BASE}{session}{BASE_END}"))
     }
 
     /// The tree as it was looked at last. Where nobody ever looked, as it is now.
@@ -218,22 +260,6 @@ impl Place {
 
     fn keep(&self, path: &Path) -> Result<(), WorkspaceError> {
         files::replace(path, &sidecar::json(&self.seen)).map_err(WorkspaceError::io(path))
-    }
-
-    /// The sessions that have a picture from before and none from after.
-    fn unfinished(&self) -> Result<Vec<String>, WorkspaceError> {
-        let dir = self.prefix.parent().unwrap_or(Path::new("."));
-        let start = self.file("base.");
-        let start = start.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut found = Vec::new();
-        for entry in fs::read_dir(dir).map_err(WorkspaceError::io(dir))? {
-            let name = entry.map_err(WorkspaceError::io(dir))?.file_name();
-            let name = name.to_string_lossy();
-            let session = name.strip_prefix(&start).and_then(|it| it.strip_suffix(BASE_END));
-            found.extend(session.map(str::to_owned));
-        }
-        found.sort();
-        Ok(found)
     }
 
     /// Keeps the marks, first with the host, then beside the files.
@@ -251,29 +277,19 @@ impl Place {
     }
 }
 
-/// How much lies there with which label.
-fn preseed(marks: &Marks, seen: &Manifest) -> Vec<(TaintTag, u64)> {
-    let mut groups: Vec<(TaintTag, u64)> = Vec::new();
-    for mark in marks.files.values() {
-        let all = || seen.entries.values().fold(0, |sum: u64, it| sum.saturating_add(it.tokens));
-        let tokens = match mark.path.as_str() {
-            WHOLE => all(),
-            path => seen.entries.get(path).map_or(1, |it| it.tokens),
-        };
-        let same = |it: &&mut (TaintTag, u64)| {
-            (it.0.source, it.0.taint, &it.0.origin)
-                == (mark.tag.source, mark.tag.taint, &mark.tag.origin)
-        };
-        if let Some(group) = groups.iter_mut().find(same) {
-            group.1 = group.1.saturating_add(tokens);
-        } else if groups.len() < PRESEED_MAX {
-            groups.push((mark.tag.clone(), tokens));
-        } else if let Some(last) = groups.last_mut() {
-            last.0 = worse(Some(&last.0), Some(&mark.tag)).unwrap_or(mark.tag.clone());
-            last.1 = last.1.saturating_add(tokens);
-        }
+/// The sessions that have a picture from before and none from after.
+fn unfinished(prefix: &Path) -> Result<Vec<SessionId>, WorkspaceError> {
+    let dir = prefix.parent().unwrap_or(Path::new("."));
+    let start = format!("{}.{BASE}", prefix.file_name().unwrap_or_default().to_string_lossy());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(WorkspaceError::io(dir))? {
+        let name = entry.map_err(WorkspaceError::io(dir))?.file_name();
+        let name = name.to_string_lossy();
+        let session = name.strip_prefix(&start).and_then(|it| it.strip_suffix(BASE_END));
+        found.extend(session.and_then(|it| SessionId::parse(it).ok()));
     }
-    groups
+    found.sort();
+    Ok(found)
 }
 
 fn read_manifest(path: &Path) -> Result<Option<Manifest>, WorkspaceError> {

@@ -49,14 +49,14 @@ fn turns_keep_their_order_and_their_tags() {
     store.remember_label(&[asked], &page).unwrap();
     store.append_turn(&who.session, Role::User, &asked, None).unwrap();
     drop(store);
-    let turns = open(dir.path()).turns(&who.session).unwrap();
+    let turns = open(dir.path()).turns(&who.session, 100).unwrap();
     let seen: Vec<_> = turns.iter().map(|it| (it.role, it.text, it.tag.is_some())).collect();
     let expected =
         [(Role::User, asked, false), (Role::Assistant, said, true), (Role::User, asked, true)];
     assert_eq!(seen, expected);
     let unknown = TurnError::Unknown { session: session("t") };
     let store = open(dir.path());
-    assert_eq!(store.turns(&session("t")).unwrap_err(), unknown);
+    assert_eq!(store.turns(&session("t"), 100).unwrap_err(), unknown);
     let added = store.append_turn(&session("t"), Role::User, &asked, None);
     assert_eq!(added.unwrap_err(), unknown);
 }
@@ -89,7 +89,7 @@ fn a_person_clears_a_session_and_that_is_kept() {
     assert_eq!((opened.changes, opened.profile), (Vec::new(), Profile::Paranoid));
     let row = store.session(&who.session).unwrap().unwrap();
     assert_eq!(row.summary, Summary { calls: 3, ..Summary::default() });
-    assert_eq!(store.turns(&who.session).unwrap()[0].tag, None);
+    assert_eq!(store.turns(&who.session, 100).unwrap()[0].tag, None);
     assert_eq!(store.clearings(Some(&subject), 10).unwrap(), [cleared]);
     let missing = Subject::Session(session("t"));
     let outcome = store.clear(&missing, &word, &receipt);

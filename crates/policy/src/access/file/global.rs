@@ -1,19 +1,23 @@
-//! The host's settings for tools: `config.yaml`, the part under `tools`.
+//! The host's settings: `config.yaml`, with `tools` and `providers`.
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use model::provider::{Provider, ProviderKind};
+use serde::{Deserialize, Deserializer};
 
 use super::FileError;
+use super::providers::Providers;
 use super::scalar::{Flag, Label};
 use super::server::web_address;
 use super::yaml;
 use crate::access::Domain;
 
-/// The host's settings for tools. A domain that is not mentioned is on.
+/// The host's settings. A domain of tools that is not mentioned is on; a kind of provider that is not
+/// mentioned is as the host has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Global {
     tools: BTreeMap<Domain, GlobalTool>,
+    providers: BTreeMap<ProviderKind, Provider>,
 }
 
 /// Settings of one domain.
@@ -43,8 +47,22 @@ impl Global {
     /// If anything in them is not understood.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let file: File = yaml::read(text, 1)?;
-        let tools = file.tools.0;
-        Ok(Self { tools })
+        if file.tools.is_none() && file.providers.is_none() {
+            return Err(FileError::at(1, "it says nothing; there are `tools` and `providers`"));
+        }
+        let (tools, providers) = (file.tools.unwrap_or_default(), file.providers);
+        Ok(Self { tools: tools.0, providers: providers.unwrap_or_default().0 })
+    }
+
+    /// The provider that is chosen for a kind, if one is.
+    #[must_use]
+    pub fn provider(&self, kind: ProviderKind) -> Option<Provider> {
+        self.providers.get(&kind).copied()
+    }
+
+    /// All providers that are chosen.
+    pub fn providers(&self) -> impl Iterator<Item = Provider> {
+        self.providers.values().copied()
     }
 
     /// Is the domain on?
@@ -63,10 +81,18 @@ impl Global {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    tools: Tools,
+    #[serde(default, deserialize_with = "there")]
+    tools: Option<Tools>,
+    #[serde(default, deserialize_with = "there")]
+    providers: Option<Providers>,
 }
 
-#[derive(Deserialize)]
+/// A section that is there counts as there, whatever is in it.
+fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(input: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(input).map(Some)
+}
+
+#[derive(Default, Deserialize)]
 #[serde(try_from = "BTreeMap<Domain, RawTool>")]
 struct Tools(BTreeMap<Domain, GlobalTool>);
 

@@ -6,6 +6,7 @@ mod front;
 mod global;
 mod manifest;
 mod parts;
+mod providers;
 mod scalar;
 mod server;
 mod users;

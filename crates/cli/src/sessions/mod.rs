@@ -1,6 +1,9 @@
 //! `lazaret sessions`.
 
+mod show;
+
 use aegx::verify::printable;
+use clap::Subcommand;
 use serde_json::{Value, json};
 use store::{Oversight, SessionRow, SqliteStore};
 
@@ -10,7 +13,21 @@ use crate::run::{Exit, Failure};
 
 /// List sessions with what they have taken in, newest first.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    list: List,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Show(show::Args),
+}
+
+#[derive(clap::Args)]
+struct List {
     #[command(flatten)]
     home: Home,
     /// At most so many, the newest.
@@ -22,6 +39,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Some(Command::Show(args)) => show::run(args),
+        None => list(&args.list),
+    }
+}
+
+fn list(args: &List) -> Result<Exit, Failure> {
     let Some(store) = open(&args.home)? else {
         if !args.json {
             output::note("there are no sessions yet");

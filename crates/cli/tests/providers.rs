@@ -1,0 +1,131 @@
+//! Providers are chosen by their names in `config.yaml`, from one table, or there is no session.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn put(home: &Path, name: &str, text: &str) {
+    let path = home.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+/// A home with one user, one agent and these settings.
+fn home(settings: &str) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let hash = "a".repeat(64);
+    let users = format!(
+        "users:\n  - name: me\n    token_hash: \"{hash}\"\n    agents: \"*\"\n    budget: unlimited\n"
+    );
+    put(home.path(), "config.yaml", settings);
+    put(home.path(), "users.yaml", &users);
+    put(home.path(), "agents/main/IDENTITY.md", "# Main\n");
+    home
+}
+
+fn run(home: &Path, args: &[&str]) -> (i32, String, String) {
+    let mut command = Command::cargo_bin("lazaret").unwrap();
+    let output = command.env("LAZARET_HOME", home).args(args).write_stdin("").output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+const IPC: &[&str] = &["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"];
+
+fn providers(home: &Path) -> Vec<Value> {
+    let (code, stdout, stderr) = run(home, &["providers", "--json"]);
+    assert_eq!(code, 0, "{stderr}");
+    stdout.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+}
+
+#[test]
+fn what_this_version_has_can_be_chosen() {
+    let settings = "providers:\n  memory: sqlite\n  audit: journal\n  web: none\n";
+    let home = home(settings);
+    let (code, _, stderr) = run(home.path(), IPC);
+    assert_eq!(code, 0, "{stderr}");
+    let shown = providers(home.path());
+    // What is chosen is what there is without settings.
+    let empty = tempfile::tempdir().unwrap();
+    assert_eq!(shown, providers(empty.path()));
+    assert!(fs::read_dir(empty.path()).unwrap().next().is_none(), "looking makes nothing");
+    let memory = shown.iter().find(|it| it["kind"] == "memory").unwrap();
+    assert_eq!(memory["in_use"], "sqlite");
+    assert_eq!(memory["built"], serde_json::json!(["sqlite"]));
+    let llm = shown.iter().find(|it| it["kind"] == "llm").unwrap();
+    assert_eq!((&llm["in_use"], &llm["built"]), (&Value::Null, &serde_json::json!([])));
+    let (_, text, _) = run(home.path(), &["providers"]);
+    assert!(text.contains("sqlite*") && text.contains("(postgres)"), "{text}");
+}
+
+#[test]
+fn what_it_does_not_have_is_no_session() {
+    for (settings, words) in [
+        (
+            "providers:\n  memory: postgres\n",
+            "`postgres` is not in this version; there is `sqlite`",
+        ),
+        ("providers:\n  llm: anthropic\n", "`anthropic` is not in this version"),
+        ("providers:\n  web: fetch\n", "`fetch` is not in this version; there is `none`"),
+    ] {
+        let home = home(settings);
+        for args in [IPC, &["providers"]] {
+            let (code, stdout, stderr) = run(home.path(), args);
+            assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+            assert!(stderr.contains(words) && stderr.contains("config.yaml"), "{stderr}");
+        }
+        let query = ["evidence", "query", "--kind", "session_refused", "--json"];
+        assert_eq!(run(home.path(), &query).1.lines().count(), 1);
+    }
+}
+
+/// What a text in settings could be made into, if anything were.
+const HOSTILE: &[&str] = &[
+    "../../evil",
+    "./evil.so",
+    "/bin/sh",
+    "sqlite;touch evil",
+    "$(touch evil)",
+    "evil",
+    "sqlite\\0",
+    "http://127.0.0.1:1/evil",
+];
+
+#[test]
+fn a_name_is_a_row_of_the_table_or_nothing() {
+    for name in HOSTILE {
+        for settings in [
+            format!("tools: {{}}\nproviders:\n  memory: '{name}'\n"),
+            format!("tools: {{}}\nproviders:\n  '{name}': sqlite\n"),
+        ] {
+            let home = home(&settings);
+            // What a name would lead to is there.
+            put(home.path(), "evil", "#!/bin/sh\ntouch ran\n");
+            put(home.path(), "evil.so", "");
+            let before = files(home.path());
+            let (code, _, stderr) = run(home.path(), &["providers"]);
+            assert_eq!(code, 2, "{settings}: {stderr}");
+            assert!(stderr.contains("line 3: ") && stderr.contains("; there are "), "{stderr}");
+            assert_eq!(run(home.path(), IPC).0, 2);
+            let mut after = files(home.path());
+            // The refusal is recorded, and nothing else happened.
+            after.retain(|it| !it.starts_with("evidence") && !it.starts_with("store.sqlite"));
+            assert_eq!(after, before, "{settings}");
+        }
+    }
+}
+
+fn files(dir: &Path) -> Vec<String> {
+    let found = fs::read_dir(dir).unwrap().map(|it| it.unwrap().file_name());
+    let mut found: Vec<_> = found.map(|it| it.to_string_lossy().into_owned()).collect();
+    found.sort();
+    found
+}

@@ -1,0 +1,135 @@
+//! Which providers carry out the host's actions: what `config.yaml` chooses from the one static table,
+//! as far as this version has it.
+//!
+//! INVARIANT (OneProviderTable): a choice is a value of a closed enum, and what it stands for is built
+//! into this program. Nothing here makes a path, a library or a command of a text.
+
+use std::collections::BTreeMap;
+
+use model::provider::{
+    Audit, Browser, Database, Image, Memory, Provider, ProviderKind, Scanner, Scheduler, Screener,
+    Storage, Web,
+};
+use policy::access::Global;
+
+/// The providers in use, one for each kind at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Providers {
+    in_use: BTreeMap<ProviderKind, Provider>,
+}
+
+/// A provider that is in the table and not in this version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the {} provider `{}` is not in this version; {}", .0.kind().as_str(), .0.name(), instead(.0.kind()))]
+pub struct NotBuilt(pub Provider);
+
+impl Providers {
+    /// What the settings choose; where they say nothing, what there is.
+    ///
+    /// # Errors
+    /// If they choose what this version does not have. There is no other in its place.
+    pub fn choose(settings: Option<&Global>) -> Result<Self, NotBuilt> {
+        let mut in_use: BTreeMap<_, _> = DEFAULT.iter().map(|it| (it.kind(), *it)).collect();
+        for chosen in settings.into_iter().flat_map(Global::providers) {
+            if !is_built(chosen) {
+                return Err(NotBuilt(chosen));
+            }
+            in_use.insert(chosen.kind(), chosen);
+        }
+        Ok(Self { in_use })
+    }
+
+    /// The provider of a kind that is in use; none if the host has nothing of that kind.
+    #[must_use]
+    pub fn of(&self, kind: ProviderKind) -> Option<Provider> {
+        self.in_use.get(&kind).copied()
+    }
+}
+
+impl Default for Providers {
+    fn default() -> Self {
+        Self { in_use: DEFAULT.iter().map(|it| (it.kind(), *it)).collect() }
+    }
+}
+
+/// What is in use where nothing is chosen. Kinds that are not here are not there at all.
+const DEFAULT: &[Provider] = &[
+    Provider::Image(Image::None),
+    Provider::Memory(Memory::Sqlite),
+    Provider::Scanner(Scanner::Patterns),
+    Provider::Screener(Screener::None),
+    Provider::Web(Web::None),
+    Provider::Browser(Browser::None),
+    Provider::Audit(Audit::Journal),
+    Provider::Scheduler(Scheduler::None),
+    Provider::Database(Database::Sqlite),
+    Provider::Storage(Storage::Database),
+];
+
+/// Is it in this version?
+#[must_use]
+pub fn is_built(provider: Provider) -> bool {
+    // Every one that there is, is somebody's default today.
+    DEFAULT.contains(&provider)
+}
+
+fn instead(kind: ProviderKind) -> String {
+    match DEFAULT.iter().find(|it| it.kind() == kind) {
+        Some(built) => format!("there is `{}`", built.name()),
+        None => format!("there is no {} provider yet: leave it out", kind.as_str()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(text: &str) -> Result<Providers, NotBuilt> {
+        Providers::choose(Some(&Global::parse(text).unwrap()))
+    }
+
+    #[test]
+    fn every_row_of_the_table_is_there_or_refused_by_its_name() {
+        let mut built = Vec::new();
+        for kind in ProviderKind::ALL {
+            for name in kind.names() {
+                match choose(&format!("providers:\n  {}: {name}\n", kind.as_str())) {
+                    Ok(chosen) => {
+                        built.push(format!("{} {name}", kind.as_str()));
+                        assert_eq!(chosen.of(*kind).map(Provider::name), Some(*name));
+                        // What exists is all that can be chosen, so a choice changes nothing yet.
+                        assert_eq!(chosen, Providers::default());
+                    }
+                    Err(error) => {
+                        let words = format!("the {} provider `{name}` is not in", kind.as_str());
+                        assert!(error.to_string().starts_with(&words), "{error}");
+                    }
+                }
+            }
+        }
+        let expected = [
+            "image none",
+            "memory sqlite",
+            "scanner patterns",
+            "screener none",
+            "web none",
+            "browser none",
+            "audit journal",
+            "scheduler none",
+            "database sqlite",
+            "storage database",
+        ];
+        assert_eq!(built, expected);
+    }
+
+    #[test]
+    fn a_refusal_says_what_there_is() {
+        let error = choose("providers:\n  memory: postgres\n").unwrap_err().to_string();
+        let words = "the memory provider `postgres` is not in this version; there is `sqlite`";
+        assert_eq!(error, words);
+        let error = choose("providers:\n  llm: anthropic\n").unwrap_err().to_string();
+        assert!(error.ends_with("there is no llm provider yet: leave it out"), "{error}");
+        assert_eq!(Providers::choose(None), Ok(Providers::default()));
+        assert_eq!(Providers::default().of(ProviderKind::Llm), None);
+    }
+}
