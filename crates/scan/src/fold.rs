@@ -126,27 +126,13 @@ impl Folded {
     }
 }
 
-/// Characters that take no room on a screen.
-pub(crate) fn is_invisible(found: char) -> bool {
-    matches!(
-        found,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{61c}'
-            | '\u{115f}'
-            | '\u{1160}'
-            | '\u{17b4}'
-            | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
+/// Does it take no room on a screen? Joiners, marks of direction, fillers, variation selectors, tags.
+#[must_use]
+pub fn is_invisible(found: char) -> bool {
+    matches!(u32::from(found),
+        0xad | 0x34f | 0x61c | 0x115f | 0x1160 | 0x17b4 | 0x17b5 | 0x180b..=0x180f
+        | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f | 0x3164 | 0xfe00..=0xfe0f
+        | 0xfeff | 0xffa0 | 0xfff0..=0xfffb | 0x1_d173..=0x1_d17a | 0xe_0000..=0xe_0fff)
 }
 
 /// Letters of other alphabets that are drawn like Latin ones, and quotes. Patterns are folded alike,

@@ -3,4 +3,5 @@
 mod fold;
 mod instructions;
 
+pub use fold::is_invisible;
 pub use instructions::{Category, Finding, Verdict, instructions, score, verdict};

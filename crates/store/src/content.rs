@@ -1,7 +1,7 @@
 //! How content is known again: by its bytes, and by what a reader sees of it.
 
 use aegx::Digest;
-use unicode_normalization::UnicodeNormalization;
+use monitor::taint::normal;
 
 /// The digests of content: of its bytes, and of its text without what makes no difference to a
 /// reader. Both are whole: nobody can aim at a shortened one.
@@ -45,31 +45,6 @@ impl Fingerprint {
     pub(crate) fn seen(&self) -> Digest {
         self.normal.unwrap_or(self.exact)
     }
-}
-
-/// What a reader sees of a text: without letter case, presentation forms, invisible characters and
-/// the amount of white space.
-#[must_use]
-pub fn normal(text: &str) -> String {
-    let visible = text.nfkc().filter(|it| !is_invisible(*it));
-    let folded: String = visible.flat_map(char::to_lowercase).nfkc().collect();
-    let mut normal = String::with_capacity(folded.len());
-    for word in folded.split_whitespace() {
-        if !normal.is_empty() {
-            normal.push(' ');
-        }
-        normal.push_str(word);
-    }
-    normal
-}
-
-/// Shows nothing: controls other than white space, marks of direction and joining, tags.
-fn is_invisible(it: char) -> bool {
-    let ignorable = matches!(u32::from(it),
-        0xad | 0x34f | 0x61c | 0x115f | 0x1160 | 0x17b4 | 0x17b5 | 0x180b..=0x180f
-        | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f | 0x3164 | 0xfe00..=0xfe0f | 0xfeff
-        | 0xffa0 | 0xfff0..=0xfffb | 0x1_d173..=0x1_d17a | 0xe_0000..=0xe_0fff);
-    ignorable || it.is_control() && !it.is_whitespace()
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ mod memory;
 mod oversight;
 mod sessions;
 mod sqlite;
-mod tag;
 mod turns;
 pub mod workspace;
 
@@ -19,7 +18,7 @@ pub use approvals::{
     Approval, ApprovalError, ApprovalState, Approvals, LIFE_SECONDS_MAX, PENDING_PER_SESSION_MAX,
     Question, SETTLED_SECONDS_KEPT, SHOWN_BYTES_MAX, Verdict,
 };
-pub use content::{Fingerprint, normal};
+pub use content::Fingerprint;
 pub use error::{Broken, OpenError};
 pub use evidence::Durability;
 pub use labels::LABELS_MAX;
@@ -31,8 +30,7 @@ pub use monitor::Labels;
 pub use oversight::{ClearError, Clearing, Oversight, REASON_BYTES_MAX, Subject, Word};
 pub use sessions::{SessionRow, SessionState};
 pub use sqlite::{CHANGE_BYTES_MAX, SESSIONS_MAX, SqliteStore};
-pub use tag::worst;
-pub use turns::{SNIPPET_CHARS_MIN, TURNS_PER_SESSION_MAX, Turn, TurnError, Turns, inherit};
+pub use turns::{TURNS_PER_SESSION_MAX, Turn, TurnError, Turns, inherit};
 
 /// Everything that a store does. Whatever keeps it, SQLite or another, does all of it.
 pub trait Store:

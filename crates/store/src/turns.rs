@@ -1,14 +1,11 @@
 //! Turns of conversations, and what facts inherit from them.
 
-use std::collections::HashSet;
-
 use aegx::Digest;
 use model::ipc::Role;
 use model::{SessionId, TaintTag};
+use monitor::taint::{Turn as Said, inherited_by_fact, worse};
 
-use crate::content::normal;
 use crate::error::Broken;
-use crate::tag::worst;
 
 /// Keeps which turns of a conversation were tainted. The texts stay with the host; here they are
 /// known by their digests, so that history which somebody rewrote is noticed.
@@ -66,19 +63,12 @@ pub enum TurnError {
 
 /// How many turns of a session are kept.
 pub const TURNS_PER_SESSION_MAX: i64 = 1_000_000;
-/// A shorter snippet could stand anywhere, so that finding it tells nothing.
-pub const SNIPPET_CHARS_MIN: usize = 8;
-/// Other words are telling only if they are at least so long.
-const TELLING_CHARS_MIN: usize = 12;
-
 /// The tag of a fact that was taken out of a conversation.
 ///
 /// `content` is the fact, `extracted_from` the piece of a turn that it was taken from, as the
-/// extracting model says; `spoken` are the texts of the conversation, `kept` its turns as they were
-/// noted when they were spoken. The fact inherits from every turn in which the piece or the fact
-/// itself stands, and from every tainted turn with which it shares an address, a number or a long
-/// word that its clean sources do not have: the model that names the piece may have been told what
-/// to name. If nothing is found, or a text was not noted, the newest tainted turn is taken for it.
+/// extracting model says; without one the fact itself must stand there. `spoken` are the texts of the
+/// conversation, `kept` its turns as they were noted when they were spoken. A text that was not noted
+/// counts as the newest tainted turn. How a fact inherits from them, see [`inherited_by_fact`].
 #[must_use]
 pub fn inherit(
     content: &str,
@@ -87,40 +77,14 @@ pub fn inherit(
     kept: &[Turn],
 ) -> Option<TaintTag> {
     let newest = kept.iter().rev().find_map(|it| it.tag.clone())?;
-    let content = normal(content);
-    let snippet = extracted_from.map(normal);
-    let needles: Vec<&str> = [Some(content.as_str()), snippet.as_deref()]
-        .into_iter()
-        .flatten()
-        .filter(|it| it.chars().count() >= SNIPPET_CHARS_MIN)
+    let mut turns: Vec<Said> = spoken
+        .iter()
+        .map(|it| Said { text: (*it).to_owned(), tag: tag_of(it, kept, &newest) })
         .collect();
-    let mut tag = None;
-    let mut vouched = HashSet::new();
-    let mut tainted = Vec::new();
-    let mut found = false;
-    for text in spoken {
-        let seen = normal(text);
-        let own = tag_of(text, kept, &newest);
-        if needles.iter().any(|it| seen.contains(it)) {
-            found = true;
-            tag = worst(tag, own.clone());
-            if own.is_none() {
-                vouched.extend(telling(&seen).map(str::to_owned));
-            }
-        }
-        if let Some(own) = own {
-            tainted.push((seen, own));
-        }
-    }
-    if !found {
-        return worst(tag, Some(newest));
-    }
-    for (seen, own) in tainted {
-        if telling(&content).any(|it| !vouched.contains(it) && seen.contains(it)) {
-            tag = worst(tag, Some(own));
-        }
-    }
-    tag
+    // What was said and is not shown may be the source as well.
+    let tag = kept.iter().fold(None, |sum, it| worse(sum.as_ref(), it.tag.as_ref()));
+    turns.push(Said { text: String::new(), tag });
+    inherited_by_fact(content, extracted_from.unwrap_or(content), &turns)
 }
 
 /// The tag with which `text` was noted; that of the newest tainted turn if it was not.
@@ -130,16 +94,7 @@ fn tag_of(text: &str, kept: &[Turn], newest: &TaintTag) -> Option<TaintTag> {
     if known.peek().is_none() {
         return Some(newest.clone());
     }
-    known.fold(None, |tag, turn| worst(tag, turn.tag.clone()))
-}
-
-/// Words that tell where a text comes from: addresses, numbers, names of files, long ones.
-fn telling(normal: &str) -> impl Iterator<Item = &str> {
-    let words = normal.split(' ').map(|it| it.trim_matches(|it: char| !it.is_alphanumeric()));
-    words.filter(|word| {
-        let marked = word.contains(|it: char| it.is_numeric() || "@/.:_\\".contains(it));
-        !word.is_empty() && (marked || word.chars().count() >= TELLING_CHARS_MIN)
-    })
+    known.fold(None, |tag, turn| worse(tag.as_ref(), turn.tag.as_ref()))
 }
 
 #[cfg(test)]

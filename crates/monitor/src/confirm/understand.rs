@@ -2,11 +2,11 @@
 
 use aegx::Digest;
 use model::{SessionId, Source, UserId};
+use scan::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::grammar::{self, Answer};
 use super::vocabulary;
-use crate::taint::is_invisible;
 
 /// A longer message is talk, no answer.
 pub const ANSWER_BYTES_MAX: usize = 200;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use scan::is_invisible;
 use unicode_normalization::UnicodeNormalization;
 
 use super::hash::{Key, Sip, key};
@@ -30,13 +31,6 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.chars().filter(|it| !is_invisible(*it)).nfkc().collect())
-}
-
-fn is_invisible(it: char) -> bool {
-    matches!(u32::from(it),
-        0x00AD | 0x034F | 0x061C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F
-        | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0x3164 | 0xFE00..=0xFE0F
-        | 0xFEFF | 0xFFA0 | 0xE0000..=0xE0FFF)
 }
 
 /// The words of a folded text: letters and digits; `10.00` and `1,200` are one word, `10` and `1200`.

@@ -36,9 +36,14 @@ pub fn worse(one: Option<&TaintTag>, other: Option<&TaintTag>) -> Option<TaintTa
     let (Some(first), Some(second)) = (one, other) else {
         return one.or(other).cloned();
     };
-    let rank = |it: &TaintTag| (severity(it.taint), it.unix_seconds);
     let worse = if rank(second) > rank(first) { second } else { first };
     Some(TaintTag { taint: first.taint.union(second.taint), ..worse.clone() })
+}
+
+/// The graver, then the newer; the rest only makes the order of equal ones certain, so that it makes no
+/// difference which of two is the first.
+fn rank(tag: &TaintTag) -> (u8, i64, &str, &str, Source) {
+    (severity(tag.taint), tag.unix_seconds, &tag.record, &tag.origin, tag.source)
 }
 
 fn severity(taint: Taint) -> u8 {
@@ -79,6 +84,9 @@ mod tests {
         mail.taint = mail.taint.union(Taint::INJECTION_SUSPECT);
         let both = worse(Some(&web), Some(&mail)).unwrap();
         assert_eq!((both.source, both.taint), (Source::Email, web.taint.union(mail.taint)));
+        assert_eq!(worse(Some(&mail), Some(&web)), Some(both));
+        let other = label(Source::Web, "https://b.example", 2);
+        assert_eq!(worse(Some(&web), Some(&other)), worse(Some(&other), Some(&web)));
         assert_eq!(worse(None, Some(&web)), Some(web.clone()));
         assert_eq!(worse(Some(&web), None), Some(web));
         assert_eq!(worse(None, None), None);

@@ -15,8 +15,7 @@ mod turns;
 
 pub use budget::{Blocked, Budget};
 pub use delta::TaintDelta;
-pub use fingerprint::Fingerprint;
-pub(crate) use fingerprint::is_invisible;
+pub use fingerprint::{Fingerprint, normal};
 pub use label::{ORIGIN_BYTES_MAX, OUTSIDE, is_outside, label, worse};
 pub use rules::{
     ACTION_BYTES_MAX, ACTIONS_MAX, Rules, RulesError, SENSITIVE_ACTIONS, Threshold, is_known_action,

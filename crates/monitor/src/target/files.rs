@@ -2,9 +2,8 @@
 //! some disks do not see them either.
 
 use policy::{Target, Targets};
+use scan::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
-
-use crate::taint::is_invisible;
 
 /// Names of files that hold secrets, whole.
 const SECRET_NAMES: &[&str] = &[

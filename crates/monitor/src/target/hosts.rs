@@ -1,10 +1,10 @@
 //! Classes of hosts, by name: who serves to carry data off, who tunnels to somebody's machine.
 
 use policy::{Target, Targets};
+use scan::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::addresses;
-use crate::taint::is_invisible;
 
 /// Services that show anybody what was sent to them.
 const CARRIERS: &[&str] = &[

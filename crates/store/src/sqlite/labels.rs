@@ -2,6 +2,7 @@
 
 use aegx::Digest;
 use model::TaintTag;
+use monitor::taint::worse;
 use monitor::{Labels, StateError};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -9,7 +10,6 @@ use super::SqliteStore;
 use super::columns::{TAG, tag, tag_values};
 use crate::error::Broken;
 use crate::labels::LABELS_MAX;
-use crate::tag::worst;
 
 /// The owner of what the host labels for everybody. No user has this name.
 pub(super) const HOST: &str = "";
@@ -41,7 +41,7 @@ pub(super) fn worst_of(
     for digest in digests {
         let mut rows = select.query(params![digest.as_bytes(), HOST, owner])?;
         while let Some(row) = rows.next()? {
-            found = worst(found, tag(row, 0)?);
+            found = worse(found.as_ref(), tag(row, 0)?.as_ref());
         }
     }
     Ok(found)
@@ -69,7 +69,7 @@ pub(super) fn remember(
         if old.is_none() {
             check_room(db)?;
         }
-        let all = worst(old.flatten(), Some(new.clone()));
+        let all = worse(old.flatten().as_ref(), Some(new));
         let (source, taint, origin, time, record) = tag_values(all.as_ref());
         upsert.execute(params![digest.as_bytes(), owner, source, taint, origin, time, record])?;
     }

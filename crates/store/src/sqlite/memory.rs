@@ -5,6 +5,7 @@ use model::ipc::{
 };
 use model::{TaintTag, UserId};
 use monitor::Permit;
+use monitor::taint::worse;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::columns::{self, TAG, tag, tag_values, unreadable};
@@ -15,7 +16,6 @@ use crate::memory::{
     MEMORY_RESULTS_DEFAULT, MEMORY_ROWS_PER_USER_MAX, Memory, MemoryError, MemoryRow, NewMemory,
     Written,
 };
-use crate::tag::worst;
 use crate::turns::inherit;
 
 /// About what a row costs beside its content.
@@ -46,7 +46,7 @@ impl Memory for SqliteStore {
         let mut fact = NewMemory::of(permit, now);
         let kept = self.look(|db| turns::of(db, &session, u32::MAX))?.unwrap_or_default();
         let inherited = inherit(&fact.content, extracted_from, spoken, &kept);
-        fact.tag = worst(fact.tag.take(), inherited);
+        fact.tag = worse(fact.tag.as_ref(), inherited.as_ref());
         self.keep(fact)
     }
 
@@ -93,7 +93,8 @@ impl SqliteStore {
             // Its own label may have become worse since it was read.
             let digests = Fingerprint::of(row.content.as_bytes()).both();
             let known = self.look(|db| labels::worst_of(db, row.user.as_str(), &digests))?;
-            new.tag = worst(new.tag.take(), worst(row.tag.clone(), known));
+            let theirs = worse(row.tag.as_ref(), known.as_ref());
+            new.tag = worse(new.tag.as_ref(), theirs.as_ref());
         }
         self.keep(new)
     }
@@ -149,7 +150,7 @@ fn insert(
     let same = same_row(db, new, print)?;
     // Whatever was ever tainted has its label, so that this knows equal rows and deleted ones.
     let known = labels::worst_of(db, user, &print.both())?;
-    let tag = worst(new.tag.clone(), known);
+    let tag = worse(new.tag.as_ref(), known.as_ref());
     if same.is_none() && count(db, user)? >= MEMORY_ROWS_PER_USER_MAX {
         return Ok(Err(MemoryError::Full));
     }
@@ -266,7 +267,7 @@ pub(super) fn select(
         ];
         let mut memory = read(row)?;
         let known = labels::worst_of(db, memory.user.as_str(), &digests)?;
-        memory.tag = worst(memory.tag.take(), known);
+        memory.tag = worse(memory.tag.as_ref(), known.as_ref());
         found.push(memory);
     }
     Ok(found)

@@ -3,12 +3,12 @@
 use aegx::Digest;
 use model::ipc::Role;
 use model::{SessionId, TaintTag};
+use monitor::taint::worse;
 use rusqlite::{Connection, params};
 
 use super::columns::{self, TAG, tag, tag_values, unreadable};
 use super::{SqliteStore, labels, sessions};
 use crate::error::Broken;
-use crate::tag::worst;
 use crate::turns::{TURNS_PER_SESSION_MAX, Turn, TurnError, Turns};
 
 /// About what a turn costs.
@@ -49,7 +49,7 @@ fn append(
         return Ok(Err(TurnError::Full { session }));
     }
     let known = labels::worst_of(db, row.user.as_str(), &[turn.text])?;
-    let tag = worst(turn.tag, known);
+    let tag = worse(turn.tag.as_ref(), known.as_ref());
     let sql = format!(
         "INSERT INTO turns (session, number, role, text, {TAG})
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use model::{Taint, TaintTag};
+use monitor::taint::normal;
 use proptest::prelude::*;
 
 use super::{find, memory, open, tag, user, write};
 use crate::SqliteStore;
-use crate::content::normal;
 
 #[derive(Clone, Debug)]
 enum Step {
