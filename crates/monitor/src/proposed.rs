@@ -79,6 +79,7 @@ impl Proposed {
             taint_permille: self.taint_permille,
             taint_permille_max: self.profile.taint_permille_max(),
             over_budget: self.over_budget.is_some(),
+            asked_for: self.traced.asked_for,
             risk: self.risk as u8,
             sinks: self.sinks(),
             targets: self.targets,
@@ -90,6 +91,7 @@ impl Proposed {
     pub(crate) fn judged_by(&self) -> JudgedBy<'_> {
         let sinks = self.sinks();
         JudgedBy {
+            asked_for: self.traced.asked_for,
             confirmed: self.confirmed.as_str(),
             door: self.who.door.as_str(),
             over_budget: self.over_budget.is_some(),

@@ -142,6 +142,7 @@ struct Objected<'a> {
 /// The facts of a call: what was judged can be judged again from them.
 #[derive(Serialize)]
 pub(crate) struct JudgedBy<'a> {
+    pub(crate) asked_for: bool,
     pub(crate) confirmed: &'a str,
     pub(crate) door: &'a str,
     pub(crate) over_budget: bool,

@@ -33,6 +33,7 @@ attributes! {
     TaintPermille "taint_permille",
     TaintPermilleMax "taint_permille_max",
     OverBudget "over_budget",
+    AskedFor "asked_for",
     Risk "risk",
     Sink "sink",
     Target "target",

@@ -127,6 +127,7 @@ impl Requests {
             Attribute::TaintPermille => long(facts.taint_permille),
             Attribute::TaintPermilleMax => long(facts.taint_permille_max),
             Attribute::OverBudget => bool(facts.over_budget),
+            Attribute::AskedFor => bool(facts.asked_for),
             Attribute::Risk => long(u16::from(facts.risk.min(RISK_MAX))),
             Attribute::Sink => at(&self.sinks, facts.sinks.bits()),
             Attribute::Target => at(&self.targets, facts.targets.bits()),

@@ -25,6 +25,7 @@ use crate::run::{Exit, Failure};
 ///                       TOOL_OUTPUT UNTRUSTED WEB_DERIVED
 ///   profile             paranoid, standard, yolo
 ///   taint_permille      share of outside content; taint_permille_max, over_budget
+///   asked_for           true if the user asked for just this
 ///   risk                0 to 3
 ///   sinks               untrusted_destination, untrusted_target, untrusted_content, foreign_secret
 ///   targets             control_plane, durable_memory, secret_file, sensitive_file, blocked_domain,

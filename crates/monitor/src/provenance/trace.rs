@@ -36,7 +36,8 @@ impl Ledger {
             gather(param, role, value, &mut values, 0);
         }
         let acts = flow.reach != Reach::Read || flow.destructive;
-        if acts && self.untrusted {
+        let asked_for = act.is_asked_for(self.asked(), |word| self.spoke(word));
+        if acts && self.untrusted && !asked_for {
             self.weigh_act(call, flow, act, &mut traced);
         }
         for value in values.iter().take(VALUES_PER_CALL_MAX) {
@@ -61,16 +62,16 @@ impl Ledger {
             };
             traced.objections.push(sink_objection(Role::Target, &sink));
         }
+        traced.asked_for = asked_for
+            && traced.objections.is_empty()
+            && traced.sinks.iter().all(|it| it.label.is_own());
         traced
     }
 
-    /// Did somebody who may ask for it ask for this kind of act?
+    /// The user did not ask for this kind of act. Did somebody else who may?
     fn weigh_act(&self, call: &Call, flow: &Flow, act: &Act, traced: &mut Traced) {
         let spoken = |word: &str| self.spoke(word);
         let asked = self.asked();
-        if act.is_asked_for(asked, spoken) {
-            return;
-        }
         let (lent, lender) = self.lent();
         if !lent.is_empty() {
             let heard = |word: &str| self.bits(word_key(word)).has(Bits::HANDED_ON) || spoken(word);

@@ -57,6 +57,22 @@ impl Label {
         }
     }
 
+    /// Did the user or the operator choose it, or somebody whom they believe?
+    pub(super) fn is_own(&self) -> bool {
+        match self {
+            Self::User | Self::Operator | Self::ListedTrusted | Self::Listed | Self::Composed => {
+                true
+            }
+            Self::Delegated(_)
+            | Self::ListedElsewhere(_)
+            | Self::Mentioned(_)
+            | Self::Ordered(_)
+            | Self::Flagged(_)
+            | Self::Doubted
+            | Self::Unseen => false,
+        }
+    }
+
     fn where_it_stands(&self) -> String {
         let of = |source: &String| {
             if source.is_empty() { "what was read".to_owned() } else { format!("`{source}`") }
@@ -102,6 +118,8 @@ pub struct Traced {
     pub sinks: Vec<Sink>,
     /// Why it should not happen as it stands; empty if nothing speaks against it.
     pub objections: Vec<Objection>,
+    /// The user's own words ask for it, and nobody else chose anything in it.
+    pub asked_for: bool,
     /// The source that the user handed something on from, if the call rests on it.
     pub delegated: Option<String>,
 }

@@ -23,6 +23,7 @@ static GRANT: LazyLock<Grant> = LazyLock::new(|| {
         taint_permille: 0,
         taint_permille_max: 300,
         over_budget: false,
+        asked_for: false,
         risk: 0,
         sinks: Sinks::default(),
         targets: Targets::NONE,

@@ -146,6 +146,7 @@ fn mixed(plain: &FactSheet, literals: &Literals, dice: &mut Dice) -> FactSheet {
     sheet.sinks = Sinks::from_bits(usize::try_from(dice.next() % 16).unwrap_or(0));
     sheet.risk = u8::try_from(dice.next() % (u64::from(RISK_MAX) + 1)).unwrap_or(0);
     sheet.over_budget = Some(dice.coin());
+    sheet.asked_for = dice.coin();
     sheet.taint_permille = dice.pick(&literals.permilles).copied().unwrap_or(0);
     if let (true, Some(max)) = (dice.coin(), dice.pick(&literals.permilles)) {
         sheet.taint_permille_max = Some(*max);

@@ -39,6 +39,8 @@ pub struct Facts<'a> {
     /// Is the session over its taint budget? Said by the budget, which counts finer than
     /// thousandths.
     pub over_budget: bool,
+    /// Do the user's own words ask for it, and did nobody else choose anything in it?
+    pub asked_for: bool,
     /// How risky the call looks, 0 to [`RISK_MAX`]; more counts as that.
     pub risk: u8,
     /// What the arguments were made of.

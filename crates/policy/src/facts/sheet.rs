@@ -31,6 +31,8 @@ pub struct FactSheet {
     pub taint_permille_max: Option<u16>,
     /// Over budget? If nothing is said, the two shares are compared.
     pub over_budget: Option<bool>,
+    /// Asked for by the user's own words, with nothing in it that somebody else chose?
+    pub asked_for: bool,
     /// Level of risk.
     pub risk: u8,
     /// What the arguments were made of.
@@ -98,6 +100,7 @@ impl FactSheet {
             taint_permille: 0,
             taint_permille_max: None,
             over_budget: None,
+            asked_for: false,
             risk: 0,
             sinks: Sinks::default(),
             targets: Targets::NONE,
@@ -121,6 +124,7 @@ impl FactSheet {
             taint_permille: self.taint_permille,
             taint_permille_max: max,
             over_budget: self.over_budget.unwrap_or(self.taint_permille > max),
+            asked_for: self.asked_for,
             risk: self.risk,
             sinks: self.sinks,
             targets: self.targets,
@@ -157,6 +161,7 @@ impl FactSheet {
             Key::TaintPermille => self.taint_permille = given.number(key, 1000)?,
             Key::TaintPermilleMax => self.taint_permille_max = Some(given.number(key, 1000)?),
             Key::OverBudget => self.over_budget = Some(given.bool(key)?),
+            Key::AskedFor => self.asked_for = given.bool(key)?,
             Key::Risk => {
                 let level = given.number(key, u16::from(RISK_MAX))?;
                 self.risk = u8::try_from(level).unwrap_or(RISK_MAX);
@@ -236,6 +241,7 @@ keys! {
     TaintPermille "taint_permille" Number,
     TaintPermilleMax "taint_permille_max" Number,
     OverBudget "over_budget" Bool,
+    AskedFor "asked_for" Bool,
     Risk "risk" Number,
     Sinks "sinks" List,
     Targets "targets" List,
