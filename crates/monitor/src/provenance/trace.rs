@@ -64,8 +64,19 @@ impl Ledger {
         }
         traced.asked_for = asked_for
             && traced.objections.is_empty()
-            && traced.sinks.iter().all(|it| it.label.is_own());
+            && traced.sinks.iter().all(|it| it.label.is_own())
+            && !(self.marked && values.iter().any(|it| self.is_ordered(it)));
         traced
+    }
+
+    /// Does a text that gives orders name what the value decides? Then it may be one of those whom the
+    /// user meant, and somebody else's choice all the same.
+    fn is_ordered(&self, value: &Named<'_>) -> bool {
+        matches!(value.role, Some(Role::Destination | Role::Target))
+            && things(&value.text).iter().any(|thing| {
+                let bits = self.bits(thing.key);
+                (bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED)) && !bits.is_vouched_for()
+            })
     }
 
     /// The user did not ask for this kind of act. Did somebody else who may?
