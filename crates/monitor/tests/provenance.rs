@@ -48,8 +48,9 @@ fn play(case: &Value) -> Vec<String> {
         let rule = event["rule"].as_str().is_none_or(|it| rules.contains(&it));
         let delegated =
             event["delegated"].as_str().is_none_or(|it| traced.delegated.as_deref() == Some(it));
-        if decision.as_str() != event["decision"] || !rule || !delegated {
-            wrong.push(format!("{tool} {args}: {decision} {rules:?} {:?}", traced.sinks));
+        let asked_for = event["asked_for"].as_bool().is_none_or(|it| traced.asked_for == it);
+        if decision.as_str() != event["decision"] || !rule || !delegated || !asked_for {
+            wrong.push(format!("{tool} {args}: {decision} {rules:?} {traced:?}"));
         }
         // A session that is brought back from its changes judges alike.
         assert_eq!(session.again().trace(tool, args), traced);
