@@ -6,6 +6,7 @@ mod evidence;
 mod gate;
 mod home;
 mod ipc;
+mod machine;
 mod output;
 mod policy;
 mod providers;

@@ -12,8 +12,8 @@ use evidence::{
 use model::{AgentId, Kind, SessionId, Taint};
 use serde_json::{Map, json};
 
-use super::machine::Machine;
 use super::open;
+use crate::machine::Machine;
 use crate::output;
 use crate::run::{Exit, Failure};
 
@@ -206,20 +206,11 @@ fn print(args: &Args, measured: &Measured) {
             "per_second_by_part": parts,
             "reopen_seconds": measured.reopen_seconds,
             "verify_per_second": args.records as f64 / measured.verify_seconds,
-            "machine": {
-                "cores": machine.cores,
-                "fdatasync_per_second": machine.syncs_per_second,
-                "sha256_bytes_per_second": machine.sha256_per_second,
-            },
+            "machine": machine.value(),
         }));
         return;
     }
-    output::line(&format!(
-        "machine   {} cores; {:.0} synced writes/s one at a time; SHA-256 {:.2} GB/s",
-        machine.cores,
-        machine.syncs_per_second,
-        machine.sha256_per_second / 1e9
-    ));
+    machine.print();
     let how = if args.no_sync { "NOT DURABLE (--no-sync)" } else { "durable" };
     output::line(&format!(
         "append    {rate:.0} records/s, {how}, {} writers = {:.1} × one synced write at a time",

@@ -5,7 +5,6 @@ mod checkpoint;
 mod export;
 mod filter;
 mod import;
-pub(crate) mod machine;
 pub(crate) mod open;
 mod query;
 mod retain;

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::load::{self, Doing, Load};
 use super::setup::{self, Gate};
-use crate::evidence::machine::Machine;
+use crate::machine::Machine;
 use crate::output;
 use crate::run::{Exit, Failure};
 
@@ -235,20 +235,11 @@ fn print(args: &Args, measured: &Measured) {
             "fresh_p50_us": measured.fresh_us,
             "seen_bytes": args.seen,
             "seen_p50_us": measured.seen_us,
-            "machine": {
-                "cores": machine.cores,
-                "fdatasync_per_second": machine.syncs_per_second,
-                "sha256_bytes_per_second": machine.sha256_per_second,
-            },
+            "machine": machine.value(),
         }));
         return;
     }
-    output::line(&format!(
-        "machine   {} cores; {:.0} synced writes/s one at a time; SHA-256 {:.2} GB/s",
-        machine.cores,
-        machine.syncs_per_second,
-        machine.sha256_per_second / 1e9
-    ));
+    machine.print();
     let how = if args.no_sync { "NOT DURABLE (--no-sync)" } else { "durable" };
     let callers = output::count(callers(args), "caller");
     output::line(&format!("gate      {rate:.0} calls/s, {how}, {callers}"));

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use aegx::Digest;
+use serde_json::{Value, json};
 
+use crate::output;
 use crate::run::Failure;
 
 /// The limits.
@@ -28,6 +30,25 @@ impl Machine {
         let syncs_per_second =
             syncs.map_err(|error| Failure::unable(format!("`{}`: {error}", path.display())))?;
         Ok(Self { cores, syncs_per_second, sha256_per_second: sha256() })
+    }
+
+    /// Prints them for people.
+    pub(crate) fn print(&self) {
+        output::line(&format!(
+            "machine   {} cores; {:.0} synced writes/s one at a time; SHA-256 {:.2} GB/s",
+            self.cores,
+            self.syncs_per_second,
+            self.sha256_per_second / 1e9
+        ));
+    }
+
+    /// The same for programs.
+    pub(crate) fn value(&self) -> Value {
+        json!({
+            "cores": self.cores,
+            "fdatasync_per_second": self.syncs_per_second,
+            "sha256_bytes_per_second": self.sha256_per_second,
+        })
     }
 }
 
