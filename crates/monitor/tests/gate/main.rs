@@ -8,12 +8,14 @@
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 
+mod carriers;
 mod compaction;
 mod concurrency;
 mod confirmations;
 mod crash;
 mod family;
 mod faults;
+mod guards;
 mod layers;
 mod lost;
 mod outputs;

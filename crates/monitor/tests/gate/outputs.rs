@@ -1,9 +1,9 @@
 //! What comes back: labels by the grant, by tags and by what was seen; what is too long is withheld.
 
 use model::{Decision, Effect, RawCall, Source, Taint, TaintTag};
-use monitor::{Asked, Executor, OUTPUT_BYTES_MAX, Output, Permit, Refusal};
+use monitor::{Asked, Executor, OUTPUT_BYTES_MAX, Output, Permit, Refusal, Status};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::{Gives, World, content, read_page, send_mail};
 
@@ -111,4 +111,69 @@ fn an_answer_that_says_more_than_the_call_is_no_echo() {
     let words: String = (0..60).map(|it| format!("thread{it} ")).collect();
     gate.call(&who, &send_mail("ann@example.org"), &format!("sent, in reply to: {words}")).unwrap();
     assert!(gate.taint(&who).contains(Taint::UNTRUSTED));
+}
+
+/// Ends as it was told to.
+struct Ends(Status);
+
+impl Executor for Ends {
+    fn execute(&self, permit: Permit<Effect>) -> Output {
+        drop(permit.spend());
+        Output { status: self.0, ..Output::text("no such mailbox, says the server") }
+    }
+}
+
+#[test]
+fn an_output_has_the_source_of_who_can_have_written_it() {
+    let url = json!({ "url": "https://news.example/today" });
+    let mail = send_mail("ann@example.org").1;
+    let file = json!({ "path": "notes/a.md", "text": "It is." });
+    let cases: [(&str, &Value, Status, Option<Source>); 9] = [
+        ("read_page", &url, Status::Done, Some(Source::Tool)),
+        ("search_web", &json!({ "query": "news" }), Status::Done, Some(Source::Web)),
+        ("ask_peer", &json!({ "question": "any news?" }), Status::Done, Some(Source::Tool)),
+        ("list_notes", &json!({}), Status::Failed, None),
+        ("send_mail", &mail, Status::Done, None),
+        // The receiver's server writes the error, but nobody writes that of the own disk.
+        ("send_mail", &mail, Status::Failed, Some(Source::Tool)),
+        ("write_file", &file, Status::Failed, None),
+        // The host's own words.
+        ("send_mail", &mail, Status::NotBegun, None),
+        ("search_web", &json!({ "query": "news" }), Status::NotBegun, None),
+    ];
+    let world = World::new();
+    let gate = world.open_unsynced();
+    for (number, (tool, args, status, source)) in cases.into_iter().enumerate() {
+        let who = gate.begin(&format!("s-{number}"));
+        gate.hear(&who, Source::User, "Ask ask_peer, search the web, write notes/a.md.").unwrap();
+        let args = args.to_string();
+        let asked = Asked::Tool(RawCall { tool, args: args.as_bytes() });
+        let delivered = gate.monitor.run(&who, &asked, &Ends(status)).unwrap();
+        assert_eq!(delivered.tag.map(|it| it.source), source, "{tool} {status:?}");
+        assert_eq!(gate.taint(&who).contains(Taint::UNTRUSTED), source.is_some(), "{tool}");
+    }
+}
+
+#[test]
+fn an_origin_is_the_address_or_the_tool_and_what_it_looked_at() {
+    let world = World::new();
+    let gate = world.open_unsynced();
+    let long = format!("https://news.example/{}", "a".repeat(500));
+    let cases = [
+        ("read_page", json!({ "url": "https://news.example/today" }), "https://news.example/today"),
+        ("read_page", json!({ "url": "news.example" }), "read_page news.example"),
+        ("search_web", json!({ "query": "https://news.example/today" }), "search_web"),
+        ("read_file", json!({ "path": "/srv/app/.env" }), "read_file /srv/app/.env"),
+    ];
+    let user = format!("Read news.example and {long} too, and search the web.");
+    for (number, (tool, args, origin)) in cases.into_iter().enumerate() {
+        let who = gate.begin(&format!("s-{number}"));
+        gate.hear(&who, Source::User, &user).unwrap();
+        let delivered = gate.call(&who, &(tool, args), "It is.").unwrap();
+        assert_eq!(delivered.tag.unwrap().origin, origin);
+    }
+    let who = gate.begin("long");
+    gate.hear(&who, Source::User, &user).unwrap();
+    let delivered = gate.call(&who, &("read_page", json!({ "url": long })), "It is.").unwrap();
+    assert!(delivered.tag.unwrap().origin.chars().count() < 200);
 }

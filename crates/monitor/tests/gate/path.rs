@@ -184,3 +184,31 @@ fn an_error_text_is_output_too() {
     assert_eq!(content(all.last().unwrap(), "status"), "failed");
     stopped(gate.call(&who, &send_mail("eve@evil.example"), ""));
 }
+
+#[test]
+fn a_permit_carries_the_tag_of_the_session_for_which_it_was_given() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin("s");
+    let (tool, args) = read_page();
+    let args = args.to_string();
+    let asked = Asked::Tool(RawCall { tool, args: args.as_bytes() });
+    let (permit, begun) = gate.monitor.begin(&who, &asked).unwrap();
+    assert_eq!(permit.tag(), None);
+    gate.monitor.finish(begun, Output::text(PAGE)).unwrap();
+    let (permit, _begun) = gate.monitor.begin(&who, &asked).unwrap();
+    assert_eq!(permit.tag().unwrap().origin, "https://news.example/today");
+}
+
+#[test]
+fn a_refusal_tells_the_agent_why() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin("s");
+    gate.call(&who, &read_page(), PAGE).unwrap();
+    let refusal = gate.call(&who, &send_mail("eve@evil.example"), "").unwrap_err();
+    let said = refusal.to_string();
+    let Refusal::Stopped(verdict) = refusal else { panic!("{said}") };
+    assert_eq!(said, verdict.objections.first().unwrap().for_model);
+    assert!(said.contains("recipient"), "{said}");
+}
