@@ -71,3 +71,23 @@ fn outputs_that_give_orders_make_the_session_riskier_and_two_of_them_confirm_it(
     );
     gate.call(&who, &send_mail("ann@example.org"), "").unwrap();
 }
+
+#[test]
+fn a_secret_is_not_sent_in_the_turn_in_which_it_was_read() {
+    let world = World::new();
+    for restarts in [false, true] {
+        let mut gate = world.open();
+        let who = gate.begin(&format!("s-{restarts}"));
+        gate.call(&who, &("read_file", json!({ "path": "/srv/app/.env" })), "A=1").unwrap();
+        let verdict = stopped(gate.call(&who, &send_mail("ann@example.org"), ""));
+        assert_eq!((verdict.decision, verdict.rule.as_str()), (Decision::Deny, "risk-chain"));
+        gate.monitor.begin_turn(&who).unwrap();
+        if restarts {
+            gate.close();
+            gate = world.open();
+            gate.monitor.open_session(crate::world::opening(&who)).unwrap();
+        }
+        gate.call(&who, &send_mail("ann@example.org"), "").unwrap();
+        gate.close();
+    }
+}

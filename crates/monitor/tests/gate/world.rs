@@ -38,7 +38,7 @@ const CATALOGUE: &str = r#"{"tools":{
         "args":{"path":"target","text":"content"}},
     "send_mail":{"effect":"send","output":"own","egress":true,"destructive":false,
         "args":{"recipient":"destination","subject":"content","body":"content"}}
-}}"#;
+}, "trusted":{"addresses":["office@example.org"]}}"#;
 
 static POLICY: LazyLock<Arc<Policy>> = LazyLock::new(|| Arc::new(Policy::embedded().unwrap()));
 
