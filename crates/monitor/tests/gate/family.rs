@@ -85,3 +85,18 @@ fn a_secret_that_a_child_has_read_is_not_sent_by_its_parent_also_after_a_restart
     gate.monitor.open_session(opening(&second)).unwrap();
     assert_eq!(stopped(gate.call(&second, &send_mail("ann@example.org"), "")).rule, "risk-chain");
 }
+
+#[test]
+fn what_people_say_to_a_child_earns_its_parent_no_credit() {
+    let world = World::new();
+    let gate = world.open();
+    let (parent, child) = (gate.begin("parent"), who("child"));
+    gate.monitor.open_session(child_of(&child, &parent)).unwrap();
+    let clean = |who: &Caller| gate.monitor.summary(who).unwrap().clean_tokens;
+    let (before, words) = (clean(&parent), "Look at all of it and tell me what is new. ".repeat(9));
+    gate.hear(&child, Source::User, &words).unwrap();
+    assert!(clean(&child) > before);
+    assert_eq!(clean(&parent), before);
+    gate.hear(&parent, Source::User, &words).unwrap();
+    assert!(clean(&parent) > before, "the same words said to the parent do");
+}
