@@ -81,6 +81,8 @@ fn a_secret_is_not_sent_in_the_turn_in_which_it_was_read() {
         gate.call(&who, &("read_file", json!({ "path": "/srv/app/.env" })), "A=1").unwrap();
         let verdict = stopped(gate.call(&who, &send_mail("ann@example.org"), ""));
         assert_eq!((verdict.decision, verdict.rule.as_str()), (Decision::Deny, "risk-chain"));
+        let fetch = json!({ "action": "web_fetch", "url": "https://news.example/today" });
+        assert_eq!(stopped(gate.act(&who, &fetch)).rule, "risk-chain");
         gate.monitor.begin_turn(&who).unwrap();
         if restarts {
             gate.close();
