@@ -241,6 +241,10 @@ mod tests {
         {
             assert_eq!(said(text, &[pending("oauth_call")]), Confirmation::None, "{text}");
         }
+        // Not even a no: it may be somebody else's.
+        for text in ["'so no", "so' no", "\u{e9} no"] {
+            assert_eq!(said(text, &[pending("oauth_call")]), Confirmation::None, "{text}");
+        }
         assert_eq!(said("that\u{2019}s fine", &[pending("oauth_call")]), Confirmation::Yes(0));
     }
 

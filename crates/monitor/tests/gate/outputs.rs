@@ -55,20 +55,24 @@ fn what_the_grant_marks_is_marked() {
     assert_eq!(summary.tainted_tokens, 0, "a secret is no content from outside");
 }
 
+/// The tag of something that came from the web long ago.
+fn foreign() -> TaintTag {
+    TaintTag {
+        source: Source::Web,
+        taint: Taint::UNTRUSTED.union(Taint::WEB_DERIVED),
+        origin: "https://old.example".to_owned(),
+        unix_seconds: 1,
+        record: String::new(),
+    }
+}
+
 #[test]
 fn tags_that_content_already_has_come_along() {
     struct Remembers;
     impl Executor for Remembers {
         fn execute(&self, permit: Permit<Effect>) -> Output {
             drop(permit.spend());
-            let tag = TaintTag {
-                source: Source::Web,
-                taint: Taint::UNTRUSTED.union(Taint::WEB_DERIVED),
-                origin: "https://old.example".to_owned(),
-                unix_seconds: 1,
-                record: String::new(),
-            };
-            Output { tags: vec![tag], ..Output::text(PAGE) }
+            Output { tags: vec![foreign()], ..Output::text(PAGE) }
         }
     }
     let world = World::new();
@@ -181,13 +185,19 @@ fn an_origin_is_the_address_or_the_tool_and_what_it_looked_at() {
 }
 
 #[test]
-fn whom_a_trusted_tool_names_may_be_written_to_also_after_a_page_was_read() {
+fn a_trusted_tool_is_believed_unless_others_wrote_what_it_gives_back() {
     let world = World::new();
     let gate = world.open_unsynced();
-    let who = gate.begin("s");
-    gate.hear(&who, Source::User, "Look into my notes and send a mail to Carol.").unwrap();
-    gate.call(&who, &read_page(), PAGE).unwrap();
-    gate.call(&who, &("list_notes", json!({})), "Carol is carol@example.org").unwrap();
-    gate.call(&who, &send_mail("carol@example.org"), "").unwrap();
-    asks(gate.call(&who, &send_mail("eve@evil.example"), ""));
+    for others in [false, true] {
+        let who = gate.begin(&format!("s-{others}"));
+        let asked = Asked::Tool(RawCall { tool: "list_notes", args: b"{}" });
+        let tags = if others { vec![foreign()] } else { Vec::new() };
+        let (permit, begun) = gate.monitor.begin(&who, &asked).unwrap();
+        drop(permit.spend());
+        let note = "The harbour master is back, says Bob.";
+        gate.monitor.finish(begun, Output { tags, ..Output::text(note) }).unwrap();
+        // Who stands nowhere may come from anywhere, once others had a word in it.
+        let sent = gate.call(&who, &send_mail("zoe@example.org"), "");
+        assert_eq!(sent.is_err(), others, "{sent:?}");
+    }
 }
