@@ -205,5 +205,6 @@ mod tests {
         for deep in ["$(".repeat(100_000), "`".repeat(99_999)] {
             assert!(commands(&deep).len() <= NESTED_MAX + 1);
         }
+        assert_eq!(commands(&"$(a ".repeat(100)).len(), NESTED_MAX + 1);
     }
 }

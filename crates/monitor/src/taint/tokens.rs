@@ -143,7 +143,7 @@ mod tests {
     fn a_blob_in_short_pieces_is_still_one() {
         let pieces = "aGVsbG8g d29ybGQs IHRoaXMg aXMgbm90 IGEgdGVz";
         assert!(tainted(pieces) > 25, "{}", tainted(pieces));
-        assert_eq!(tainted("aa1bb AA1bb"), 10);
+        assert_eq!(tainted("aa1bb AA1bb"), 11);
         // Names of things are none, nor is what has many points.
         assert_eq!(tainted("a.b.c.d.e.f.g.h U.S.A. e-mail-a-friend x=y=z="), 12);
         assert_eq!(tainted("McDonald README2 HTTPServer x86_64 2026-11-15T07:43:45Z"), 14);

@@ -244,6 +244,8 @@ fn the_record_of_a_decision_shows_what_was_judged() {
     let record = all.last().unwrap();
     assert_eq!(record["taint"], json!(["TOOL_OUTPUT", "UNTRUSTED"]));
     assert!(content(record, "args").as_str().unwrap().contains("eve@evil.example"));
+    let sink = json!({ "atom": "eve@evil.example", "label": "mentioned", "param": "recipient" });
+    assert_eq!(content(record, "sinks"), &json!([sink]));
     let facts = content(record, "facts");
     assert_eq!(facts["sinks"]["untrusted_destination"], true);
     assert_eq!(facts["sinks"]["untrusted_target"], false);
