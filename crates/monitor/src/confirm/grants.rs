@@ -228,6 +228,9 @@ mod tests {
             it.apply(&spent);
         }
         assert!(it.covers("oauth_call", one(), 20) && !it.covers("skill_propose", one(), 20));
+        let half_a_day = 43_200;
+        assert!(it.covers("oauth_call", one(), 9 + half_a_day));
+        assert!(!it.covers("oauth_call", one(), 10 + half_a_day));
     }
 
     #[test]
