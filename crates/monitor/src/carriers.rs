@@ -163,5 +163,16 @@ mod tests {
     fn more_than_can_be_known_again_is_an_error() {
         let padding: String = (0..=KEYS_MAX).map(|it| format!("a{it}@pad.example ")).collect();
         assert!(writes(&padding).is_err());
+        // The text itself is one more.
+        let fits: String = (1..KEYS_MAX).map(|it| format!("a{it}@pad.example ")).collect();
+        assert_eq!(writes(&fits).unwrap().len(), KEYS_MAX);
+    }
+
+    #[test]
+    fn a_text_is_known_again_from_a_length_on() {
+        assert_eq!(writes(&"a".repeat(TEXT_CHARS_MIN)).unwrap().len(), 1);
+        assert_eq!(writes(&"a".repeat(TEXT_CHARS_MIN - 1)).unwrap(), []);
+        let lines = ["b".repeat(TEXT_CHARS_MIN), "c".repeat(TEXT_CHARS_MIN - 1)].join("\n");
+        assert_eq!(writes(&lines).unwrap().len(), 2, "the whole and the long line");
     }
 }

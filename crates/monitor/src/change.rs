@@ -51,3 +51,16 @@ pub(crate) struct Change {
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_says_only_what_changed() {
+        let written = |it: &Change| serde_json::to_string(it).unwrap();
+        assert_eq!(written(&Change::default()), "{}");
+        let turn = Change { turn: true, calls: 7, ..Change::default() };
+        assert_eq!(written(&turn), r#"{"turn":true,"calls":7}"#);
+    }
+}

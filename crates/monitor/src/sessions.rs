@@ -98,3 +98,20 @@ impl Sessions {
         self.open.write().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_one_door_for_each_session() {
+        let sessions = Sessions::default();
+        for number in 0..1000 {
+            let id = SessionId::parse(&format!("s-{number}")).unwrap();
+            let door = sessions.door(&id);
+            assert!(door.is_some());
+            let same = |it: &&Mutex<()>| it.try_lock().is_err();
+            assert_eq!(sessions.doors.iter().filter(same).count(), 1, "it is held");
+        }
+    }
+}

@@ -1,16 +1,21 @@
 //! Risk across calls: chains, correlation, the sentinel, children and restarts.
 
-#![expect(clippy::unwrap_used, reason = "test helpers, not only `#[test]` functions")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "test helpers, not only `#[test]` functions"
+)]
 
 use std::sync::Arc;
 
-use model::{Call, Decision, Effect, EffectKind, Flow, RawCall, Reach, ToolCall, Trust};
+use model::{Call, Decision, Effect, EffectKind, Flow, RawCall, Reach, Role, ToolCall, Trust};
 use monitor::risk::{
     Classes, Flag, Level, Observation, Opener, Outcome, Risk, Signal, Suspicion, Tuning,
 };
 use serde_json::{Value, json};
 
 const CHAINS: &str = include_str!("../../../corpus/risk/risk_chain.json");
+const CLASSES: &str = include_str!("../../../corpus/risk/classes.json");
 const SENTINEL: &str = include_str!("../../../corpus/risk/trajectory_sentinel.json");
 
 fn tool(name: &str, args: &Value, flow: Flow) -> Observation {
@@ -224,7 +229,12 @@ fn rights_that_pile_up_are_asked_for() {
     assert_eq!(go(&mut risk, shell("sudo usermod -aG docker eve")), None);
     let grant = tool("grant_role", &json!({}), Flow::unknown());
     assert_eq!(decision(&risk, &grant), Some(Decision::StepUp));
-    assert_eq!(risk.objections(&grant).first().unwrap().code, "scope_escalation");
+    let objection = risk.objections(&grant).into_iter().next().unwrap();
+    assert_eq!(objection.code, "scope_escalation");
+    assert!(objection.for_person.contains("`grant_role`"), "{}", objection.for_person);
+    let install = plain(EffectKind::SkillInstall, Classes::SCOPE_CHANGE);
+    let objection = risk.objections(&install).into_iter().next().unwrap();
+    assert!(objection.for_person.contains("`skill_install`"), "{}", objection.for_person);
     risk.begin_turn(Opener::Person);
     assert_eq!(decision(&risk, &grant), None);
 }
@@ -260,6 +270,8 @@ fn a_child_is_no_way_to_be_forgotten() {
     child.begin_turn(Opener::Other);
     assert_eq!((child.score(), child.level()), (parent.score(), parent.level()));
     assert!(decision(&child, &send()).is_some(), "what the parent read, the child may know");
+    parent.adopt(&mut child);
+    assert_eq!(child.score(), parent.score(), "what the parent knew is not told back");
 
     // The other way round: the child reads, the parent would send.
     let mut parent = Risk::default();
@@ -273,6 +285,12 @@ fn a_child_is_no_way_to_be_forgotten() {
     parent.begin_turn(Opener::Person);
     parent.adopt(&mut child);
     assert_eq!(decision(&parent, &send()), None, "a chain never spans turns");
+    // Nor by way of a child that was begun in the turn before.
+    go(&mut parent, read());
+    let mut child = parent.child();
+    parent.begin_turn(Opener::Person);
+    parent.adopt(&mut child);
+    assert_eq!(decision(&parent, &send()), None);
 }
 
 #[test]
@@ -303,6 +321,38 @@ fn two_different_outputs_that_give_orders_confirm_an_injection() {
 }
 
 #[test]
+fn what_gives_orders_to_a_child_counts_for_its_parent() {
+    let mut parent = Risk::default();
+    let mut child = parent.child();
+    go(&mut parent, flagged(1));
+    go(&mut child, flagged(1));
+    parent.adopt(&mut child);
+    assert!(!parent.injection_confirmed(), "both have read the same");
+    go(&mut child, flagged(2));
+    parent.adopt(&mut child);
+    assert!(parent.injection_confirmed());
+}
+
+#[test]
+fn a_snapshot_is_not_believed_to_be_of_a_sane_size() {
+    let restored = |seen: Vec<u64>| {
+        let mut snapshot = serde_json::to_value(Risk::default().snapshot()).unwrap();
+        snapshot["correlator"] = json!(seen);
+        Risk::restore(Tuning::default(), serde_json::from_value(snapshot).unwrap())
+    };
+    assert!(!restored(vec![7; 1000]).injection_confirmed(), "one output is one");
+    let many = restored((0..1000).collect());
+    assert!(many.injection_confirmed());
+    assert!(serde_json::to_vec(many.snapshot()).unwrap().len() < 400);
+    let mut snapshot = serde_json::to_value(many.snapshot()).unwrap();
+    let turn = json!({ "tenths": u32::MAX, "calls": 0, "reads": 0, "flags": 0 });
+    snapshot["sentinel"]["past"] = json!(vec![turn; 1000]);
+    let long = Risk::restore(Tuning::default(), serde_json::from_value(snapshot).unwrap());
+    assert!(serde_json::to_vec(long.snapshot()).unwrap().len() < 4096);
+    assert!(long.score() < 1e6, "{}", long.score());
+}
+
+#[test]
 fn the_sentinel_only_asks_and_never_about_looking() {
     let mut risk = Risk::default();
     for _ in 0..6 {
@@ -311,10 +361,83 @@ fn the_sentinel_only_asks_and_never_about_looking() {
     assert_eq!(risk.level(), Level::Critical);
     assert_eq!(decision(&risk, &send()), Some(Decision::StepUp));
     assert_eq!(decision(&risk, &read()), None);
+    for kind in [EffectKind::ToolWrite, EffectKind::ToolSend, EffectKind::ToolDestroy] {
+        let tool = plain(kind, Classes::NONE);
+        assert_eq!(decision(&risk, &tool), None, "somebody's tool is judged by its arguments");
+        let led = Observation { from_flagged: true, ..tool };
+        assert_eq!(decision(&risk, &led), Some(Decision::StepUp));
+    }
     for _ in 0..8 {
         risk.begin_turn(Opener::Person);
     }
     assert_eq!(risk.level(), Level::Calm);
+}
+
+/// The score after `count` calls of a kind that end well, and after one more.
+fn scores_after(kind: EffectKind, count: usize, turns: usize) -> (f64, f64) {
+    let mut risk = Risk::new(Tuning::new(8, 1.0, 16).unwrap());
+    let call = plain(kind, Classes::NONE).with_outcome(Outcome::Done);
+    for number in 0..count {
+        if number > 0 && number % count.div_ceil(turns) == 0 {
+            risk.begin_turn(Opener::Person);
+        }
+        risk.observe(&call);
+    }
+    let before = risk.score();
+    for _ in 0..5 {
+        risk.observe(&call);
+    }
+    (before, risk.score())
+}
+
+#[test]
+fn unusually_many_calls_weigh_once() {
+    for turns in [1, 3] {
+        assert_eq!(scores_after(EffectKind::ToolWrite, 12, turns), (0.0, 1.5), "{turns} turns");
+        assert_eq!(scores_after(EffectKind::ToolRead, 24, turns), (0.0, 1.5), "{turns} turns");
+        assert_eq!(scores_after(EffectKind::ToolWrite, 13, turns), (1.5, 1.5), "{turns} turns");
+        assert_eq!(scores_after(EffectKind::ToolRead, 25, turns), (1.5, 1.5), "{turns} turns");
+    }
+    assert_eq!(scores_after(EffectKind::ToolWrite, 12, 6), (0.0, 0.0), "over many turns");
+}
+
+#[test]
+fn of_one_turn_two_outputs_that_give_orders_weigh() {
+    let mut risk = Risk::new(Tuning::new(8, 1.0, 16).unwrap());
+    let mut scores = Vec::new();
+    for content in [1, 1, 2, 3] {
+        go(&mut risk, flagged(content));
+        scores.push(risk.score());
+    }
+    assert_eq!(scores, [1.0, 1.0, 2.0, 2.0]);
+    risk.begin_turn(Opener::Person);
+    go(&mut risk, flagged(4));
+    assert!((risk.score() - 3.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_child_that_was_forgiven_still_tells_its_parent() {
+    let mut parent = Risk::default();
+    let mut child = parent.child();
+    let forgiven = (0..100).any(|_| {
+        (0..6).for_each(|_| child.report(Signal::VigilHigh));
+        child.begin_turn(Opener::Person)
+    });
+    assert!(forgiven && child.level() == Level::Calm);
+    parent.adopt(&mut child);
+    assert_eq!(parent.level(), Level::Critical);
+}
+
+#[test]
+fn as_many_turns_are_kept_as_count() {
+    let mut risk = Risk::new(Tuning::new(32, 1.0, 1000).unwrap());
+    for _ in 0..100 {
+        risk.report(Signal::ToolFailure);
+        risk.begin_turn(Opener::Person);
+    }
+    assert!((risk.score() - 31.0 * 0.3).abs() < 1e-9, "{}", risk.score());
+    let again = Risk::restore(Tuning::new(32, 1.0, 1000).unwrap(), risk.snapshot().clone());
+    assert_eq!(again, risk);
 }
 
 #[test]
@@ -347,4 +470,66 @@ fn a_restart_resets_nothing_and_memory_is_bounded() {
     assert_eq!(again, risk);
     assert_eq!(again.objections(&send()), risk.objections(&send()));
     assert!(!again.objections(&send()).is_empty());
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    /// A command line, or a call of a tool with a flow type.
+    command: Option<String>,
+    tool: Option<String>,
+    #[serde(default)]
+    args: Value,
+    #[serde(default)]
+    reach: String,
+    #[serde(default)]
+    egress: bool,
+    #[serde(default)]
+    roles: std::collections::BTreeMap<String, String>,
+    /// All classes that it has, and no others.
+    classes: Vec<String>,
+}
+
+fn role(name: &str) -> Role {
+    match name {
+        "target" => Role::Target,
+        "content" => Role::Content,
+        other => panic!("there is no role `{other}`"),
+    }
+}
+
+fn seen(case: &Case) -> Observation {
+    let Some(name) = &case.tool else { return shell(case.command.as_ref().unwrap()) };
+    let reach = match case.reach.as_str() {
+        "read" => Reach::Read,
+        "write" => Reach::Write,
+        "send" => Reach::Send,
+        other => panic!("there is no reach `{other}`"),
+    };
+    let roles = case.roles.iter().map(|(param, it)| (param.clone(), role(it))).collect();
+    let (output, egress, destructive) = (Trust::Own, case.egress, false);
+    tool(name, &case.args, Flow { reach, output, egress, destructive, roles })
+}
+
+#[test]
+fn every_call_has_the_classes_that_its_case_says() {
+    let known = [
+        ("sensitive_read", Classes::SENSITIVE_READ),
+        ("credential_read", Classes::CREDENTIAL_READ),
+        ("egress", Classes::EGRESS),
+        ("scope_change", Classes::SCOPE_CHANGE),
+        ("sends_its_read", Classes::SENDS_ITS_READ),
+    ];
+    let cases: Vec<Case> = serde_json::from_str(CLASSES).unwrap();
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let found = seen(case).classes;
+        let names = known.iter().filter(|it| found.contains(it.1)).map(|it| it.0);
+        let names: Vec<&str> = names.collect();
+        if names != case.classes {
+            wrong.push(format!("{}: {names:?}, not {:?}", case.name, case.classes));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }

@@ -40,12 +40,6 @@ impl Grant {
         Self { action: action.to_owned(), call: None, expires_at }
     }
 
-    /// The action.
-    #[must_use]
-    pub fn action(&self) -> &str {
-        &self.action
-    }
-
     /// The call, if it is for one.
     #[must_use]
     pub fn call(&self) -> Option<Digest> {
@@ -234,6 +228,9 @@ mod tests {
             it.apply(&spent);
         }
         assert!(it.covers("oauth_call", one(), 20) && !it.covers("skill_propose", one(), 20));
+        let half_a_day = 43_200;
+        assert!(it.covers("oauth_call", one(), 9 + half_a_day));
+        assert!(!it.covers("oauth_call", one(), 10 + half_a_day));
     }
 
     #[test]
@@ -257,6 +254,19 @@ mod tests {
         assert_eq!(hear(&mut it, "ann", Source::User, "yes"), Confirmation::Ambiguous);
         assert_eq!(hear(&mut it, "ann", Source::User, "yes, the skill"), Confirmation::Yes(1));
         assert!(it.covers("skill_propose", one(), 10) && !it.covers("oauth_call", one(), 10));
+    }
+
+    #[test]
+    fn two_calls_of_one_action_are_two_questions_and_one_that_is_tried_again_is_one() {
+        let mut it = Confirmations::default();
+        it.stopped(pending("oauth_call", Some(one())));
+        it.stopped(pending("oauth_call", Some(one())));
+        assert_eq!(it.pending().len(), 1);
+        it.stopped(pending("oauth_call", Some(Digest::of(b"2"))));
+        it.stopped(pending("skill_propose", Some(one())));
+        assert_eq!(it.pending().len(), 3);
+        assert_eq!(hear(&mut it, "ann", Source::User, "yes, the email"), Confirmation::Ambiguous);
+        assert!(!it.covers("oauth_call", one(), 10));
     }
 
     #[test]

@@ -218,4 +218,43 @@ mod tests {
             assert_eq!(marked(broken), Confirmation::None, "{broken}");
         }
     }
+
+    #[test]
+    fn a_long_message_is_talk_and_no_answer() {
+        let one = [pending("oauth_call")];
+        let long = |bytes: usize| format!("yes{}", " ".repeat(bytes - 3));
+        assert_eq!(said(&long(ANSWER_BYTES_MAX), &one), Confirmation::Yes(0));
+        assert_eq!(said(&long(ANSWER_BYTES_MAX + 1), &one), Confirmation::None);
+        // What is marked as foreign may be long, up to a limit.
+        let quoting = |bytes: usize| {
+            let (open, close) = ("yes <external_content>", "</external_content>");
+            format!("{open}{}{close}", "a".repeat(bytes - open.len() - close.len()))
+        };
+        assert_eq!(said(&quoting(MESSAGE_BYTES_MAX), &one), Confirmation::Yes(0));
+        assert_eq!(said(&quoting(MESSAGE_BYTES_MAX + 1), &one), Confirmation::None);
+    }
+
+    #[test]
+    fn what_shows_something_else_than_it_says_is_no_answer() {
+        for text in
+            ["y\u{200b}es", "yes\u{202e}", "'yes'", "'yes", "yes'", "yes \u{2019}no", "y\u{435}s"]
+        {
+            assert_eq!(said(text, &[pending("oauth_call")]), Confirmation::None, "{text}");
+        }
+        // Not even a no: it may be somebody else's.
+        for text in ["'so no", "so' no", "\u{e9} no"] {
+            assert_eq!(said(text, &[pending("oauth_call")]), Confirmation::None, "{text}");
+        }
+        assert_eq!(said("that\u{2019}s fine", &[pending("oauth_call")]), Confirmation::Yes(0));
+    }
+
+    #[test]
+    fn a_mark_in_a_mark_is_no_answer() {
+        for text in [
+            "yes <external_content <b>a</external_content>",
+            "yes <external_content>a<external_content</external_content>",
+        ] {
+            assert_eq!(said(text, &[pending("oauth_call")]), Confirmation::None, "{text}");
+        }
+    }
 }

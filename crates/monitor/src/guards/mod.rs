@@ -34,3 +34,24 @@ pub(crate) const AFTER: &[&dyn Guard<Inspected>] = &[&after::oversized_output::O
 pub(crate) fn review<S: ?Sized>(guards: &[&dyn Guard<S>], subject: &S) -> Vec<Objection> {
     guards.iter().flat_map(|guard| guard.check(subject)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_guard_has_its_cases_and_its_row_under_its_name() {
+        let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/guards");
+        let cases: BTreeSet<String> = std::fs::read_dir(corpus)
+            .unwrap()
+            .map(|it| it.unwrap().file_name().into_string().unwrap())
+            .collect();
+        let ids = BEFORE.iter().map(|it| it.id()).chain(AFTER.iter().map(|it| it.id()));
+        let ids: BTreeSet<String> = ids.map(str::to_owned).collect();
+        assert_eq!(ids, cases);
+        let docs = include_str!("../../../../docs/gate.md");
+        assert!(ids.iter().all(|it| docs.contains(&format!("`{it}`"))));
+    }
+}

@@ -156,9 +156,9 @@ fn of_command(tool: &ToolCall) -> Option<Classes> {
         let classes = found.get_or_insert(Classes::NONE);
         match value {
             // An argument vector is one command.
-            Value::Array(items) if items.iter().all(Value::is_string) && key != "commands" => {
-                let words = items.iter().filter_map(Value::as_str).take(VALUES_MAX);
-                *classes |= of(&words.map(quoted).collect::<Vec<_>>().join(" "));
+            Value::Array(items) if key != "commands" && items.iter().all(is_word) => {
+                let words = items.iter().take(VALUES_MAX).map(quoted);
+                *classes |= of(&words.collect::<Vec<_>>().join(" "));
             }
             Value::Null
             | Value::Bool(_)
@@ -171,8 +171,13 @@ fn of_command(tool: &ToolCall) -> Option<Classes> {
     found
 }
 
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
+fn is_word(value: &Value) -> bool {
+    value.is_string() || value.is_number()
+}
+
+fn quoted(word: &Value) -> String {
+    let text = word.as_str().map_or_else(|| word.to_string(), str::to_owned);
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 fn may_hold_a_path(key: &str, role: Option<Role>) -> bool {

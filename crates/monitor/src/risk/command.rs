@@ -3,7 +3,7 @@
 use super::Classes;
 use super::interpreter;
 use super::paths;
-use super::words::{Command, Place, commands};
+use super::words::{Command, Place, Word, commands};
 
 /// Commands within commands that are followed: `sh -c "sh -c …"`.
 const NESTED_MAX: usize = 4;
@@ -20,15 +20,22 @@ fn line_classes(line: &str, depth: usize, seen: &mut Classes) {
         let mut args: Vec<&str> = plain(&command).collect();
         let gained = strip_prefixes(&mut args);
         *seen |= gained.union(inputs(&command));
-        let Some((program, args)) = args.split_first() else { continue };
+        let sockets = sockets(&command);
+        let Some((program, args)) = args.split_first() else {
+            *seen |= sockets;
+            continue;
+        };
         let program = base_name(program);
-        if depth < NESTED_MAX
-            && let Some(inner) = inner_line(program, args)
-        {
-            line_classes(&inner, depth + 1, seen);
+        if let Some(inner) = inner_line(program, args) {
+            if depth < NESTED_MAX {
+                line_classes(&inner, depth + 1, seen);
+            } else {
+                // What hides so deep may send.
+                *seen |= Classes::EGRESS;
+            }
             continue;
         }
-        let found = simple(program, args);
+        let found = simple(program, args).union(sockets);
         let reads = seen.union(found).intersects(Classes::READS);
         if found.contains(Classes::EGRESS) && reads {
             *seen |= Classes::SENDS_ITS_READ;
@@ -74,7 +81,13 @@ fn sends(program: &str, args: &[&str]) -> bool {
         || SENDERS_WITH.iter().any(|(name, verbs)| *name == program && verbs.contains(&first));
     let mut places = args.iter().filter(|it| names_a_place(it)).peekable();
     let local = places.peek().is_some() && places.all(|it| is_loopback(it));
-    able && !local || args.iter().any(|it| it.starts_with("/dev/tcp/"))
+    able && !local
+}
+
+/// Bash makes a connection of such a path, as an argument or behind `>`.
+fn sockets(command: &Command) -> Classes {
+    let found = |it: &Word| it.text.starts_with("/dev/tcp/") || it.text.starts_with("/dev/udp/");
+    if command.iter().any(found) { Classes::EGRESS } else { Classes::NONE }
 }
 
 fn gains(program: &str, args: &[&str]) -> bool {
@@ -142,8 +155,12 @@ fn strip_prefixes(args: &mut Vec<&str>) -> Classes {
             return gained;
         }
         args.remove(0);
+        let valued = VALUED.iter().find(|it| it.0 == name).map_or(&[][..], |it| it.1);
         while prefix && args.len() > 1 && args.first().is_some_and(|it| is_prefix_argument(it)) {
-            args.remove(0);
+            let option = args.remove(0);
+            if valued.contains(&option) && args.len() > 1 {
+                args.remove(0);
+            }
         }
     }
 }
@@ -190,6 +207,19 @@ const PREFIXES: &[&str] = &[
     "sudo", "doas", "pkexec", "env", "timeout", "nohup", "nice", "ionice", "setsid", "stdbuf",
     "time", "command", "builtin", "exec", "xargs", "unbuffer", "watch", "if", "then", "else",
     "elif", "while", "until", "do", "!", "{", "}", "fi", "done",
+];
+
+/// Options of prefixes whose value is a word of its own, and no program.
+const VALUED: &[(&str, &[&str])] = &[
+    ("sudo", &["-u", "-g", "-h", "-p", "-r", "-t", "-C", "-D", "-R", "-T", "-U", "--user"]),
+    ("doas", &["-u", "-C"]),
+    ("pkexec", &["--user"]),
+    ("env", &["-u", "-C", "--unset", "--chdir"]),
+    ("timeout", &["-s", "-k", "--signal", "--kill-after"]),
+    ("nice", &["-n"]),
+    ("ionice", &["-c", "-n"]),
+    ("xargs", &["-a", "-d", "-E", "-I", "-L", "-n", "-P", "-s"]),
+    ("exec", &["-a"]),
 ];
 
 /// They see that a file is there, not what is in it.

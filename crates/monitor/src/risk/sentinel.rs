@@ -175,12 +175,6 @@ impl Level {
         }
     }
 
-    /// 0 to 3, for policies.
-    #[must_use]
-    pub const fn as_u8(self) -> u8 {
-        self as u8
-    }
-
     /// The name in records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

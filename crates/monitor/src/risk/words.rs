@@ -59,7 +59,12 @@ pub(super) fn commands(line: &str) -> Vec<Command> {
                 if chars.next_if_eq(&'(').is_some() {
                     cutter.nest(false);
                 } else {
-                    cutter.redirect(next, chars.peek() == Some(&'<'));
+                    // What follows `<<` and `<<<` is a text, no file.
+                    let mut document = false;
+                    while next == '<' && chars.next_if_eq(&'<').is_some() {
+                        document = true;
+                    }
+                    cutter.redirect(next, document);
                 }
             }
             ';' | '|' | '&' | '\n' | '(' => cutter.end_command(),
@@ -177,6 +182,15 @@ mod tests {
             ("diff <(cat a) b", "cat_a|diff__b"),
             ("echo 'a;b' # c; d\ne", "echo_a;b|e"),
             ("echo a\\ b", "echo_a b"),
+            ("echo \"it's\" b; c", "echo_it's_b|c"),
+            ("echo \"a) b\" c", "echo_a) b_c"),
+            ("echo \"a # b; c\" d", "echo_a # b; c_d"),
+            ("echo a#b; c", "echo_a#b|c"),
+            ("cat << E", "cat_E"),
+            ("cat <<< E > f", "cat_E_>f"),
+            ("a 2>b c3 <d", "a_>b_c3_<d"),
+            ("a $b $", "a_$b_$"),
+            ("a \"\" ''", "a__"),
             ("(a; b)", "a|b"),
             ("a \"$(b \"$(c)\")\"", "c|b_|a_"),
             ("a '", "a_"),
@@ -191,5 +205,6 @@ mod tests {
         for deep in ["$(".repeat(100_000), "`".repeat(99_999)] {
             assert!(commands(&deep).len() <= NESTED_MAX + 1);
         }
+        assert_eq!(commands(&"$(a ".repeat(100)).len(), NESTED_MAX + 1);
     }
 }

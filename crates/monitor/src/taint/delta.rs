@@ -41,18 +41,6 @@ impl TaintDelta {
         *self == Self::default()
     }
 
-    /// Tokens from outside that it adds.
-    #[must_use]
-    pub fn tainted_tokens(&self) -> u64 {
-        self.tainted_tokens
-    }
-
-    /// The flags that it adds.
-    #[must_use]
-    pub fn flags(&self) -> Taint {
-        self.flags
-    }
-
     /// The same without what people wrote: what a child's change means for its parent.
     #[must_use]
     pub fn without_credit(&self) -> Self {
@@ -164,6 +152,22 @@ mod tests {
         );
         assert_eq!(serde_json::from_str::<TaintDelta>(&text).unwrap(), delta);
         assert_eq!(serde_json::to_string(&TaintDelta::default()).unwrap(), "{}");
+    }
+
+    #[test]
+    fn without_credit_nothing_is_left_but_what_came_from_outside() {
+        let outside = TaintDelta {
+            tainted_tokens: 3,
+            seen_tainted: vec![Fingerprint::of("page")],
+            ..TaintDelta::of_label(&label(Source::Web, "https://a.example/x", 7))
+        };
+        let all = TaintDelta {
+            clean_quarters: 8,
+            seen_clean: vec![Fingerprint::of("said")],
+            peak_millionths: 5,
+            ..outside.clone()
+        };
+        assert_eq!(all.without_credit(), outside);
     }
 
     #[test]

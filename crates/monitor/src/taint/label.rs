@@ -48,7 +48,7 @@ fn rank(tag: &TaintTag) -> (u8, i64, &str, &str, Source) {
 
 fn severity(taint: Taint) -> u8 {
     let suspect = taint.contains(Taint::INJECTION_SUSPECT);
-    2 * u8::from(suspect) + u8::from(is_outside(taint))
+    u8::from(suspect) + u8::from(is_outside(taint))
 }
 
 /// As much of a label as a session keeps.
@@ -93,10 +93,27 @@ mod tests {
     }
 
     #[test]
+    fn what_came_from_outside_is_worse_than_a_secret_and_of_equals_the_newer_stays() {
+        let web = label(Source::Web, "https://a.example", 1);
+        let mut secret = label(Source::Agent, "read_file .env", 9);
+        secret.taint = Taint::SECRET_RISK;
+        for both in [worse(Some(&web), Some(&secret)), worse(Some(&secret), Some(&web))] {
+            assert_eq!(both.unwrap().origin, web.origin);
+        }
+        let newer = label(Source::Web, "https://b.example", 2);
+        assert_eq!(worse(Some(&web), Some(&newer)).unwrap().origin, newer.origin);
+        assert_eq!(worse(Some(&newer), Some(&web)).unwrap().origin, newer.origin);
+        let beside = label(Source::Web, "https://c.example", 2);
+        assert_eq!(worse(Some(&newer), Some(&beside)).unwrap().origin, newer.origin, "the first");
+    }
+
+    #[test]
     fn a_long_origin_is_cut_between_characters() {
         let long = label(Source::Web, &"é".repeat(ORIGIN_BYTES_MAX), 0);
         assert_eq!(shortened(&long).origin.len(), ORIGIN_BYTES_MAX);
         let odd = label(Source::Web, &format!("a{}", "é".repeat(ORIGIN_BYTES_MAX)), 0);
         assert_eq!(shortened(&odd).origin.len(), ORIGIN_BYTES_MAX - 1);
+        let named = TaintTag { record: "a".repeat(RECORD_BYTES_MAX + 1), ..odd };
+        assert_eq!(shortened(&named).record.len(), RECORD_BYTES_MAX);
     }
 }

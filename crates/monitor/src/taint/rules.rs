@@ -185,9 +185,21 @@ mod tests {
             Rules::new(Profile::Standard.into(), names.iter().copied(), is_known_action)
         };
         assert!(rules(&["oauth_call", "skill_propose"]).is_ok());
+        assert!(rules(&["tool_send"]).is_ok(), "an effect that is not sensitive by default");
+        assert!(rules(&["sandbox_bash"]).is_ok(), "an action of the seeds that is no effect here");
         assert_eq!(rules(&[]), Err(RulesError::NoActions));
         for bad in ["oauth_cal", "OAUTH_CALL", "", "oauth_call ", "a\u{202e}b"] {
             assert!(matches!(rules(&[bad]), Err(RulesError::UnknownAction { .. })), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_one_is_an_error_whoever_knows_it() {
+        let rules = |name: &str| Rules::new(Profile::Standard.into(), [name], |_| true);
+        assert!(rules("mcp:mail.forward_to/all-2").is_ok());
+        assert!(rules(&"a".repeat(ACTION_BYTES_MAX)).is_ok());
+        for bad in ["", "a b", "a\nb", "é", &"a".repeat(ACTION_BYTES_MAX + 1)] {
+            assert!(matches!(rules(bad), Err(RulesError::UnknownAction { .. })), "{bad:?}");
         }
     }
 

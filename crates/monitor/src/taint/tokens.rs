@@ -172,6 +172,7 @@ mod tests {
     fn dense_text_is_a_token_each() {
         assert_eq!(tainted(&"漢".repeat(400)), 400);
         assert_eq!(tainted(&"🦀".repeat(10)), 10);
+        assert_eq!(tainted(&"ж".repeat(400)), 200);
         assert_eq!(tainted(&"QUJD".repeat(100)), 400);
         assert_eq!(tainted(&"0123456789abcdef".repeat(10)), 160);
         assert_eq!(clean_quarters(&"漢".repeat(400)), 1600);
@@ -182,7 +183,9 @@ mod tests {
     fn a_blob_in_short_pieces_is_still_one() {
         let pieces = "aGVsbG8g d29ybGQs IHRoaXMg aXMgbm90 IGEgdGVz";
         assert!(tainted(pieces) > 25, "{}", tainted(pieces));
-        // Names of things are none.
+        assert_eq!(tainted("aa1bb AA1bb"), 11);
+        // Names of things are none, nor is what has many points.
+        assert_eq!(tainted("a.b.c.d.e.f.g.h U.S.A. e-mail-a-friend x=y=z="), 12);
         assert_eq!(tainted("McDonald README2 HTTPServer x86_64 2026-11-15T07:43:45Z"), 14);
     }
 

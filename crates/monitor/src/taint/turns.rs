@@ -125,6 +125,37 @@ mod tests {
     }
 
     #[test]
+    fn short_words_that_tell_much_are_looked_at_too() {
+        let mut session = SessionTaint::default();
+        session.absorb(&label(Source::Web, "https://a.example", 1), "page");
+        let mut turns = turns();
+        for text in ["The gate is 7b now", "It is 漢 there"] {
+            turns.push(Turn::new(Source::Agent, text.to_owned(), &session));
+        }
+        let quoted = "My daughter Ada was born in May";
+        let taints = |fact: &str| inherited_by_fact(fact, quoted, &turns).is_some();
+        assert!(taints("Ada: 7b") && taints("Ada: 漢"));
+        assert!(!taints("Ada is in May"), "but not those that stand everywhere");
+    }
+
+    #[test]
+    fn a_quotation_of_twelve_characters_is_long_enough() {
+        assert!(!taints("Ada was born", "Ada was born"));
+        assert!(taints("Ada was bor", "Ada was bor"));
+    }
+
+    #[test]
+    fn in_a_very_long_conversation_every_label_sticks() {
+        let quoted = "My daughter Ada was born in May";
+        let mut turns = turns();
+        let clean = Turn { text: "Go on.".to_owned(), tag: None };
+        turns.resize(FACT_TURNS_MAX, clean.clone());
+        assert_eq!(inherited_by_fact("Ada was born", quoted, &turns), None);
+        turns.push(clean);
+        assert!(inherited_by_fact("Ada was born", quoted, &turns).is_some());
+    }
+
+    #[test]
     fn a_clean_conversation_stays_clean() {
         let clean: Vec<_> = turns().into_iter().filter(|it| it.tag.is_none()).collect();
         assert_eq!(inherited_by_fact("anything", "", &clean), None);

@@ -140,3 +140,19 @@ fn a_denial_is_not_lifted_by_anybody() {
     let again = stopped(gate.call(&who, &(tool, args), ""));
     assert_eq!(again.decision, Decision::Deny);
 }
+
+#[test]
+fn a_verdict_says_why_a_call_may_happen() {
+    let world = World::new();
+    let (gate, who, verdict) = held(&world);
+    let why = |recipient: &str| {
+        let (tool, args) = send_mail(recipient);
+        let args = args.to_string();
+        let asked = monitor::Asked::Tool(model::RawCall { tool, args: args.as_bytes() });
+        let (_, begun) = gate.monitor.begin(&who, &asked).unwrap();
+        begun.verdict().reason.clone()
+    };
+    assert_eq!(why("ann@example.org"), "nothing speaks against it");
+    gate.monitor.confirm_call(&who, verdict.effect, verdict.action).unwrap();
+    assert_eq!(why("eve@evil.example"), "a person has confirmed exactly this call");
+}

@@ -67,16 +67,21 @@ fn a_call_that_was_under_way_when_the_process_died_taints() {
 #[test]
 fn a_secret_that_may_have_been_read_is_not_sent_after_it() {
     let world = World::new();
-    let gate = world.open();
-    let who = gate.begin("s");
-    let asked = Asked::Tool(RawCall { tool: "read_file", args: br#"{"path":"~/.ssh/id_rsa"}"# });
-    drop(gate.monitor.begin(&who, &asked).unwrap());
-    let verdict = stopped(gate.call(&who, &send_mail("ann@example.org"), ""));
-    assert_eq!(verdict.rule, "risk-chain");
-    gate.close();
-    let gate = world.open();
-    gate.monitor.open_session(opening(&who)).unwrap();
-    assert_eq!(stopped(gate.call(&who, &send_mail("ann@example.org"), "")).rule, "risk-chain");
+    for restarts in [false, true] {
+        let mut gate = world.open();
+        let who = gate.begin(&format!("s-{restarts}"));
+        let args = br#"{"path":"~/.ssh/id_rsa"}"#;
+        let asked = Asked::Tool(RawCall { tool: "read_file", args });
+        drop(gate.monitor.begin(&who, &asked).unwrap());
+        if restarts {
+            gate.close();
+            gate = world.open();
+            gate.monitor.open_session(opening(&who)).unwrap();
+        }
+        let verdict = stopped(gate.call(&who, &send_mail("ann@example.org"), ""));
+        assert_eq!(verdict.rule, "risk-chain", "restarts: {restarts}");
+        gate.close();
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 
+mod carriers;
 mod compaction;
 mod concurrency;
 mod confirmations;
@@ -15,6 +16,7 @@ mod crash;
 mod family;
 mod faults;
 mod found;
+mod guards;
 mod layers;
 mod lost;
 mod outputs;

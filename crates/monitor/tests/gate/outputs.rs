@@ -1,11 +1,11 @@
 //! What comes back: labels by the grant, by tags and by what was seen; what is too long is withheld.
 
 use model::{Decision, Effect, RawCall, Source, Taint, TaintTag};
-use monitor::{Asked, Executor, OUTPUT_BYTES_MAX, Output, Permit, Refusal};
+use monitor::{Asked, Executor, OUTPUT_BYTES_MAX, Output, Permit, Refusal, Status};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::world::{Gives, World, content, read_page, send_mail};
+use crate::world::{Gives, PAGE, World, asks, content, read_page, send_mail};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,20 +55,24 @@ fn what_the_grant_marks_is_marked() {
     assert_eq!(summary.tainted_tokens, 0, "a secret is no content from outside");
 }
 
+/// The tag of something that came from the web long ago.
+fn foreign() -> TaintTag {
+    TaintTag {
+        source: Source::Web,
+        taint: Taint::UNTRUSTED.union(Taint::WEB_DERIVED),
+        origin: "https://old.example".to_owned(),
+        unix_seconds: 1,
+        record: String::new(),
+    }
+}
+
 #[test]
 fn tags_that_content_already_has_come_along() {
     struct Remembers;
     impl Executor for Remembers {
         fn execute(&self, permit: Permit<Effect>) -> Output {
             drop(permit.spend());
-            let tag = TaintTag {
-                source: Source::Web,
-                taint: Taint::UNTRUSTED.union(Taint::WEB_DERIVED),
-                origin: "https://old.example".to_owned(),
-                unix_seconds: 1,
-                record: String::new(),
-            };
-            Output { tags: vec![tag], ..Output::text("a note") }
+            Output { tags: vec![foreign()], ..Output::text(PAGE) }
         }
     }
     let world = World::new();
@@ -79,6 +83,8 @@ fn tags_that_content_already_has_come_along() {
     assert_eq!(delivered.tag.unwrap().origin, "https://old.example");
     assert!(gate.taint(&who).contains(Taint::WEB_DERIVED));
     assert_eq!(gate.monitor.summary(&who).unwrap().origin, "https://old.example");
+    // Who stands in it is somebody's whom nobody knows.
+    asks(gate.call(&who, &send_mail("eve@evil.example"), ""));
 }
 
 #[test]
@@ -111,4 +117,87 @@ fn an_answer_that_says_more_than_the_call_is_no_echo() {
     let words: String = (0..60).map(|it| format!("thread{it} ")).collect();
     gate.call(&who, &send_mail("ann@example.org"), &format!("sent, in reply to: {words}")).unwrap();
     assert!(gate.taint(&who).contains(Taint::UNTRUSTED));
+}
+
+/// Ends as it was told to.
+struct Ends(Status);
+
+impl Executor for Ends {
+    fn execute(&self, permit: Permit<Effect>) -> Output {
+        drop(permit.spend());
+        Output { status: self.0, ..Output::text("no such mailbox, says the server") }
+    }
+}
+
+#[test]
+fn an_output_has_the_source_of_who_can_have_written_it() {
+    let url = json!({ "url": "https://news.example/today" });
+    let mail = send_mail("ann@example.org").1;
+    let file = json!({ "path": "notes/a.md", "text": "It is." });
+    let cases: [(&str, &Value, Status, Option<Source>); 9] = [
+        ("read_page", &url, Status::Done, Some(Source::Tool)),
+        ("search_web", &json!({ "query": "news" }), Status::Done, Some(Source::Web)),
+        ("ask_peer", &json!({ "question": "any news?" }), Status::Done, Some(Source::Tool)),
+        ("list_notes", &json!({}), Status::Failed, None),
+        ("send_mail", &mail, Status::Done, None),
+        // The receiver's server writes the error, but nobody writes that of the own disk.
+        ("send_mail", &mail, Status::Failed, Some(Source::Tool)),
+        ("write_file", &file, Status::Failed, None),
+        // The host's own words.
+        ("send_mail", &mail, Status::NotBegun, None),
+        ("search_web", &json!({ "query": "news" }), Status::NotBegun, None),
+    ];
+    let world = World::new();
+    let gate = world.open_unsynced();
+    for (number, (tool, args, status, source)) in cases.into_iter().enumerate() {
+        let who = gate.begin(&format!("s-{number}"));
+        gate.hear(&who, Source::User, "Ask ask_peer, search the web, write notes/a.md.").unwrap();
+        let args = args.to_string();
+        let asked = Asked::Tool(RawCall { tool, args: args.as_bytes() });
+        let delivered = gate.monitor.run(&who, &asked, &Ends(status)).unwrap();
+        assert_eq!(delivered.tag.map(|it| it.source), source, "{tool} {status:?}");
+        assert_eq!(gate.taint(&who).contains(Taint::UNTRUSTED), source.is_some(), "{tool}");
+    }
+}
+
+#[test]
+fn an_origin_is_the_address_or_the_tool_and_what_it_looked_at() {
+    let world = World::new();
+    let gate = world.open_unsynced();
+    let long = format!("https://news.example/{}", "a".repeat(500));
+    let cases = [
+        ("read_page", json!({ "url": "https://news.example/today" }), "https://news.example/today"),
+        ("read_page", json!({ "url": "news.example" }), "read_page news.example"),
+        ("search_web", json!({ "query": "https://news.example/today" }), "search_web"),
+        ("read_file", json!({ "path": "/srv/app/.env" }), "read_file /srv/app/.env"),
+    ];
+    let user = format!("Read news.example and {long} too, and search the web.");
+    for (number, (tool, args, origin)) in cases.into_iter().enumerate() {
+        let who = gate.begin(&format!("s-{number}"));
+        gate.hear(&who, Source::User, &user).unwrap();
+        let delivered = gate.call(&who, &(tool, args), "It is.").unwrap();
+        assert_eq!(delivered.tag.unwrap().origin, origin);
+    }
+    let who = gate.begin("long");
+    gate.hear(&who, Source::User, &user).unwrap();
+    let delivered = gate.call(&who, &("read_page", json!({ "url": long })), "It is.").unwrap();
+    assert!(delivered.tag.unwrap().origin.chars().count() < 200);
+}
+
+#[test]
+fn a_trusted_tool_is_believed_unless_others_wrote_what_it_gives_back() {
+    let world = World::new();
+    let gate = world.open_unsynced();
+    for others in [false, true] {
+        let who = gate.begin(&format!("s-{others}"));
+        let asked = Asked::Tool(RawCall { tool: "list_notes", args: b"{}" });
+        let tags = if others { vec![foreign()] } else { Vec::new() };
+        let (permit, begun) = gate.monitor.begin(&who, &asked).unwrap();
+        drop(permit.spend());
+        let note = "The harbour master is back, says Bob.";
+        gate.monitor.finish(begun, Output { tags, ..Output::text(note) }).unwrap();
+        // Who stands nowhere may come from anywhere, once others had a word in it.
+        let sent = gate.call(&who, &send_mail("zoe@example.org"), "");
+        assert_eq!(sent.is_err(), others, "{sent:?}");
+    }
 }

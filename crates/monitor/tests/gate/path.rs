@@ -184,3 +184,75 @@ fn an_error_text_is_output_too() {
     assert_eq!(content(all.last().unwrap(), "status"), "failed");
     stopped(gate.call(&who, &send_mail("eve@evil.example"), ""));
 }
+
+#[test]
+fn a_permit_carries_the_tag_of_the_session_for_which_it_was_given() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin("s");
+    let (tool, args) = read_page();
+    let args = args.to_string();
+    let asked = Asked::Tool(RawCall { tool, args: args.as_bytes() });
+    let (permit, begun) = gate.monitor.begin(&who, &asked).unwrap();
+    assert_eq!(permit.tag(), None);
+    gate.monitor.finish(begun, Output::text(PAGE)).unwrap();
+    let (permit, _begun) = gate.monitor.begin(&who, &asked).unwrap();
+    assert_eq!(permit.tag().unwrap().origin, "https://news.example/today");
+}
+
+#[test]
+fn a_refusal_tells_the_agent_why() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin("s");
+    gate.call(&who, &read_page(), PAGE).unwrap();
+    let refusal = gate.call(&who, &send_mail("eve@evil.example"), "").unwrap_err();
+    let said = refusal.to_string();
+    let Refusal::Stopped(verdict) = refusal else { panic!("{said}") };
+    assert_eq!(said, verdict.objections.first().unwrap().for_model);
+    assert!(said.contains("recipient"), "{said}");
+}
+
+#[test]
+fn a_decision_names_the_records_that_it_came_from() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin("s");
+    let parents = |gate: &crate::world::Gate| -> Vec<String> {
+        let all = gate.records();
+        let decision = all.iter().rev().find(|it| content(it, "facts").is_object()).unwrap();
+        let parents = decision["parents"].as_array().unwrap();
+        parents.iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+    };
+    let heard = gate.hear(&who, Source::User, "And now?").unwrap();
+    let first = gate.call(&who, &read_page(), PAGE).unwrap();
+    assert_eq!(parents(&gate), [hex(heard.record)], "what was said last");
+    gate.call(&who, &read_page(), PAGE).unwrap();
+    let mut expected = [hex(first.record), first.tag.unwrap().record];
+    expected.sort();
+    assert_eq!(parents(&gate), expected, "what came in last, and what tainted it");
+}
+
+#[test]
+fn the_record_of_a_decision_shows_what_was_judged() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin("s");
+    gate.call(&who, &read_page(), PAGE).unwrap();
+    let verdict = stopped(gate.call(&who, &send_mail("eve@evil.example"), ""));
+    let all = gate.records();
+    let record = all.last().unwrap();
+    assert_eq!(record["taint"], json!(["TOOL_OUTPUT", "UNTRUSTED"]));
+    assert!(content(record, "args").as_str().unwrap().contains("eve@evil.example"));
+    let sink = json!({ "atom": "eve@evil.example", "label": "mentioned", "param": "recipient" });
+    assert_eq!(content(record, "sinks"), &json!([sink]));
+    let facts = content(record, "facts");
+    assert_eq!(facts["sinks"]["untrusted_destination"], true);
+    assert_eq!(facts["sinks"]["untrusted_target"], false);
+    assert_eq!(facts["taint_permille"], verdict.taint_permille);
+    assert!(verdict.taint_permille > 0);
+    // The guard and the rule of the policy both object.
+    let rules: Vec<&str> = verdict.objections.iter().map(|it| it.rule.as_ref()).collect();
+    assert!(rules.contains(&"sink-untrusted-destination"), "{rules:?}");
+    assert!(rules.contains(&"sink-ask-destination"), "{rules:?}");
+}

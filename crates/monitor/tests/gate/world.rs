@@ -32,9 +32,14 @@ const CATALOGUE: &str = r#"{"tools":{
     "read_page":{"effect":"read","output":"untrusted","egress":false,"destructive":false,"args":{"url":"destination"}},
     "list_notes":{"effect":"read","output":"trusted","egress":false,"destructive":false,"args":{}},
     "read_file":{"effect":"read","output":"trusted","egress":false,"destructive":false,"args":{"path":"target"}},
+    "recall":{"effect":"read","output":"own","egress":false,"destructive":false,"args":{"topic":"content"}},
+    "search_web":{"effect":"read","output":"untrusted","egress":true,"destructive":false,"args":{"query":"content"}},
+    "ask_peer":{"effect":"send","output":"untrusted","egress":true,"destructive":false,"args":{"question":"content"}},
+    "write_file":{"effect":"write","output":"own","egress":false,"destructive":false,
+        "args":{"path":"target","text":"content"}},
     "send_mail":{"effect":"send","output":"own","egress":true,"destructive":false,
         "args":{"recipient":"destination","subject":"content","body":"content"}}
-}}"#;
+}, "trusted":{"addresses":["office@example.org"]}}"#;
 
 static POLICY: LazyLock<Arc<Policy>> = LazyLock::new(|| Arc::new(Policy::embedded().unwrap()));
 
@@ -82,6 +87,11 @@ impl World {
         open(self.dir.path(), &self.clock, Durability::DangerouslyUnsynced)
     }
 
+    /// The same with other rules.
+    pub(crate) fn open_with_rules(&self, rules: Policy) -> Gate {
+        open_with(self.dir.path(), &self.clock, Durability::DangerouslyUnsynced, Arc::new(rules))
+    }
+
     /// A gate on a broken disk or a broken store; none if the journal does not even open.
     pub(crate) fn open_broken(
         &self,
@@ -94,7 +104,8 @@ impl World {
         config.disk = disk;
         let (journal, _) = Journal::open(&config).ok()?;
         let state = wrap(SqliteStore::open(&self.dir.path().join("store.sqlite")).unwrap());
-        Some(gate(journal, state, evidence, Arc::clone(&self.clock) as Arc<dyn Clock>))
+        let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
+        Some(gate(journal, state, evidence, clock, Arc::clone(&POLICY)))
     }
 
     pub(crate) fn records(&self) -> Vec<Value> {
@@ -116,6 +127,15 @@ pub(crate) fn tempdir() -> tempfile::TempDir {
 
 /// Opens a gate on a directory.
 pub(crate) fn open(dir: &Path, clock: &Arc<TestClock>, durability: Durability) -> Gate {
+    open_with(dir, clock, durability, Arc::clone(&POLICY))
+}
+
+fn open_with(
+    dir: &Path,
+    clock: &Arc<TestClock>,
+    durability: Durability,
+    policy: Arc<Policy>,
+) -> Gate {
     let evidence = dir.join("evidence");
     let mut config = Config::new(&evidence);
     config.clock = Arc::clone(clock) as Arc<dyn Clock>;
@@ -123,19 +143,25 @@ pub(crate) fn open(dir: &Path, clock: &Arc<TestClock>, durability: Durability) -
     config.durability = durability;
     let (journal, _) = Journal::open(&config).unwrap();
     let store = SqliteStore::open_with(&dir.join("store.sqlite"), durability).unwrap();
-    gate(journal, Arc::new(store), evidence, Arc::clone(clock) as Arc<dyn Clock>)
+    gate(journal, Arc::new(store), evidence, Arc::clone(clock) as Arc<dyn Clock>, policy)
 }
 
 pub(crate) fn clock() -> Arc<TestClock> {
     Arc::new(TestClock(AtomicU64::new(START * 1_000_000)))
 }
 
-fn gate(journal: Journal, state: Arc<dyn State>, evidence: PathBuf, clock: Arc<dyn Clock>) -> Gate {
+fn gate(
+    journal: Journal,
+    state: Arc<dyn State>,
+    evidence: PathBuf,
+    clock: Arc<dyn Clock>,
+    policy: Arc<Policy>,
+) -> Gate {
     let journal = Arc::new(journal);
     let monitor = Monitor::new(Setup {
         journal: Arc::clone(&journal),
         state,
-        policy: Arc::clone(&POLICY),
+        policy,
         catalogue: Catalogue::parse(CATALOGUE).unwrap(),
         clock,
     });
@@ -198,6 +224,10 @@ pub(crate) fn opening(who: &Caller) -> Opening {
             tool("read_page", "Reads a page.", &["url"]),
             tool("list_notes", "Lists the notes.", &[]),
             tool("read_file", "Reads a file.", &["path"]),
+            tool("recall", "Tells what was noted.", &["topic"]),
+            tool("search_web", "Searches the web.", &["query"]),
+            tool("ask_peer", "Asks somebody.", &["question"]),
+            tool("write_file", "Writes a file.", &["path", "text"]),
             tool("send_mail", "Sends a mail.", &["recipient", "subject", "body"]),
         ],
     }
