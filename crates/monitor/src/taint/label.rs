@@ -104,7 +104,9 @@ mod tests {
         assert_eq!(worse(Some(&web), Some(&newer)).unwrap().origin, newer.origin);
         assert_eq!(worse(Some(&newer), Some(&web)).unwrap().origin, newer.origin);
         let beside = label(Source::Web, "https://c.example", 2);
-        assert_eq!(worse(Some(&newer), Some(&beside)).unwrap().origin, newer.origin, "the first");
+        for both in [worse(Some(&newer), Some(&beside)), worse(Some(&beside), Some(&newer))] {
+            assert_eq!(both.unwrap().origin, beside.origin, "whichever comes first");
+        }
     }
 
     #[test]
