@@ -1,5 +1,6 @@
 //! The `lazaret` program.
 
+mod approvals;
 mod check;
 mod demo;
 mod evidence;
@@ -7,9 +8,11 @@ mod gate;
 mod home;
 mod ipc;
 mod output;
+mod person;
 mod policy;
 mod replay;
 mod run;
+mod say;
 mod schema;
 mod sessions;
 mod taint;

@@ -50,7 +50,7 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> NewRecord {
         .iter()
         .take(SINKS_MAX)
         .map(|it| json!({ "atom": it.atom, "label": it.label.word(), "param": it.param }));
-    let content = json!({
+    let mut content = json!({
         "action_sha256": proposed.digest().to_hex().as_str(),
         "args": preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX),
         "decision": ruling.decision().as_str(),
@@ -61,6 +61,9 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> NewRecord {
         "sinks": sinks.collect::<Vec<_>>(),
         "tool": proposed.understood().tool(),
     });
+    if let (Some(said), Some(content)) = (proposed.person().to_json(), content.as_object_mut()) {
+        content.insert("approval".to_owned(), said);
+    }
     NewRecord {
         taint: proposed.taint(),
         parents: proposed.parents(),

@@ -8,7 +8,7 @@ use aegx::Principal;
 use evidence::{Clock, Durability, SystemClock};
 use model::ipc::ActionName;
 use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId};
-use monitor::{Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
+use monitor::{Approver, Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
 
 use super::Args;
 use super::event::{Confirmed, Event};
@@ -22,6 +22,7 @@ pub(crate) struct Gate {
     /// Where the state lies, and the files by which sessions are admitted.
     home: PathBuf,
     profile: Profile,
+    approver: Approver,
     callers: HashMap<SessionId, Caller>,
     /// The tools that each session was given.
     tools: HashMap<SessionId, HashSet<String>>,
@@ -66,6 +67,7 @@ impl Gate {
             gate,
             home,
             profile: args.profile,
+            approver: if args.ask { Approver::Reachable } else { Approver::Absent },
             callers: HashMap::new(),
             tools: HashMap::new(),
             begun: HashMap::new(),
@@ -87,8 +89,16 @@ impl Gate {
                     .map_err(|it| Stop::Trace(it.to_string()))?;
                 let names = tools.iter().map(|it| it.name.as_str().to_owned()).collect();
                 self.tools.insert(session.clone(), names);
-                let opening =
-                    Opening { who: who.clone(), principal, profile, parent, admission, tools };
+                let approver = self.approver;
+                let opening = Opening {
+                    who: who.clone(),
+                    principal,
+                    profile,
+                    parent,
+                    admission,
+                    approver,
+                    tools,
+                };
                 self.gate
                     .monitor
                     .open_session(opening)
@@ -174,6 +184,7 @@ impl Gate {
                 reason: error.to_string(),
                 taint_permille: 0,
                 sinks: Vec::new(),
+                approval: None,
                 record: String::new(),
             },
         };
@@ -239,6 +250,7 @@ fn line(session: &SessionId, call: &str, tool: &str, verdict: &Verdict) -> Verdi
         reason: verdict.reason.clone(),
         taint_permille: verdict.taint_permille,
         sinks: verdict.sinks.clone(),
+        approval: verdict.approval,
         record: verdict.record.to_string(),
     }
 }

@@ -46,6 +46,10 @@ pub(crate) struct Args {
     /// Keep state in this directory, so that a later trace goes on from it.
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
+    /// Ask a person about what is stopped, as a live door does; `lazaret approvals` answers. The verdict
+    /// names the question, at random.
+    #[arg(long, requires = "home")]
+    ask: bool,
     /// Print one JSON object per verdict and nothing else.
     #[arg(long)]
     json: bool,

@@ -1,7 +1,5 @@
 //! `lazaret taint clear`: a person's act. The record of it comes first.
 
-use std::io::{self, BufRead, IsTerminal};
-
 use aegx::{Principal, RecordType};
 use evidence::{Clock, Config, NewRecord, SystemClock};
 use model::{Kind, SessionId, Taint, UserId};
@@ -12,6 +10,7 @@ use super::{SubjectArgs, not_found};
 use crate::evidence::open;
 use crate::home::Home;
 use crate::output;
+use crate::person;
 use crate::run::{Exit, Failure};
 use crate::sessions;
 
@@ -83,22 +82,16 @@ fn look(store: &SqliteStore, subject: &Subject) -> Result<Found, Failure> {
     }
 }
 
-/// Asks the person at the terminal. Somebody who is not there cannot vouch for anything.
+/// Somebody who is not there cannot vouch for anything.
 fn confirmed(subject: &Subject, found: &Found) -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Failure::usage("this asks a person: run it at a terminal, or say --yes"));
-    }
-    output::note(&format!(
+    let what = format!(
         "{} {} is marked {} because of {}. Only clear what you know to be harmless.",
         subject.kind(),
         subject.name(),
         found.taint,
         if found.origin.is_empty() { "an unnamed origin" } else { &found.origin },
-    ));
-    output::note("Type `yes` to clear it:");
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(Failure::unable)?;
-    Ok(answer.trim() == "yes")
+    );
+    person::says_yes(&[what], "clear it")
 }
 
 /// INVARIANT (RecordThenAct): the store wants the receipt.
