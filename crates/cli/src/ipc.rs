@@ -10,10 +10,11 @@ use aegx::verify::printable;
 use aegx::{Principal, RecordType};
 use evidence::{Durability, NewRecord, SystemClock};
 use host::HostExecutor;
+use host::control::{self, Control};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::provenance::Catalogue;
-use monitor::{OpenError, Opening};
+use monitor::{Approver, OpenError, Opening};
 use serde_json::json;
 use store::Memory;
 
@@ -34,6 +35,9 @@ use crate::visit::Visit;
 ///
 /// By default it listens on a socket in the state directory, which only you can reach, until it gets
 /// SIGTERM or SIGINT. With --stdio frames come by stdin and are answered on stdout, until stdin ends.
+///
+/// What the gate asks of a person is answered with `lazaret approvals`, and `lazaret say` passes on what
+/// you say to the session; both find this process by control.sock in the state directory.
 ///
 /// Who may use which agent is said by config.yaml, users.yaml and agents/AGENT/IDENTITY.md in the state
 /// directory. If none of them is there, it is one person's machine; if one is, all must be.
@@ -89,11 +93,18 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let policy = setup::policy(args.policy.as_deref())?;
     let home = args.home.dir()?;
     let gate = setup::open(&home, Durability::Synced, policy, Catalogue::default())?;
-    let outcome = open_session(&gate, &who, &home, args.profile).and_then(|()| {
+    let control = bind_control(&home)?;
+    let approver = if control.is_some() { Approver::Reachable } else { Approver::Absent };
+    let outcome = open_session(&gate, &who, &home, args.profile, approver).and_then(|()| {
         let visit = Visit::begin(args.workspace.as_deref(), &gate, &who, &home);
         let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
         let served = visit.and_then(|visit| {
-            let served = serve(&gate, &who, &home, args, stop);
+            let door = Control::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
+            let work = || serve(&gate, &who, &home, args, stop);
+            let served = match &control {
+                Some(socket) => door.beside(socket, work).map_err(Failure::unable).flatten(),
+                None => work(),
+            };
             served.and(visit.end(&gate, &who))
         });
         let ended = gate.monitor.end_session(&who).map_err(Failure::unable);
@@ -105,7 +116,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Opens the session, or records that it was not.
-fn open_session(gate: &Gate, who: &Caller, home: &Path, profile: Profile) -> Result<(), Failure> {
+fn open_session(
+    gate: &Gate,
+    who: &Caller,
+    home: &Path,
+    profile: Profile,
+    approver: Approver,
+) -> Result<(), Failure> {
     let providers = host::providers(home);
     let admission = providers.and_then(|_| host::admission(home, who, &[])).map_err(|error| {
         refused(gate, who, &error.to_string());
@@ -117,12 +134,27 @@ fn open_session(gate: &Gate, who: &Caller, home: &Path, profile: Profile) -> Res
         profile,
         parent: None,
         admission,
+        approver,
         tools: Vec::new(),
     };
     gate.monitor.open_session(opening).map_err(|error| {
         refused(gate, who, &error.to_string());
         not_opened(error)
     })
+}
+
+/// The person's door. Without one the session goes on, and nobody is asked.
+fn bind_control(home: &Path) -> Result<Option<Socket>, Failure> {
+    match Socket::bind(&control::socket_path(home)) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(SocketError::Io { error, .. }) if error.kind() == io::ErrorKind::InvalidInput => {
+            output::note(
+                "the state directory's name is too long for a socket: nobody can be asked",
+            );
+            Ok(None)
+        }
+        Err(error) => Err(not_bound(error)),
+    }
 }
 
 fn serve(gate: &Gate, who: &Caller, home: &Path, args: &Args, stop: Stop) -> Result<(), Failure> {

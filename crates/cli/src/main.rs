@@ -1,5 +1,6 @@
 //! The `lazaret` program.
 
+mod approvals;
 mod check;
 mod demo;
 mod evidence;
@@ -8,10 +9,12 @@ mod home;
 mod ipc;
 mod machine;
 mod output;
+mod person;
 mod policy;
 mod providers;
 mod replay;
 mod run;
+mod say;
 mod schema;
 mod sessions;
 mod taint;

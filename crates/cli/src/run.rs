@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    check, demo, evidence, gate, ipc, output, policy, providers, replay, schema, sessions, taint,
+    approvals, check, demo, evidence, gate, ipc, output, policy, providers, replay, say, schema,
+    sessions, taint,
 };
 
 /// A security runtime for AI agents.
@@ -34,6 +35,8 @@ enum Command {
     Schema(schema::Args),
     Evidence(Box<evidence::Args>),
     Ipc(ipc::Args),
+    Approvals(approvals::Args),
+    Say(say::Args),
     Replay(replay::Args),
     Policy(policy::Args),
     Providers(providers::Args),
@@ -50,6 +53,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Schema(args) => schema::run(&args),
         Command::Evidence(args) => evidence::run(*args),
         Command::Ipc(args) => ipc::run(&args),
+        Command::Approvals(args) => approvals::run(&args),
+        Command::Say(args) => say::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Policy(args) => policy::run(&args),
         Command::Providers(args) => providers::run(&args),

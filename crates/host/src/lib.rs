@@ -3,8 +3,10 @@
 //!
 //! Nothing here decides what is allowed: that is the monitor's. A message goes through
 //! [`ipc::Door::answer`], is judged there, and reaches [`HostExecutor`] as a permit or not at all.
+//! What a person says comes by another door, [`control`].
 
 mod admission;
+pub mod control;
 mod executor;
 pub mod ipc;
 mod providers;

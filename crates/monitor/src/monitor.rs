@@ -55,8 +55,19 @@ pub struct Opening {
     pub parent: Option<SessionId>,
     /// By which files it was admitted.
     pub admission: Admission,
+    /// Can a person be asked about what is stopped?
+    pub approver: Approver,
     /// Its tools.
     pub tools: Vec<ToolDef>,
+}
+
+/// Can a person be asked about a call that is stopped, outside of the conversation?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approver {
+    /// Questions are kept, and a person has a door by which to answer them.
+    Reachable,
+    /// There is nobody to ask, and no answer of anybody is looked for.
+    Absent,
 }
 
 /// A text that reaches the agent without a call.
@@ -109,7 +120,7 @@ impl Monitor {
     /// # Errors
     /// If it belongs to somebody else, or cannot be kept, read or recorded.
     pub fn open_session(&self, opening: Opening) -> Result<(), OpenError> {
-        let Opening { who, principal, profile, parent, admission, tools } = opening;
+        let Opening { who, principal, profile, parent, admission, approver, tools } = opening;
         let tools = self.toolboxes.of(&tools, &self.setup.catalogue)?;
         let _door = self.sessions.door(&who.session);
         if let Some(found) = self.sessions.find(&who.session) {
@@ -119,6 +130,7 @@ impl Monitor {
             let mut session = found.lock_even_if_ended();
             self.journal().append(record::session_start(&who, session.profile(), true))?;
             session.go_on(principal, admission, tools);
+            session.be_served_by(approver);
             return Ok(());
         }
         let opened = match self.setup.state.open(&who, profile) {
@@ -129,6 +141,7 @@ impl Monitor {
         let rules = Arc::new(Rules::of(opened.profile));
         let mut session =
             Session::new(who.clone(), principal, opened.profile, admission, tools, rules);
+        session.be_served_by(approver);
         session.trust(&self.setup.catalogue);
         let resumed = !opened.changes.is_empty();
         self.replay(&mut session, &opened.changes)?;
@@ -176,6 +189,28 @@ impl Monitor {
     /// # Errors
     /// If it cannot be recorded or kept; then the agent must not see it.
     pub fn hear(&self, who: &Caller, heard: &Heard<'_>) -> Result<Understanding, Refusal> {
+        self.take_in(who, heard, |_| Ok(()))
+    }
+
+    /// The user says something, and a turn of theirs begins with it.
+    ///
+    /// # Errors
+    /// If it cannot be recorded or kept; then it was not said, though a turn may have begun.
+    pub fn hear_turn(&self, who: &Caller, text: &str) -> Result<Understanding, Refusal> {
+        let heard = Heard { source: Source::User, origin: "", text };
+        self.take_in(who, &heard, |session| {
+            let change = session.begin_turn();
+            self.keep(session, &change)
+        })
+    }
+
+    /// Takes in a text; `first` happens once it is recorded, and before it counts.
+    fn take_in(
+        &self,
+        who: &Caller,
+        heard: &Heard<'_>,
+        first: impl FnOnce(&mut Session) -> Result<(), Refusal>,
+    ) -> Result<Understanding, Refusal> {
         let turned_away = |error| self.turned_away(who, heard.text.as_bytes(), error);
         let session = self.sessions.get(who).map_err(turned_away)?;
         let mut session = session.lock().map_err(turned_away)?;
@@ -192,6 +227,7 @@ impl Monitor {
         let new = record::heard(who, &label, heard.text, flagged);
         let record = self.journal().append(new)?.id();
         label.record = record.to_hex().as_str().to_owned();
+        first(&mut session)?;
         let (change, answer) = session.absorb_heard(&label, heard.text, now);
         self.keep(&mut session, &change)?;
         session.count_answer(&change);
@@ -251,6 +287,16 @@ impl Monitor {
         self.keep(&mut session, &change)?;
         session.count_answer(&change);
         Ok(())
+    }
+
+    /// Whose session it is that is open here under this id.
+    ///
+    /// # Errors
+    /// If none is.
+    pub fn caller_of(&self, session: &SessionId) -> Result<Caller, Refusal> {
+        let found = self.sessions.find(session);
+        let found = found.ok_or_else(|| Refusal::NoSession(session.clone()))?;
+        Ok(found.lock()?.who().clone())
     }
 
     /// Ends a session. Its labels stay where they are kept.

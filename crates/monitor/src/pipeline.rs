@@ -15,7 +15,6 @@ use std::sync::Arc;
 use aegx::Digest;
 use evidence::{AppendError, Journal, OpenEntry};
 use model::{Caller, Effect, Source, Taint, TaintTag};
-use policy::Confirmed;
 
 use crate::asked::Asked;
 use crate::carriers::{self, TooMany};
@@ -28,7 +27,6 @@ use crate::proposed::Proposed;
 use crate::record;
 use crate::refusal::Refusal;
 use crate::ruling::Ruling;
-use crate::session::Session;
 use crate::sessions::Handle;
 use crate::state::{self, State, StateError};
 use crate::taint;
@@ -119,17 +117,15 @@ impl Monitor {
         let understood = session.understand(asked).map_err(turned_away)?;
 
         // Place: who asks, in which session, with which labels, and where each argument comes from.
-        let proposed = Proposed::new(&session, understood, now);
+        let mut proposed = Proposed::new(&session, understood, now);
 
         // Judge: the policy grants, guards object, the strictest wins. Every guard runs, so that the
         // record shows every reason.
-        let judged = self.policy().decide(&proposed.facts());
-        let objections = guards::review(BEFORE, &proposed);
-        let ruling = Ruling::weigh(judged, objections);
+        let ruling = self.weigh(&proposed);
 
-        // Settle: a person may have said yes to exactly this. Nobody waits here: whoever asks a person
-        // comes back with the same call, and it is judged again.
-        let ruling = self.settle(&mut session, &proposed, ruling, now)?;
+        // Settle: a person may have said yes to exactly this, or is asked now. Nobody waits here: whoever
+        // asks comes back with the same call, and it is judged again.
+        let ruling = self.settle(&mut session, &mut proposed, ruling, now)?;
 
         // Record, then act. The permit carries the very effect that was judged.
         let new = record::decision(&proposed, &ruling).map_err(AppendError::from)?;
@@ -208,23 +204,10 @@ impl Monitor {
         }
     }
 
-    /// Uses up a person's yes to exactly this call, durably, before the call happens.
-    fn settle(
-        &self,
-        session: &mut Session,
-        proposed: &Proposed,
-        ruling: Ruling,
-        now: i64,
-    ) -> Result<Ruling, Refusal> {
-        if proposed.confirmed() != Confirmed::Exactly {
-            return Ok(ruling);
-        }
-        let ruling = ruling.confirmed();
-        if ruling.decision().happens() {
-            let change = session.use_confirmation(proposed, now);
-            self.keep(session, &change)?;
-        }
-        Ok(ruling)
+    /// The policy grants, guards object, the strictest wins.
+    pub(crate) fn weigh(&self, proposed: &Proposed) -> Ruling {
+        let judged = self.policy().decide(&proposed.facts());
+        Ruling::weigh(judged, guards::review(BEFORE, proposed))
     }
 
     /// What a tainted session writes is tainted before it is written.
@@ -268,6 +251,8 @@ fn verdict(proposed: &Proposed, ruling: &Ruling, record: Digest) -> Verdict {
         taint_permille: proposed.taint_permille(),
         sinks: proposed.traced().sinks.clone(),
         action: proposed.digest(),
+        approval: proposed.person().approval(),
+        unasked: proposed.person().unasked(),
         record,
     }
 }

@@ -8,6 +8,7 @@ use crate::provenance::Traced;
 use crate::record::{JudgedBy, JudgedSinks};
 use crate::risk::{Level, Observation};
 use crate::session::Session;
+use crate::settle::Person;
 use crate::target;
 use crate::understood::Understood;
 
@@ -31,6 +32,7 @@ pub struct Proposed {
     risk_objections: Vec<Objection>,
     access: Option<Objection>,
     confirmed: Confirmed,
+    person: Person,
     newest: Option<Digest>,
 }
 
@@ -57,6 +59,7 @@ impl Proposed {
             risk_objections: session.risk.objections(&observation),
             access: session.access(&understood),
             confirmed: session.confirmed(action, digest, now),
+            person: Person::default(),
             newest: session.newest(),
             observation,
             understood,
@@ -184,6 +187,20 @@ impl Proposed {
         self.confirmed
     }
 
+    /// Judge it as if this were confirmed.
+    pub(crate) fn count_as(&mut self, confirmed: Confirmed) {
+        self.confirmed = confirmed;
+    }
+
+    /// What a person has to do with it.
+    pub(crate) fn person(&self) -> &Person {
+        &self.person
+    }
+
+    pub(crate) fn involve(&mut self, person: Person) {
+        self.person = person;
+    }
+
     /// The records that it came from.
     pub(crate) fn parents(&self) -> Vec<Digest> {
         let tag = self.tag.as_ref().and_then(|it| Digest::from_hex(it.record.as_bytes()));
@@ -195,6 +212,9 @@ impl Proposed {
 
     /// Why it may happen, in one sentence.
     pub(crate) fn why_allowed(&self) -> String {
+        if let Person::Approved { by, .. } = &self.person {
+            return format!("`{by}` has approved exactly this call");
+        }
         match (&self.traced.delegated, self.confirmed) {
             (_, Confirmed::Exactly) => "a person has confirmed exactly this call".to_owned(),
             (Some(source), _) => format!("you handed this on to `{source}`"),

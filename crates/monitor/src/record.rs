@@ -53,6 +53,7 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord
     let sinks = proposed.traced().sinks.iter().take(SINKS_MAX);
     let content = Content::text(&Decided {
         action_sha256: proposed.digest().to_hex().as_str(),
+        approval: proposed.person().to_json(),
         args: preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX),
         decision: ruling.decision().as_str(),
         effect: kind.as_str(),
@@ -104,6 +105,8 @@ pub(crate) fn outcome(
 #[derive(Serialize)]
 struct Decided<'a> {
     action_sha256: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<Value>,
     args: Cow<'a, str>,
     decision: &'a str,
     effect: &'a str,

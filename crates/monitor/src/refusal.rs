@@ -37,8 +37,10 @@ pub enum Refusal {
     NotKept(#[from] StateError),
 }
 
-fn sentence(verdict: &Verdict) -> &str {
-    verdict.objections.first().map_or("stopped", |it| it.for_model.as_str())
+fn sentence(verdict: &Verdict) -> String {
+    verdict.and_why_nobody_was_asked(
+        verdict.objections.first().map_or("stopped", |it| it.for_model.as_str()),
+    )
 }
 
 impl Refusal {

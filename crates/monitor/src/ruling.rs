@@ -52,6 +52,16 @@ impl Ruling {
         }
     }
 
+    /// What becomes of it when a person has said no to exactly this call.
+    pub(crate) fn denied(self, by_person: Objection) -> Self {
+        let mut objections = vec![by_person];
+        match self {
+            Self::Allow(_) => {}
+            Self::Hold(_, others) | Self::Deny(others) => objections.extend(others),
+        }
+        Self::Deny(objections)
+    }
+
     /// The decision.
     #[must_use]
     pub fn decision(&self) -> Decision {

@@ -15,6 +15,7 @@ use crate::change::Change;
 use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Message, Pending};
 use crate::found::Found;
 use crate::inspected::{Came, Inspected};
+use crate::monitor::Approver;
 use crate::output::Status;
 use crate::proposed::Proposed;
 use crate::provenance::{Body, Catalogue, Ledger, Traced, orders_to_assistant};
@@ -32,6 +33,8 @@ pub(crate) struct Session {
     principal: Principal,
     profile: Profile,
     admission: Admission,
+    /// Can a person be asked about what is stopped here?
+    approver: Approver,
     tools: Arc<Tools>,
     budget_rules: Arc<Rules>,
     pub(crate) taint: SessionTaint,
@@ -66,6 +69,7 @@ impl Session {
             principal,
             profile,
             admission,
+            approver: Approver::Absent,
             tools,
             budget_rules,
             taint: SessionTaint::default(),
@@ -93,6 +97,14 @@ impl Session {
 
     pub(crate) fn profile(&self) -> Profile {
         self.profile
+    }
+
+    pub(crate) fn approver(&self) -> Approver {
+        self.approver
+    }
+
+    pub(crate) fn be_served_by(&mut self, approver: Approver) {
+        self.approver = approver;
     }
 
     pub(crate) fn budget_rules(&self) -> &Rules {
@@ -176,6 +188,11 @@ impl Session {
     pub(crate) fn use_confirmation(&mut self, proposed: &Proposed, now: i64) -> Change {
         let spent = self.confirmations.take(proposed.kind().as_str(), proposed.digest(), now);
         self.take(Change { confirm: spent.into_iter().collect(), ..Change::default() })
+    }
+
+    /// A person has said yes to this call elsewhere.
+    pub(crate) fn answered_elsewhere(&mut self, proposed: &Proposed) {
+        self.confirmations.answered(proposed.kind().as_str(), proposed.digest());
     }
 
     /// Takes in a text. What the user says may be an answer to what was stopped; the answer counts by

@@ -3,6 +3,7 @@
 use aegx::Digest;
 use model::{Caller, Profile, SessionId, Taint, TaintTag};
 
+use crate::approvals::Approvals;
 use crate::change::Change;
 use crate::session::Session;
 
@@ -10,7 +11,7 @@ use crate::session::Session;
 ///
 /// The changes of a session are opaque here: only the monitor reads them. Replaying them in order
 /// gives the session back, at least as tainted as it was.
-pub trait State: Labels {
+pub trait State: Labels + Approvals {
     /// Creates the session, or finds it again.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! What was decided of one call, for those who asked and for those who look on.
 
 use aegx::Digest;
+use model::ipc::Uuid;
 use model::{Decision, EffectKind, Objection};
 
 use crate::provenance::Sink;
@@ -24,6 +25,21 @@ pub struct Verdict {
     pub sinks: Vec<Sink>,
     /// The hash of the exact action, to which a person's yes is bound.
     pub action: Digest,
+    /// The approval that it is about: one that was asked for, used up, or denied.
+    pub approval: Option<Uuid>,
+    /// Why nobody was asked, where somebody should have been.
+    pub unasked: Option<String>,
     /// The record of the decision.
     pub record: Digest,
+}
+
+impl Verdict {
+    /// A sentence, and why nobody was asked, if somebody should have been.
+    #[must_use]
+    pub fn and_why_nobody_was_asked(&self, sentence: &str) -> String {
+        match &self.unasked {
+            Some(why) => format!("{sentence}; nobody was asked: {why}"),
+            None => sentence.to_owned(),
+        }
+    }
 }

@@ -93,3 +93,9 @@ impl From<Broken> for monitor::StateError {
         Self::Broken { reason: broken.reason }
     }
 }
+
+impl From<Broken> for monitor::approvals::ApprovalError {
+    fn from(broken: Broken) -> Self {
+        Self::State(broken.into())
+    }
+}

@@ -3,7 +3,6 @@
 //! INVARIANT (NothingLaunders): a label that was acknowledged is there after any crash, and no
 //! sequence of calls takes one away. Only a person does, by `lazaret taint clear`.
 
-mod approvals;
 mod content;
 mod error;
 mod labels;
@@ -14,10 +13,6 @@ mod sqlite;
 mod turns;
 pub mod workspace;
 
-pub use approvals::{
-    Approval, ApprovalError, ApprovalState, Approvals, LIFE_SECONDS_MAX, PENDING_PER_SESSION_MAX,
-    Question, SETTLED_SECONDS_KEPT, SHOWN_BYTES_MAX, Verdict,
-};
 pub use content::Fingerprint;
 pub use error::{Broken, OpenError};
 pub use evidence::Durability;
@@ -26,7 +21,7 @@ pub use memory::{
     MEMORY_RESULTS_DEFAULT, MEMORY_ROWS_PER_USER_MAX, Memory, MemoryError, MemoryRow,
     QUERY_WORDS_MAX, Written,
 };
-pub use monitor::Labels;
+pub use monitor::{Approvals, Labels};
 pub use oversight::{ClearError, Clearing, Oversight, REASON_BYTES_MAX, Subject, Word};
 pub use sessions::{SessionRow, SessionState};
 pub use sqlite::{CHANGE_BYTES_MAX, SESSIONS_MAX, SqliteStore};

@@ -8,8 +8,8 @@ use aegx::Principal;
 use evidence::{Clock, SystemClock};
 use model::{AgentId, Caller, Effect, Kind, Profile, RawCall, SessionId, Source, ToolDef, UserId};
 use monitor::{
-    Admission, Asked, Delivered, Executor, Granted, Heard, Monitor, Opening, Output, Permit,
-    Refusal, Status,
+    Admission, Approver, Asked, Delivered, Executor, Granted, Heard, Monitor, Opening, Output,
+    Permit, Refusal, Status,
 };
 use serde_json::{Value, json};
 use store::{Memory, MemoryError, SqliteStore};
@@ -46,6 +46,7 @@ impl Stage<'_> {
             profile: Profile::Standard,
             parent: None,
             admission: Admission::OnePerson,
+            approver: Approver::Absent,
             tools: vec![mail_tool()?],
         };
         self.monitor.open_session(opening).map_err(Failure::unable)?;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use model::{AgentId, Caller, Effect, Kind, Profile, RawCall, SessionId, Source, ToolDef, UserId};
-use monitor::{Admission, Asked, Executor, Heard, Monitor, Opening, Output, Permit};
+use monitor::{Admission, Approver, Asked, Executor, Heard, Monitor, Opening, Output, Permit};
 use serde_json::json;
 
 use crate::run::Failure;
@@ -100,6 +100,7 @@ pub(crate) fn session(monitor: &Monitor, number: u64) -> Result<Caller, Failure>
         profile: Profile::Standard,
         parent: None,
         admission: Admission::OnePerson,
+        approver: Approver::Absent,
         tools: tools()?,
     };
     monitor.open_session(opening).map_err(Failure::unable)?;

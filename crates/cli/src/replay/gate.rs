@@ -9,7 +9,7 @@ use evidence::{Clock, Durability, SystemClock};
 use host::workspace::Workspace;
 use model::ipc::{ActionName, Role};
 use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId, Source, ToolDef};
-use monitor::{Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
+use monitor::{Approver, Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
 use store::Turns;
 
 use super::Args;
@@ -27,6 +27,7 @@ pub(crate) struct Gate {
     /// Where the state lies, and the files by which sessions are admitted.
     home: PathBuf,
     profile: Profile,
+    approver: Approver,
     callers: HashMap<SessionId, Caller>,
     /// The tools that each session was given.
     tools: HashMap<SessionId, HashSet<String>>,
@@ -84,6 +85,7 @@ impl Gate {
             workspace,
             home,
             profile: args.profile,
+            approver: if args.ask { Approver::Reachable } else { Approver::Absent },
             callers: HashMap::new(),
             tools: HashMap::new(),
             begun: HashMap::new(),
@@ -148,7 +150,9 @@ impl Gate {
         self.tools.insert(who.session.clone(), names);
         let profile = profile.unwrap_or(self.profile);
         let principal = Principal::User;
-        let opening = Opening { who: who.clone(), principal, profile, parent, admission, tools };
+        let (opener, approver) = (who.clone(), self.approver);
+        let opening =
+            Opening { who: opener, principal, profile, parent, admission, approver, tools };
         self.gate.monitor.open_session(opening).map_err(|it| wrong(&it))?;
         if let Some(workspace) = &self.workspace {
             visit::tell(&visit::enter(workspace, &self.gate, &who).map_err(Stop::Visit)?);
@@ -230,6 +234,7 @@ impl Gate {
                 reason: error.to_string(),
                 taint_permille: 0,
                 sinks: Vec::new(),
+                approval: None,
                 record: String::new(),
             },
         };
@@ -312,6 +317,7 @@ fn line(session: &SessionId, call: &str, tool: &str, verdict: &Verdict) -> Verdi
         reason: verdict.reason.clone(),
         taint_permille: verdict.taint_permille,
         sinks: verdict.sinks.clone(),
+        approval: verdict.approval,
         record: verdict.record.to_string(),
     }
 }

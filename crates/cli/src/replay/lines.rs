@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use aegx::verify::printable;
 use model::Decision;
+use model::ipc::Uuid;
 use monitor::provenance::Sink;
 use serde_json::{Value, json};
 
@@ -19,6 +20,7 @@ pub(crate) struct VerdictLine {
     pub(crate) reason: String,
     pub(crate) taint_permille: u16,
     pub(crate) sinks: Vec<Sink>,
+    pub(crate) approval: Option<Uuid>,
     pub(crate) record: String,
 }
 
@@ -66,6 +68,9 @@ impl Printer {
         let mut open = output::line(&format!("{word} {}", printable(&line)));
         if !verdict.decision.happens() {
             open = output::line(&format!("         {}", printable(&verdict.reason)));
+            if let Some(approval) = verdict.approval {
+                open = output::line(&format!("         approval {approval}"));
+            }
         }
         open
     }
@@ -99,7 +104,7 @@ fn to_json(verdict: &VerdictLine) -> Value {
     let sinks = verdict.sinks.iter();
     let sinks =
         sinks.map(|it| json!({ "param": it.param, "atom": it.atom, "label": it.label.word() }));
-    json!({
+    let mut line = json!({
         "event": "verdict",
         "session": verdict.session,
         "call": verdict.call,
@@ -110,5 +115,9 @@ fn to_json(verdict: &VerdictLine) -> Value {
         "taint_ratio": f64::from(verdict.taint_permille) / 1000.0,
         "sinks": sinks.collect::<Vec<_>>(),
         "record": verdict.record,
-    })
+    });
+    if let (Some(approval), Some(line)) = (verdict.approval, line.as_object_mut()) {
+        line.insert("approval".to_owned(), approval.to_string().into());
+    }
+    line
 }

@@ -50,6 +50,10 @@ pub(crate) struct Args {
     /// labels are kept in --home.
     #[arg(long, value_name = "DIR", requires = "home")]
     workspace: Option<PathBuf>,
+    /// Ask a person about what is stopped, as a live door does; `lazaret approvals` answers. The verdict
+    /// names the question, at random.
+    #[arg(long, requires = "home")]
+    ask: bool,
     /// Print one JSON object per verdict and nothing else.
     #[arg(long)]
     json: bool,

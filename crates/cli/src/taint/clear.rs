@@ -1,6 +1,5 @@
 //! `lazaret taint clear`: a person's act. The record of it comes first.
 
-use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
 
 use aegx::verify::printable;
@@ -15,6 +14,7 @@ use super::{About, SubjectArgs, files, not_found};
 use crate::evidence::open;
 use crate::home::Home;
 use crate::output;
+use crate::person;
 use crate::run::{Exit, Failure};
 use crate::sessions;
 
@@ -107,20 +107,14 @@ fn look(store: &SqliteStore, subject: &Subject) -> Result<Found, Failure> {
     }
 }
 
-/// Asks the person at the terminal. Somebody who is not there cannot vouch for anything.
+/// Somebody who is not there cannot vouch for anything.
 fn confirmed(kind: &str, name: &str, found: &Found) -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Failure::usage("this asks a person: run it at a terminal, or say --yes"));
-    }
-    output::note(&format!(
+    let what = format!(
         "{kind} {name} is marked {} because of {}. Only clear what you know to be harmless.",
         found.taint,
         if found.origin.is_empty() { "an unnamed origin" } else { &found.origin },
-    ));
-    output::note("Type `yes` to clear it:");
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(Failure::unable)?;
-    Ok(answer.trim() == "yes")
+    );
+    person::says_yes(&[what], "clear it")
 }
 
 /// INVARIANT (RecordThenAct): the store wants the receipt.

@@ -79,16 +79,19 @@ fn refused(refusal: Refusal, message: &[u8]) -> Answer {
     let Some(action) = action_of(message) else {
         return Answer::Failed { message: refusal.to_string() };
     };
+    let approval = if let Refusal::Stopped(verdict) = &refusal { verdict.approval } else { None };
     if let Refusal::Stopped(verdict) = &refusal
         && let Some(taint) = taint_block(verdict)
     {
-        return Answer::TaintBlocked { action, reason: taint.for_model.clone() };
+        let reason = verdict.and_why_nobody_was_asked(&taint.for_model);
+        return Answer::TaintBlocked { action, reason, approval };
     }
     Answer::Stopped {
         action,
         decision: refusal.decision(),
         rule: refusal.rule().to_owned(),
         reason: refusal.to_string(),
+        approval,
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Limits {
     pub frame: Duration,
     /// For an answer to be taken.
     pub answer: Duration,
+    /// How long a message may be, in bytes.
+    pub bytes_max: usize,
 }
 
 impl Default for Limits {
@@ -35,6 +37,7 @@ impl Default for Limits {
             idle: Duration::from_secs(IDLE_SECONDS_MAX),
             frame: Duration::from_secs(FRAME_SECONDS_MAX),
             answer: Duration::from_secs(ANSWER_SECONDS_MAX),
+            bytes_max: MESSAGE_BYTES_MAX,
         }
     }
 }
@@ -44,10 +47,18 @@ impl Default for Limits {
 #[non_exhaustive]
 pub enum FrameError {
     /// What is announced is longer than any message.
-    #[error("a frame announces {bytes} bytes, at most {MESSAGE_BYTES_MAX} are read")]
+    #[error("a frame announces {bytes} bytes, at most {at_most} are read")]
     TooLong {
         /// What is announced.
         bytes: u32,
+        /// The longest that is read.
+        at_most: usize,
+    },
+    /// A process of somebody else.
+    #[error("a process of another user, {uid}, has connected")]
+    Stranger {
+        /// The user, as the system knows them.
+        uid: u32,
     },
     /// The other side ended within a frame.
     #[error("the connection ended within a frame, after {bytes} bytes of it")]
@@ -80,7 +91,10 @@ impl FrameError {
     #[must_use]
     pub fn is_malformed(&self) -> bool {
         match self {
-            Self::TooLong { .. } | Self::Torn { .. } | Self::Slow { .. } => true,
+            Self::TooLong { .. }
+            | Self::Torn { .. }
+            | Self::Slow { .. }
+            | Self::Stranger { .. } => true,
             Self::Idle | Self::Unanswered | Self::Stopped | Self::Io(_) => false,
         }
     }
@@ -106,8 +120,8 @@ pub fn read(wire: &mut impl Wire, limits: &Limits) -> Result<Option<Vec<u8>>, Fr
     }
     let announced = u32::from_be_bytes(header);
     let length = usize::try_from(announced).unwrap_or(usize::MAX);
-    if length > MESSAGE_BYTES_MAX {
-        return Err(FrameError::TooLong { bytes: announced });
+    if length > limits.bytes_max {
+        return Err(FrameError::TooLong { bytes: announced, at_most: limits.bytes_max });
     }
     let mut message = Vec::new();
     while message.len() < length {
@@ -126,8 +140,8 @@ pub fn read(wire: &mut impl Wire, limits: &Limits) -> Result<Option<Vec<u8>>, Fr
 /// If it is longer than any message, or was not taken in time.
 pub fn write(wire: &mut impl Wire, message: &[u8], limits: &Limits) -> Result<(), FrameError> {
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
-    if message.len() > MESSAGE_BYTES_MAX {
-        return Err(FrameError::TooLong { bytes: length });
+    if message.len() > limits.bytes_max {
+        return Err(FrameError::TooLong { bytes: length, at_most: limits.bytes_max });
     }
     let frame = [&length.to_be_bytes()[..], message].concat();
     let sent = wire.write_all(&frame, Instant::now() + limits.answer);
@@ -212,7 +226,9 @@ mod tests {
     fn what_is_announced_is_not_believed() {
         let limits = Limits::default();
         let error = read(&mut Script::new(&[0xff; 4], 4), &limits).unwrap_err();
-        assert!(matches!(error, FrameError::TooLong { bytes: u32::MAX }) && error.is_malformed());
+        assert!(
+            matches!(error, FrameError::TooLong { bytes: u32::MAX, .. }) && error.is_malformed()
+        );
         // Ten million bytes are announced, one comes: no room is made for the others.
         let mut header = u32::try_from(MESSAGE_BYTES_MAX).unwrap().to_be_bytes().to_vec();
         header.push(b'{');

@@ -5,8 +5,8 @@
 
 mod door;
 mod frame;
-mod serve;
-mod socket;
+pub(crate) mod serve;
+pub(crate) mod socket;
 mod stop;
 mod wire;
 

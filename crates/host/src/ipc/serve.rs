@@ -22,6 +22,31 @@ pub const CONNECTIONS_MAX: usize = 16;
 /// How often it is looked whether one has gone, or the system has room again.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
+/// What answers the frames of a connection.
+pub(crate) trait Serves: Sync {
+    /// The answer to one message.
+    fn answer(&self, message: &[u8]) -> Vec<u8>;
+
+    /// Something else came than a frame.
+    fn no_frame(&self, error: &FrameError);
+}
+
+/// The door, speaking with one session.
+struct Speaking<'a> {
+    door: &'a Door,
+    who: &'a Caller,
+}
+
+impl Serves for Speaking<'_> {
+    fn answer(&self, message: &[u8]) -> Vec<u8> {
+        as_bytes(&self.door.answer(self.who, message))
+    }
+
+    fn no_frame(&self, error: &FrameError) {
+        self.door.no_frame(self.who, error);
+    }
+}
+
 /// Serves the connections of `socket` until `stop` is said. All of them speak for `who`.
 ///
 /// # Errors
@@ -29,6 +54,29 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 pub fn serve_socket(
     door: &Door,
     who: &Caller,
+    socket: &Socket,
+    limits: &Limits,
+    stop: &Stop,
+) -> io::Result<()> {
+    connections(&Speaking { door, who }, socket, limits, stop)
+}
+
+/// Answers every frame that comes by `wire`, until its other side ends.
+///
+/// # Errors
+/// If it does not end in order. What was no frame has been recorded.
+pub fn serve_wire(
+    door: &Door,
+    who: &Caller,
+    wire: &mut impl Wire,
+    limits: &Limits,
+) -> Result<(), FrameError> {
+    frames(&Speaking { door, who }, wire, limits)
+}
+
+/// Serves the connections of `socket` until `stop` is said.
+pub(crate) fn connections(
+    served: &impl Serves,
     socket: &Socket,
     limits: &Limits,
     stop: &Stop,
@@ -45,8 +93,8 @@ pub fn serve_socket(
             if !somebody_came(socket, stop)? {
                 return Ok(());
             }
-            let Ok(Some(mut wire)) = connect(socket, stop) else {
-                // Gone again, or the system has no descriptors left.
+            let Ok(Some(mut wire)) = connect(served, socket, stop) else {
+                // Gone again, somebody else's, or the system has no descriptors left.
                 if stop.wait(LOOK_AGAIN) {
                     return Ok(());
                 }
@@ -55,7 +103,7 @@ pub fn serve_socket(
             open.fetch_add(1, Ordering::AcqRel);
             let serve = || {
                 // How a connection ends is recorded where it matters, and the others go on.
-                let _ = serve_wire(door, who, &mut wire, limits);
+                let _ = frames(served, &mut wire, limits);
                 drop(wire);
                 open.fetch_sub(1, Ordering::AcqRel);
             };
@@ -67,21 +115,12 @@ pub fn serve_socket(
     })
 }
 
-/// Answers every frame that comes by `wire`, until its other side ends.
-///
-/// # Errors
-/// If it does not end in order. What was no frame has been recorded.
-pub fn serve_wire(
-    door: &Door,
-    who: &Caller,
-    wire: &mut impl Wire,
-    limits: &Limits,
-) -> Result<(), FrameError> {
+fn frames(served: &impl Serves, wire: &mut impl Wire, limits: &Limits) -> Result<(), FrameError> {
     loop {
         let message = frame::read(wire, limits);
-        let message = message.inspect_err(|error| door.no_frame(who, error))?;
+        let message = message.inspect_err(|error| served.no_frame(error))?;
         let Some(message) = message else { return Ok(()) };
-        let answer = as_bytes(&door.answer(who, &message));
+        let answer = served.answer(&message);
         drop(message);
         frame::write(wire, &answer, limits)?;
     }
@@ -112,10 +151,21 @@ fn somebody_came(socket: &Socket, stop: &Stop) -> io::Result<bool> {
     }
 }
 
-fn connect(socket: &Socket, stop: &Stop) -> io::Result<Option<impl Wire + use<>>> {
+fn connect<S: Serves>(
+    served: &S,
+    socket: &Socket,
+    stop: &Stop,
+) -> io::Result<Option<impl Wire + use<S>>> {
     let stream = match socket.accept() {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
         stream => stream?,
+    };
+    let stream = match stream {
+        Ok(stream) => stream,
+        Err(uid) => {
+            served.no_frame(&FrameError::Stranger { uid });
+            return Ok(None);
+        }
     };
     Ok(Some(Ends::new(stream.try_clone()?, stream, stop.clone())))
 }

@@ -74,12 +74,29 @@ impl Socket {
         &self.path
     }
 
-    /// Somebody who has connected.
-    pub(super) fn accept(&self) -> io::Result<UnixStream> {
+    /// Somebody who has connected: of the same user, or with the number of another.
+    pub(crate) fn accept(&self) -> io::Result<Result<UnixStream, u32>> {
         let (stream, _) = self.listener.accept()?;
         stream.set_nonblocking(false)?;
-        Ok(stream)
+        Ok(match stranger(&stream)? {
+            None => Ok(stream),
+            Some(uid) => Err(uid),
+        })
     }
+}
+
+/// The user at the other end, if it is not our own. The modes keep others out already; this holds
+/// also where somebody has widened them.
+#[cfg(target_os = "linux")]
+pub(crate) fn stranger(stream: &UnixStream) -> io::Result<Option<u32>> {
+    let peer = rustix::net::sockopt::socket_peercred(stream)?.uid;
+    Ok((peer != rustix::process::geteuid()).then(|| peer.as_raw()))
+}
+
+/// Elsewhere the modes of socket and directory alone keep others out.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn stranger(_: &UnixStream) -> io::Result<Option<u32>> {
+    Ok(None)
 }
 
 impl AsFd for Socket {

@@ -12,6 +12,7 @@ mod admission;
 mod answers;
 mod audit;
 mod authority;
+mod control;
 mod corpus;
 mod frames;
 mod memory;

@@ -13,7 +13,7 @@ use host::HostExecutor;
 use host::ipc::{Door, Limits, Socket, Stop, Stopper, serve_socket};
 use model::{AgentId, Caller, Kind, Profile, SessionId, Source, UserId};
 use monitor::provenance::Catalogue;
-use monitor::{Admission, Heard, Monitor, Opening, Setup};
+use monitor::{Admission, Approver, Heard, Monitor, Opening, Setup};
 use policy::Policy;
 use serde_json::Value;
 use store::SqliteStore;
@@ -52,6 +52,16 @@ impl House {
     }
 
     pub(crate) fn open_as(&self, user: &str, session: &str, admission: Admission) -> Caller {
+        self.open_served(user, session, admission, Approver::Absent)
+    }
+
+    pub(crate) fn open_served(
+        &self,
+        user: &str,
+        session: &str,
+        admission: Admission,
+        approver: Approver,
+    ) -> Caller {
         let who = caller(user, session);
         let opening = Opening {
             who: who.clone(),
@@ -59,6 +69,7 @@ impl House {
             profile: Profile::Standard,
             parent: None,
             admission,
+            approver,
             tools: Vec::new(),
         };
         self.monitor.open_session(opening).unwrap();
@@ -89,6 +100,18 @@ impl House {
         };
         self.index().query(&Filter { session, ..Filter::default() }, &mut see).unwrap();
         found
+    }
+
+    /// How often the person's door refused something.
+    pub(crate) fn refused_by_control(&self) -> usize {
+        let mut count = 0;
+        let kind = Some(Kind::parse("control_refused").unwrap());
+        let mut see = |_| {
+            count += 1;
+            true
+        };
+        self.index().query(&Filter { kind, ..Filter::default() }, &mut see).unwrap();
+        count
     }
 
     /// The index, with everything that was recorded.
@@ -187,5 +210,6 @@ pub(crate) fn short() -> Limits {
         idle: Duration::from_secs(20),
         frame: Duration::from_millis(300),
         answer: Duration::from_millis(300),
+        ..Limits::default()
     }
 }

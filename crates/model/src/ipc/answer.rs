@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::error::IpcError;
 use super::shape::sorted;
 use super::table::ActionName;
+use super::uuid::Uuid;
 use crate::Decision;
 
 /// The answer to a message.
@@ -20,6 +21,8 @@ pub enum Answer {
         action: ActionName,
         /// Why, for the person.
         reason: String,
+        /// The question that was put to them, if one was.
+        approval: Option<Uuid>,
     },
     /// It was one, and the gate does not let it happen, or not yet.
     Stopped {
@@ -31,6 +34,8 @@ pub enum Answer {
         rule: String,
         /// Why, in one sentence.
         reason: String,
+        /// The approval that it is about: one that a person is asked for, or has denied.
+        approval: Option<Uuid>,
     },
     /// Its handler tried and failed.
     Failed {
@@ -43,15 +48,19 @@ impl Answer {
     /// The answer as it is sent. `ok` says whether it was done, whatever a handler gave.
     #[must_use]
     pub fn to_value(&self) -> Value {
+        let about = match self {
+            Self::TaintBlocked { approval, .. } | Self::Stopped { approval, .. } => *approval,
+            Self::Done(_) | Self::Refused(_) | Self::Failed { .. } => None,
+        };
         let mut answer = match self {
             Self::Done(fields) => fields.clone(),
             Self::Refused(error) => error.answer(),
-            Self::TaintBlocked { action, reason } => Map::from_iter([
+            Self::TaintBlocked { action, reason, .. } => Map::from_iter([
                 ("error".to_owned(), reason.as_str().into()),
                 ("taintBlocked".to_owned(), true.into()),
                 ("action".to_owned(), action.as_str().into()),
             ]),
-            Self::Stopped { action, decision, rule, reason } => Map::from_iter([
+            Self::Stopped { action, decision, rule, reason, .. } => Map::from_iter([
                 ("error".to_owned(), reason.as_str().into()),
                 ("action".to_owned(), action.as_str().into()),
                 ("decision".to_owned(), decision.as_str().into()),
@@ -61,6 +70,9 @@ impl Answer {
                 Map::from_iter([("error".to_owned(), format!("Handler error: {message}").into())])
             }
         };
+        if let Some(approval) = about {
+            answer.insert("approval".to_owned(), approval.to_string().into());
+        }
         let done = matches!(self, Self::Done(_));
         answer.insert("ok".to_owned(), done.into());
         sorted(answer)

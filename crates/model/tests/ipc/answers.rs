@@ -1,7 +1,7 @@
 //! The answers, to the byte.
 
 use model::Decision;
-use model::ipc::{self, ActionName, Answer, ISSUES_MAX, IpcError};
+use model::ipc::{self, ActionName, Answer, ISSUES_MAX, IpcError, Uuid};
 use serde_json::{Map, Value, json};
 
 fn refusal(message: &str) -> Value {
@@ -70,7 +70,11 @@ fn the_other_answers_have_the_shapes_of_the_issue() {
         ("ok".to_owned(), json!(false)),
     ]));
     assert_eq!(done.to_value(), json!({"ok": true, "id": 1}));
-    let blocked = Answer::TaintBlocked { action: ActionName::OauthCall, reason: "why".to_owned() };
+    let blocked = Answer::TaintBlocked {
+        action: ActionName::OauthCall,
+        reason: "why".to_owned(),
+        approval: None,
+    };
     let expected =
         json!({"ok": false, "error": "why", "taintBlocked": true, "action": "oauth_call"});
     assert_eq!(blocked.to_value(), expected);
@@ -79,8 +83,10 @@ fn the_other_answers_have_the_shapes_of_the_issue() {
         decision: Decision::StepUp,
         rule: "net-ask-unlisted".to_owned(),
         reason: "why".to_owned(),
+        approval: Uuid::parse("123e4567-e89b-42d3-a456-426614174000"),
     };
     let expected = json!({
+        "approval": "123e4567-e89b-42d3-a456-426614174000",
         "ok": false,
         "error": "why",
         "action": "web_fetch",

@@ -85,6 +85,11 @@ impl Confirmations {
         }
     }
 
+    /// This call does not wait any more: a person has said yes to it elsewhere.
+    pub fn answered(&mut self, action: &str, call: Digest) {
+        self.pending.retain(|it| !(it.action == action && it.call == Some(call)));
+    }
+
     /// What waits, oldest first.
     #[must_use]
     pub fn pending(&self) -> &[Pending] {

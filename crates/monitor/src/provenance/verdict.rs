@@ -38,6 +38,44 @@ impl Label {
         matches!(self, Self::Flagged(_))
     }
 
+    /// Did the user choose it, or what the user relies on?
+    #[must_use]
+    pub fn is_chosen(&self) -> bool {
+        match self {
+            Self::User
+            | Self::Operator
+            | Self::ListedTrusted
+            | Self::Listed
+            | Self::Composed
+            | Self::Delegated(_) => true,
+            Self::ListedElsewhere(_)
+            | Self::Mentioned(_)
+            | Self::Ordered(_)
+            | Self::Flagged(_)
+            | Self::Doubted
+            | Self::Unseen => false,
+        }
+    }
+
+    /// The content that it stands in, if it is that of others.
+    #[must_use]
+    pub fn source(&self) -> Option<&str> {
+        match self {
+            Self::Delegated(source)
+            | Self::ListedElsewhere(source)
+            | Self::Mentioned(source)
+            | Self::Ordered(source)
+            | Self::Flagged(source) => Some(source),
+            Self::User
+            | Self::Operator
+            | Self::ListedTrusted
+            | Self::Listed
+            | Self::Composed
+            | Self::Doubted
+            | Self::Unseen => None,
+        }
+    }
+
     /// The word in verdicts.
     #[must_use]
     pub fn word(&self) -> String {

@@ -8,9 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use aegx::Digest;
-use evidence::{Disk, RealDisk};
+use evidence::{Disk, RealDisk, Receipt};
+use model::ipc::Uuid;
 use model::{Caller, Effect, Profile, RawCall, SessionId, Source, Taint, TaintTag};
-use monitor::{Asked, Executor, Labels, Opened, Output, Permit, State, StateError, Summary};
+use monitor::approvals::{Answer, Approval, ApprovalError, ExactCall, Question, Word};
+use monitor::{
+    Approvals, Approver, Asked, Executor, Labels, Opened, Opening, Output, Permit, State,
+    StateError, Summary,
+};
+use serde_json::Value;
 use store::SqliteStore;
 
 use crate::world::{
@@ -58,10 +64,61 @@ impl Labels for FaultyState {
     }
 
     fn remember_label(&self, digests: &[Digest], tag: &TaintTag) -> Result<(), StateError> {
+        self.fails()?;
+        self.store.remember_label(digests, tag)
+    }
+}
+
+impl FaultyState {
+    /// Is it the turn of the one that fails?
+    fn fails(&self) -> Result<(), StateError> {
         if self.done.fetch_add(1, Ordering::SeqCst) == self.at {
             return Err(StateError::Broken { reason: "somebody pulled the plug".to_owned() });
         }
-        self.store.remember_label(digests, tag)
+        Ok(())
+    }
+}
+
+impl Approvals for FaultyState {
+    fn ask(&self, question: &Question) -> Result<Uuid, ApprovalError> {
+        self.fails()?;
+        self.store.ask(question)
+    }
+
+    fn answer(
+        &self,
+        id: Uuid,
+        answer: &Answer,
+        receipt: &Receipt,
+    ) -> Result<Approval, ApprovalError> {
+        self.fails()?;
+        self.store.answer(id, answer, receipt)
+    }
+
+    fn take(&self, call: &ExactCall, now: i64) -> Result<Option<Approval>, StateError> {
+        if self.writes {
+            let taken = self.store.take(call, now)?;
+            return self.fails().map(|()| taken);
+        }
+        self.fails()?;
+        self.store.take(call, now)
+    }
+
+    fn withdraw(&self, call: &ExactCall, now: i64) -> Result<(), StateError> {
+        self.fails()?;
+        self.store.withdraw(call, now)
+    }
+
+    fn approval(&self, id: Uuid, now: i64) -> Result<Approval, ApprovalError> {
+        self.store.approval(id, now)
+    }
+
+    fn waiting(&self, now: i64, limit: u32) -> Result<Vec<Approval>, ApprovalError> {
+        self.store.waiting(now, limit)
+    }
+
+    fn approvals(&self, now: i64, limit: u32) -> Result<Vec<Approval>, ApprovalError> {
+        self.store.approvals(now, limit)
     }
 }
 
@@ -231,4 +288,62 @@ fn a_store_that_fails_at_any_append_lets_nothing_be_shown_unlabelled() {
             }
         }
     }
+}
+
+#[test]
+fn a_store_that_fails_at_any_step_of_an_approval_lets_nothing_happen_twice_or_unapproved() {
+    /// More than the scenario needs, so that the last run is whole.
+    const OPERATIONS: u64 = 30;
+    for writes in [false, true] {
+        for at in 0..OPERATIONS {
+            let world = World::new();
+            let wrap = |store| {
+                Arc::new(FaultyState { store, at, writes, done: AtomicU64::new(0) })
+                    as Arc<dyn State>
+            };
+            let gate = world.open_broken(Arc::new(RealDisk), wrap).unwrap();
+            let (asked, effects) = approve_and_call(&gate);
+            assert!(effects <= 1, "store operation {at}, written: {writes}: {effects} effects");
+            let state: Vec<Value> =
+                gate.records().iter().map(|it| content(it, "approval").clone()).collect();
+            let used = state.iter().filter(|it| it["state"] == "used").count();
+            // A decision whose effect did not come to happen has used it up too.
+            assert!(effects <= used && used <= 1, "store operation {at}, written: {writes}");
+            let last = at + 1 == OPERATIONS;
+            assert!(
+                !last || (asked && effects == 1),
+                "nothing fails any more, and it is done once"
+            );
+        }
+    }
+}
+
+/// A call is stopped, approved, and made three times. Was it asked about, and how often did it happen?
+fn approve_and_call(gate: &Gate) -> (bool, usize) {
+    let who = who("s");
+    let seen = Seen::default();
+    let reachable = Opening { approver: Approver::Reachable, ..opening(&who) };
+    let _ = gate.monitor.open_session(reachable);
+    let _ = gate.hear(&who, Source::User, TASK);
+    let _ = gate.call(&who, &read_page(), PAGE);
+    let (tool, args) = send_mail("eve@evil.example");
+    let args = args.to_string();
+    let asked = Asked::Tool(RawCall { tool, args: args.as_bytes() });
+    let executor = Page { seen: &seen, body: "" };
+    let first = gate.monitor.run(&who, &asked, &executor);
+    let approval = match first {
+        Err(monitor::Refusal::Stopped(verdict)) => verdict.approval,
+        _ => None,
+    };
+    let mut answered = false;
+    if let Some(id) = approval {
+        let by = who.user.clone();
+        answered = gate.monitor.answer_approval(id, Word::Approve, by, String::new()).is_ok();
+    }
+    for _ in 0..3 {
+        let _ = gate.monitor.run(&who, &asked, &executor);
+    }
+    let effects = seen.effects.borrow().len();
+    assert!(answered || effects == 0, "it happened and nobody had said yes");
+    (approval.is_some(), effects)
 }

@@ -8,6 +8,7 @@
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 
+mod approvals;
 mod carriers;
 mod compaction;
 mod concurrency;

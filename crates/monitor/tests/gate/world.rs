@@ -13,8 +13,8 @@ use model::{
 };
 use monitor::provenance::Catalogue;
 use monitor::{
-    Admission, Asked, Delivered, Executor, Heard, Monitor, Opening, Output, Permit, Refusal, Setup,
-    State, Understanding, Verdict,
+    Admission, Approver, Asked, Delivered, Executor, Heard, Monitor, Opening, Output, Permit,
+    Refusal, Setup, State, Understanding, Verdict,
 };
 use policy::Policy;
 use serde_json::{Value, json};
@@ -220,6 +220,7 @@ pub(crate) fn opening(who: &Caller) -> Opening {
         profile: Profile::Standard,
         parent: None,
         admission: Admission::OnePerson,
+        approver: Approver::Absent,
         tools: vec![
             tool("read_page", "Reads a page.", &["url"]),
             tool("list_notes", "Lists the notes.", &[]),
@@ -257,6 +258,15 @@ impl Gate {
         text: &str,
     ) -> Result<Understanding, Refusal> {
         self.monitor.hear(who, &Heard { source, origin: "https://heard.example", text })
+    }
+
+    /// The same with a door by which a person can be asked.
+    pub(crate) fn begin_asking(&self, session: &str) -> Caller {
+        let who = who(session);
+        let approver = Approver::Reachable;
+        self.monitor.open_session(Opening { approver, ..opening(&who) }).unwrap();
+        self.hear(&who, Source::User, TASK).unwrap();
+        who
     }
 
     /// The whole path, with an output.

@@ -1,27 +1,33 @@
 //! Approvals.
 
 use aegx::Digest;
+use evidence::Receipt;
+use model::EffectKind;
 use model::ipc::Uuid;
-use model::{EffectKind, SessionId, UserId};
+use monitor::approvals::{
+    Answer, Approval, ApprovalError, ApprovalState, Approvals, ExactCall, LIFE_SECONDS_MAX,
+    PENDING_PER_SESSION_MAX, Question, SETTLED_SECONDS_KEPT, SHOWN_BYTES_MAX, Word,
+};
+use monitor::{Shown, StateError};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::SqliteStore;
 use super::columns::{self, unreadable};
-use crate::approvals::{
-    Approval, ApprovalError, ApprovalState, Approvals, LIFE_SECONDS_MAX, PENDING_PER_SESSION_MAX,
-    Question, SETTLED_SECONDS_KEPT, SHOWN_BYTES_MAX, Verdict,
-};
 use crate::error::Broken;
 
 /// About what an approval costs beside its text.
-const ROW_BYTES: usize = 1024;
+const ROW_BYTES: usize = 4096;
 
-const COLUMNS: &str =
-    "id, session, user, action, call, shown, created, expires, state, answered_by";
+const COLUMNS: &str = "id, session, user, agent, action, call, shown, created, expires, state, \
+                       answer, answered_by, answered_at, reason, record";
+/// The rows of a call.
+const OF_CALL: &str = "session = ?1 AND action = ?2 AND call = ?3";
 
 impl Approvals for SqliteStore {
     fn ask(&self, question: &Question) -> Result<Uuid, ApprovalError> {
-        let bytes = question.shown.len();
+        let shown = serde_json::to_string(&question.shown)
+            .map_err(|error| Broken::new(format_args!("a question cannot be written: {error}")))?;
+        let bytes = shown.len();
         if bytes > SHOWN_BYTES_MAX {
             return Err(ApprovalError::TooLong { bytes });
         }
@@ -31,57 +37,55 @@ impl Approvals for SqliteStore {
         }
         let question = question.clone();
         let id = columns::new_uuid()?;
-        self.change(bytes + ROW_BYTES, move |db| ask(db, &question, id))?
+        self.change(bytes + ROW_BYTES, move |db| ask(db, &question, &shown, id))?
     }
 
     fn answer(
         &self,
         id: Uuid,
-        verdict: Verdict,
-        by: &UserId,
-        now: i64,
-    ) -> Result<(), ApprovalError> {
-        let by = by.clone();
-        self.change(ROW_BYTES, move |db| {
-            expire(db, now)?;
-            let Some(found) = find(db, "WHERE id = ?1", params![id.to_string()])? else {
-                return Ok(Err(ApprovalError::NotFound { id }));
-            };
-            if found.state != ApprovalState::Pending {
-                return Ok(Err(ApprovalError::Settled { id, state: found.state }));
-            }
-            let state = match verdict {
-                Verdict::Approve => ApprovalState::Approved,
-                Verdict::Deny => ApprovalState::Denied,
-            };
-            let mut update = db.prepare_cached(
-                "UPDATE approvals SET state = ?2, answered_by = ?3 WHERE id = ?1",
-            )?;
-            update.execute(params![id.to_string(), state.as_str(), by.as_str()])?;
-            Ok(Ok(()))
-        })?
+        answer: &Answer,
+        receipt: &Receipt,
+    ) -> Result<Approval, ApprovalError> {
+        let (answer, record) = (answer.clone(), receipt.id().to_string());
+        self.change(ROW_BYTES, move |db| note_answer(db, id, answer, record))?
     }
 
-    fn take(
-        &self,
-        session: &SessionId,
-        call: &Digest,
-        now: i64,
-    ) -> Result<Option<Approval>, ApprovalError> {
-        let (session, call) = (session.clone(), *call);
+    fn take(&self, call: &ExactCall, now: i64) -> Result<Option<Approval>, StateError> {
+        // Nobody waits for the writer where there is nothing to take.
+        let key = Key::of(call);
+        let live =
+            format!("WHERE {OF_CALL} AND state IN ('approved', 'denied') AND expires > ?4 LIMIT 1");
+        let there = self.look(|db| find(db, &live, &key.with(&now)))?;
+        if there.is_none() {
+            return Ok(None);
+        }
         let taken = self.change(ROW_BYTES, move |db| {
             expire(db, now)?;
+            // The newest answer counts, and a no is not used up.
             let sql = format!(
-                "UPDATE approvals SET state = 'used'
-                 WHERE n = (SELECT n FROM approvals WHERE session = ?1 AND call = ?2
-                            AND state = 'approved' ORDER BY n LIMIT 1)
+                "UPDATE approvals SET state = iif(state = 'approved', 'used', state)
+                 WHERE n = (SELECT n FROM approvals WHERE {OF_CALL}
+                            AND state IN ('approved', 'denied') AND expires > ?4
+                            ORDER BY n DESC LIMIT 1)
                  RETURNING {COLUMNS}"
             );
             let mut update = db.prepare_cached(&sql)?;
-            let key = params![session.as_str(), call.to_string()];
-            update.query_row(key, |row| Ok(read(row))).optional()?.transpose()
+            update.query_row(&key.with(&now)[..], |row| Ok(read(row))).optional()?.transpose()
         })?;
         Ok(taken)
+    }
+
+    fn withdraw(&self, call: &ExactCall, now: i64) -> Result<(), StateError> {
+        let key = Key::of(call);
+        self.change(ROW_BYTES, move |db| {
+            let sql = format!(
+                "UPDATE approvals SET state = 'expired', expires = min(expires, ?4)
+                 WHERE {OF_CALL} AND state IN ('pending', 'approved')"
+            );
+            db.prepare_cached(&sql)?.execute(&key.with(&now)[..])?;
+            Ok(())
+        })?;
+        Ok(())
     }
 
     fn approval(&self, id: Uuid, now: i64) -> Result<Approval, ApprovalError> {
@@ -91,56 +95,111 @@ impl Approvals for SqliteStore {
     }
 
     fn waiting(&self, now: i64, limit: u32) -> Result<Vec<Approval>, ApprovalError> {
-        let found = self.look(|db| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM approvals WHERE state = 'pending' AND expires > ?1
-                 ORDER BY n LIMIT ?2"
-            );
-            let mut select = db.prepare_cached(&sql)?;
-            let mut rows = select.query(params![now, limit])?;
-            let mut found = Vec::new();
-            while let Some(row) = rows.next()? {
-                found.push(read(row)?);
-            }
-            Ok(found)
-        })?;
-        Ok(found)
+        let tail = "WHERE state = 'pending' AND expires > ?1 ORDER BY n LIMIT ?2";
+        Ok(self.look(|db| select(db, tail, params![now, limit]))?)
+    }
+
+    fn approvals(&self, now: i64, limit: u32) -> Result<Vec<Approval>, ApprovalError> {
+        let found = self.look(|db| select(db, "ORDER BY n DESC LIMIT ?1", params![limit]))?;
+        Ok(found.into_iter().map(|it| as_of(it, now)).collect())
+    }
+}
+
+/// A call as rows name it.
+struct Key {
+    session: String,
+    action: &'static str,
+    digest: String,
+}
+
+impl Key {
+    fn of(call: &ExactCall) -> Self {
+        let session = call.session.as_str().to_owned();
+        Self { session, action: call.action.as_str(), digest: call.digest.to_string() }
+    }
+
+    fn with<'a>(&'a self, last: &'a dyn ToSql) -> [&'a dyn ToSql; 4] {
+        [&self.session, &self.action, &self.digest, last]
     }
 }
 
 fn ask(
     db: &Connection,
     question: &Question,
+    shown: &str,
     id: Uuid,
 ) -> Result<Result<Uuid, ApprovalError>, Broken> {
     expire(db, question.created)?;
-    let session = question.session.as_str();
-    let call = question.call.to_string();
-    let tail = "WHERE session = ?1 AND call = ?2 AND state = 'pending'";
-    if let Some(found) = find(db, tail, params![session, call])? {
-        return Ok(Ok(found.id));
+    let key = Key::of(&question.call);
+    let again = format!(
+        "UPDATE approvals SET shown = ?4 WHERE {OF_CALL} AND state = 'pending' RETURNING id"
+    );
+    let mut again = db.prepare_cached(&again)?;
+    let waits: Option<String> =
+        again.query_row(&key.with(&shown)[..], |row| row.get(0)).optional()?;
+    if let Some(waits) = waits {
+        return Ok(Ok(columns::uuid(&waits)?));
     }
     let mut count = db.prepare_cached(
         "SELECT count(*) FROM approvals WHERE session = ?1 AND state = 'pending'",
     )?;
-    let waiting: i64 = count.query_row([session], |row| row.get(0))?;
+    let waiting: i64 = count.query_row([&key.session], |row| row.get(0))?;
     if waiting >= PENDING_PER_SESSION_MAX {
-        return Ok(Err(ApprovalError::TooMany { session: question.session.clone() }));
+        return Ok(Err(ApprovalError::TooMany { session: question.call.session.clone() }));
     }
-    let sql = format!(
-        "INSERT INTO approvals ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', NULL)"
-    );
-    db.prepare_cached(&sql)?.execute(params![
+    let mut insert = db.prepare_cached(
+        "INSERT INTO approvals
+             (id, session, user, agent, action, call, shown, created, expires, state)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'pending')",
+    )?;
+    insert.execute(params![
         id.to_string(),
-        session,
+        key.session,
         question.user.as_str(),
-        question.action.as_str(),
-        call,
-        question.shown,
+        question.agent.as_str(),
+        key.action,
+        key.digest,
+        shown,
         question.created,
         question.expires,
     ])?;
     Ok(Ok(id))
+}
+
+fn note_answer(
+    db: &Connection,
+    id: Uuid,
+    answer: Answer,
+    record: String,
+) -> Result<Result<Approval, ApprovalError>, Broken> {
+    expire(db, answer.at)?;
+    let Some(mut found) = find(db, "WHERE id = ?1", params![id.to_string()])? else {
+        return Ok(Err(ApprovalError::NotFound { id }));
+    };
+    if found.state != ApprovalState::Pending {
+        return Ok(Err(ApprovalError::Settled { id, state: found.state }));
+    }
+    found.state = match answer.word {
+        Word::Approve => ApprovalState::Approved,
+        Word::Deny => ApprovalState::Denied,
+    };
+    found.question.expires = answer.expires();
+    let mut update = db.prepare_cached(
+        "UPDATE approvals SET state = ?2, expires = ?3, answer = ?4, answered_by = ?5,
+             answered_at = ?6, reason = ?7, record = ?8 WHERE id = ?1",
+    )?;
+    update.execute(params![
+        id.to_string(),
+        found.state.as_str(),
+        found.question.expires,
+        answer.word.as_str(),
+        answer.by.as_str(),
+        answer.at,
+        answer.reason,
+        record,
+    ])?;
+    found.answered = Some((answer, record));
+    Ok(Ok(found))
 }
 
 /// Settles what ran out, for good: a clock that is set back brings nothing back. Forgets what was
@@ -171,22 +230,47 @@ fn find(db: &Connection, tail: &str, values: &[&dyn ToSql]) -> Result<Option<App
     select.query_row(values, |row| Ok(read(row))).optional()?.transpose()
 }
 
+fn select(db: &Connection, tail: &str, values: &[&dyn ToSql]) -> Result<Vec<Approval>, Broken> {
+    let mut select = db.prepare_cached(&format!("SELECT {COLUMNS} FROM approvals {tail}"))?;
+    let mut rows = select.query(values)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
 fn read(row: &Row<'_>) -> Result<Approval, Broken> {
     let text = |column: usize| row.get::<_, String>(column);
-    let (action, call, state) = (text(3)?, text(4)?, text(8)?);
-    let answered_by: Option<String> = row.get(9)?;
+    let (action, call, shown, state) = (text(4)?, text(5)?, text(6)?, text(9)?);
     Ok(Approval {
         id: columns::uuid(&text(0)?)?,
         question: Question {
-            session: columns::session(&text(1)?)?,
+            call: ExactCall {
+                session: columns::session(&text(1)?)?,
+                action: EffectKind::parse(&action).ok_or_else(|| unreadable("action", &action))?,
+                digest: Digest::from_hex(call.as_bytes())
+                    .ok_or_else(|| unreadable("hash", &call))?,
+            },
             user: columns::user(&text(2)?)?,
-            action: EffectKind::parse(&action).ok_or_else(|| unreadable("action", &action))?,
-            call: Digest::from_hex(call.as_bytes()).ok_or_else(|| unreadable("hash", &call))?,
-            shown: text(5)?,
-            created: row.get(6)?,
-            expires: row.get(7)?,
+            agent: columns::agent(&text(3)?)?,
+            shown: serde_json::from_str::<Shown>(&shown)
+                .map_err(|_| unreadable("question", &shown))?,
+            created: row.get(7)?,
+            expires: row.get(8)?,
         },
         state: ApprovalState::parse(&state).ok_or_else(|| unreadable("state", &state))?,
-        answered_by: answered_by.as_deref().map(columns::user).transpose()?,
+        answered: answered(row)?,
     })
+}
+
+fn answered(row: &Row<'_>) -> Result<Option<(Answer, String)>, Broken> {
+    let Some(word) = row.get::<_, Option<String>>(10)? else { return Ok(None) };
+    let answer = Answer {
+        word: Word::parse(&word).ok_or_else(|| unreadable("answer", &word))?,
+        by: columns::user(&row.get::<_, String>(11)?)?,
+        at: row.get(12)?,
+        reason: row.get(13)?,
+    };
+    Ok(Some((answer, row.get(14)?)))
 }

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::error::OpenError;
 
 /// What leads from each version to the next; the version of a database is how many were applied.
-const MIGRATIONS: &[&str] = &[include_str!("v1.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("v1.sql"), include_str!("v2.sql")];
 
 /// Marks a database as ours: `LZRT`.
 const APPLICATION_ID: i64 = 0x4c5a_5254;

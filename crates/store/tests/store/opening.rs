@@ -5,7 +5,7 @@ use std::path::Path;
 
 use model::Profile;
 use monitor::State;
-use store::{OpenError, SqliteStore};
+use store::{Approvals, OpenError, SqliteStore};
 
 use crate::common::{caller, database, open, session, summary};
 
@@ -38,6 +38,20 @@ fn a_database_from_the_future_is_refused() {
     let error = SqliteStore::open(&path).err().unwrap();
     assert!(matches!(error, OpenError::Newer { found: 99, .. }), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_database_of_an_earlier_version_is_brought_up_to_date() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = database(dir.path());
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute_batch(include_str!("../../src/sqlite/v1.sql")).unwrap();
+    db.pragma_update(None, "application_id", 0x4c5a_5254).unwrap();
+    db.pragma_update(None, "user_version", 1).unwrap();
+    drop(db);
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(store.approvals(0, 1).unwrap(), []);
 }
 
 #[test]

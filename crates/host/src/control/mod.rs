@@ -1,0 +1,166 @@
+//! The person's door to a gate that runs: they answer what it asks, and say something to a session.
+//!
+//! INVARIANT (OnlyPeopleApprove): this is another socket than the agents', no action of theirs leads
+//! here, and only processes of the same user can connect. What keeps an agent of that user from it is
+//! a sandbox, not this door.
+
+mod client;
+mod request;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use aegx::RecordType;
+use evidence::{Journal, NewRecord};
+use model::{Kind, SessionId};
+use monitor::approvals::ApprovalError;
+use monitor::confirm::Confirmation;
+use monitor::{Monitor, Refusal};
+use serde_json::{Value, json};
+
+use crate::ipc::serve::{Serves, connections};
+use crate::ipc::{FrameError, Limits, Socket, Stop};
+
+pub use client::{AskError, ask};
+pub use request::{Request, RequestError};
+
+/// The longest request, in bytes.
+pub const REQUEST_BYTES_MAX: usize = 1 << 20;
+/// How long a connection may wait, in each of the ways that there are.
+pub const CONTROL_SECONDS_MAX: u64 = 30;
+/// How much of a request that was refused is recorded, in bytes.
+const PREVIEW_BYTES_MAX: usize = 400;
+
+/// Where the door of the gate on the state directory `home` is.
+#[must_use]
+pub fn socket_path(home: &Path) -> PathBuf {
+    home.join("control.sock")
+}
+
+/// The door.
+pub struct Control {
+    monitor: Arc<Monitor>,
+    journal: Arc<Journal>,
+}
+
+/// Why a request was not done.
+struct Undone {
+    error: String,
+    /// Was it refused, or did something not work?
+    refused: bool,
+}
+
+impl Control {
+    /// A door to what `monitor` asks. `journal` is the monitor's.
+    #[must_use]
+    pub fn new(monitor: Arc<Monitor>, journal: Arc<Journal>) -> Self {
+        Self { monitor, journal }
+    }
+
+    /// Does `work` while the connections of `socket` are served.
+    ///
+    /// # Errors
+    /// If there is no thread for it.
+    pub fn beside<T>(&self, socket: &Socket, work: impl FnOnce() -> T) -> io::Result<T> {
+        let (stopper, stop) = Stop::pair()?;
+        thread::scope(|scope| {
+            let serve = || {
+                // Where it cannot be waited for, nobody can answer; what was asked stays asked.
+                let _ = connections(self, socket, &limits(), &stop);
+            };
+            thread::Builder::new().name("control".to_owned()).spawn_scoped(scope, serve)?;
+            let done = work();
+            stopper.stop();
+            Ok(done)
+        })
+    }
+
+    /// Answers one request.
+    #[must_use]
+    pub fn reply(&self, message: &[u8]) -> Value {
+        let done = Request::parse(message)
+            .map_err(|error| Undone { error: error.to_string(), refused: true })
+            .and_then(|request| self.perform(request));
+        done.unwrap_or_else(|undone| {
+            self.record_refused(&undone.error, message);
+            json!({ "ok": false, "error": undone.error, "refused": undone.refused })
+        })
+    }
+
+    fn perform(&self, request: Request) -> Result<Value, Undone> {
+        match request {
+            Request::Answer { id, word, by, reason } => {
+                let done = self.monitor.answer_approval(id, word, by, reason)?;
+                let record = done.answered.map(|(_, record)| record);
+                Ok(json!({
+                    "ok": true,
+                    "expires": done.question.expires,
+                    "record": record,
+                    "state": done.state.as_str(),
+                }))
+            }
+            Request::Say { session, text } => self.say(&session, &text),
+        }
+    }
+
+    /// The user's own words, and a turn of theirs begins.
+    fn say(&self, session: &SessionId, text: &str) -> Result<Value, Undone> {
+        let who = self.monitor.caller_of(session)?;
+        let heard = self.monitor.hear_turn(&who, text)?;
+        let answer = match heard.answer {
+            Confirmation::Yes(_) => "yes",
+            Confirmation::No => "no",
+            Confirmation::Ambiguous => "ambiguous",
+            Confirmation::None => "none",
+        };
+        Ok(json!({ "ok": true, "answer": answer, "record": heard.record.to_string() }))
+    }
+
+    /// INVARIANT (NothingSilent): what was not done is recorded too.
+    fn record_refused(&self, error: &str, message: &[u8]) {
+        let beginning = message.get(..message.len().min(PREVIEW_BYTES_MAX)).unwrap_or_default();
+        let content = json!({
+            "bytes": message.len(),
+            "decision": "deny",
+            "error": error,
+            "preview": String::from_utf8_lossy(beginning),
+        });
+        let kind = Kind::of_static("control_refused");
+        // It is not done, recorded or not.
+        let _ = self.journal.append(NewRecord::of_host(RecordType::GuardDecision, kind, content));
+    }
+}
+
+impl Serves for Control {
+    fn answer(&self, message: &[u8]) -> Vec<u8> {
+        self.reply(message).to_string().into_bytes()
+    }
+
+    fn no_frame(&self, error: &FrameError) {
+        if error.is_malformed() {
+            self.record_refused(&error.to_string(), b"");
+        }
+    }
+}
+
+impl From<ApprovalError> for Undone {
+    fn from(error: ApprovalError) -> Self {
+        Self { error: error.to_string(), refused: error.is_refusal() }
+    }
+}
+
+impl From<Refusal> for Undone {
+    fn from(refusal: Refusal) -> Self {
+        let unable = matches!(refusal, Refusal::NotRecorded(_) | Refusal::NotKept(_));
+        Self { error: refusal.to_string(), refused: !unable }
+    }
+}
+
+/// A person is quick, or comes again.
+fn limits() -> Limits {
+    let at_most = Duration::from_secs(CONTROL_SECONDS_MAX);
+    Limits { idle: at_most, frame: at_most, answer: at_most, bytes_max: REQUEST_BYTES_MAX }
+}

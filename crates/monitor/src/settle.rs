@@ -1,0 +1,185 @@
+//! Settle: what a person said of exactly this call, or the question that they are asked.
+//!
+//! Only a question comes here. A call that may happen looks nobody up, and a denial asks nobody: no
+//! answer could lift it.
+
+use model::ipc::Uuid;
+use model::{Decision, Objection, UserId};
+use policy::Confirmed;
+use serde_json::{Value, json};
+
+use crate::approvals::{self, Answer, Approval, ApprovalError, ApprovalState, Word};
+use crate::monitor::{Approver, Monitor};
+use crate::proposed::Proposed;
+use crate::question;
+use crate::refusal::Refusal;
+use crate::ruling::Ruling;
+use crate::session::Session;
+
+/// What a person has to do with a call, outside of the conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Person {
+    /// Nothing.
+    #[default]
+    Nobody,
+    /// They are asked.
+    Asked(Uuid),
+    /// They should have been asked, and were not.
+    NotAsked(String),
+    /// They have approved exactly this call, and that is used up.
+    Approved { id: Uuid, by: UserId },
+    /// They have said no to exactly this call.
+    Denied { id: Uuid, by: UserId },
+}
+
+impl Person {
+    /// The approval that it is about.
+    pub(crate) fn approval(&self) -> Option<Uuid> {
+        match self {
+            Self::Nobody | Self::NotAsked(_) => None,
+            Self::Asked(id) | Self::Approved { id, .. } | Self::Denied { id, .. } => Some(*id),
+        }
+    }
+
+    /// Why nobody was asked.
+    pub(crate) fn unasked(&self) -> Option<String> {
+        match self {
+            Self::NotAsked(why) => Some(why.clone()),
+            Self::Nobody | Self::Asked(_) | Self::Approved { .. } | Self::Denied { .. } => None,
+        }
+    }
+
+    /// For the record of the decision, if there is anything to say.
+    pub(crate) fn to_json(&self) -> Option<Value> {
+        let said = |id: &Uuid, by: &UserId, state: ApprovalState| json!({ "by": by.as_str(), "id": id.to_string(), "state": state.as_str() });
+        match self {
+            Self::Nobody => None,
+            Self::Asked(id) => {
+                Some(json!({ "id": id.to_string(), "state": ApprovalState::Pending.as_str() }))
+            }
+            Self::NotAsked(why) => Some(json!({ "not_asked": why })),
+            Self::Approved { id, by } => Some(said(id, by, ApprovalState::Used)),
+            Self::Denied { id, by } => Some(said(id, by, ApprovalState::Denied)),
+        }
+    }
+}
+
+impl Monitor {
+    /// Uses up a person's yes to exactly this call, durably, before the call happens. Where there is
+    /// none, and somebody can be asked, the question is put.
+    pub(crate) fn settle(
+        &self,
+        session: &mut Session,
+        proposed: &mut Proposed,
+        ruling: Ruling,
+        now: i64,
+    ) -> Result<Ruling, Refusal> {
+        if proposed.confirmed() == Confirmed::Exactly {
+            return self.settle_in_conversation(session, proposed, ruling, now);
+        }
+        if ruling.decision() != Decision::StepUp || session.approver() == Approver::Absent {
+            return Ok(ruling);
+        }
+        // Judged again as it would be with a yes: what that would not lift is asked of nobody, and
+        // uses up nothing.
+        let before = proposed.confirmed();
+        proposed.count_as(Confirmed::Exactly);
+        let lifted = self.weigh(proposed).confirmed();
+        if !lifted.decision().happens() {
+            proposed.count_as(before);
+            return Ok(ruling);
+        }
+        match self.state().take(&question::exact(proposed), now)? {
+            Some(Approval { id, answered: Some((answer, _)), .. }) => match answer.word {
+                Word::Approve => {
+                    session.answered_elsewhere(proposed);
+                    proposed.involve(Person::Approved { id, by: answer.by });
+                    Ok(lifted)
+                }
+                Word::Deny => {
+                    proposed.count_as(before);
+                    Ok(deny(session, proposed, ruling, id, answer))
+                }
+            },
+            Some(Approval { answered: None, .. }) | None => {
+                proposed.count_as(before);
+                let question = question::of(proposed, ruling.objections(), now);
+                proposed.involve(match self.state().ask(&question) {
+                    Ok(id) => Person::Asked(id),
+                    // The call is stopped all the same.
+                    Err(error) => Person::NotAsked(error.to_string()),
+                });
+                Ok(ruling)
+            }
+        }
+    }
+
+    /// The same for a yes that the session knows of.
+    fn settle_in_conversation(
+        &self,
+        session: &mut Session,
+        proposed: &mut Proposed,
+        ruling: Ruling,
+        now: i64,
+    ) -> Result<Ruling, Refusal> {
+        let ruling = ruling.confirmed();
+        if !ruling.decision().happens() {
+            return Ok(ruling);
+        }
+        if session.approver() == Approver::Reachable {
+            // A no outweighs a yes, and one yes is enough: nothing about this call waits or counts any
+            // more beside the one that is used.
+            let call = question::exact(proposed);
+            if let Some(Approval { id, answered: Some((answer, _)), .. }) =
+                self.state().take(&call, now)?
+                && answer.word == Word::Deny
+            {
+                return Ok(deny(session, proposed, ruling, id, answer));
+            }
+            self.state().withdraw(&call, now)?;
+        }
+        let change = session.use_confirmation(proposed, now);
+        self.keep(session, &change)?;
+        Ok(ruling)
+    }
+
+    /// A person answers a question, by a door that is theirs.
+    ///
+    /// # Errors
+    /// If nothing waits under this id any more, or it cannot be recorded or kept; then it does not count.
+    pub fn answer_approval(
+        &self,
+        id: Uuid,
+        word: Word,
+        by: UserId,
+        reason: String,
+    ) -> Result<Approval, ApprovalError> {
+        let answer = Answer { word, by, reason, at: self.now() };
+        approvals::answer(self.journal(), &**self.state(), id, &answer)
+    }
+}
+
+/// A person has said no: nothing waits any more, in the conversation neither.
+fn deny(
+    session: &mut Session,
+    proposed: &mut Proposed,
+    ruling: Ruling,
+    id: Uuid,
+    answer: Answer,
+) -> Ruling {
+    session.answered_elsewhere(proposed);
+    let objection = denied_by(&answer);
+    proposed.involve(Person::Denied { id, by: answer.by });
+    ruling.denied(objection)
+}
+
+fn denied_by(answer: &Answer) -> Objection {
+    let until = aegx::timestamp::from_unix(answer.expires());
+    let mut objection =
+        Objection::new("denied-by-person", Decision::Deny, "denied_by_person", String::new());
+    objection.for_model =
+        format!("a person has said no to exactly this call, until {until}; do not try it again");
+    objection.for_person =
+        format!("`{}` has said no to exactly this call, until {until}", answer.by);
+    objection
+}
