@@ -29,6 +29,7 @@ mod norm;
 mod segments;
 mod structure;
 mod tie;
+mod tokens;
 mod trace;
 mod user;
 mod verdict;
