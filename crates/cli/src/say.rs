@@ -49,15 +49,19 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let request = Request::Say { session: args.session.clone(), text };
     let home = args.home.dir()?;
-    let said = control::ask(&control::socket_path(&home), &request).map_err(|error| match error {
-        AskError::Nobody => Failure::unable(format!(
-            "no gate is running in `{}`: start `lazaret ipc --session {} …` there, then say it again",
-            home.display(),
-            args.session,
-        )),
-        AskError::Refused(error) => Failure::refused(error),
-        error => Failure::unable(error),
-    })?;
+    let said = match control::ask(&control::socket_path(&home), &request) {
+        Ok(said) => said,
+        Err(AskError::Nobody) => {
+            return Err(Failure::unable(format!(
+                "no gate is running in `{}`: start `lazaret ipc --session {} …` there, then say it \
+                 again",
+                home.display(),
+                args.session,
+            )));
+        }
+        Err(AskError::Refused(error)) => return Err(Failure::refused(error)),
+        Err(error) => return Err(Failure::unable(error)),
+    };
     let field = |name: &str| said.get(name).and_then(Value::as_str).unwrap_or_default();
     if args.json {
         output::json(&json!({
