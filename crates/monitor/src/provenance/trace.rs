@@ -64,7 +64,8 @@ impl Ledger {
         }
         traced.asked_for = asked_for
             && traced.objections.is_empty()
-            && traced.sinks.iter().all(|it| it.label.is_own())
+            && traced.delegated.is_none()
+            && traced.sinks.iter().all(|it| it.label.is_chosen())
             && !(self.marked && values.iter().any(|it| self.is_ordered(it)));
         traced
     }

@@ -95,22 +95,6 @@ impl Label {
         }
     }
 
-    /// Did the user or the operator choose it, or somebody whom they believe?
-    pub(super) fn is_own(&self) -> bool {
-        match self {
-            Self::User | Self::Operator | Self::ListedTrusted | Self::Listed | Self::Composed => {
-                true
-            }
-            Self::Delegated(_)
-            | Self::ListedElsewhere(_)
-            | Self::Mentioned(_)
-            | Self::Ordered(_)
-            | Self::Flagged(_)
-            | Self::Doubted
-            | Self::Unseen => false,
-        }
-    }
-
     fn where_it_stands(&self) -> String {
         let of = |source: &String| {
             if source.is_empty() { "what was read".to_owned() } else { format!("`{source}`") }
