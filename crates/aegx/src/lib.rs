@@ -29,6 +29,6 @@ pub use legacy::verify_any;
 pub use manifest::Manifest;
 pub use record::{Draft, DraftError, Payload, Principal, Record, RecordType};
 pub use record_ids::record_ids;
-pub use sorted::Sorted;
+pub use sorted::{Sorted, SortedObject};
 pub use source::Source;
 pub use verify::{Code, Finding, Format, Progress, Report, verify};

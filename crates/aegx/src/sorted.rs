@@ -28,27 +28,46 @@ impl Serialize for Sorted<'_> {
                 self.0.serialize(serializer)
             }
             Value::Array(items) => serializer.collect_seq(items.iter().map(Sorted)),
-            Value::Object(map) => {
-                let mut out = serializer.serialize_map(Some(map.len()))?;
-                for (key, value) in entries(map) {
-                    out.serialize_entry(key, &Sorted(value))?;
-                }
-                out.end()
-            }
+            Value::Object(map) => SortedObject(map).serialize(serializer),
         }
+    }
+}
+
+/// The same for an object that is no value yet.
+#[derive(Clone, Copy, Debug)]
+pub struct SortedObject<'a>(pub &'a Map<String, Value>);
+
+impl Serialize for SortedObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value) in entries(self.0) {
+            out.serialize_entry(key, &Sorted(value))?;
+        }
+        out.end()
     }
 }
 
 /// On one line, or with `{:#}` indented by two.
 impl fmt::Display for Sorted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = if f.alternate() {
-            serde_json::to_string_pretty(self)
-        } else {
-            serde_json::to_string(self)
-        };
-        f.write_str(&text.map_err(|_| fmt::Error)?)
+        display(self, f)
     }
+}
+
+/// On one line, or with `{:#}` indented by two.
+impl fmt::Display for SortedObject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        display(self, f)
+    }
+}
+
+fn display(value: &impl Serialize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let text = if f.alternate() {
+        serde_json::to_string_pretty(value)
+    } else {
+        serde_json::to_string(value)
+    };
+    f.write_str(&text.map_err(|_| fmt::Error)?)
 }
 
 /// For `serialize_with` on a field.

@@ -36,7 +36,8 @@ pub struct RawCall<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     tool: ToolName,
-    args: Map<String, Value>,
+    /// Shared: what is judged, permitted and remembered is the very same.
+    args: Arc<Map<String, Value>>,
     args_bytes: usize,
 }
 
@@ -72,7 +73,9 @@ impl Call {
             return Err(CallError::TooLong { bytes: raw.args.len() });
         }
         match read_json(raw.args)? {
-            Value::Object(args) => Ok(Self { tool, args, args_bytes: raw.args.len() }),
+            Value::Object(args) => {
+                Ok(Self { tool, args: Arc::new(args), args_bytes: raw.args.len() })
+            }
             Value::Null
             | Value::Bool(_)
             | Value::Number(_)

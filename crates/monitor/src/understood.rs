@@ -1,6 +1,6 @@
 //! A call that was understood: the effect, and the same as a call of a tool, whatever door it came by.
 
-use aegx::Digest;
+use aegx::{Digest, SortedObject};
 use model::{Caller, Effect, EffectKind, ToolCall};
 
 use crate::provenance::Act;
@@ -25,9 +25,7 @@ impl Understood {
 
     /// The arguments in one spelling, whatever order they came in.
     pub(crate) fn args_text(&self) -> String {
-        let mut args = serde_json::Value::Object(self.call.call.args().clone());
-        args.sort_all_objects();
-        args.to_string()
+        SortedObject(self.call.call.args()).to_string()
     }
 
     /// The hash of exactly this action in exactly this session.

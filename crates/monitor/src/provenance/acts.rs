@@ -1,5 +1,7 @@
 //! Acts: what a tool does to what.
 
+use std::sync::Arc;
+
 use model::{Flow, Reach, ToolDef};
 
 use super::asked::{Asked, MAYBE_SOMEBODY, object_of, singular};
@@ -48,7 +50,7 @@ pub struct Act {
     /// It shows one document as it stands: a page, a file. Nothing in it is the tool's own word.
     pub(super) document: bool,
     /// The words of its name, for people.
-    pub(super) words: Vec<String>,
+    pub(super) words: Arc<[String]>,
 }
 
 impl Act {
@@ -70,9 +72,9 @@ impl Act {
     /// The same for a tool of which only the name is known.
     #[must_use]
     pub fn named(name: &str) -> Self {
-        let words = name_words(name);
-        let mut act = Self { words, ..Self::default() };
-        for word in &act.words {
+        let words: Arc<[String]> = name_words(name).into();
+        let mut act = Self { words: Arc::clone(&words), ..Self::default() };
+        for word in words.iter() {
             act.objects |= object_of(word);
         }
         act.verbs = act.words.iter().find_map(|it| tool_verb(it)).unwrap_or_default();
