@@ -61,7 +61,7 @@ const CALL: &str = "type Call = {
   taint: Taint,
   // Shares in thousandths.
   taint_permille: Long, taint_permille_max: Long, over_budget: Bool,
-  // The user's own words ask for it, and nobody else chose anything in it.
+  // Of what cannot be undone: the user's own words ask for it, and nobody else chose anything in it.
   asked_for: Bool,
   // 0 to 3.
   risk: Long,

@@ -147,13 +147,35 @@ pub(super) fn things(text: &str) -> Vec<Thing> {
             words: 1,
             text: it.text,
         };
-        return atoms.into_iter().map(thing).collect();
+        let addresses = atoms.iter().all(|it| matches!(it.kind, Kind::Email | Kind::Account));
+        let mut found: Vec<Thing> = atoms.into_iter().map(thing).collect();
+        if addresses {
+            found.extend(beside_addresses(text));
+        }
+        return found;
     }
+    named(text).into_iter().collect()
+}
+
+/// What stands in a list of addresses and is none: a name between its commas, or what a mail program
+/// might take for an address. A name beside an address is only how somebody is called.
+fn beside_addresses(text: &str) -> Vec<Thing> {
+    let has_atom = |it: &str| !atoms::atoms(it).is_empty();
+    let mut found = Vec::new();
+    for part in text.split([',', ';', '\n', '\r', '|']).filter(|it| it.len() < text.len()) {
+        if !has_atom(part) {
+            found.extend(named(part));
+        }
+    }
+    let odd = text.split_whitespace().filter(|it| it.contains('@') && !has_atom(it));
+    found.extend(odd.filter_map(named).map(|it| Thing { kind: Some(Kind::Email), ..it }));
+    found
+}
+
+/// The phrase as a whole.
+fn named(text: &str) -> Option<Thing> {
     let short = text.split_whitespace().count() <= PHRASE_WORDS_MAX.saturating_mul(2);
     let text_kept = if short { text.to_owned() } else { shorten(text) };
     let count = words(&fold(text)).count();
-    phrase(text)
-        .map(|key| Thing { kind: None, key, host: None, words: count, text: text_kept })
-        .into_iter()
-        .collect()
+    phrase(text).map(|key| Thing { kind: None, key, host: None, words: count, text: text_kept })
 }

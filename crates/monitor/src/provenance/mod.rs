@@ -21,6 +21,7 @@ mod facts;
 mod flags;
 mod hash;
 mod infer;
+mod just_so;
 mod label;
 mod ledger;
 mod lines;

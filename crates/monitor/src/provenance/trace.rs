@@ -54,7 +54,9 @@ impl Ledger {
                 traced.sinks.push(sink);
             }
         }
-        if values.len() > VALUES_PER_CALL_MAX {
+        // Padding must not push the value that matters over the edge.
+        let padded = self.untrusted && traced.sinks.len() > VALUES_PER_CALL_MAX;
+        if values.len() > VALUES_PER_CALL_MAX || padded {
             let sink = Sink {
                 param: "…".to_owned(),
                 atom: "too many values".to_owned(),
@@ -63,21 +65,11 @@ impl Ledger {
             traced.objections.push(sink_objection(Role::Target, &sink));
         }
         traced.asked_for = asked_for
+            && flow.destructive
             && traced.objections.is_empty()
             && traced.delegated.is_none()
-            && traced.sinks.iter().all(|it| it.label.is_chosen())
-            && !(self.marked && values.iter().any(|it| self.is_ordered(it)));
+            && self.is_just_so(call, flow, act, &traced.sinks);
         traced
-    }
-
-    /// Does a text that gives orders name what the value decides? Then it may be one of those whom the
-    /// user meant, and somebody else's choice all the same.
-    fn is_ordered(&self, value: &Named<'_>) -> bool {
-        matches!(value.role, Some(Role::Destination | Role::Target))
-            && things(&value.text).iter().any(|thing| {
-                let bits = self.bits(thing.key);
-                (bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED)) && !bits.is_vouched_for()
-            })
     }
 
     /// The user did not ask for this kind of act. Did somebody else who may?
@@ -207,7 +199,11 @@ impl Ledger {
     /// Text that is sent on: what it quotes from where somebody speaks to the assistant stops it.
     fn content(&self, text: &str, flow: &Flow, act: &Act) -> Vec<(Label, String, bool)> {
         let mut found = Vec::new();
-        for atom in atoms::atoms(text) {
+        let atoms = atoms::atoms(text);
+        if atoms.len() >= atoms::ATOMS_PER_TEXT_MAX {
+            found.push((Label::Unseen, "too many values".to_owned(), self.untrusted));
+        }
+        for atom in atoms {
             let bits = self.bits(atom.key);
             let host = atom.host.map(|it| self.bits(it)).unwrap_or_default();
             if bits.is_vouched_for() || host.is_vouched_for() || atom.kind == Kind::Path {
@@ -326,6 +322,10 @@ fn is_plain_word(text: &str) -> bool {
     text.len() <= 12 && text.bytes().all(|it| it.is_ascii_lowercase())
 }
 
+fn names_something(key: &str) -> bool {
+    key.contains(['@', '/', '.', '*', ' ']) || !atoms::atoms(key).is_empty()
+}
+
 /// A value of an argument, with the parameter it belongs to.
 struct Named<'a> {
     param: &'a str,
@@ -355,7 +355,13 @@ fn gather<'a>(
             items.iter().for_each(|it| gather(param, role, it, found, depth.saturating_add(1)));
         }
         Value::Object(map) => {
-            map.values().for_each(|it| gather(param, role, it, found, depth.saturating_add(1)));
+            for (key, inner) in map {
+                // `{"budget.xlsx": true}` acts on the file.
+                if matches!(role, Some(Role::Destination | Role::Target)) && names_something(key) {
+                    found.push(Named { param, role, text: Cow::Borrowed(key.as_str()) });
+                }
+                gather(param, role, inner, found, depth.saturating_add(1));
+            }
         }
     }
 }

@@ -140,7 +140,7 @@ pub struct Traced {
     pub sinks: Vec<Sink>,
     /// Why it should not happen as it stands; empty if nothing speaks against it.
     pub objections: Vec<Objection>,
-    /// The user's own words ask for it, and nobody else chose anything in it.
+    /// It cannot be undone, the user's own words ask for it, and nobody else chose anything in it.
     pub asked_for: bool,
     /// The source that the user handed something on from, if the call rests on it.
     pub delegated: Option<String>,
