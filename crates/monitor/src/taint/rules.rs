@@ -114,11 +114,6 @@ impl Rules {
     pub fn threshold(&self) -> Threshold {
         self.threshold
     }
-
-    /// The actions, sorted.
-    pub fn actions(&self) -> impl Iterator<Item = &str> {
-        self.sensitive.iter().map(|it| &**it)
-    }
 }
 
 impl Threshold {
