@@ -23,7 +23,7 @@ use flate2::write::{DeflateEncoder, GzEncoder};
 use model::{Kind, SessionId, Source, TaintTag};
 use monitor::taint::label;
 use serde_json::{Value, json};
-use store::workspace::{Registry, SIDECAR, Sidecar, WorkspaceError};
+use store::workspace::{RELATED_MAX, Registry, SIDECAR, Sidecar, WorkspaceError};
 use tempfile::TempDir;
 
 #[test]
@@ -101,6 +101,11 @@ impl Place {
                 let mut deep = self.workspace.clone();
                 (0..step["folders"].as_u64().unwrap()).for_each(|_| deep.push("d"));
                 write(&deep.join("f"), b"deep");
+            }
+            "work_in" => {
+                let inside = step["path"].as_str().unwrap();
+                self.workspace = self.dir.path().join("workspace").join(inside);
+                fs::create_dir_all(&self.workspace).unwrap();
             }
             "move_workspace" => {
                 let moved = self.dir.path().join("moved");
@@ -325,4 +330,19 @@ fn who_did_not_end_is_known_without_looking_at_the_files() {
     assert_eq!(found, [session("a"), session("b")]);
     place.registry.after(&place.workspace, &session("a"), None, 0).unwrap();
     assert_eq!(place.registry.unfinished(&place.workspace).unwrap(), [session("b")]);
+}
+
+#[test]
+fn a_workspace_with_too_many_others_inside_is_not_entered() {
+    let place = Place::new("related");
+    let session = SessionId::parse("s").unwrap();
+    for number in 0..=RELATED_MAX {
+        let inside = place.workspace.join(number.to_string());
+        fs::create_dir(&inside).unwrap();
+        place.registry.before(&inside, &session, 0).unwrap();
+        let around = place.registry.related(&place.workspace);
+        assert_eq!(around.is_err(), number >= RELATED_MAX, "{around:?}");
+    }
+    let found = place.registry.before(&place.workspace, &session, 0);
+    assert!(matches!(found, Err(WorkspaceError::TooManyInside { .. })), "{found:?}");
 }

@@ -22,7 +22,7 @@ pub const HASHED_BYTES_MAX: u64 = 8 << 30;
 pub const DEPTH_MAX: usize = 64;
 
 /// How a name begins that is written as its hash.
-const NO_TEXT: char = '\u{fffd}';
+pub(super) const NO_TEXT: char = '\u{fffd}';
 
 /// What lies in a workspace, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,7 +181,7 @@ fn estimate(sample: &[u8], length: u64) -> u64 {
 
 /// The path below the workspace. A name that is no text, or that looks like one of those, is written
 /// in hex, so that no two meet.
-fn joined(folder: &str, name: &[u8]) -> String {
+pub(super) fn joined(folder: &str, name: &[u8]) -> String {
     let name = match std::str::from_utf8(name) {
         Ok(text) if !text.starts_with(NO_TEXT) => text.to_owned(),
         Ok(_) | Err(_) => format!("{NO_TEXT}{}", Digest::of(name)),
