@@ -82,6 +82,7 @@ impl Place {
                 let name = HEXLOWER.decode(step["hex"].as_str().unwrap().as_bytes()).unwrap();
                 write(&self.workspace.join(OsStr::from_bytes(&name)), text.as_bytes());
             }
+            "folder" => fs::create_dir_all(&path).unwrap(),
             "remove" => fs::remove_file(&path).unwrap(),
             "absent" => assert!(!path.exists(), "{}", self.name),
             "rename" => fs::rename(&path, &to).unwrap(),
@@ -338,10 +339,10 @@ fn a_workspace_with_too_many_others_inside_is_not_entered() {
     let session = SessionId::parse("s").unwrap();
     for number in 0..=RELATED_MAX {
         let inside = place.workspace.join(number.to_string());
-        fs::create_dir(&inside).unwrap();
-        place.registry.before(&inside, &session, 0).unwrap();
-        let around = place.registry.related(&place.workspace);
-        assert_eq!(around.is_err(), number >= RELATED_MAX, "{around:?}");
+        let known = place.dir.path().join(format!("host/labels/{number}.root"));
+        write(&known, inside.as_os_str().as_bytes());
+        let found = place.registry.related(&place.workspace);
+        assert_eq!(found.is_err(), number >= RELATED_MAX, "{found:?}");
     }
     let found = place.registry.before(&place.workspace, &session, 0);
     assert!(matches!(found, Err(WorkspaceError::TooManyInside { .. })), "{found:?}");

@@ -1,4 +1,4 @@
-//! What lies in a workspace: every file by the hash of its content.
+//! What lies in a workspace: every file by the hash of its content, every folder by its name.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -14,7 +14,7 @@ use super::shape::{SAMPLE_BYTES, is_packed};
 use super::sidecar::SIDECAR;
 use super::{files, form};
 
-/// Files that are looked at. In a larger tree the whole workspace carries the label.
+/// Files and folders that are looked at. In a larger tree the whole workspace carries the label.
 pub const FILES_MAX: usize = 100_000;
 /// Bytes that are hashed. What is beyond them counts as changed.
 pub const HASHED_BYTES_MAX: u64 = 8 << 30;
@@ -38,7 +38,7 @@ pub(super) struct Manifest {
 pub(super) struct Entry {
     #[serde(rename = "k")]
     pub(super) kind: Kind,
-    /// Hash of the content; of a link, of where it leads.
+    /// Hash of the content; of a link, of where it leads; of a folder, of its name.
     #[serde(rename = "h", with = "form::digest")]
     pub(super) digest: Digest,
     /// Its content in tokens, guessed.
@@ -57,6 +57,8 @@ pub(super) enum Kind {
     File,
     /// A link. It is never followed.
     Link,
+    /// A folder. Whoever lists what is there reads its name.
+    Folder,
     /// A pipe, a socket, a device.
     Special,
     /// A file whose content could not be read, or not all of it.
@@ -103,12 +105,14 @@ impl Scan {
                 self.add(below, unread(0));
                 continue;
             };
+            if below != SIDECAR || !metadata.is_file() {
+                let entry = self.entry(&path, &metadata);
+                self.add(below.clone(), entry);
+            }
             if !metadata.is_dir() {
-                if below != SIDECAR || !metadata.is_file() {
-                    let entry = self.entry(&path, &metadata);
-                    self.add(below, entry);
-                }
-            } else if depth >= DEPTH_MAX || self.folder(&path, &below, depth + 1).is_err() {
+                continue;
+            }
+            if depth >= DEPTH_MAX || self.folder(&path, &below, depth + 1).is_err() {
                 self.manifest.truncated = true;
             }
         }
@@ -124,6 +128,11 @@ impl Scan {
             let target = fs::read_link(path).unwrap_or_default();
             let digest = Digest::of(target.as_os_str().as_bytes());
             return Entry { kind: Kind::Link, digest, tokens: 1, packed: false };
+        }
+        if metadata.is_dir() {
+            let name = path.file_name().unwrap_or_default().as_bytes();
+            let tokens = estimate(name, name.len() as u64);
+            return Entry { kind: Kind::Folder, digest: Digest::of(name), tokens, packed: false };
         }
         if !metadata.is_file() {
             return Entry { kind: Kind::Special, digest: Digest::ZERO, tokens: 1, packed: false };
