@@ -108,6 +108,14 @@ impl Place {
                 self.workspace = self.dir.path().join("workspace").join(inside);
                 fs::create_dir_all(&self.workspace).unwrap();
             }
+            "put_away" => {
+                fs::rename(&self.workspace, self.dir.path().join("away")).unwrap();
+                fs::create_dir(&self.workspace).unwrap();
+            }
+            "bring_back" => {
+                fs::remove_dir_all(&self.workspace).unwrap();
+                fs::rename(self.dir.path().join("away"), &self.workspace).unwrap();
+            }
             "move_workspace" => {
                 let moved = self.dir.path().join("moved");
                 fs::rename(&self.workspace, &moved).unwrap();

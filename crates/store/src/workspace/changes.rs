@@ -47,7 +47,8 @@ pub(super) fn mark(
             marked.push(path.clone());
         }
     }
-    if now.truncated
+    // A directory that was put away comes back with what nobody has looked at.
+    if (now.truncated || now.is_elsewhere(before))
         && let Some(tag) = author.tag
         && !marks.files.contains_key(WHOLE)
     {

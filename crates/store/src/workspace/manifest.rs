@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use aegx::{Digest, Hasher};
@@ -31,6 +32,9 @@ pub(super) struct Manifest {
     /// There is more than was looked at.
     #[serde(default)]
     pub(super) truncated: bool,
+    /// Device and inode of the workspace itself.
+    #[serde(default)]
+    pub(super) root: Option<(u64, u64)>,
 }
 
 /// One file, or what is in its place.
@@ -72,8 +76,15 @@ impl Manifest {
     /// If `root` itself cannot be read. What is below is taken as it can be had.
     pub(super) fn of(root: &Path) -> io::Result<Self> {
         let mut scan = Scan { manifest: Self::default(), bytes_left: HASHED_BYTES_MAX };
+        let found = fs::metadata(root)?;
+        scan.manifest.root = Some((found.dev(), found.ino()));
         scan.folder(root, "", 0)?;
         Ok(scan.manifest)
+    }
+
+    /// Is it of another directory than `before`, which had its name?
+    pub(super) fn is_elsewhere(&self, before: &Self) -> bool {
+        before.root.is_some() && before.root != self.root
     }
 }
 

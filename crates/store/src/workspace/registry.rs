@@ -15,7 +15,7 @@ use super::changes::{self, Author};
 use super::error::WorkspaceError;
 use super::files;
 use super::manifest::{Manifest, NO_TEXT};
-use super::marks::{Mark, Marks};
+use super::marks::{Mark, Marks, WHOLE};
 use super::preseed::preseed;
 use super::related::{self, Related};
 use super::sidecar::{self, SIDECAR, Sidecar};
@@ -120,7 +120,10 @@ impl Registry {
         let mut place = self.enter(workspace, now)?;
         let base = place.base(session);
         // Without the picture from before, everything may be new.
-        let before = read_manifest(&base)?.unwrap_or_default();
+        let mut before = read_manifest(&base)?.unwrap_or_default();
+        if place.seen.is_elsewhere(&before) {
+            before.entries.clear();
+        }
         let there = place.marks.worst();
         let tag = worse(tag, there.as_ref());
         let author = Author { tag: tag.as_ref(), session: session.as_str(), now };
@@ -248,6 +251,7 @@ impl Registry {
                 && let Some(old) = Marks::load(&self.dir.join(format!("{other}.marks")))?
             {
                 marks.know(old.contents, old.crowded);
+                old.files.get(WHOLE).into_iter().for_each(|it| marks.add(it.clone(), None));
             }
             if folder == root {
                 let io = WorkspaceError::io(&pointer);
