@@ -23,7 +23,7 @@ use flate2::write::{DeflateEncoder, GzEncoder};
 use model::{Kind, SessionId, Source, TaintTag};
 use monitor::taint::label;
 use serde_json::{Value, json};
-use store::workspace::{Registry, SIDECAR, Sidecar, WorkspaceError};
+use store::workspace::{RELATED_MAX, Registry, SIDECAR, Sidecar, WorkspaceError};
 use tempfile::TempDir;
 
 #[test]
@@ -82,6 +82,7 @@ impl Place {
                 let name = HEXLOWER.decode(step["hex"].as_str().unwrap().as_bytes()).unwrap();
                 write(&self.workspace.join(OsStr::from_bytes(&name)), text.as_bytes());
             }
+            "folder" => fs::create_dir_all(&path).unwrap(),
             "remove" => fs::remove_file(&path).unwrap(),
             "absent" => assert!(!path.exists(), "{}", self.name),
             "rename" => fs::rename(&path, &to).unwrap(),
@@ -101,6 +102,19 @@ impl Place {
                 let mut deep = self.workspace.clone();
                 (0..step["folders"].as_u64().unwrap()).for_each(|_| deep.push("d"));
                 write(&deep.join("f"), b"deep");
+            }
+            "work_in" => {
+                let inside = step["path"].as_str().unwrap();
+                self.workspace = self.dir.path().join("workspace").join(inside);
+                fs::create_dir_all(&self.workspace).unwrap();
+            }
+            "put_away" => {
+                fs::rename(&self.workspace, self.dir.path().join("away")).unwrap();
+                fs::create_dir(&self.workspace).unwrap();
+            }
+            "bring_back" => {
+                fs::remove_dir_all(&self.workspace).unwrap();
+                fs::rename(self.dir.path().join("away"), &self.workspace).unwrap();
             }
             "move_workspace" => {
                 let moved = self.dir.path().join("moved");
@@ -325,4 +339,19 @@ fn who_did_not_end_is_known_without_looking_at_the_files() {
     assert_eq!(found, [session("a"), session("b")]);
     place.registry.after(&place.workspace, &session("a"), None, 0).unwrap();
     assert_eq!(place.registry.unfinished(&place.workspace).unwrap(), [session("b")]);
+}
+
+#[test]
+fn a_workspace_with_too_many_others_inside_is_not_entered() {
+    let place = Place::new("related");
+    let session = SessionId::parse("s").unwrap();
+    for number in 0..=RELATED_MAX {
+        let inside = place.workspace.join(number.to_string());
+        let known = place.dir.path().join(format!("host/labels/{number}.root"));
+        write(&known, inside.as_os_str().as_bytes());
+        let found = place.registry.related(&place.workspace);
+        assert_eq!(found.is_err(), number >= RELATED_MAX, "{found:?}");
+    }
+    let found = place.registry.before(&place.workspace, &session, 0);
+    assert!(matches!(found, Err(WorkspaceError::TooManyInside { .. })), "{found:?}");
 }

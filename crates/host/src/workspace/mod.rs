@@ -127,21 +127,24 @@ impl Workspace {
     /// If anything of it does not work. Then it is done when the next session begins.
     pub fn leave(&self, ground: &Ground<'_>, who: &Caller) -> Result<Vec<String>, VisitError> {
         let tag = ground.monitor.tag(who)?;
-        let after = self.look_after(ground, who, &who.session, tag.as_ref())?;
+        let after = self.look_after(ground, who, &self.root, &who.session, tag.as_ref())?;
         Ok(notes::of_after(&after))
     }
 
     /// Sessions that never ended: their process died. What they changed carries what they had taken in.
     fn finish_others(&self, ground: &Ground<'_>, who: &Caller) -> Result<Vec<String>, VisitError> {
         let mut told = Vec::new();
-        for session in self.registry.unfinished(&self.root)? {
-            // One that is open here ends by itself; the one that comes back goes on.
-            if session == who.session || ground.monitor.is_open(&session) {
-                continue;
+        let related = self.registry.related(&self.root)?;
+        for root in [&self.root].into_iter().chain(&related) {
+            for session in self.registry.unfinished(root)? {
+                // One that is open here ends by itself; the one that comes back goes on.
+                if session == who.session || ground.monitor.is_open(&session) {
+                    continue;
+                }
+                let tag = last_tag(ground, &session)?;
+                let after = self.look_after(ground, who, root, &session, tag.as_ref())?;
+                told.push(notes::of_lost(&session, &after));
             }
-            let tag = last_tag(ground, &session)?;
-            let after = self.look_after(ground, who, &session, tag.as_ref())?;
-            told.push(notes::of_lost(&session, &after));
         }
         Ok(told)
     }
@@ -150,13 +153,14 @@ impl Workspace {
         &self,
         ground: &Ground<'_>,
         who: &Caller,
+        root: &Path,
         session: &SessionId,
         tag: Option<&TaintTag>,
     ) -> Result<After, VisitError> {
         let now = ground.clock.unix_seconds();
-        let after = self.registry.after(&self.root, session, tag, now)?;
+        let after = self.registry.after(root, session, tag, now)?;
         let taint = tag.map_or(Taint::NONE, |it| it.taint);
-        let content = notes::left(&self.root, session, tag, &after);
+        let content = notes::left(root, session, tag, &after);
         self.record(ground, who, "workspace_left", taint, content)?;
         Ok(after)
     }

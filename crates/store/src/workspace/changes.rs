@@ -9,6 +9,10 @@ use monitor::taint::{label, worse};
 use super::manifest::{Entry, Kind, Manifest};
 use super::marks::{Mark, Marks, WHOLE};
 
+/// Tokens of a folder's name from which on it is known when it turns up elsewhere. Shorter ones say
+/// nothing and are everywhere.
+const NAME_TOKENS_MIN: u64 = 5;
+
 /// Who made the changes, and when they were found.
 pub(super) struct Author<'a> {
     /// The label of everything they wrote; none if they were clean.
@@ -43,7 +47,8 @@ pub(super) fn mark(
             marked.push(path.clone());
         }
     }
-    if now.truncated
+    // A directory that was put away comes back with what nobody has looked at.
+    if (now.truncated || now.is_elsewhere(before))
         && let Some(tag) = author.tag
         && !marks.files.contains_key(WHOLE)
     {
@@ -79,8 +84,9 @@ fn tag_of(
         return tag;
     }
     tag = worse(tag.as_ref(), author.tag);
-    let swapped = old.is_some_and(|it| it.kind != entry.kind && it.kind != Kind::Unread);
-    if tag.is_none() && swapped && entry.kind != Kind::Unread {
+    let may_swap = |it: &Entry| !matches!(it.kind, Kind::Unread | Kind::Folder);
+    let swapped = old.is_some_and(|it| it.kind != entry.kind && may_swap(it));
+    if tag.is_none() && swapped && may_swap(entry) {
         tag = Some(label(Source::File, "a file that became something else", author.now));
     }
     // What is packed or encoded may hold anything that ever was here.
@@ -93,7 +99,11 @@ fn tag_of(
 
 /// The hash by which a copy is known. Empty files and things without content are no copies.
 fn content(entry: &Entry) -> Option<Digest> {
-    let has_content = entry.kind == Kind::File && entry.digest != Digest::of(b"");
+    let has_content = match entry.kind {
+        Kind::File => entry.digest != Digest::of(b""),
+        Kind::Folder => entry.tokens >= NAME_TOKENS_MIN,
+        Kind::Link | Kind::Special | Kind::Unread => false,
+    };
     has_content.then_some(entry.digest)
 }
 

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::related::RELATED_MAX;
+
 /// Why the labels of a workspace could not be read or kept. The session must not go on then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,6 +22,12 @@ pub enum WorkspaceError {
         path: PathBuf,
         /// The registry's directory.
         store: PathBuf,
+    },
+    /// More workspaces lie around and inside of this one than are looked at.
+    #[error("more than {RELATED_MAX} other workspaces share files with `{}`", path.display())]
+    TooManyInside {
+        /// The workspace.
+        path: PathBuf,
     },
     /// The host's copy cannot be understood. It is not overwritten.
     #[error("the host's labels in `{}` cannot be read: {reason}", path.display())]

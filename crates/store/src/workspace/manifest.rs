@@ -1,9 +1,10 @@
-//! What lies in a workspace: every file by the hash of its content.
+//! What lies in a workspace: every file by the hash of its content, every folder by its name.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use aegx::{Digest, Hasher};
@@ -14,7 +15,7 @@ use super::shape::{SAMPLE_BYTES, is_packed};
 use super::sidecar::SIDECAR;
 use super::{files, form};
 
-/// Files that are looked at. In a larger tree the whole workspace carries the label.
+/// Files and folders that are looked at. In a larger tree the whole workspace carries the label.
 pub const FILES_MAX: usize = 100_000;
 /// Bytes that are hashed. What is beyond them counts as changed.
 pub const HASHED_BYTES_MAX: u64 = 8 << 30;
@@ -22,7 +23,7 @@ pub const HASHED_BYTES_MAX: u64 = 8 << 30;
 pub const DEPTH_MAX: usize = 64;
 
 /// How a name begins that is written as its hash.
-const NO_TEXT: char = '\u{fffd}';
+pub(super) const NO_TEXT: char = '\u{fffd}';
 
 /// What lies in a workspace, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,9 @@ pub(super) struct Manifest {
     /// There is more than was looked at.
     #[serde(default)]
     pub(super) truncated: bool,
+    /// Device and inode of the workspace itself.
+    #[serde(default)]
+    pub(super) root: Option<(u64, u64)>,
 }
 
 /// One file, or what is in its place.
@@ -38,7 +42,7 @@ pub(super) struct Manifest {
 pub(super) struct Entry {
     #[serde(rename = "k")]
     pub(super) kind: Kind,
-    /// Hash of the content; of a link, of where it leads.
+    /// Hash of the content; of a link, of where it leads; of a folder, of its name.
     #[serde(rename = "h", with = "form::digest")]
     pub(super) digest: Digest,
     /// Its content in tokens, guessed.
@@ -57,6 +61,8 @@ pub(super) enum Kind {
     File,
     /// A link. It is never followed.
     Link,
+    /// A folder. Whoever lists what is there reads its name.
+    Folder,
     /// A pipe, a socket, a device.
     Special,
     /// A file whose content could not be read, or not all of it.
@@ -70,8 +76,15 @@ impl Manifest {
     /// If `root` itself cannot be read. What is below is taken as it can be had.
     pub(super) fn of(root: &Path) -> io::Result<Self> {
         let mut scan = Scan { manifest: Self::default(), bytes_left: HASHED_BYTES_MAX };
+        let found = fs::metadata(root)?;
+        scan.manifest.root = Some((found.dev(), found.ino()));
         scan.folder(root, "", 0)?;
         Ok(scan.manifest)
+    }
+
+    /// Is it of another directory than `before`, which had its name?
+    pub(super) fn is_elsewhere(&self, before: &Self) -> bool {
+        before.root.is_some() && before.root != self.root
     }
 }
 
@@ -103,12 +116,14 @@ impl Scan {
                 self.add(below, unread(0));
                 continue;
             };
+            if below != SIDECAR || !metadata.is_file() {
+                let entry = self.entry(&path, &metadata);
+                self.add(below.clone(), entry);
+            }
             if !metadata.is_dir() {
-                if below != SIDECAR || !metadata.is_file() {
-                    let entry = self.entry(&path, &metadata);
-                    self.add(below, entry);
-                }
-            } else if depth >= DEPTH_MAX || self.folder(&path, &below, depth + 1).is_err() {
+                continue;
+            }
+            if depth >= DEPTH_MAX || self.folder(&path, &below, depth + 1).is_err() {
                 self.manifest.truncated = true;
             }
         }
@@ -124,6 +139,11 @@ impl Scan {
             let target = fs::read_link(path).unwrap_or_default();
             let digest = Digest::of(target.as_os_str().as_bytes());
             return Entry { kind: Kind::Link, digest, tokens: 1, packed: false };
+        }
+        if metadata.is_dir() {
+            let name = path.file_name().unwrap_or_default().as_bytes();
+            let tokens = estimate(name, name.len() as u64);
+            return Entry { kind: Kind::Folder, digest: Digest::of(name), tokens, packed: false };
         }
         if !metadata.is_file() {
             return Entry { kind: Kind::Special, digest: Digest::ZERO, tokens: 1, packed: false };
@@ -181,7 +201,7 @@ fn estimate(sample: &[u8], length: u64) -> u64 {
 
 /// The path below the workspace. A name that is no text, or that looks like one of those, is written
 /// in hex, so that no two meet.
-fn joined(folder: &str, name: &[u8]) -> String {
+pub(super) fn joined(folder: &str, name: &[u8]) -> String {
     let name = match std::str::from_utf8(name) {
         Ok(text) if !text.starts_with(NO_TEXT) => text.to_owned(),
         Ok(_) | Err(_) => format!("{NO_TEXT}{}", Digest::of(name)),

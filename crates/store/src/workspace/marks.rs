@@ -54,15 +54,25 @@ impl Marks {
         {
             mark.tag = tag;
         }
-        if let Some(digest) = content {
-            let tag = worse(self.contents.get(&digest), Some(&mark.tag));
+        self.know(content.map(|it| (it, mark.tag.clone())), false);
+        self.files.insert(mark.path.clone(), mark);
+    }
+
+    /// Remembers contents as tainted.
+    pub(super) fn know(
+        &mut self,
+        contents: impl IntoIterator<Item = (Digest, TaintTag)>,
+        crowded: bool,
+    ) {
+        self.crowded |= crowded;
+        for (digest, tag) in contents {
+            let tag = worse(self.contents.get(&digest), Some(&tag));
             if self.contents.contains_key(&digest) || self.contents.len() < CONTENTS_MAX {
                 self.contents.extend(tag.map(|it| (digest, it)));
             } else {
                 self.crowded = true;
             }
         }
-        self.files.insert(mark.path.clone(), mark);
     }
 
     /// Is there, or was there ever, a tainted file?

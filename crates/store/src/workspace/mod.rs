@@ -13,6 +13,7 @@ mod manifest;
 mod marks;
 mod preseed;
 mod registry;
+mod related;
 mod shape;
 mod sidecar;
 
@@ -21,4 +22,5 @@ pub use manifest::{DEPTH_MAX, FILES_MAX, HASHED_BYTES_MAX};
 pub use marks::Mark;
 pub use preseed::PRESEED_MAX;
 pub use registry::{After, Before, Looked, Registry};
+pub use related::RELATED_MAX;
 pub use sidecar::{SIDECAR, SIDECAR_BYTES_MAX, Sidecar};

@@ -14,9 +14,10 @@ use monitor::taint::worse;
 use super::changes::{self, Author};
 use super::error::WorkspaceError;
 use super::files;
-use super::manifest::Manifest;
-use super::marks::{Mark, Marks};
+use super::manifest::{Manifest, NO_TEXT};
+use super::marks::{Mark, Marks, WHOLE};
 use super::preseed::preseed;
+use super::related::{self, Related};
 use super::sidecar::{self, SIDECAR, Sidecar};
 
 /// The longest manifest.
@@ -119,7 +120,10 @@ impl Registry {
         let mut place = self.enter(workspace, now)?;
         let base = place.base(session);
         // Without the picture from before, everything may be new.
-        let before = read_manifest(&base)?.unwrap_or_default();
+        let mut before = read_manifest(&base)?.unwrap_or_default();
+        if place.seen.is_elsewhere(&before) {
+            before.entries.clear();
+        }
         let there = place.marks.worst();
         let tag = worse(tag, there.as_ref());
         let author = Author { tag: tag.as_ref(), session: session.as_str(), now };
@@ -138,6 +142,15 @@ impl Registry {
         unfinished(&self.dir.join(key(&root(workspace)?)))
     }
 
+    /// The other workspaces that share files with this one and are there.
+    ///
+    /// # Errors
+    /// If there are too many, or that cannot be read.
+    pub fn related(&self, workspace: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
+        let related = related::of(&self.dir, &root(workspace)?)?;
+        Ok(related.into_iter().map(|it| it.root).filter(|it| it.is_dir()).collect())
+    }
+
     /// The marked files of a workspace, as the host knows them.
     ///
     /// # Errors
@@ -145,7 +158,17 @@ impl Registry {
     pub fn marks(&self, workspace: &Path) -> Result<Vec<Mark>, WorkspaceError> {
         let root = root(workspace)?;
         let marks = Marks::load(&self.file(&root, "marks"))?;
-        Ok(marks.unwrap_or_default().files.into_values().collect())
+        let mut marks = marks.unwrap_or_default();
+        for other in related::of(&self.dir, &root)? {
+            for mark in other.marks_of_ours(&self.dir)? {
+                // What is gone since is still marked there.
+                let is_there = fs::symlink_metadata(root.join(&mark.path)).is_ok();
+                if is_there || mark.path.contains(NO_TEXT) {
+                    marks.add(mark, None);
+                }
+            }
+        }
+        Ok(marks.files.into_values().collect())
     }
 
     /// A marked file, for a person who is to vouch for it; none if it is not marked.
@@ -181,6 +204,9 @@ impl Registry {
         }
         place.marks.files.remove(path);
         content.and_then(|it| place.marks.contents.remove(&it));
+        for other in &place.related {
+            other.clear(&self.dir, path, content.as_ref())?;
+        }
         place.finish().map(|_| ())
     }
 
@@ -190,34 +216,55 @@ impl Registry {
         if self.dir.starts_with(&root) || root.starts_with(&self.dir) {
             return Err(WorkspaceError::HoldsStore { path: root, store: self.dir.clone() });
         }
-        let lock = self.file(&root, "lock");
-        let lock = files::lock(&lock).map_err(WorkspaceError::io(&lock))?;
+        let key = key(&root);
+        related::register(&self.dir, &key, &root)?;
+        let (related, locks) = related::lock(&self.dir, &key, &root)?;
         let mut marks = Marks::load(&self.file(&root, "marks"))?.unwrap_or_default();
         self.follow(&root, &mut marks)?;
         let seen = Manifest::of(&root).map_err(WorkspaceError::io(&root))?;
         let sidecar = sidecar::reconcile(&root, &mut marks, &seen, now);
-        let prefix = self.dir.join(key(&root));
-        Ok(Place { root, prefix, marks, seen, sidecar, _lock: lock })
+        let first_time = !marks.has_history();
+        let mut told = Vec::new();
+        for other in &related {
+            if other.join(&self.dir, &mut marks, &seen)? {
+                told.push(other.clone());
+            }
+        }
+        let prefix = self.dir.join(key);
+        let place =
+            Place { root, prefix, marks, seen, sidecar, related, first_time, told, _locks: locks };
+        Ok(place)
     }
 
-    /// Finds the contents of a workspace again that was known under another name.
+    /// Finds the contents of a workspace again that was known under another name, or lies in one.
     fn follow(&self, root: &Path, marks: &mut Marks) -> Result<(), WorkspaceError> {
-        let found = fs::metadata(root).map_err(WorkspaceError::io(root))?;
-        let pointer = self.dir.join(format!("inode.{}-{}", found.dev(), found.ino()));
-        let io = WorkspaceError::io(&pointer);
-        let known = files::read(&pointer, KEY_BYTES_MAX).map_err(io)?;
-        let mine = key(root);
-        if known.as_deref() == Some(mine.as_bytes()) {
-            return Ok(());
+        for folder in root.ancestors() {
+            let pointer = self.pointer(folder)?;
+            let io = WorkspaceError::io(&pointer);
+            let known = files::read(&pointer, KEY_BYTES_MAX).map_err(io)?;
+            let name = key(folder);
+            if known.as_deref() == Some(name.as_bytes()) {
+                continue;
+            }
+            let other = known.and_then(|it| Digest::from_hex(&it));
+            if let Some(other) = other
+                && let Some(old) = Marks::load(&self.dir.join(format!("{other}.marks")))?
+            {
+                marks.know(old.contents, old.crowded);
+                old.files.get(WHOLE).into_iter().for_each(|it| marks.add(it.clone(), None));
+            }
+            if folder == root {
+                let io = WorkspaceError::io(&pointer);
+                files::replace(&pointer, name.as_bytes()).map_err(io)?;
+            }
         }
-        let other = known.and_then(|it| Digest::from_hex(&it));
-        if let Some(other) = other
-            && let Some(old) = Marks::load(&self.dir.join(format!("{other}.marks")))?
-        {
-            marks.contents.extend(old.contents);
-            marks.crowded |= old.crowded;
-        }
-        files::replace(&pointer, mine.as_bytes()).map_err(WorkspaceError::io(&pointer))
+        Ok(())
+    }
+
+    /// The file that says under which name a folder was known last.
+    fn pointer(&self, folder: &Path) -> Result<PathBuf, WorkspaceError> {
+        let found = fs::metadata(folder).map_err(WorkspaceError::io(folder))?;
+        Ok(self.dir.join(format!("inode.{}-{}", found.dev(), found.ino())))
     }
 
     fn file(&self, root: &Path, what: &str) -> PathBuf {
@@ -236,7 +283,12 @@ struct Place {
     marks: Marks,
     seen: Manifest,
     sidecar: Sidecar,
-    _lock: File,
+    related: Vec<Related>,
+    /// Nothing marked was ever known of this workspace itself.
+    first_time: bool,
+    /// The related ones of which something marked is known.
+    told: Vec<Related>,
+    _locks: Vec<File>,
 }
 
 impl Place {
@@ -253,9 +305,19 @@ impl Place {
 
     /// The tree as it was looked at last. Where nobody ever looked, as it is now.
     fn last(&self) -> Result<Manifest, WorkspaceError> {
-        let last = read_manifest(&self.file("last"))?;
-        let first_time = !self.marks.has_history();
-        Ok(last.unwrap_or_else(|| if first_time { self.seen.clone() } else { Manifest::default() }))
+        if let Some(last) = read_manifest(&self.file("last"))? {
+            return Ok(last);
+        }
+        if !self.first_time {
+            return Ok(Manifest::default());
+        }
+        let mut last = self.seen.clone();
+        let dir = self.prefix.parent().unwrap_or(Path::new("."));
+        for other in &self.told {
+            let theirs = read_manifest(&other.file(dir, "last"))?.unwrap_or_default();
+            other.picture(theirs, &mut last);
+        }
+        Ok(last)
     }
 
     fn keep(&self, path: &Path) -> Result<(), WorkspaceError> {
