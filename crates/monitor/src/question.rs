@@ -1,6 +1,9 @@
 //! What a person is shown of a call that waits for them: short, and with nothing in it that could act
 //! on a terminal or hide what stands beside it.
 
+use std::collections::BTreeSet;
+
+use aegx::Digest;
 use aegx::verify::printable;
 use model::{Objection, Role};
 use serde::{Deserialize, Serialize};
@@ -34,6 +37,48 @@ pub struct Shown {
     pub values: Vec<ShownValue>,
     /// What of the outside came into the session last; empty while nothing has.
     pub origin: String,
+    /// All that the call was stopped for, so that an answer is good for nothing else.
+    #[serde(default)]
+    pub grounds: Grounds,
+}
+
+/// What a call is stopped for: its objections, and the values that the user did not choose, each with
+/// what is known of it. They are kept as hashes: they are compared, and a value may be long or secret.
+///
+/// INVARIANT (ShownThenLifted): a yes lifts only what it was given for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Grounds(BTreeSet<String>);
+
+impl Grounds {
+    /// The grounds of an objection by a rule with a code.
+    #[must_use]
+    pub fn objection(rule: &str, code: &str) -> Self {
+        Self::hashed(&["objection", rule, code])
+    }
+
+    /// All of both.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// Is there nothing in it that is not in `shown`?
+    #[must_use]
+    pub fn are_within(&self, shown: &Self) -> bool {
+        self.0.is_subset(&shown.0)
+    }
+
+    fn value(sink: &Sink) -> Self {
+        Self::hashed(&["value", &sink.param, &sink.atom, &sink.label.word()])
+    }
+
+    /// Each part with its length, so that no two lists of parts are one text.
+    fn hashed(parts: &[&str]) -> Self {
+        let text: String = parts.iter().map(|it| format!("{}:{it}", it.len())).collect();
+        Self(BTreeSet::from([Digest::of(text.as_bytes()).to_hex().as_str().to_owned()]))
+    }
 }
 
 /// An argument.
@@ -91,6 +136,13 @@ pub(crate) fn exact(proposed: &Proposed) -> ExactCall {
     ExactCall { session, action: proposed.kind(), digest: proposed.digest() }
 }
 
+/// What this call is stopped for.
+pub(crate) fn grounds(proposed: &Proposed, objections: &[Objection]) -> Grounds {
+    let strange = proposed.traced().sinks.iter().filter(|it| !it.label.is_chosen());
+    let objections = objections.iter().map(|it| Grounds::objection(&it.rule, &it.code));
+    objections.chain(strange.map(Grounds::value)).fold(Grounds::default(), Grounds::and)
+}
+
 fn shown(proposed: &Proposed, objections: &[Objection]) -> Shown {
     let call = &proposed.understood().call;
     let role = |param: &str| call.flow.roles.get(param).copied();
@@ -110,6 +162,7 @@ fn shown(proposed: &Proposed, objections: &[Objection]) -> Shown {
             .collect(),
         values: strange.take(VALUES_MAX).map(value).collect(),
         origin: proposed.tag().map(|it| short(&it.origin)).unwrap_or_default(),
+        grounds: grounds(proposed, objections),
     }
 }
 

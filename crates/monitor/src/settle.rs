@@ -89,7 +89,9 @@ impl Monitor {
             proposed.count_as(before);
             return Ok(ruling);
         }
-        match self.state().take(&question::exact(proposed), now)? {
+        // INVARIANT (ShownThenLifted): what has come up since the person was asked is asked anew.
+        let grounds = question::grounds(proposed, ruling.objections());
+        match self.state().take(&question::exact(proposed), &grounds, now)? {
             Some(Approval { id, answered: Some((answer, _)), .. }) => match answer.word {
                 Word::Approve => {
                     session.answered_elsewhere(proposed);
@@ -130,8 +132,9 @@ impl Monitor {
             // A no outweighs a yes, and one yes is enough: nothing about this call waits or counts any
             // more beside the one that is used.
             let call = question::exact(proposed);
+            let grounds = question::grounds(proposed, ruling.objections());
             if let Some(Approval { id, answered: Some((answer, _)), .. }) =
-                self.state().take(&call, now)?
+                self.state().take(&call, &grounds, now)?
                 && answer.word == Word::Deny
             {
                 return Ok(deny(session, proposed, ruling, id, answer));
