@@ -83,6 +83,8 @@ fn an_approval_lifts_its_call_once_and_is_on_record() {
     let records = gate.records();
     let decision = records.iter().find(|it| content(it, "approval")["state"] == "used").unwrap();
     assert_eq!(content(decision, "decision"), "allow");
+    let lifted = content(decision, "lifted").as_array().unwrap();
+    assert!(lifted.contains(&json!(verdict.rule)), "{lifted:?}");
     assert_eq!(content(decision, "facts")["confirmed"], "exactly", "what was judged");
     // The answer was recorded before it counted.
     let answered = records.iter().position(|it| content(it, "answer") == "approve").unwrap();
@@ -286,6 +288,9 @@ fn too_many_or_too_long_and_it_is_stopped_all_the_same() {
     }
     let long = asks(gate.call(&other, &(tool, args), ""));
     assert!(long.unasked.unwrap().starts_with("the question has "));
+    let hidden = format!("{}{EVE}", "ann@example.org, ".repeat(300));
+    let unseen = asks(gate.call(&other, &send_mail(&hidden), ""));
+    assert!(unseen.unasked.unwrap().contains("are shown"));
 }
 
 #[test]

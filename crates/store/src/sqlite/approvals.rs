@@ -26,6 +26,25 @@ const OF_CALL: &str = "session = ?1 AND action = ?2 AND call = ?3";
 const ANSWERED: &str = "WHERE session = ?1 AND action = ?2 AND call = ?3 \
                         AND state IN ('approved', 'denied') AND expires > ?4";
 
+impl SqliteStore {
+    /// How many questions wait for an answer at `now`.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    pub fn count_waiting(&self, now: i64) -> Result<u64, ApprovalError> {
+        let sql = "SELECT count(*) FROM approvals WHERE state = 'pending' AND expires > ?1";
+        Ok(self.look(|db| count(db, sql, &[&now]))?)
+    }
+
+    /// How many are kept, whatever became of them.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    pub fn count_approvals(&self) -> Result<u64, ApprovalError> {
+        Ok(self.look(|db| count(db, "SELECT count(*) FROM approvals", &[]))?)
+    }
+}
+
 impl Approvals for SqliteStore {
     fn ask(&self, question: &Question) -> Result<Uuid, ApprovalError> {
         let shown = serde_json::to_string(&question.shown)
@@ -246,6 +265,11 @@ fn find(db: &Connection, tail: &str, values: &[&dyn ToSql]) -> Result<Option<App
     let sql = format!("SELECT {COLUMNS} FROM approvals {tail}");
     let mut select = db.prepare_cached(&sql)?;
     select.query_row(values, |row| Ok(read(row))).optional()?.transpose()
+}
+
+fn count(db: &Connection, sql: &str, values: &[&dyn ToSql]) -> Result<u64, Broken> {
+    let rows: i64 = db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+    Ok(rows.unsigned_abs())
 }
 
 fn select(db: &Connection, tail: &str, values: &[&dyn ToSql]) -> Result<Vec<Approval>, Broken> {

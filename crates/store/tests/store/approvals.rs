@@ -144,6 +144,8 @@ fn the_same_question_is_asked_once_and_a_session_cannot_flood() {
     store.ask(&question("t", "one more")).unwrap();
     let waiting = store.waiting(1001, 5).unwrap();
     assert_eq!(waiting.len(), 5);
+    assert_eq!((store.count_waiting(1001), store.count_waiting(1600)), (Ok(17), Ok(0)));
+    assert_eq!(store.count_approvals(), Ok(17));
     assert_eq!(waiting[0].id, first);
     assert_eq!(store.waiting(1600, 5).unwrap(), []);
     let all = store.approvals(1600, 100).unwrap();
