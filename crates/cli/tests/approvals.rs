@@ -131,7 +131,8 @@ fn a_call_is_stopped_approved_by_a_person_passes_once_and_is_stopped_again() {
     let (code, table, _) = run(home, &["approvals"], "");
     assert!(code == 0 && table.contains(id) && table.contains("act-not-asked-for"), "{table}");
     let (_, shown, _) = run(home, &["approvals", "show", id], "");
-    for needed in ["skill_propose", "skill = hello", "agent main for me, session s", "taint-budget"]
+    for needed in
+        ["skill_propose", "skill = \"hello\"", "agent main for me, session s", "taint-budget"]
     {
         assert!(shown.contains(needed), "{needed}: {shown}");
     }

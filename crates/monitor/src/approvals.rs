@@ -10,15 +10,16 @@ use model::{AgentId, Caller, EffectKind, Kind, SessionId, UserId};
 use serde_json::json;
 
 use crate::confirm::CALL_GRANT_SECONDS;
-use crate::question::Shown;
+use crate::question::{Grounds, Shown};
 use crate::record;
 use crate::state::StateError;
 
 /// Keeps approvals. It decides nothing: who may answer is known to whoever calls it. All times are
 /// in seconds since 1970.
 pub trait Approvals: Send + Sync {
-    /// Puts a question. The same question about the same call, asked again, is still one question;
-    /// it shows what was said last.
+    /// Puts a question. The same question about the same call, asked again, is still one question.
+    /// If it is asked for other reasons, the one that waits is withdrawn, and a new one put: nobody
+    /// answers what they were not shown.
     ///
     /// # Errors
     /// If too many are waiting in the session, if the question is too long or lives too long, or if
@@ -37,11 +38,17 @@ pub trait Approvals: Send + Sync {
     ) -> Result<Approval, ApprovalError>;
 
     /// What a person said of exactly this call, and what still counts at `now`. An approval is used
-    /// up by it, so that nobody gets it twice; a denial is not.
+    /// up by it, so that nobody gets it twice; a denial is not. An approval that was given without
+    /// one of these `grounds` counts no more.
     ///
     /// # Errors
     /// If it may not be durable; then it must not be relied on.
-    fn take(&self, call: &ExactCall, now: i64) -> Result<Option<Approval>, StateError>;
+    fn take(
+        &self,
+        call: &ExactCall,
+        grounds: &Grounds,
+        now: i64,
+    ) -> Result<Option<Approval>, StateError>;
 
     /// Nobody need answer about this call any more: they did so elsewhere.
     ///

@@ -45,7 +45,7 @@ pub use output::{OUTPUT_BYTES_MAX, Output, Status};
 pub use permit::{Granted, Permit};
 pub use pipeline::{Begun, Delivered, Executor};
 pub use proposed::Proposed;
-pub use question::{Reason, Shown, ShownArg, ShownValue};
+pub use question::{Grounds, Reason, Shown, ShownArg, ShownValue};
 pub use refusal::Refusal;
 pub use ruling::Ruling;
 pub use state::{Labels, Opened, State, StateError, Summary};

@@ -1,7 +1,9 @@
-//! What a person is shown of a call that waits for them: short, and with nothing in it that could act
-//! on a terminal or hide what stands beside it.
+//! What a person is shown of a call that waits for them: short, the worst first, and what is left out is
+//! counted. Whoever shows it on a terminal escapes it.
 
-use aegx::verify::printable;
+use std::collections::BTreeSet;
+
+use aegx::Digest;
 use model::{Objection, Role};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,16 +11,24 @@ use serde_json::Value;
 use crate::approvals::{ExactCall, QUESTION_SECONDS, Question};
 use crate::preview::{PREVIEW_CHARS_MAX, preview};
 use crate::proposed::Proposed;
-use crate::provenance::Sink;
+use crate::provenance::{Label, Sink};
 
-/// How much of an argument is shown, in characters. The others are not pushed out of sight by it.
-const ARG_CHARS_MAX: usize = 1000;
+/// How much of the beginning of a long argument is shown, in characters. The others are not pushed out of
+/// sight by it.
+const HEAD_CHARS_MAX: usize = 700;
+/// How much of its end, in characters.
+const TAIL_CHARS_MAX: usize = 300;
+/// How long an argument may be that says who gets something, in characters: it is shown whole or not at
+/// all.
+const DESTINATION_CHARS_MAX: usize = 4000;
+/// How many may get something: they are all shown, or nobody is asked.
+const DESTINATIONS_MAX: usize = 50;
 /// How many reasons are shown.
 const REASONS_MAX: usize = 20;
 /// How many values are shown with where they came from.
 const VALUES_MAX: usize = 20;
 
-/// What a person is shown. What came from a call is escaped.
+/// What a person is shown, as it came: not fit for a terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shown {
@@ -26,14 +36,62 @@ pub struct Shown {
     pub tool: String,
     /// All its arguments, in order of their names.
     pub args: Vec<ShownArg>,
-    /// Who or what would get something.
+    /// Who or what would get something: all of them, the most suspicious first.
     pub destinations: Vec<String>,
     /// Why it was stopped, the strictest first.
     pub reasons: Vec<Reason>,
-    /// Values that the user did not choose, and where they came from.
+    /// How many more reasons there are.
+    #[serde(default)]
+    pub hidden_reasons: usize,
+    /// Values that the user did not choose, and where they came from, the most suspicious first.
     pub values: Vec<ShownValue>,
+    /// How many more values there are.
+    #[serde(default)]
+    pub hidden_values: usize,
     /// What of the outside came into the session last; empty while nothing has.
     pub origin: String,
+    /// All that the call was stopped for, so that an answer is good for nothing else.
+    #[serde(default)]
+    pub grounds: Grounds,
+}
+
+/// What a call is stopped for: its objections, and the values that the user did not choose, each with
+/// what is known of it. They are kept as hashes: they are compared, and a value may be long or secret.
+///
+/// INVARIANT (ShownThenLifted): a yes lifts only what it was given for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Grounds(BTreeSet<String>);
+
+impl Grounds {
+    /// The grounds of an objection by a rule with a code.
+    #[must_use]
+    pub fn objection(rule: &str, code: &str) -> Self {
+        Self::hashed(&["objection", rule, code])
+    }
+
+    /// All of both.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// Is there nothing in it that is not in `shown`?
+    #[must_use]
+    pub fn are_within(&self, shown: &Self) -> bool {
+        self.0.is_subset(&shown.0)
+    }
+
+    fn value(sink: &Sink) -> Self {
+        Self::hashed(&["value", &sink.param, &sink.atom, &sink.label.word()])
+    }
+
+    /// Each part with its length, so that no two lists of parts are one text.
+    fn hashed(parts: &[&str]) -> Self {
+        let text: String = parts.iter().map(|it| format!("{}:{it}", it.len())).collect();
+        Self(BTreeSet::from([Digest::of(text.as_bytes()).to_hex().as_str().to_owned()]))
+    }
 }
 
 /// An argument.
@@ -42,10 +100,16 @@ pub struct Shown {
 pub struct ShownArg {
     /// Its name.
     pub name: String,
-    /// Its beginning.
+    /// Its beginning: the text itself, or JSON.
     pub value: String,
-    /// How many characters of it are not shown.
+    /// Is it a text?
+    #[serde(default)]
+    pub is_text: bool,
+    /// How many characters after the beginning are not shown.
     pub hidden_chars: usize,
+    /// Its end, after those.
+    #[serde(default)]
+    pub tail: String,
 }
 
 /// Why a call was stopped.
@@ -73,16 +137,23 @@ pub struct ShownValue {
 }
 
 /// The question about a call that these objections stop.
-pub(crate) fn of(proposed: &Proposed, objections: &[Objection], now: i64) -> Question {
+///
+/// # Errors
+/// Why it cannot be put: nobody can be asked whether something may go to whom they are not shown.
+pub(crate) fn of(
+    proposed: &Proposed,
+    objections: &[Objection],
+    now: i64,
+) -> Result<Question, String> {
     let who = proposed.who();
-    Question {
+    Ok(Question {
         call: exact(proposed),
         user: who.user.clone(),
         agent: who.agent.clone(),
-        shown: shown(proposed, objections),
+        shown: shown(proposed, objections)?,
         created: now,
         expires: now.saturating_add(QUESTION_SECONDS),
-    }
+    })
 }
 
 /// Exactly this call.
@@ -91,41 +162,87 @@ pub(crate) fn exact(proposed: &Proposed) -> ExactCall {
     ExactCall { session, action: proposed.kind(), digest: proposed.digest() }
 }
 
-fn shown(proposed: &Proposed, objections: &[Objection]) -> Shown {
+/// What this call is stopped for.
+pub(crate) fn grounds(proposed: &Proposed, objections: &[Objection]) -> Grounds {
+    let strange = proposed.traced().sinks.iter().filter(|it| !it.label.is_chosen());
+    let objections = objections.iter().map(|it| Grounds::objection(&it.rule, &it.code));
+    objections.chain(strange.map(Grounds::value)).fold(Grounds::default(), Grounds::and)
+}
+
+fn shown(proposed: &Proposed, objections: &[Objection]) -> Result<Shown, String> {
     let call = &proposed.understood().call;
     let role = |param: &str| call.flow.roles.get(param).copied();
-    let mut args: Vec<ShownArg> =
-        call.call.args().iter().map(|(name, value)| arg(name, value, role(name))).collect();
+    let mut args = Vec::new();
+    for (name, value) in call.call.args() {
+        args.push(arg(name, value, role(name))?);
+    }
     args.sort_by(|one, other| one.name.cmp(&other.name));
-    let sinks = || proposed.traced().sinks.iter();
-    let destinations = sinks().filter(|it| role(&it.param) == Some(Role::Destination));
-    let reasons = objections.iter().take(REASONS_MAX);
-    let strange = sinks().filter(|it| !it.label.is_chosen());
-    Shown {
-        tool: printable(proposed.understood().tool()),
+    let mut sinks: Vec<&Sink> = proposed.traced().sinks.iter().collect();
+    sinks.sort_by_key(|it| suspicion(&it.label));
+    let is_destination = |it: &&&Sink| role(&it.param) == Some(Role::Destination);
+    let destinations: Vec<_> =
+        sinks.iter().filter(is_destination).map(|it| short(&it.atom)).collect();
+    if destinations.len() > DESTINATIONS_MAX {
+        let count = destinations.len();
+        return Err(format!("{count} would get something, at most {DESTINATIONS_MAX} are shown"));
+    }
+    let strange: Vec<_> = sinks.iter().filter(|it| !it.label.is_chosen()).collect();
+    let reason = |it: &Objection| Reason { rule: it.rule.to_string(), why: short(&it.for_person) };
+    Ok(Shown {
+        tool: proposed.understood().tool().to_owned(),
         args,
-        destinations: destinations.take(VALUES_MAX).map(|it| short(&it.atom)).collect(),
-        reasons: reasons
-            .map(|it| Reason { rule: it.rule.to_string(), why: short(&it.for_person) })
-            .collect(),
-        values: strange.take(VALUES_MAX).map(value).collect(),
+        destinations,
+        reasons: objections.iter().take(REASONS_MAX).map(reason).collect(),
+        hidden_reasons: objections.len().saturating_sub(REASONS_MAX),
+        values: strange.iter().take(VALUES_MAX).map(|it| value(it)).collect(),
+        hidden_values: strange.len().saturating_sub(VALUES_MAX),
         origin: proposed.tag().map(|it| short(&it.origin)).unwrap_or_default(),
+        grounds: grounds(proposed, objections),
+    })
+}
+
+/// The lower, the more a person should see it.
+fn suspicion(label: &Label) -> u8 {
+    match label {
+        Label::Flagged(_) => 0,
+        Label::Ordered(_) => 1,
+        Label::Doubted => 2,
+        Label::ListedElsewhere(_) | Label::Mentioned(_) | Label::Unseen => 3,
+        Label::User
+        | Label::Operator
+        | Label::ListedTrusted
+        | Label::Listed
+        | Label::Composed
+        | Label::Delegated(_) => 4,
     }
 }
 
-fn arg(name: &str, value: &Value, role: Option<Role>) -> ShownArg {
-    let text = if role == Some(Role::Secret) {
+fn arg(name: &str, value: &Value, role: Option<Role>) -> Result<ShownArg, String> {
+    if role == Some(Role::Secret) {
         // INVARIANT (SecretsDoNotPrint): what is shown is also kept.
-        "(a secret)".to_owned()
-    } else {
-        value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-    };
-    let beginning: String = text.chars().take(ARG_CHARS_MAX).collect();
-    ShownArg {
-        name: short(name),
-        hidden_chars: text.chars().count() - beginning.chars().count(),
-        value: printable(&beginning),
+        let value = "(a secret)".to_owned();
+        let (is_text, hidden_chars, tail) = (false, 0, String::new());
+        return Ok(ShownArg { name: short(name), value, is_text, hidden_chars, tail });
     }
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let count = text.chars().count();
+    let is_destination = role == Some(Role::Destination);
+    if is_destination && count > DESTINATION_CHARS_MAX {
+        let name = short(name);
+        return Err(format!(
+            "`{name}` says who would get something and has {count} characters, at most \
+             {DESTINATION_CHARS_MAX} are shown"
+        ));
+    }
+    let is_whole = is_destination || count <= HEAD_CHARS_MAX + TAIL_CHARS_MAX;
+    let (head, tail) = if is_whole { (count, 0) } else { (HEAD_CHARS_MAX, TAIL_CHARS_MAX) };
+    Ok(ShownArg {
+        name: short(name),
+        value: text.chars().take(head).collect(),
+        is_text: value.is_string(),
+        hidden_chars: count - head - tail,
+        tail: text.chars().skip(count - tail).collect(),
+    })
 }
 
 fn value(sink: &Sink) -> ShownValue {
@@ -138,7 +255,7 @@ fn value(sink: &Sink) -> ShownValue {
 }
 
 fn short(text: &str) -> String {
-    printable(&preview(text, PREVIEW_CHARS_MAX))
+    preview(text, PREVIEW_CHARS_MAX).into_owned()
 }
 
 #[cfg(test)]
@@ -148,13 +265,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_argument_is_cut_and_cannot_act_on_a_terminal() {
-        let shown = arg("body", &json!(format!("\u{1b}[2J\u{202e}{}", "x".repeat(2000))), None);
-        assert!(shown.value.starts_with(r"\u{1b}[2J\u{202e}xxx"), "{}", shown.value);
-        assert_eq!(shown.hidden_chars, 2005 - ARG_CHARS_MAX);
-        let list = arg("to", &json!(["a@b.example"]), Some(Role::Destination));
-        assert_eq!((list.value.as_str(), list.hidden_chars), (r#"["a@b.example"]"#, 0));
-        let secret = arg("password", &json!("hunter2"), Some(Role::Secret));
-        assert_eq!(secret.value, "(a secret)");
+    fn a_long_argument_shows_both_its_ends_and_says_what_is_between() {
+        let long = format!("begin{}end", "x".repeat(2000));
+        let shown = arg("body", &json!(long), Some(Role::Content)).unwrap();
+        assert!(shown.value.starts_with("beginxxx") && shown.tail.ends_with("xxxend"));
+        assert_eq!(shown.hidden_chars, 2008 - HEAD_CHARS_MAX - TAIL_CHARS_MAX);
+        assert_eq!(shown.value.len() + shown.hidden_chars + shown.tail.len(), 2008);
+        let secret = arg("password", &json!("hunter2"), Some(Role::Secret)).unwrap();
+        assert_eq!((secret.value.as_str(), secret.is_text), ("(a secret)", false));
+    }
+
+    #[test]
+    fn who_gets_something_is_shown_whole_or_not_at_all() {
+        let list = json!(["a@b.example"]);
+        let shown = arg("to", &list, Some(Role::Destination)).unwrap();
+        assert_eq!((shown.value.as_str(), shown.is_text), (r#"["a@b.example"]"#, false));
+        let long = "x".repeat(DESTINATION_CHARS_MAX);
+        let shown = arg("to", &json!(long), Some(Role::Destination)).unwrap();
+        assert_eq!((shown.value, shown.hidden_chars, shown.tail), (long.clone(), 0, String::new()));
+        let why = arg("to", &json!(long + "y"), Some(Role::Destination)).unwrap_err();
+        assert!(why.contains("4001 characters, at most 4000 are shown"), "{why}");
     }
 }

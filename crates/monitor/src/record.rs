@@ -58,6 +58,7 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord
         decision: ruling.decision().as_str(),
         effect: kind.as_str(),
         facts: proposed.judged_by(),
+        lifted: proposed.person().lifted().iter().take(OBJECTIONS_MAX).map(|it| &**it).collect(),
         objections: objections(ruling.objections()),
         rule: ruling.rule(),
         sinks: sinks
@@ -111,6 +112,8 @@ struct Decided<'a> {
     decision: &'a str,
     effect: &'a str,
     facts: JudgedBy<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lifted: Vec<&'a str>,
     objections: Vec<Objected<'a>>,
     rule: &'a str,
     sinks: Vec<TracedSink<'a>>,

@@ -3,6 +3,8 @@
 //! Only a question comes here. A call that may happen looks nobody up, and a denial asks nobody: no
 //! answer could lift it.
 
+use std::borrow::Cow;
+
 use model::ipc::Uuid;
 use model::{Decision, Objection, UserId};
 use policy::Confirmed;
@@ -27,7 +29,7 @@ pub(crate) enum Person {
     /// They should have been asked, and were not.
     NotAsked(String),
     /// They have approved exactly this call, and that is used up.
-    Approved { id: Uuid, by: UserId },
+    Approved { id: Uuid, by: UserId, lifted: Vec<Cow<'static, str>> },
     /// They have said no to exactly this call.
     Denied { id: Uuid, by: UserId },
 }
@@ -49,6 +51,14 @@ impl Person {
         }
     }
 
+    /// The rules that would have stopped the call, had they not said yes.
+    pub(crate) fn lifted(&self) -> &[Cow<'static, str>] {
+        match self {
+            Self::Approved { lifted, .. } => lifted,
+            Self::Nobody | Self::Asked(_) | Self::NotAsked(_) | Self::Denied { .. } => &[],
+        }
+    }
+
     /// For the record of the decision, if there is anything to say.
     pub(crate) fn to_json(&self) -> Option<Value> {
         let said = |id: &Uuid, by: &UserId, state: ApprovalState| json!({ "by": by.as_str(), "id": id.to_string(), "state": state.as_str() });
@@ -58,7 +68,7 @@ impl Person {
                 Some(json!({ "id": id.to_string(), "state": ApprovalState::Pending.as_str() }))
             }
             Self::NotAsked(why) => Some(json!({ "not_asked": why })),
-            Self::Approved { id, by } => Some(said(id, by, ApprovalState::Used)),
+            Self::Approved { id, by, .. } => Some(said(id, by, ApprovalState::Used)),
             Self::Denied { id, by } => Some(said(id, by, ApprovalState::Denied)),
         }
     }
@@ -89,11 +99,14 @@ impl Monitor {
             proposed.count_as(before);
             return Ok(ruling);
         }
-        match self.state().take(&question::exact(proposed), now)? {
+        // INVARIANT (ShownThenLifted): what has come up since the person was asked is asked anew.
+        let grounds = question::grounds(proposed, ruling.objections());
+        match self.state().take(&question::exact(proposed), &grounds, now)? {
             Some(Approval { id, answered: Some((answer, _)), .. }) => match answer.word {
                 Word::Approve => {
                     session.answered_elsewhere(proposed);
-                    proposed.involve(Person::Approved { id, by: answer.by });
+                    let rules = ruling.objections().iter().map(|it| it.rule.clone()).collect();
+                    proposed.involve(Person::Approved { id, by: answer.by, lifted: rules });
                     Ok(lifted)
                 }
                 Word::Deny => {
@@ -103,12 +116,10 @@ impl Monitor {
             },
             Some(Approval { answered: None, .. }) | None => {
                 proposed.count_as(before);
-                let question = question::of(proposed, ruling.objections(), now);
-                proposed.involve(match self.state().ask(&question) {
-                    Ok(id) => Person::Asked(id),
-                    // The call is stopped all the same.
-                    Err(error) => Person::NotAsked(error.to_string()),
-                });
+                let asked = question::of(proposed, ruling.objections(), now)
+                    .and_then(|it| self.state().ask(&it).map_err(|error| error.to_string()));
+                // The call is stopped all the same.
+                proposed.involve(asked.map_or_else(Person::NotAsked, Person::Asked));
                 Ok(ruling)
             }
         }
@@ -130,8 +141,9 @@ impl Monitor {
             // A no outweighs a yes, and one yes is enough: nothing about this call waits or counts any
             // more beside the one that is used.
             let call = question::exact(proposed);
+            let grounds = question::grounds(proposed, ruling.objections());
             if let Some(Approval { id, answered: Some((answer, _)), .. }) =
-                self.state().take(&call, now)?
+                self.state().take(&call, &grounds, now)?
                 && answer.word == Word::Deny
             {
                 return Ok(deny(session, proposed, ruling, id, answer));

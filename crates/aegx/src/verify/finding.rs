@@ -74,21 +74,32 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// Can this character act on a terminal, or hide or turn around the text beside it?
+/// Can this character act on a terminal, hide or turn around the text beside it, or pass for a blank or
+/// for nothing?
 #[must_use]
 pub fn is_hidden(char: char) -> bool {
     char.is_control()
         || matches!(
             char,
-            '\u{ad}'
+            '\u{a0}'
+                | '\u{ad}'
+                | '\u{34f}'
                 | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{1680}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{2000}'..='\u{200f}'
+                | '\u{2028}'..='\u{202f}'
+                | '\u{205f}'..='\u{206f}'
+                | '\u{2800}'
+                | '\u{3000}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
                 | '\u{feff}'
+                | '\u{ffa0}'
                 | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
+                | '\u{e0000}'..='\u{e0fff}'
         )
 }
 
@@ -255,5 +266,20 @@ codes! {
         RootsIncomplete = "roots_incomplete",
         /// An older format: what its own verifier wrongly accepts.
         LegacyStrict = "legacy_strict",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_for_a_blank_or_for_nothing_is_escaped() {
+        for char in
+            "\u{2800}\u{3164}\u{34f}\u{fe0f}\u{a0}\u{3000}\u{e0101}\u{e0041}\u{202e}".chars()
+        {
+            assert_eq!(printable(&char.to_string()), char.escape_unicode().to_string());
+        }
+        assert_eq!(printable("a é 漢 ß …"), "a é 漢 ß …");
     }
 }

@@ -1,10 +1,10 @@
 //! `lazaret approvals`: the list.
 
-use aegx::verify::printable;
 use evidence::{Clock, SystemClock};
-use monitor::approvals::{Approval, ApprovalState};
-use store::Approvals;
+use monitor::approvals::{Approval, ApprovalError, ApprovalState};
+use store::{Approvals, SqliteStore};
 
+use super::text::{self, quoted};
 use super::{failure, show};
 use crate::home::Home;
 use crate::output::{self, Paint};
@@ -31,18 +31,38 @@ pub(crate) struct ListArgs {
 
 pub(crate) fn run(args: &ListArgs) -> Result<Exit, Failure> {
     let now = SystemClock.unix_seconds();
-    let found = match sessions::open(&args.home)? {
-        None => Vec::new(),
-        Some(store) if args.all => store.approvals(now, args.limit).map_err(|it| failure(&it))?,
-        Some(store) => store.waiting(now, args.limit).map_err(|it| failure(&it))?,
+    let (found, count) = match sessions::open(&args.home)? {
+        None => (Vec::new(), 0),
+        Some(store) => kept(&store, args, now).map_err(|it| failure(&it))?,
     };
     if args.json {
         let _ = found.iter().all(|it| output::json(&show::value(it)));
-        return Ok(Exit::Done);
+    } else {
+        table(&found, args.all, now);
     }
+    let more = count.saturating_sub(u64::try_from(found.len()).unwrap_or(u64::MAX));
+    if more > 0 {
+        output::note(&format!("{more} more; see them with --limit {count}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// What is listed, and how many there are.
+fn kept(
+    store: &SqliteStore,
+    args: &ListArgs,
+    now: i64,
+) -> Result<(Vec<Approval>, u64), ApprovalError> {
+    if args.all {
+        return Ok((store.approvals(now, args.limit)?, store.count_approvals()?));
+    }
+    Ok((store.waiting(now, args.limit)?, store.count_waiting(now)?))
+}
+
+fn table(found: &[Approval], all: bool, now: i64) {
     if found.is_empty() {
-        output::note(if args.all { "nothing was asked" } else { "nothing waits for you" });
-        return Ok(Exit::Done);
+        output::note(if all { "nothing was asked" } else { "nothing waits for you" });
+        return;
     }
     let paint = Paint::for_stdout();
     let head = format!(
@@ -53,7 +73,6 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit, Failure> {
     if output::is_terminal() {
         output::note("Look at one with `lazaret approvals show ID`; answer with approve or deny.");
     }
-    Ok(Exit::Done)
 }
 
 fn line(it: &Approval, now: i64, paint: &Paint) -> bool {
@@ -70,11 +89,21 @@ fn line(it: &Approval, now: i64, paint: &Paint) -> bool {
         it.id.to_string(),
         it.question.call.session,
         piece(&shown.tool),
-        piece(&shown.destinations.join(", ")),
-        printable(why),
+        destinations(&shown.destinations),
+        text::seen(why),
     ))
 }
 
 fn piece(text: &str) -> String {
-    printable(&text.chars().take(PIECE_CHARS).collect::<String>())
+    let piece: String = text.chars().take(PIECE_CHARS).collect();
+    if piece.len() < text.len() { piece + "…" } else { piece }
+}
+
+/// Who gets something; how many they are, if there is no room for all.
+fn destinations(all: &[String]) -> String {
+    let text = all.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(", ");
+    if text.chars().count() > PIECE_CHARS && all.len() > 1 {
+        return format!("{} in all: {}", all.len(), piece(&text));
+    }
+    piece(&text)
 }

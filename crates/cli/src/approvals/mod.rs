@@ -3,6 +3,7 @@
 mod answer;
 mod list;
 mod show;
+mod text;
 
 use clap::Subcommand;
 use model::ipc::Uuid;

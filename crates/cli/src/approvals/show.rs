@@ -1,12 +1,13 @@
 //! `lazaret approvals show`: one question in full, for people and for programs.
 
 use aegx::timestamp;
-use aegx::verify::printable;
 use evidence::{Clock, SystemClock};
 use model::ipc::Uuid;
 use monitor::approvals::Approval;
+use monitor::{Reason, ShownArg, ShownValue};
 use serde_json::{Value, json};
 
+use super::text::{self, quoted};
 use super::{find, parse_id};
 use crate::home::Home;
 use crate::output;
@@ -48,8 +49,8 @@ pub(super) fn value(it: &Approval) -> Value {
             "record": record,
         })
     });
-    let arg = |it: &monitor::ShownArg| json!({ "name": it.name, "value": it.value, "hidden_chars": it.hidden_chars });
-    let value = |it: &monitor::ShownValue| json!({ "param": it.param, "value": it.value, "label": it.label, "source": it.source });
+    let arg = |it: &ShownArg| json!({ "name": it.name, "value": it.value, "hidden_chars": it.hidden_chars, "tail": it.tail });
+    let value = |it: &ShownValue| json!({ "param": it.param, "value": it.value, "label": it.label, "source": it.source });
     json!({
         "id": it.id.to_string(),
         "state": it.state.as_str(),
@@ -62,7 +63,9 @@ pub(super) fn value(it: &Approval) -> Value {
         "args": shown.args.iter().map(arg).collect::<Vec<_>>(),
         "destinations": shown.destinations,
         "reasons": shown.reasons.iter().map(|it| json!({ "rule": it.rule, "why": it.why })).collect::<Vec<_>>(),
+        "hidden_reasons": shown.hidden_reasons,
         "values": shown.values.iter().map(value).collect::<Vec<_>>(),
+        "hidden_values": shown.hidden_values,
         "origin": shown.origin,
         "created": timestamp::from_unix(question.created),
         "expires": timestamp::from_unix(question.expires),
@@ -74,39 +77,54 @@ pub(super) fn value(it: &Approval) -> Value {
 pub(super) fn lines(it: &Approval) -> Vec<String> {
     let question = &it.question;
     let shown = &question.shown;
-    let mut lines = vec![
-        format!("approval  {}  {}", it.id, it.state.as_str()),
-        format!(
-            "who       agent {} for {}, session {}",
-            question.agent, question.user, question.call.session
-        ),
-        format!("what      {} ({})", shown.tool, question.call.action.as_str()),
+    let session = &question.call.session;
+    let who = format!("agent {} for {}, session {session}", question.agent, question.user);
+    let what = format!("{} ({})", text::name(&shown.tool), question.call.action.as_str());
+    let mut items = vec![
+        ("approval", format!("{}  {}", it.id, it.state.as_str())),
+        ("who", text::seen(&who)),
+        ("what", what),
     ];
-    lines.extend(shown.destinations.iter().map(|it| format!("to        {it}")));
-    for arg in &shown.args {
-        let more = match arg.hidden_chars {
-            0 => String::new(),
-            count => format!("… and {count} more characters that are NOT shown"),
-        };
-        lines.push(format!("with      {} = {}{more}", arg.name, arg.value));
+    items.extend(shown.destinations.iter().map(|it| ("to", quoted(it))));
+    items.extend(shown.args.iter().map(|it| ("with", argument(it))));
+    let why = |it: &Reason| format!("{} [{}]", text::seen(&it.why), text::seen(&it.rule));
+    items.extend(shown.reasons.iter().map(|it| ("why", why(it))));
+    if shown.hidden_reasons > 0 {
+        items.push(("why", format!("{} more reasons are NOT shown", shown.hidden_reasons)));
     }
-    lines.extend(shown.reasons.iter().map(|it| format!("why       {} [{}]", it.why, it.rule)));
-    for value in shown.values.iter().filter(|it| !it.source.is_empty()) {
-        lines.push(format!(
-            "from      `{}` in `{}` comes from {} ({})",
-            value.value, value.param, value.source, value.label
-        ));
+    items.extend(shown.values.iter().filter(|it| !it.source.is_empty()).map(|it| {
+        let (value, param) = (quoted(&it.value), text::name(&it.param));
+        let (source, label) = (quoted(&it.source), text::seen(&it.label));
+        ("from", format!("{value} in {param} comes from {source} ({label})"))
+    }));
+    if shown.hidden_values > 0 {
+        let count = shown.hidden_values;
+        let more = format!("{count} more values that the user did not choose are NOT shown");
+        items.push(("from", more));
     }
     if !shown.origin.is_empty() {
-        lines.push(format!("outside   the session has last read {}", shown.origin));
+        items.push(("outside", format!("the session has last read {}", quoted(&shown.origin))));
     }
-    let until = timestamp::from_unix(question.expires);
-    lines
-        .push(format!("time      asked {}, until {until}", timestamp::from_unix(question.created)));
+    let time = timestamp::from_unix;
+    let times = format!("asked {}, until {}", time(question.created), time(question.expires));
+    items.push(("time", times));
     if let Some((answer, record)) = &it.answered {
-        let (word, at) = (answer.word.as_str(), timestamp::from_unix(answer.at));
-        lines.push(format!("answered  {word} by {} at {at}: {}", answer.by, answer.reason));
-        lines.push(format!("record    {record}"));
+        let (word, by) = (answer.word.as_str(), text::seen(answer.by.as_str()));
+        let said = format!("{word} by {by} at {}: {}", time(answer.at), quoted(&answer.reason));
+        items.push(("answered", said));
+        items.push(("record", text::seen(record)));
     }
-    lines.iter().map(|it| printable(it)).collect()
+    items.iter().flat_map(|(label, text)| text::item(label, text)).collect()
+}
+
+fn argument(it: &ShownArg) -> String {
+    // What is no text is JSON, with quotes of its own.
+    let part = |text: &str| if it.is_text { quoted(text) } else { text::seen(text) };
+    let beginning = format!("{} = {}", text::name(&it.name), part(&it.value));
+    match it.hidden_chars {
+        0 => beginning,
+        count => {
+            format!("{beginning} … {count} characters are NOT shown … {}", part(&it.tail))
+        }
+    }
 }

@@ -13,7 +13,7 @@ use model::ipc::Uuid;
 use model::{Caller, Effect, Profile, RawCall, SessionId, Source, Taint, TaintTag};
 use monitor::approvals::{Answer, Approval, ApprovalError, ExactCall, Question, Word};
 use monitor::{
-    Approvals, Approver, Asked, Executor, Labels, Opened, Opening, Output, Permit, State,
+    Approvals, Approver, Asked, Executor, Grounds, Labels, Opened, Opening, Output, Permit, State,
     StateError, Summary,
 };
 use serde_json::Value;
@@ -95,13 +95,18 @@ impl Approvals for FaultyState {
         self.store.answer(id, answer, receipt)
     }
 
-    fn take(&self, call: &ExactCall, now: i64) -> Result<Option<Approval>, StateError> {
+    fn take(
+        &self,
+        call: &ExactCall,
+        grounds: &Grounds,
+        now: i64,
+    ) -> Result<Option<Approval>, StateError> {
         if self.writes {
-            let taken = self.store.take(call, now)?;
+            let taken = self.store.take(call, grounds, now)?;
             return self.fails().map(|()| taken);
         }
         self.fails()?;
-        self.store.take(call, now)
+        self.store.take(call, grounds, now)
     }
 
     fn withdraw(&self, call: &ExactCall, now: i64) -> Result<(), StateError> {

@@ -8,7 +8,7 @@ use monitor::approvals::{
     Answer, Approval, ApprovalError, ApprovalState, Approvals, ExactCall, LIFE_SECONDS_MAX,
     PENDING_PER_SESSION_MAX, Question, SETTLED_SECONDS_KEPT, SHOWN_BYTES_MAX, Word,
 };
-use monitor::{Shown, StateError};
+use monitor::{Grounds, Shown, StateError};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 use super::SqliteStore;
@@ -22,6 +22,28 @@ const COLUMNS: &str = "id, session, user, agent, action, call, shown, created, e
                        answer, answered_by, answered_at, reason, record";
 /// The rows of a call.
 const OF_CALL: &str = "session = ?1 AND action = ?2 AND call = ?3";
+/// Those of them that a person has answered, and that count at `?4`.
+const ANSWERED: &str = "WHERE session = ?1 AND action = ?2 AND call = ?3 \
+                        AND state IN ('approved', 'denied') AND expires > ?4";
+
+impl SqliteStore {
+    /// How many questions wait for an answer at `now`.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    pub fn count_waiting(&self, now: i64) -> Result<u64, ApprovalError> {
+        let sql = "SELECT count(*) FROM approvals WHERE state = 'pending' AND expires > ?1";
+        Ok(self.look(|db| count(db, sql, &[&now]))?)
+    }
+
+    /// How many are kept, whatever became of them.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    pub fn count_approvals(&self) -> Result<u64, ApprovalError> {
+        Ok(self.look(|db| count(db, "SELECT count(*) FROM approvals", &[]))?)
+    }
+}
 
 impl Approvals for SqliteStore {
     fn ask(&self, question: &Question) -> Result<Uuid, ApprovalError> {
@@ -50,29 +72,20 @@ impl Approvals for SqliteStore {
         self.change(ROW_BYTES, move |db| note_answer(db, id, answer, record))?
     }
 
-    fn take(&self, call: &ExactCall, now: i64) -> Result<Option<Approval>, StateError> {
+    fn take(
+        &self,
+        call: &ExactCall,
+        grounds: &Grounds,
+        now: i64,
+    ) -> Result<Option<Approval>, StateError> {
         // Nobody waits for the writer where there is nothing to take.
         let key = Key::of(call);
-        let live =
-            format!("WHERE {OF_CALL} AND state IN ('approved', 'denied') AND expires > ?4 LIMIT 1");
-        let there = self.look(|db| find(db, &live, &key.with(&now)))?;
+        let there = self.look(|db| find(db, &format!("{ANSWERED} LIMIT 1"), &key.with(&now)))?;
         if there.is_none() {
             return Ok(None);
         }
-        let taken = self.change(ROW_BYTES, move |db| {
-            expire(db, now)?;
-            // The newest answer counts, and a no is not used up.
-            let sql = format!(
-                "UPDATE approvals SET state = iif(state = 'approved', 'used', state)
-                 WHERE n = (SELECT n FROM approvals WHERE {OF_CALL}
-                            AND state IN ('approved', 'denied') AND expires > ?4
-                            ORDER BY n DESC LIMIT 1)
-                 RETURNING {COLUMNS}"
-            );
-            let mut update = db.prepare_cached(&sql)?;
-            update.query_row(&key.with(&now)[..], |row| Ok(read(row))).optional()?.transpose()
-        })?;
-        Ok(taken)
+        let grounds = grounds.clone();
+        Ok(self.change(ROW_BYTES, move |db| take(db, &key, &grounds, now))?)
     }
 
     fn withdraw(&self, call: &ExactCall, now: i64) -> Result<(), StateError> {
@@ -131,14 +144,13 @@ fn ask(
 ) -> Result<Result<Uuid, ApprovalError>, Broken> {
     expire(db, question.created)?;
     let key = Key::of(&question.call);
-    let again = format!(
-        "UPDATE approvals SET shown = ?4 WHERE {OF_CALL} AND state = 'pending' RETURNING id"
-    );
-    let mut again = db.prepare_cached(&again)?;
-    let waits: Option<String> =
-        again.query_row(&key.with(&shown)[..], |row| row.get(0)).optional()?;
-    if let Some(waits) = waits {
-        return Ok(Ok(columns::uuid(&waits)?));
+    let waits = format!("WHERE {OF_CALL} AND state = ?4");
+    if let Some(waits) = find(db, &waits, &key.with(&ApprovalState::Pending.as_str()))? {
+        if waits.question.shown.grounds == question.shown.grounds {
+            return Ok(Ok(waits.id));
+        }
+        // Whoever is looking at it has not seen what is new.
+        settle(db, waits.id, ApprovalState::Expired)?;
     }
     let mut count = db.prepare_cached(
         "SELECT count(*) FROM approvals WHERE session = ?1 AND state = 'pending'",
@@ -164,6 +176,31 @@ fn ask(
         question.expires,
     ])?;
     Ok(Ok(id))
+}
+
+/// The newest answer counts, and a no is not used up.
+fn take(
+    db: &Connection,
+    key: &Key,
+    grounds: &Grounds,
+    now: i64,
+) -> Result<Option<Approval>, Broken> {
+    expire(db, now)?;
+    let newest = format!("{ANSWERED} ORDER BY n DESC LIMIT 1");
+    let Some(mut found) = find(db, &newest, &key.with(&now))? else { return Ok(None) };
+    if found.state == ApprovalState::Denied {
+        return Ok(Some(found));
+    }
+    let was_shown = grounds.are_within(&found.question.shown.grounds);
+    found.state = if was_shown { ApprovalState::Used } else { ApprovalState::Expired };
+    settle(db, found.id, found.state)?;
+    Ok(was_shown.then_some(found))
+}
+
+fn settle(db: &Connection, id: Uuid, state: ApprovalState) -> Result<(), Broken> {
+    let mut update = db.prepare_cached("UPDATE approvals SET state = ?2 WHERE id = ?1")?;
+    update.execute(params![id.to_string(), state.as_str()])?;
+    Ok(())
 }
 
 fn note_answer(
@@ -228,6 +265,11 @@ fn find(db: &Connection, tail: &str, values: &[&dyn ToSql]) -> Result<Option<App
     let sql = format!("SELECT {COLUMNS} FROM approvals {tail}");
     let mut select = db.prepare_cached(&sql)?;
     select.query_row(values, |row| Ok(read(row))).optional()?.transpose()
+}
+
+fn count(db: &Connection, sql: &str, values: &[&dyn ToSql]) -> Result<u64, Broken> {
+    let rows: i64 = db.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+    Ok(rows.unsigned_abs())
 }
 
 fn select(db: &Connection, tail: &str, values: &[&dyn ToSql]) -> Result<Vec<Approval>, Broken> {

@@ -8,7 +8,7 @@ use monitor::approvals::{
     PENDING_PER_SESSION_MAX, Question, SETTLED_SECONDS_KEPT, SHOWN_BYTES_MAX, Word,
 };
 use monitor::confirm::CALL_GRANT_SECONDS;
-use monitor::{Reason, Shown};
+use monitor::{Grounds, Reason, Shown};
 use serde_json::json;
 use store::SqliteStore;
 
@@ -42,7 +42,7 @@ fn receipt(dir: &std::path::Path) -> Receipt {
 }
 
 fn take(store: &SqliteStore, id: &str, call: &str, now: i64) -> Option<ApprovalState> {
-    store.take(&exact(id, call), now).unwrap().map(|it| it.state)
+    store.take(&exact(id, call), &Grounds::default(), now).unwrap().map(|it| it.state)
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn an_approval_is_good_for_one_use_of_its_own_call() {
     assert_eq!(take(&store, "s", "send more", 1003), None);
     assert_eq!(take(&store, "t", "send", 1003), None);
     let other = ExactCall { action: EffectKind::WebFetch, ..exact("s", "send") };
-    assert_eq!(store.take(&other, 1003).unwrap(), None);
+    assert_eq!(store.take(&other, &Grounds::default(), 1003).unwrap(), None);
     assert_eq!(take(&store, "s", "send", 1003), Some(ApprovalState::Used));
     assert_eq!(take(&store, "s", "send", 1003), None);
     let used = store.approval(id, 1004).unwrap();
@@ -131,11 +131,11 @@ fn the_same_question_is_asked_once_and_a_session_cannot_flood() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let first = store.ask(&question("s", "call 0")).unwrap();
-    // Asked again with other reasons it is the same question, and the person sees the newest.
+    // What the person may be looking at is not rewritten.
     let mut again = question("s", "call 0");
     again.shown.reasons.push(Reason { rule: "r".to_owned(), why: "worse".to_owned() });
     assert_eq!(store.ask(&again).unwrap(), first);
-    assert_eq!(store.approval(first, 1001).unwrap().question, again);
+    assert_eq!(store.approval(first, 1001).unwrap().question, question("s", "call 0"));
     for number in 1..PENDING_PER_SESSION_MAX {
         store.ask(&question("s", &format!("call {number}"))).unwrap();
     }
@@ -144,6 +144,8 @@ fn the_same_question_is_asked_once_and_a_session_cannot_flood() {
     store.ask(&question("t", "one more")).unwrap();
     let waiting = store.waiting(1001, 5).unwrap();
     assert_eq!(waiting.len(), 5);
+    assert_eq!((store.count_waiting(1001), store.count_waiting(1600)), (Ok(17), Ok(0)));
+    assert_eq!(store.count_approvals(), Ok(17));
     assert_eq!(waiting[0].id, first);
     assert_eq!(store.waiting(1600, 5).unwrap(), []);
     let all = store.approvals(1600, 100).unwrap();
@@ -155,6 +157,39 @@ fn the_same_question_is_asked_once_and_a_session_cannot_flood() {
     // What ran out makes room.
     let later = Question { created: 2000, expires: 2600, ..question("s", "one more") };
     store.ask(&later).unwrap();
+}
+
+#[test]
+fn an_answer_is_good_for_the_reasons_that_were_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let receipt = receipt(dir.path());
+    let store = open(dir.path());
+    let one = || Grounds::objection("one", "code");
+    let both = || one().and(Grounds::objection("two", "code"));
+    let asks = |grounds: Grounds| {
+        let mut asked = question("s", "send");
+        asked.shown.grounds = grounds;
+        store.ask(&asked).unwrap()
+    };
+    let takes = |grounds: &Grounds| store.take(&exact("s", "send"), grounds, 1003).unwrap();
+    let first = asks(one());
+    let second = asks(both());
+    assert_ne!(first, second);
+    assert_eq!(asks(both()), second);
+    let late = store.answer(first, &says(Word::Approve, 1002), &receipt);
+    assert_eq!(late, Err(ApprovalError::Settled { id: first, state: ApprovalState::Expired }));
+    // For fewer reasons it counts, and for another one it does not, then or later.
+    store.answer(second, &says(Word::Approve, 1002), &receipt).unwrap();
+    assert_eq!(takes(&one()).map(|it| it.id), Some(second));
+    let third = asks(one());
+    store.answer(third, &says(Word::Approve, 1002), &receipt).unwrap();
+    assert_eq!(takes(&both()), None);
+    assert_eq!(takes(&one()), None);
+    assert_eq!(store.approval(third, 1003).unwrap().state, ApprovalState::Expired);
+    // A no is one whatever comes up.
+    let fourth = asks(one());
+    store.answer(fourth, &says(Word::Deny, 1002), &receipt).unwrap();
+    assert_eq!(takes(&both()).map(|it| it.id), Some(fourth));
 }
 
 #[test]
