@@ -192,7 +192,7 @@ fn shown(proposed: &Proposed, objections: &[Objection]) -> Result<Shown, String>
         tool: proposed.understood().tool().to_owned(),
         args,
         destinations,
-        reasons: objections.iter().take(REASONS_MAX).map(reason).collect(),
+        reasons: each_rule_first(objections).into_iter().take(REASONS_MAX).map(reason).collect(),
         hidden_reasons: objections.len().saturating_sub(REASONS_MAX),
         values: strange.iter().take(VALUES_MAX).map(|it| value(it)).collect(),
         hidden_values: strange.len().saturating_sub(VALUES_MAX),
@@ -201,19 +201,29 @@ fn shown(proposed: &Proposed, objections: &[Objection]) -> Result<Shown, String>
     })
 }
 
+/// One objection of each rule, and then the others: no rule is pushed out of sight by another one.
+fn each_rule_first(objections: &[Objection]) -> Vec<&Objection> {
+    let mut seen = BTreeSet::new();
+    let (mut first, others): (Vec<_>, Vec<_>) =
+        objections.iter().partition(|it| seen.insert((&it.rule, &it.code)));
+    first.extend(others);
+    first
+}
+
 /// The lower, the more a person should see it.
 fn suspicion(label: &Label) -> u8 {
     match label {
         Label::Flagged(_) => 0,
         Label::Ordered(_) => 1,
         Label::Doubted => 2,
-        Label::ListedElsewhere(_) | Label::Mentioned(_) | Label::Unseen => 3,
+        Label::ListedElsewhere(_) | Label::Mentioned(_) => 3,
+        Label::Unseen => 4,
         Label::User
         | Label::Operator
         | Label::ListedTrusted
         | Label::Listed
         | Label::Composed
-        | Label::Delegated(_) => 4,
+        | Label::Delegated(_) => 5,
     }
 }
 
@@ -260,6 +270,7 @@ fn short(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::Decision;
     use serde_json::json;
 
     use super::*;
@@ -273,6 +284,15 @@ mod tests {
         assert_eq!(shown.value.len() + shown.hidden_chars + shown.tail.len(), 2008);
         let secret = arg("password", &json!("hunter2"), Some(Role::Secret)).unwrap();
         assert_eq!((secret.value.as_str(), secret.is_text), ("(a secret)", false));
+    }
+
+    #[test]
+    fn many_objections_of_one_rule_do_not_hide_another_rule() {
+        let of = |rule: &'static str| Objection::new(rule, Decision::StepUp, "code", "why");
+        let mut all = vec![of("one"); REASONS_MAX];
+        all.push(of("two"));
+        let rules: Vec<_> = each_rule_first(&all).iter().map(|it| it.rule.clone()).collect();
+        assert_eq!((rules.len(), &*rules[0], &*rules[1]), (REASONS_MAX + 1, "one", "two"));
     }
 
     #[test]
