@@ -282,8 +282,11 @@ impl Monitor {
         let session = self.sessions.get(who).map_err(turned_away)?;
         let mut session = session.lock().map_err(turned_away)?;
         self.journal().append(record::by_person(who, "confirmed", content.clone()))?;
+        // For what spoke against it when it was stopped, if that is known.
+        let grounds = grant.call().and_then(|it| session.grounds_of(it));
+        let granted = ConfirmDelta::Granted(grant.on(grounds));
         // Kept first: a yes that a crash would forget does not count.
-        let change = Change { confirm: vec![ConfirmDelta::Granted(grant)], ..Change::default() };
+        let change = Change { confirm: vec![granted], ..Change::default() };
         self.keep(&mut session, &change)?;
         session.count_answer(&change);
         Ok(())

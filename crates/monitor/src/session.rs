@@ -19,6 +19,7 @@ use crate::monitor::Approver;
 use crate::output::Status;
 use crate::proposed::Proposed;
 use crate::provenance::{Body, Catalogue, Ledger, Traced, orders_to_assistant};
+use crate::question::{self, Grounds};
 use crate::refusal::Refusal;
 use crate::risk::{Observation, Opener, Outcome, Risk};
 use crate::state::Summary;
@@ -190,6 +191,20 @@ impl Session {
         self.take(Change { confirm: spent.into_iter().collect(), ..Change::default() })
     }
 
+    /// Does the yes to exactly this call lift all that speaks against it now?
+    pub(crate) fn is_lifted(&self, proposed: &Proposed, grounds: &Grounds, now: i64) -> bool {
+        match self.confirmations.take(proposed.kind().as_str(), proposed.digest(), now) {
+            Some(ConfirmDelta::Spent(grant) | ConfirmDelta::Granted(grant)) => grant.lifts(grounds),
+            None => false,
+        }
+    }
+
+    /// What spoke against a call that waits for the user.
+    pub(crate) fn grounds_of(&self, call: Digest) -> Option<Grounds> {
+        let mut pending = self.confirmations.pending().iter();
+        pending.find(|it| it.call == Some(call)).map(|it| it.grounds.clone())
+    }
+
     /// A person has said yes to this call elsewhere.
     pub(crate) fn answered_elsewhere(&mut self, proposed: &Proposed) {
         self.confirmations.answered(proposed.kind().as_str(), proposed.digest());
@@ -349,6 +364,7 @@ impl Session {
                 owner: self.who.user.clone(),
                 session: self.who.session.clone(),
                 blocked_at: now,
+                grounds: question::grounds(proposed, &verdict.objections),
             });
         }
         Change { risk: Some(self.risk.snapshot().clone()), ..self.counted() }

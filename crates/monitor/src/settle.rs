@@ -84,8 +84,17 @@ impl Monitor {
         ruling: Ruling,
         now: i64,
     ) -> Result<Ruling, Refusal> {
+        let mut ruling = ruling;
         if proposed.confirmed() == Confirmed::Exactly {
-            return self.settle_in_conversation(session, proposed, ruling, now);
+            // INVARIANT (ShownThenLifted): judged as without the yes, to see what it would lift.
+            proposed.count_as(Confirmed::Nothing);
+            let plain = self.weigh(proposed);
+            let grounds = question::grounds(proposed, plain.objections());
+            if session.is_lifted(proposed, &grounds, now) {
+                proposed.count_as(Confirmed::Exactly);
+                return self.settle_in_conversation(session, proposed, ruling, now);
+            }
+            ruling = plain;
         }
         if ruling.decision() != Decision::StepUp || session.approver() == Approver::Absent {
             return Ok(ruling);

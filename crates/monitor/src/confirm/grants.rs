@@ -5,6 +5,7 @@ use model::Source;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::understand::{Confirmation, Message, Pending, understand};
+use crate::question::Grounds;
 
 /// How long a yes to one call can be used.
 pub const CALL_GRANT_SECONDS: i64 = 600;
@@ -23,6 +24,9 @@ pub struct Grant {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "hex")]
     call: Option<Digest>,
     expires_at: i64,
+    /// What spoke against the call when the person said yes; nothing if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grounds: Option<Grounds>,
 }
 
 impl Grant {
@@ -30,14 +34,25 @@ impl Grant {
     #[must_use]
     pub fn for_call(action: &str, call: Digest, now: i64) -> Self {
         let expires_at = now.saturating_add(CALL_GRANT_SECONDS);
-        Self { action: action.to_owned(), call: Some(call), expires_at }
+        Self { action: action.to_owned(), call: Some(call), expires_at, grounds: None }
     }
 
     /// Yes to this action, whatever the call, for the rest of the session.
     #[must_use]
     pub fn for_action(action: &str, now: i64) -> Self {
         let expires_at = now.saturating_add(ACTION_GRANT_SECONDS);
-        Self { action: action.to_owned(), call: None, expires_at }
+        Self { action: action.to_owned(), call: None, expires_at, grounds: None }
+    }
+
+    /// The same for these grounds and no others.
+    #[must_use]
+    pub fn on(self, grounds: Option<Grounds>) -> Self {
+        Self { grounds, ..self }
+    }
+
+    /// Does it lift all of this?
+    pub(crate) fn lifts(&self, grounds: &Grounds) -> bool {
+        self.grounds.as_ref().is_none_or(|it| grounds.are_within(it))
     }
 
     /// The call, if it is for one.
@@ -160,7 +175,7 @@ impl Confirmations {
 
 fn granted(pending: &Pending, now: i64) -> ConfirmDelta {
     ConfirmDelta::Granted(match pending.call {
-        Some(call) => Grant::for_call(&pending.action, call, now),
+        Some(call) => Grant::for_call(&pending.action, call, now).on(Some(pending.grounds.clone())),
         None => Grant::for_action(&pending.action, now),
     })
 }
@@ -194,7 +209,8 @@ mod tests {
     fn pending(action: &str, call: Option<Digest>) -> Pending {
         let session = SessionId::parse("s").unwrap();
         let owner = UserId::parse("ann").unwrap();
-        Pending { action: action.to_owned(), call, session, owner, blocked_at: 0 }
+        let grounds = Grounds::default();
+        Pending { action: action.to_owned(), call, session, owner, blocked_at: 0, grounds }
     }
 
     fn hear(it: &mut Confirmations, user: &str, source: Source, text: &str) -> Confirmation {

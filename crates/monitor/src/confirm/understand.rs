@@ -7,6 +7,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::grammar::{self, Answer};
 use super::vocabulary;
+use crate::question::Grounds;
 
 /// A longer message is talk, no answer.
 pub const ANSWER_BYTES_MAX: usize = 200;
@@ -28,6 +29,8 @@ pub struct Pending {
     pub owner: UserId,
     /// When, in seconds since 1970.
     pub blocked_at: i64,
+    /// What spoke against it: a yes lifts that, and nothing that comes up later.
+    pub grounds: Grounds,
 }
 
 /// What somebody said. The host knows by which door it came; the message cannot say.
@@ -152,6 +155,7 @@ mod tests {
             session: SessionId::parse("s").unwrap(),
             owner: UserId::parse("ann").unwrap(),
             blocked_at: 100,
+            grounds: Grounds::default(),
         }
     }
 

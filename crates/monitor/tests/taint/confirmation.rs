@@ -72,6 +72,7 @@ fn pending(it: &Value) -> Pending {
         session: SessionId::parse(text(it, "session")).unwrap(),
         owner: UserId::parse("owner").unwrap(),
         blocked_at: it["blocked_at"].as_i64().unwrap(),
+        grounds: Default::default(),
     }
 }
 
@@ -97,6 +98,7 @@ fn every_harder_case_holds() {
                 session: session.clone(),
                 owner: user.clone(),
                 blocked_at: 0,
+                grounds: Default::default(),
             })
             .collect();
         let source = Source::User;

@@ -133,6 +133,7 @@ fn said(text: &str) -> Confirmation {
         session: session.clone(),
         owner: owner.clone(),
         blocked_at: 0,
+        grounds: Default::default(),
     };
     understand(&message, &[pending("oauth_call"), pending("skill_propose")])
 }

@@ -217,6 +217,7 @@ impl World {
             session: id,
             owner,
             blocked_at: now,
+            grounds: Default::default(),
         });
         "block"
     }
