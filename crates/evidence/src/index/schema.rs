@@ -3,7 +3,8 @@
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
@@ -15,6 +16,8 @@ use crate::reader::ReadError;
 /// A database of another version is thrown away: it holds nothing of its own.
 const VERSION: i64 = 2;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+/// And how long between two tries, where SQLite does not try itself.
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 const TABLES: &str = "
     CREATE TABLE records (
@@ -95,10 +98,23 @@ fn try_open(path: &Path) -> Result<Option<Connection>, IndexError> {
         return Ok(None);
     }
     setup.commit()?;
-    db.pragma_update(None, "journal_mode", "WAL")?;
+    use_wal(&db)?;
     // A power cut may cost the newest rows, which are read again, but not the database.
     db.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(Some(db))
+}
+
+/// To change the mode nobody else may be at it, and SQLite does not always wait for that by itself.
+fn use_wal(db: &Connection) -> rusqlite::Result<()> {
+    let start = Instant::now();
+    loop {
+        let changed = db.pragma_update(None, "journal_mode", "WAL");
+        let busy = |it: &rusqlite::Error| it.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
+        if !changed.as_ref().is_err_and(busy) || start.elapsed() > BUSY_TIMEOUT {
+            return changed;
+        }
+        thread::sleep(BUSY_PAUSE);
+    }
 }
 
 /// The parent's own path may lead through links; only the last name may be none.

@@ -268,7 +268,14 @@ fn a_process_of_another_user_is_turned_away_even_where_the_modes_are_wide() {
 
 #[expect(clippy::disallowed_methods, reason = "a process of another user has to be started")]
 fn start_stranger(socket: &std::path::Path) -> bool {
-    std::process::Command::new(std::env::current_exe().unwrap())
+    // A copy where everybody can reach it: where this program lies, a stranger may not even look.
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("stranger");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let everybody = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(dir.path(), everybody.clone()).unwrap();
+    std::fs::set_permissions(&program, everybody).unwrap();
+    std::process::Command::new(&program)
         .args(["control::stranger", "--exact", "--test-threads=1"])
         .env(STRANGERS_SOCKET, socket)
         .current_dir("/")
