@@ -23,10 +23,11 @@ const TAIL_CHARS_MAX: usize = 300;
 const DESTINATION_CHARS_MAX: usize = 4000;
 /// How many may get something: they are all shown, or nobody is asked.
 const DESTINATIONS_MAX: usize = 50;
-/// How many reasons are shown.
+/// How many reasons are shown. Each rule that objects is among them, or nobody is asked.
 const REASONS_MAX: usize = 20;
-/// How many values are shown with where they came from.
-const VALUES_MAX: usize = 20;
+/// How many values the user did not choose, each with where it came from: they are all shown, or nobody
+/// is asked.
+const VALUES_MAX: usize = 50;
 
 /// What a person is shown, as it came: not fit for a terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,14 +41,11 @@ pub struct Shown {
     pub destinations: Vec<String>,
     /// Why it was stopped, the strictest first.
     pub reasons: Vec<Reason>,
-    /// How many more reasons there are.
+    /// How many more reasons there are, of the same rules.
     #[serde(default)]
     pub hidden_reasons: usize,
     /// Values that the user did not choose, and where they came from, the most suspicious first.
     pub values: Vec<ShownValue>,
-    /// How many more values there are.
-    #[serde(default)]
-    pub hidden_values: usize,
     /// What of the outside came into the session last; empty while nothing has.
     pub origin: String,
     /// All that the call was stopped for, so that an answer is good for nothing else.
@@ -187,6 +185,16 @@ fn shown(proposed: &Proposed, objections: &[Objection]) -> Result<Shown, String>
         return Err(format!("{count} would get something, at most {DESTINATIONS_MAX} are shown"));
     }
     let strange: Vec<_> = sinks.iter().filter(|it| !it.label.is_chosen()).collect();
+    // INVARIANT (ShownThenLifted): a yes lifts all of the grounds, so all of them are shown.
+    if strange.len() > VALUES_MAX {
+        let count = strange.len();
+        return Err(format!("{count} values were not chosen, at most {VALUES_MAX} are shown"));
+    }
+    let rules: BTreeSet<_> = objections.iter().map(|it| (&it.rule, &it.code)).collect();
+    if rules.len() > REASONS_MAX {
+        let count = rules.len();
+        return Err(format!("{count} rules object, at most {REASONS_MAX} are shown"));
+    }
     let reason = |it: &Objection| Reason { rule: it.rule.to_string(), why: short(&it.for_person) };
     Ok(Shown {
         tool: proposed.understood().tool().to_owned(),
@@ -194,8 +202,7 @@ fn shown(proposed: &Proposed, objections: &[Objection]) -> Result<Shown, String>
         destinations,
         reasons: each_rule_first(objections).into_iter().take(REASONS_MAX).map(reason).collect(),
         hidden_reasons: objections.len().saturating_sub(REASONS_MAX),
-        values: strange.iter().take(VALUES_MAX).map(|it| value(it)).collect(),
-        hidden_values: strange.len().saturating_sub(VALUES_MAX),
+        values: strange.iter().map(|it| value(it)).collect(),
         origin: proposed.tag().map(|it| short(&it.origin)).unwrap_or_default(),
         grounds: grounds(proposed, objections),
     })

@@ -185,6 +185,15 @@ impl Session {
         }
     }
 
+    /// The same without a yes to this very call.
+    pub(crate) fn confirmed_in_kind(&self, action: &str, now: i64) -> Confirmed {
+        if self.confirmations.covers_action(action, now) {
+            Confirmed::Kind
+        } else {
+            Confirmed::Nothing
+        }
+    }
+
     /// Uses up the yes to exactly this call.
     pub(crate) fn use_confirmation(&mut self, proposed: &Proposed, now: i64) -> Change {
         let spent = self.confirmations.take(proposed.kind().as_str(), proposed.digest(), now);

@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 use crate::ruling::Ruling;
 use crate::session::Session;
 
-/// What a person has to do with a call, outside of the conversation.
+/// What a person has to do with a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Person {
     /// Nothing.
@@ -28,6 +28,8 @@ pub(crate) enum Person {
     Asked(Uuid),
     /// They should have been asked, and were not.
     NotAsked(String),
+    /// They have said yes to exactly this call in the session itself, and that is used up.
+    Confirmed { lifted: Vec<Cow<'static, str>> },
     /// They have approved exactly this call, and that is used up.
     Approved { id: Uuid, by: UserId, lifted: Vec<Cow<'static, str>> },
     /// They have said no to exactly this call.
@@ -38,7 +40,7 @@ impl Person {
     /// The approval that it is about.
     pub(crate) fn approval(&self) -> Option<Uuid> {
         match self {
-            Self::Nobody | Self::NotAsked(_) => None,
+            Self::Nobody | Self::NotAsked(_) | Self::Confirmed { .. } => None,
             Self::Asked(id) | Self::Approved { id, .. } | Self::Denied { id, .. } => Some(*id),
         }
     }
@@ -47,14 +49,18 @@ impl Person {
     pub(crate) fn unasked(&self) -> Option<String> {
         match self {
             Self::NotAsked(why) => Some(why.clone()),
-            Self::Nobody | Self::Asked(_) | Self::Approved { .. } | Self::Denied { .. } => None,
+            Self::Nobody
+            | Self::Asked(_)
+            | Self::Confirmed { .. }
+            | Self::Approved { .. }
+            | Self::Denied { .. } => None,
         }
     }
 
     /// The rules that would have stopped the call, had they not said yes.
     pub(crate) fn lifted(&self) -> &[Cow<'static, str>] {
         match self {
-            Self::Approved { lifted, .. } => lifted,
+            Self::Approved { lifted, .. } | Self::Confirmed { lifted } => lifted,
             Self::Nobody | Self::Asked(_) | Self::NotAsked(_) | Self::Denied { .. } => &[],
         }
     }
@@ -63,7 +69,7 @@ impl Person {
     pub(crate) fn to_json(&self) -> Option<Value> {
         let said = |id: &Uuid, by: &UserId, state: ApprovalState| json!({ "by": by.as_str(), "id": id.to_string(), "state": state.as_str() });
         match self {
-            Self::Nobody => None,
+            Self::Nobody | Self::Confirmed { .. } => None,
             Self::Asked(id) => {
                 Some(json!({ "id": id.to_string(), "state": ApprovalState::Pending.as_str() }))
             }
@@ -87,11 +93,12 @@ impl Monitor {
         let mut ruling = ruling;
         if proposed.confirmed() == Confirmed::Exactly {
             // INVARIANT (ShownThenLifted): judged as without the yes, to see what it would lift.
-            proposed.count_as(Confirmed::Nothing);
+            proposed.count_as(session.confirmed_in_kind(proposed.kind().as_str(), now));
             let plain = self.weigh(proposed);
             let grounds = question::grounds(proposed, plain.objections());
             if session.is_lifted(proposed, &grounds, now) {
                 proposed.count_as(Confirmed::Exactly);
+                proposed.involve(Person::Confirmed { lifted: rules(&plain) });
                 return self.settle_in_conversation(session, proposed, ruling, now);
             }
             ruling = plain;
@@ -114,8 +121,8 @@ impl Monitor {
             Some(Approval { id, answered: Some((answer, _)), .. }) => match answer.word {
                 Word::Approve => {
                     session.answered_elsewhere(proposed);
-                    let rules = ruling.objections().iter().map(|it| it.rule.clone()).collect();
-                    proposed.involve(Person::Approved { id, by: answer.by, lifted: rules });
+                    let lifted_rules = rules(&ruling);
+                    proposed.involve(Person::Approved { id, by: answer.by, lifted: lifted_rules });
                     Ok(lifted)
                 }
                 Word::Deny => {
@@ -192,6 +199,11 @@ fn deny(
     let objection = denied_by(&answer);
     proposed.involve(Person::Denied { id, by: answer.by });
     ruling.denied(objection)
+}
+
+/// The rules that object.
+fn rules(ruling: &Ruling) -> Vec<Cow<'static, str>> {
+    ruling.objections().iter().map(|it| it.rule.clone()).collect()
 }
 
 fn denied_by(answer: &Answer) -> Objection {

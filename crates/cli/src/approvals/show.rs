@@ -65,7 +65,6 @@ pub(super) fn value(it: &Approval) -> Value {
         "reasons": shown.reasons.iter().map(|it| json!({ "rule": it.rule, "why": it.why })).collect::<Vec<_>>(),
         "hidden_reasons": shown.hidden_reasons,
         "values": shown.values.iter().map(value).collect::<Vec<_>>(),
-        "hidden_values": shown.hidden_values,
         "origin": shown.origin,
         "created": timestamp::from_unix(question.created),
         "expires": timestamp::from_unix(question.expires),
@@ -97,11 +96,6 @@ pub(super) fn lines(it: &Approval) -> Vec<String> {
         let (source, label) = (quoted(&it.source), text::seen(&it.label));
         ("from", format!("{value} in {param} comes from {source} ({label})"))
     }));
-    if shown.hidden_values > 0 {
-        let count = shown.hidden_values;
-        let more = format!("{count} more values that the user did not choose are NOT shown");
-        items.push(("from", more));
-    }
     if !shown.origin.is_empty() {
         items.push(("outside", format!("the session has last read {}", quoted(&shown.origin))));
     }

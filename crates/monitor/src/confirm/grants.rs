@@ -139,6 +139,13 @@ impl Confirmations {
         self.grants.iter().any(|it| it.covers(action, call, now))
     }
 
+    /// Is there a yes to all calls of this action?
+    #[must_use]
+    pub fn covers_action(&self, action: &str, now: i64) -> bool {
+        let live = |it: &&Grant| it.action == action && now < it.expires_at;
+        self.grants.iter().filter(live).any(|it| it.call.is_none())
+    }
+
     /// Finds the yes for this call, that for the call itself first. Keep and apply
     /// [`ConfirmDelta::Spent`] of it before acting, or it would count again.
     #[must_use]
@@ -315,6 +322,17 @@ mod tests {
             let text = format!(r#"{{"granted":{{"action":"a","call":{bad},"expires_at":9}}}}"#);
             assert!(serde_json::from_str::<ConfirmDelta>(&text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_yes_to_an_action_is_told_from_one_to_a_call() {
+        let call = Digest::of(b"call");
+        let mut said = Confirmations::default();
+        said.apply(&ConfirmDelta::Granted(Grant::for_call("oauth_call", call, 0)));
+        assert!(said.covers("oauth_call", call, 1) && !said.covers_action("oauth_call", 1));
+        said.apply(&ConfirmDelta::Granted(Grant::for_action("oauth_call", 0)));
+        assert!(said.covers_action("oauth_call", 1) && !said.covers_action("web_fetch", 1));
+        assert!(!said.covers_action("oauth_call", ACTION_GRANT_SECONDS));
     }
 
     #[test]

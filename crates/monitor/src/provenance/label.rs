@@ -147,7 +147,7 @@ pub(super) fn things(text: &str) -> Vec<Thing> {
             words: 1,
             text: it.text,
         };
-        let addresses = atoms.iter().all(|it| matches!(it.kind, Kind::Email | Kind::Account));
+        let addresses = atoms.iter().any(|it| matches!(it.kind, Kind::Email | Kind::Account));
         let mut found: Vec<Thing> = atoms.into_iter().map(thing).collect();
         if addresses {
             found.extend(beside_addresses(text));

@@ -4,7 +4,7 @@ use model::{Decision, EffectKind, Source};
 use monitor::confirm::{CALL_GRANT_SECONDS, Confirmation};
 use serde_json::json;
 
-use crate::world::{Gate, PAGE, World, asks, read_page, send_mail, stopped};
+use crate::world::{Gate, PAGE, World, asks, content, read_page, send_mail, stopped};
 
 /// A session that has read a page and was stopped at a mail to whom the page names.
 fn held(world: &World) -> (Gate, model::Caller, monitor::Verdict) {
@@ -76,6 +76,12 @@ fn the_users_yes_in_the_conversation_counts_once() {
     assert_eq!(heard.answer, Confirmation::Yes(0));
     gate.call(&who, &send_mail("eve@evil.example"), "").unwrap();
     asks(gate.call(&who, &send_mail("eve@evil.example"), ""));
+    gate.close();
+    let records = world.records();
+    let lifted = records.iter().map(|it| content(it, "lifted")).filter(|it| it.is_array());
+    let lifted: Vec<_> = lifted.collect();
+    assert_eq!(lifted.len(), 1, "the record says what the yes has lifted");
+    assert!(lifted.first().unwrap().to_string().contains("destination"), "{lifted:?}");
 }
 
 #[test]
