@@ -1,5 +1,6 @@
 //! One session: who it is for, what it has seen, what was confirmed in it.
 
+mod answers;
 mod kept;
 mod lost;
 
@@ -7,19 +8,18 @@ use std::sync::Arc;
 
 use aegx::{Digest, Principal};
 use model::{Caller, Decision, Objection, Profile, SessionId, Source, Taint, TaintTag, Trust};
-use policy::Confirmed;
 
 use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
-use crate::confirm::{ConfirmDelta, Confirmation, Confirmations, Message, Pending};
+use crate::confirm::{Confirmation, Confirmations, Message, Pending};
 use crate::found::Found;
 use crate::inspected::{Came, Inspected};
 use crate::monitor::Approver;
 use crate::output::Status;
 use crate::proposed::Proposed;
 use crate::provenance::{Body, Catalogue, Ledger, Traced, orders_to_assistant};
-use crate::question::{self, Grounds};
+use crate::question;
 use crate::refusal::Refusal;
 use crate::risk::{Observation, Opener, Outcome, Risk};
 use crate::state::Summary;
@@ -174,49 +174,6 @@ impl Session {
 
     pub(crate) fn trace(&self, asked: &Understood) -> Traced {
         self.ledger.trace(&asked.call.call, &asked.call.flow, &asked.act)
-    }
-
-    /// What a person has said yes to that covers this call.
-    pub(crate) fn confirmed(&self, action: &str, call: Digest, now: i64) -> Confirmed {
-        match self.confirmations.take(action, call, now) {
-            Some(ConfirmDelta::Spent(grant)) if grant.call().is_some() => Confirmed::Exactly,
-            Some(ConfirmDelta::Spent(_) | ConfirmDelta::Granted(_)) => Confirmed::Kind,
-            None => Confirmed::Nothing,
-        }
-    }
-
-    /// The same without a yes to this very call.
-    pub(crate) fn confirmed_in_kind(&self, action: &str, now: i64) -> Confirmed {
-        if self.confirmations.covers_action(action, now) {
-            Confirmed::Kind
-        } else {
-            Confirmed::Nothing
-        }
-    }
-
-    /// Uses up the yes to exactly this call.
-    pub(crate) fn use_confirmation(&mut self, proposed: &Proposed, now: i64) -> Change {
-        let spent = self.confirmations.take(proposed.kind().as_str(), proposed.digest(), now);
-        self.take(Change { confirm: spent.into_iter().collect(), ..Change::default() })
-    }
-
-    /// Does the yes to exactly this call lift all that speaks against it now?
-    pub(crate) fn is_lifted(&self, proposed: &Proposed, grounds: &Grounds, now: i64) -> bool {
-        match self.confirmations.take(proposed.kind().as_str(), proposed.digest(), now) {
-            Some(ConfirmDelta::Spent(grant) | ConfirmDelta::Granted(grant)) => grant.lifts(grounds),
-            None => false,
-        }
-    }
-
-    /// What spoke against a call that waits for the user.
-    pub(crate) fn grounds_of(&self, call: Digest) -> Option<Grounds> {
-        let mut pending = self.confirmations.pending().iter();
-        pending.find(|it| it.call == Some(call)).map(|it| it.grounds.clone())
-    }
-
-    /// A person has said yes to this call elsewhere.
-    pub(crate) fn answered_elsewhere(&mut self, proposed: &Proposed) {
-        self.confirmations.answered(proposed.kind().as_str(), proposed.digest());
     }
 
     /// Takes in a text. What the user says may be an answer to what was stopped; the answer counts by
