@@ -2,6 +2,7 @@
 
 mod fold;
 mod instructions;
+pub mod net;
 
 pub use fold::is_invisible;
 pub use instructions::{Category, Finding, Verdict, instructions, score, verdict};
