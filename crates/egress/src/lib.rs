@@ -1,1 +1,31 @@
-//! The only way out.
+//! The only way out: what an agent asks of the web goes through here, or not at all.
+//!
+//! A name is resolved, every address it has is vetted, and exactly a vetted address is dialled; the name
+//! stays that of the certificate. Each hop of a redirect takes the whole way again.
+//!
+//! INVARIANT (OneGate): whatever is asked for here is asked for by spending a permit.
+//!
+//! INVARIANT (GlobalOnly): no socket is opened to an address that [`scan::net::vet`] refuses. The one
+//! exception has an ugly name and is for tests and benchmarks that bring their own servers.
+
+mod body;
+mod client;
+mod connect;
+mod dial;
+mod event;
+mod headers;
+mod limits;
+mod resolve;
+mod rules;
+mod slots;
+mod tls;
+mod tunnel;
+
+pub use client::{AskError, Client};
+pub use dial::{DialError, Dialer, Dialled};
+pub use event::{EgressEvent, Outcome};
+pub use limits::{Limits, REDIRECTS_MAX};
+pub use resolve::{Looking, Resolve, SystemResolver};
+pub use rules::Rules;
+pub use tls::{Trust, TrustError};
+pub use tunnel::{METHOD, Passed, URL, Ways};

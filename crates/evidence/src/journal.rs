@@ -218,6 +218,21 @@ impl Journal {
         self.write(new, Phase::Single)
     }
 
+    /// Appends a record without waiting for the disk: a step within an entry whose closing record is
+    /// waited for, and which is durable no later than that.
+    ///
+    /// # Errors
+    /// If the record is malformed, has content that is kept beside it, or the disk failed before.
+    pub fn post(&self, new: NewRecord) -> Result<(), AppendError> {
+        self.check_health()?;
+        let seq = self.next_seq.fetch_add(1, Ordering::Relaxed);
+        let (prepared, blob) = record::prepare(new, Phase::Single, seq, self.clock.unix_seconds())?;
+        if blob.is_some() {
+            return Err(RecordError::TooLongToPost.into());
+        }
+        Ok(self.queue.post(prepared)?)
+    }
+
     /// Appends a record that must be followed by a closing one.
     ///
     /// # Errors

@@ -103,6 +103,26 @@ impl Queue {
 
     /// Puts a record into the batch, waits until the batch is durable, and gives its index.
     pub(crate) fn append(&self, record: Prepared) -> Result<(u64, Outcome), Closed> {
+        let (idx, forming, first) = self.put(record)?;
+        match self.durability {
+            Durability::Synced => Ok((idx, self.wait(forming, first))),
+            Durability::DangerouslyUnsynced => {
+                // Nothing is promised, so there is nothing to wait for.
+                self.wake(forming, first);
+                Ok((idx, Outcome::Durable { checkpoint: None }))
+            }
+        }
+    }
+
+    /// Puts a record into the batch and waits for nothing. It is durable when one behind it is.
+    pub(crate) fn post(&self, record: Prepared) -> Result<(), Closed> {
+        let (_, forming, first) = self.put(record)?;
+        self.wake(forming, first);
+        Ok(())
+    }
+
+    /// Gives the record's index, and says whether it is the first of its batch.
+    fn put(&self, record: Prepared) -> Result<(u64, MutexGuard<'_, Forming>, bool), Closed> {
         let mut forming = self.lock();
         while !forming.closed && self.is_full(&forming.batch) {
             forming = self.room.wait(forming).unwrap_or_else(PoisonError::into_inner);
@@ -118,16 +138,13 @@ impl Queue {
         records.push((lines.len(), record.facts));
         self.formed.store(true, Ordering::Relaxed);
         let first = records.len() == 1;
-        match self.durability {
-            Durability::Synced => Ok((idx, self.wait(forming, first))),
-            Durability::DangerouslyUnsynced => {
-                // Nothing is promised, so there is nothing to wait for.
-                drop(forming);
-                if first {
-                    self.work.notify_one();
-                }
-                Ok((idx, Outcome::Durable { checkpoint: None }))
-            }
+        Ok((idx, forming, first))
+    }
+
+    fn wake(&self, forming: MutexGuard<'_, Forming>, first: bool) {
+        drop(forming);
+        if first {
+            self.work.notify_one();
         }
     }
 

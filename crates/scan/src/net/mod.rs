@@ -5,11 +5,13 @@
 //!
 //! INVARIANT (OneReading): a text that two readers could take for two hosts is refused, not guessed at.
 
+mod domains;
 mod embedded;
 mod names;
 mod ranges;
 mod target;
 
+pub use domains::{DomainError, Domains};
 pub use ranges::{vet, vet_all};
 pub use target::{Host, Scheme, Target, URL_BYTES_MAX};
 

@@ -1,0 +1,256 @@
+//! One exchange with the web: a request, the redirects it meets, and the answer.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, LOCATION, USER_AGENT};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper_util::client::legacy::Client as Pool;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use scan::net::{Refused, Scheme, Target};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::body::{self, Body, chain};
+use crate::connect::{ConnectError, Connector, Peer};
+use crate::dial::{DialError, Dialer};
+use crate::event::{EgressEvent, Outcome};
+use crate::headers;
+use crate::limits::{Limits, REDIRECTS_MAX};
+use crate::rules::Rules;
+use crate::slots::Slots;
+use crate::tls::{self, Trust, TrustError};
+
+/// How we call ourselves.
+const AGENT: HeaderValue = HeaderValue::from_static(concat!("lazaret/", env!("CARGO_PKG_VERSION")));
+/// How answers may be packed.
+const PACKED: HeaderValue = HeaderValue::from_static("gzip, deflate");
+/// Connections that are kept for the next request to the same host.
+const IDLE_PER_HOST_MAX: usize = 4;
+/// How long they are kept.
+const IDLE_KEPT: Duration = Duration::from_secs(30);
+/// Header fields of an answer.
+const FIELDS_MAX: usize = 128;
+
+/// Asks the web, in bounds.
+pub struct Client {
+    pool: Pool<Connector, Full<Bytes>>,
+    limits: Limits,
+    slots: Slots,
+}
+
+/// What is asked for, by whom, under which rules.
+pub(crate) struct Ask<'a> {
+    /// What asks: `web_fetch`, `web_search`.
+    pub(crate) tool: &'static str,
+    pub(crate) session: &'a str,
+    pub(crate) correlation: String,
+    pub(crate) target: Target,
+    pub(crate) method: Method,
+    pub(crate) headers: HeaderMap,
+    pub(crate) rules: &'a Rules,
+    /// For everything.
+    pub(crate) total: Duration,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) target: Target,
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+/// Why nothing came back.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// Nobody was asked, or nobody any more.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// It was begun and failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl Client {
+    /// A client that dials with `dialer` and believes `trust`.
+    ///
+    /// # Errors
+    /// If nobody vouches for servers.
+    pub fn new(dialer: Arc<Dialer>, trust: &Trust, limits: Limits) -> Result<Self, TrustError> {
+        let tls = tls::config(trust, &[b"h2", b"http/1.1"])?;
+        let connector = Connector { dialer, tls, handshake: limits.connect };
+        let pool = Pool::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_KEPT)
+            .pool_max_idle_per_host(IDLE_PER_HOST_MAX)
+            .http1_max_buf_size(limits.head_bytes.max(HEAD_BYTES_MIN))
+            .http1_max_headers(FIELDS_MAX)
+            .http2_max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
+            .build(connector);
+        Ok(Self { pool, limits, slots: Slots::default() })
+    }
+
+    /// Asks and follows redirects. Each hop is told to `see` when it has ended, however it did.
+    pub(crate) async fn ask(
+        &self,
+        mut ask: Ask<'_>,
+        see: &mut (dyn FnMut(EgressEvent) + Send),
+    ) -> Result<Answer, AskError> {
+        let end = Instant::now() + ask.total;
+        let _slot = self.slots.take(
+            &format!("session {}", ask.session),
+            self.limits.per_session,
+            "of this session",
+        )?;
+        let mut visited = HashSet::new();
+        for hop in 0..=REDIRECTS_MAX {
+            let begun = Instant::now();
+            let mut event = EgressEvent::to(&ask.target, ask.tool, &ask.correlation, hop);
+            event.method = ask.method.to_string();
+            let outcome = timeout_at(end, self.hop(&ask, &mut event)).await;
+            let outcome = outcome.unwrap_or_else(|_| {
+                let total = ask.total.as_millis();
+                Err(AskError::Failed(format!("it took longer than {total} ms")))
+            });
+            event.took = begun.elapsed();
+            event.end(outcome.as_ref().err());
+            see(event);
+            let answer = outcome?;
+            let next = next(&ask.target, &answer).inspect_err(|error| {
+                let mut event = EgressEvent::to(&ask.target, ask.tool, &ask.correlation, hop);
+                event.hop = event.hop.saturating_add(1);
+                event.method = ask.method.to_string();
+                event.end(Some(error));
+                see(event);
+            })?;
+            let Some(next) = next else { return Ok(answer) };
+            visited.insert(ask.target.url().clone());
+            if visited.contains(next.url()) {
+                return Err(AskError::Failed("the redirects go round in a circle".to_owned()));
+            }
+            headers::on_to(&mut ask.headers, &ask.target, &next);
+            ask.target = next;
+        }
+        Err(AskError::Failed(format!("there are more than {REDIRECTS_MAX} redirects")))
+    }
+
+    /// One hop: the rules, a vetted connection, a question and its answer.
+    async fn hop(&self, ask: &Ask<'_>, event: &mut EgressEvent) -> Result<Answer, AskError> {
+        ask.rules.check(&ask.target)?;
+        let host = ask.target.host().to_string();
+        let _slot =
+            self.slots.take(&format!("host {host}"), self.limits.per_host, "from this host")?;
+        let request = self.request(ask)?;
+        let waiting = timeout(self.limits.head, self.pool.request(request)).await;
+        let response = match waiting {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(of_pool(&error)),
+            Err(_) => {
+                let waited = self.limits.head.as_millis();
+                return Err(AskError::Failed(format!("no answer within {waited} ms")));
+            }
+        };
+        event.address = response.extensions().get::<Peer>().map(|it| it.0.ip());
+        event.outcome = Outcome::Answered(response.status().as_u16());
+        self.answer(ask, response, event).await
+    }
+
+    fn request(&self, ask: &Ask<'_>) -> Result<Request<Full<Bytes>>, AskError> {
+        let mut request = Request::builder()
+            .method(&ask.method)
+            .uri(ask.target.url().as_str())
+            .body(Full::default())
+            .map_err(|error| {
+                let reason = format!("it cannot be asked for: {error}");
+                AskError::Refused(Refused { rule: "net-not-a-url", reason })
+            })?;
+        let fields = request.headers_mut();
+        *fields = ask.headers.clone();
+        fields.insert(ACCEPT_ENCODING, PACKED);
+        fields.entry(USER_AGENT).or_insert(AGENT);
+        Ok(request)
+    }
+
+    async fn answer(
+        &self,
+        ask: &Ask<'_>,
+        response: Response<Incoming>,
+        event: &mut EgressEvent,
+    ) -> Result<Answer, AskError> {
+        let (head, body) = response.into_parts();
+        let target = ask.target.clone();
+        // What a redirect has to say stands in its head.
+        let wanted = ask.method != Method::HEAD && !is_redirect(head.status);
+        let bytes = if wanted {
+            let packed = head.headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
+            let packed = packed.map(|it| String::from_utf8_lossy(it).into_owned());
+            match body::read(body, packed.as_deref(), &self.limits).await {
+                Ok(Body { bytes, wire_bytes }) => {
+                    event.received_bytes = wire_bytes;
+                    bytes
+                }
+                Err(error) => {
+                    event.received_bytes = error.wire_bytes;
+                    return Err(AskError::Failed(error.to_string()));
+                }
+            }
+        } else {
+            Vec::new()
+        };
+        Ok(Answer { target, status: head.status, headers: head.headers, body: bytes })
+    }
+
+    /// The limits that it keeps.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+/// hyper does not work with less.
+const HEAD_BYTES_MIN: usize = 8192;
+
+fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// Where an answer sends us, if it does.
+fn next(from: &Target, answer: &Answer) -> Result<Option<Target>, AskError> {
+    if !is_redirect(answer.status) {
+        return Ok(None);
+    }
+    let Some(location) = answer.headers.get(LOCATION) else { return Ok(None) };
+    let bad = || Refused {
+        rule: "net-not-a-url",
+        reason: "the redirect leads to something that is no URL".to_owned(),
+    };
+    let location = location.to_str().map_err(|_| bad())?;
+    let next = from.join(location)?;
+    if from.scheme() == Scheme::Https && next.scheme() == Scheme::Http {
+        let reason = format!("the redirect to `{}` would leave encryption", next.host());
+        return Err(Refused { rule: "egress-downgrade", reason }.into());
+    }
+    Ok(Some(next))
+}
+
+/// What a failed request comes down to.
+pub(crate) fn of_pool(error: &hyper_util::client::legacy::Error) -> AskError {
+    let mut source = error.source();
+    while let Some(cause) = source {
+        if let Some(ConnectError::Dial(DialError::Refused(refused))) = cause.downcast_ref() {
+            return refused.clone().into();
+        }
+        if let Some(found) = cause.downcast_ref::<ConnectError>() {
+            return AskError::Failed(found.to_string());
+        }
+        source = cause.source();
+    }
+    AskError::Failed(chain(error))
+}

@@ -1,0 +1,157 @@
+//! Gives hyper its connections: dialled by [`Dialer`] and, for `https`, with the name on the certificate.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::Uri;
+use hyper_util::client::legacy::connect::{Connected, Connection};
+use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use scan::net::{Host, Refused, Scheme, Target};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::dial::{DialError, Dialer};
+
+/// Why there is no connection to ask by.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConnectError {
+    #[error(transparent)]
+    Dial(#[from] DialError),
+    #[error("TLS with `{host}` failed: {error}")]
+    Tls { host: String, error: io::Error },
+}
+
+/// Makes connections.
+#[derive(Clone)]
+pub(crate) struct Connector {
+    pub(crate) dialer: Arc<Dialer>,
+    pub(crate) tls: Arc<ClientConfig>,
+    pub(crate) handshake: Duration,
+}
+
+/// Whom a connection is with, for the record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+impl tower_service::Service<Uri> for Connector {
+    type Response = TokioIo<Link>;
+    type Error = ConnectError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connector = self.clone();
+        Box::pin(async move { connector.connect(&uri).await.map(TokioIo::new) })
+    }
+}
+
+impl Connector {
+    async fn connect(&self, uri: &Uri) -> Result<Link, ConnectError> {
+        // Read again from the text: whatever asks for a connection gets only one that leads outside.
+        let target = Target::parse(&uri.to_string()).map_err(DialError::Refused)?;
+        let dialled = self.dialer.dial(target.host(), target.port()).await?;
+        let peer = dialled.address;
+        match target.scheme() {
+            Scheme::Http => Ok(Link { stream: Stream::Plain(dialled.stream), peer }),
+            Scheme::Https => {
+                let stream = self.encrypt(target.host(), dialled.stream).await?;
+                Ok(Link { stream: Stream::Tls(Box::new(stream)), peer })
+            }
+        }
+    }
+
+    /// The certificate must be that of the name, not of the address.
+    async fn encrypt(
+        &self,
+        host: &Host,
+        stream: TcpStream,
+    ) -> Result<TlsStream<TcpStream>, ConnectError> {
+        let name = match host {
+            Host::Name(name) => ServerName::try_from(name.clone()).map_err(|_| {
+                let reason = format!("`{name}` is no name for a certificate");
+                DialError::Refused(Refused { rule: "net-name", reason })
+            })?,
+            Host::Address(address) => ServerName::from(*address),
+        };
+        let failed = |error| ConnectError::Tls { host: host.to_string(), error };
+        let connecting = TlsConnector::from(Arc::clone(&self.tls)).connect(name, stream);
+        let stream = timeout(self.handshake, connecting).await;
+        stream.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(failed)
+    }
+}
+
+/// A connection, plain or encrypted.
+pub(crate) struct Link {
+    stream: Stream,
+    peer: SocketAddr,
+}
+
+enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl Connection for Link {
+    fn connected(&self) -> Connected {
+        let connected = Connected::new().extra(Peer(self.peer));
+        match &self.stream {
+            Stream::Tls(stream) if stream.get_ref().1.alpn_protocol() == Some(b"h2") => {
+                connected.negotiated_h2()
+            }
+            Stream::Tls(_) | Stream::Plain(_) => connected,
+        }
+    }
+}
+
+impl AsyncRead for Link {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match &mut self.get_mut().stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
+            Stream::Tls(stream) => Pin::new(stream).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Link {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match &mut self.get_mut().stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
+            Stream::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.get_mut().stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_flush(context),
+            Stream::Tls(stream) => Pin::new(stream).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.get_mut().stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
+            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(context),
+        }
+    }
+}

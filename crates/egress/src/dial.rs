@@ -1,0 +1,144 @@
+//! Resolve, vet every address, dial exactly a vetted one: one function, for names and literals alike.
+//!
+//! INVARIANT (GlobalOnly): there is no other place in which a socket is opened.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use scan::net::{self, Host, Refused};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::limits::{ADDRESSES_MAX, Limits};
+use crate::resolve::{Known, Resolve, SystemResolver};
+
+/// Opens connections to the public network and to nothing else.
+pub struct Dialer {
+    resolver: Arc<dyn Resolve>,
+    known: Known,
+    lookup: Duration,
+    connect: Duration,
+    /// Ports of this machine that are open all the same.
+    loopback_ports: Vec<u16>,
+}
+
+/// A connection and whom it is with.
+#[derive(Debug)]
+pub struct Dialled {
+    /// The connection.
+    pub stream: TcpStream,
+    /// The vetted address that was dialled.
+    pub address: SocketAddr,
+}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub enum DialError {
+    /// It leads inside.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// The name was not found.
+    #[error("`{name}` could not be looked up: {error}")]
+    Lookup {
+        /// The name.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// Nobody answered at any of its addresses.
+    #[error("no connection with {address}: {error}")]
+    Connect {
+        /// The last that was tried.
+        address: SocketAddr,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl Dialer {
+    /// Asks the system for addresses.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
+        Self::with_resolver(Arc::new(SystemResolver), limits)
+    }
+
+    /// Asks `resolver` for addresses, which are vetted like any others.
+    #[must_use]
+    pub fn with_resolver(resolver: Arc<dyn Resolve>, limits: &Limits) -> Self {
+        Self {
+            resolver,
+            known: Known::default(),
+            lookup: limits.lookup,
+            connect: limits.connect,
+            loopback_ports: Vec::new(),
+        }
+    }
+
+    /// Opens these ports of this machine, for servers that a test or a benchmark has started itself.
+    /// Nothing that an agent, a person or a file says leads here.
+    #[must_use]
+    pub fn dangerously_open_these_loopback_ports_for_tests(mut self, ports: &[u16]) -> Self {
+        self.loopback_ports.extend_from_slice(ports);
+        self
+    }
+
+    /// The vetted addresses of `host`.
+    ///
+    /// # Errors
+    /// If one of them is not of the public network, or if there is none.
+    pub async fn vetted(&self, host: &Host, port: u16) -> Result<Arc<[IpAddr]>, DialError> {
+        let addresses = match host {
+            Host::Address(address) => Arc::from([*address]),
+            Host::Name(name) => self.look_up(name).await?,
+        };
+        let open = |it: &IpAddr| it.is_loopback() && self.loopback_ports.contains(&port);
+        if !addresses.is_empty() && addresses.iter().all(open) {
+            return Ok(addresses);
+        }
+        net::vet_all(&addresses)?;
+        Ok(addresses)
+    }
+
+    /// Connects to the first address of `host` that answers. All were vetted before the first is dialled,
+    /// and nothing is looked up again in between.
+    ///
+    /// # Errors
+    /// If it leads inside or nobody answers.
+    pub async fn dial(&self, host: &Host, port: u16) -> Result<Dialled, DialError> {
+        let addresses = self.vetted(host, port).await?;
+        let mut last = None;
+        for address in addresses.iter().map(|it| SocketAddr::new(*it, port)) {
+            let connected = timeout(self.connect, TcpStream::connect(address)).await;
+            match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
+                Ok(stream) => {
+                    // Small messages go at once; a socket that cannot be told so works as well.
+                    let _ = stream.set_nodelay(true);
+                    return Ok(Dialled { stream, address });
+                }
+                Err(error) => last = Some(DialError::Connect { address, error }),
+            }
+        }
+        Err(last.unwrap_or_else(|| {
+            Refused { rule: "net-no-address", reason: "the name has no address".to_owned() }.into()
+        }))
+    }
+
+    async fn look_up(&self, name: &str) -> Result<Arc<[IpAddr]>, DialError> {
+        if let Some(known) = self.known.get(name) {
+            return Ok(known);
+        }
+        let failed = |error| DialError::Lookup { name: name.to_owned(), error };
+        let found = timeout(self.lookup, self.resolver.resolve(name)).await;
+        let found =
+            found.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(failed)?;
+        if found.len() > ADDRESSES_MAX {
+            let reason = format!("`{name}` has more than {ADDRESSES_MAX} addresses");
+            return Err(Refused { rule: "net-many-addresses", reason }.into());
+        }
+        let found: Arc<[IpAddr]> = found.into();
+        self.known.put(name, Arc::clone(&found));
+        Ok(found)
+    }
+}

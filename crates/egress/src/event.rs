@@ -1,0 +1,196 @@
+//! One hop, as it is recorded: never a body, a secret or a query.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use aegx::{Digest, RecordType};
+use evidence::{Content, NewRecord};
+use hyper::{Method, Uri};
+use model::{Caller, Kind, Taint};
+use scan::net::Target;
+
+use serde_json::{Map, Value, json};
+
+use crate::client::AskError;
+
+/// The longest path that is recorded, in characters; the rest may be anything.
+const PATH_CHARS_MAX: usize = 120;
+
+/// One hop of one exchange.
+#[derive(Clone, Debug)]
+pub struct EgressEvent {
+    /// The same for all hops of one exchange.
+    pub correlation: String,
+    /// What asked: `web_fetch`, `web_search`, `proxy`.
+    pub tool: &'static str,
+    /// `GET`, `POST`, `CONNECT`, …
+    pub method: String,
+    /// `https` or `http`; none where it is not known.
+    pub scheme: &'static str,
+    /// Whom.
+    pub host: String,
+    /// Where.
+    pub port: u16,
+    /// What for, without its query.
+    pub path: String,
+    /// The how-manieth of its exchange, from 0.
+    pub hop: usize,
+    /// The address that was dialled, if one was.
+    pub address: Option<IpAddr>,
+    /// How it went.
+    pub outcome: Outcome,
+    /// Bytes sent, of bodies and tunnels.
+    pub sent_bytes: u64,
+    /// Bytes received, of bodies and tunnels.
+    pub received_bytes: u64,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// How a hop went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// There was an answer with this status.
+    Answered(u16),
+    /// A tunnel was open and has ended.
+    Tunnelled,
+    /// It was refused, by this rule.
+    Refused {
+        /// The rule.
+        rule: String,
+        /// Why.
+        reason: String,
+    },
+    /// It failed.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Outcome {
+    fn decision(&self) -> &'static str {
+        match self {
+            Self::Answered(_) | Self::Tunnelled | Self::Failed { .. } => "allow",
+            Self::Refused { .. } => "deny",
+        }
+    }
+}
+
+impl EgressEvent {
+    /// A hop to `target` of which nothing is known yet.
+    pub(crate) fn to(target: &Target, tool: &'static str, correlation: &str, hop: usize) -> Self {
+        Self {
+            correlation: correlation.to_owned(),
+            tool,
+            method: String::new(),
+            scheme: target.scheme().as_str(),
+            host: target.host().to_string(),
+            port: target.port(),
+            path: target.url().path().chars().take(PATH_CHARS_MAX).collect(),
+            hop,
+            address: None,
+            outcome: Outcome::Failed { reason: "did not end".to_owned() },
+            sent_bytes: 0,
+            received_bytes: 0,
+            took: Duration::ZERO,
+        }
+    }
+
+    /// What a program asks of the proxy.
+    #[must_use]
+    pub fn of_proxy(method: &Method, uri: &Uri) -> Self {
+        let scheme = match uri.scheme_str() {
+            Some("http") => "http",
+            Some(_) | None => "https",
+        };
+        Self {
+            correlation: String::new(),
+            tool: "proxy",
+            method: method.to_string(),
+            scheme,
+            host: uri.host().unwrap_or_default().to_owned(),
+            port: uri.port_u16().unwrap_or(if scheme == "http" { 80 } else { 443 }),
+            path: uri.path().chars().take(PATH_CHARS_MAX).collect(),
+            hop: 0,
+            address: None,
+            outcome: Outcome::Failed { reason: "did not end".to_owned() },
+            sent_bytes: 0,
+            received_bytes: 0,
+            took: Duration::ZERO,
+        }
+    }
+
+    /// Notes how it ended, if not with an answer.
+    pub(crate) fn end(&mut self, error: Option<&AskError>) {
+        match error {
+            None => {}
+            Some(AskError::Refused(refused)) => {
+                self.outcome = Outcome::Refused {
+                    rule: refused.rule.to_owned(),
+                    reason: refused.reason.clone(),
+                };
+            }
+            Some(AskError::Failed(reason)) => {
+                self.outcome = Outcome::Failed { reason: reason.clone() };
+            }
+        }
+    }
+
+    /// The record of it, beside the decision `record` by which it happened.
+    #[must_use]
+    pub fn record(&self, who: &Caller, record: Digest) -> NewRecord {
+        let record_type = match self.outcome {
+            Outcome::Refused { .. } => RecordType::GuardDecision,
+            Outcome::Answered(_) | Outcome::Tunnelled | Outcome::Failed { .. } => {
+                RecordType::ToolCall
+            }
+        };
+        NewRecord {
+            principal: aegx::Principal::Sys,
+            taint: Taint::NONE,
+            parents: vec![record],
+            session: Some(who.session.clone()),
+            agent: Some(who.agent.clone()),
+            meta: Map::new(),
+            content: Content::Json(self.value()),
+            ..NewRecord::of_host(record_type, Kind::of_static("egress"), Value::Null)
+        }
+    }
+
+    fn value(&self) -> Value {
+        let millis = u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX);
+        let mut value = json!({
+            "correlation": self.correlation,
+            "decision": self.outcome.decision(),
+            "hop": self.hop,
+            "host": self.host,
+            "method": self.method,
+            "path": self.path,
+            "port": self.port,
+            "received_bytes": self.received_bytes,
+            "scheme": self.scheme,
+            "sent_bytes": self.sent_bytes,
+            "took_ms": millis,
+            "tool": self.tool,
+        });
+        let mut add = |name: &str, found: Value| {
+            if let Some(fields) = value.as_object_mut() {
+                fields.insert(name.to_owned(), found);
+            }
+        };
+        if let Some(address) = self.address {
+            add("address", address.to_string().into());
+        }
+        match &self.outcome {
+            Outcome::Answered(status) => add("status", (*status).into()),
+            Outcome::Tunnelled => {}
+            Outcome::Refused { rule, reason } => {
+                add("rule", rule.as_str().into());
+                add("reason", reason.as_str().into());
+            }
+            Outcome::Failed { reason } => add("reason", reason.as_str().into()),
+        }
+        value
+    }
+}

@@ -1,0 +1,54 @@
+//! What one exchange may cost.
+
+use std::time::Duration;
+
+/// Addresses of one name that are looked at. A name with more is refused: the rest would not be vetted.
+pub(crate) const ADDRESSES_MAX: usize = 64;
+/// Names whose addresses are remembered.
+pub(crate) const NAMES_KEPT_MAX: usize = 4096;
+/// How long the addresses of a name are remembered.
+pub(crate) const NAME_KEPT: Duration = Duration::from_secs(10);
+/// Redirects that are followed.
+pub const REDIRECTS_MAX: usize = 5;
+
+/// What one exchange may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// To look a name up.
+    pub lookup: Duration,
+    /// To connect to one address, TLS included.
+    pub connect: Duration,
+    /// Until the head of the answer is there.
+    pub head: Duration,
+    /// Between two pieces of a body.
+    pub idle: Duration,
+    /// For everything, redirects included.
+    pub total: Duration,
+    /// The head of an answer, in bytes.
+    pub head_bytes: usize,
+    /// A body as it travels, in bytes.
+    pub wire_bytes: usize,
+    /// A body as it is read, after decompression, in bytes.
+    pub body_bytes: usize,
+    /// Fetches of one session at once.
+    pub per_session: usize,
+    /// Fetches from one host at once.
+    pub per_host: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            lookup: Duration::from_secs(5),
+            connect: Duration::from_secs(10),
+            head: Duration::from_secs(15),
+            idle: Duration::from_secs(10),
+            total: Duration::from_secs(30),
+            head_bytes: 64 << 10,
+            wire_bytes: 8 << 20,
+            body_bytes: 8 << 20,
+            per_session: 8,
+            per_host: 16,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! From a name to all of its addresses.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::limits::{NAME_KEPT, NAMES_KEPT_MAX};
+
+/// Answers with the addresses of a name.
+pub type Looking<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
+
+/// Looks names up. What it answers is vetted by whoever asked.
+pub trait Resolve: Send + Sync {
+    /// All addresses of `name`.
+    fn resolve<'a>(&'a self, name: &'a str) -> Looking<'a>;
+}
+
+/// Asks the system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemResolver;
+
+impl Resolve for SystemResolver {
+    fn resolve<'a>(&'a self, name: &'a str) -> Looking<'a> {
+        Box::pin(async move {
+            // The last dot: this very name, and none with the domain of this machine behind it.
+            let whole = format!("{name}.");
+            let found = tokio::net::lookup_host((whole.as_str(), 0)).await?;
+            Ok(found.map(|it| it.ip()).collect())
+        })
+    }
+}
+
+/// Remembers for a moment what names resolved to.
+#[derive(Default)]
+pub(crate) struct Known {
+    names: Mutex<HashMap<String, (Instant, Arc<[IpAddr]>)>>,
+}
+
+impl Known {
+    pub(crate) fn get(&self, name: &str) -> Option<Arc<[IpAddr]>> {
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, addresses) = names.get(name)?;
+        (at.elapsed() < NAME_KEPT).then(|| Arc::clone(addresses))
+    }
+
+    pub(crate) fn put(&self, name: &str, addresses: Arc<[IpAddr]>) {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if names.len() >= NAMES_KEPT_MAX {
+            names.retain(|_, (at, _)| at.elapsed() < NAME_KEPT);
+        }
+        if names.len() >= NAMES_KEPT_MAX {
+            names.clear();
+        }
+        names.insert(name.to_owned(), (Instant::now(), addresses));
+    }
+}

@@ -1,0 +1,43 @@
+//! How many fetches run at once, by session and by host.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use scan::net::Refused;
+
+/// Counts what is under way.
+#[derive(Clone, Default)]
+pub(crate) struct Slots(Arc<Mutex<HashMap<String, usize>>>);
+
+/// One place, given back when it is dropped.
+pub(crate) struct Slot {
+    slots: Slots,
+    key: String,
+}
+
+impl Slots {
+    /// A place among `most` for `key`, or a refusal: who waits in a queue waits for others.
+    pub(crate) fn take(&self, key: &str, most: usize, whose: &str) -> Result<Slot, Refused> {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(key.to_owned()).or_default();
+        if *count >= most {
+            let reason = format!("{most} fetches {whose} are under way; wait for one to end");
+            return Err(Refused { rule: "egress-busy", reason });
+        }
+        *count = count.saturating_add(1);
+        drop(counts);
+        Ok(Slot { slots: self.clone(), key: key.to_owned() })
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut counts = self.slots.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.key) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                counts.remove(&self.key);
+            }
+        }
+    }
+}
