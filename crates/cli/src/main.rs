@@ -12,6 +12,7 @@ mod output;
 mod person;
 mod policy;
 mod providers;
+mod proxy;
 mod replay;
 mod run;
 mod say;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    approvals, check, demo, evidence, gate, ipc, output, policy, providers, replay, say, schema,
-    sessions, taint,
+    approvals, check, demo, evidence, gate, ipc, output, policy, providers, proxy, replay, say,
+    schema, sessions, taint,
 };
 
 /// A security runtime for AI agents.
@@ -37,6 +37,7 @@ enum Command {
     Ipc(ipc::Args),
     Approvals(approvals::Args),
     Say(say::Args),
+    Proxy(proxy::Args),
     Replay(replay::Args),
     Policy(policy::Args),
     Providers(providers::Args),
@@ -55,6 +56,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Ipc(args) => ipc::run(&args),
         Command::Approvals(args) => approvals::run(&args),
         Command::Say(args) => say::run(&args),
+        Command::Proxy(args) => proxy::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Policy(args) => policy::run(&args),
         Command::Providers(args) => providers::run(&args),

@@ -10,8 +10,10 @@ pub mod control;
 mod executor;
 pub mod ipc;
 mod providers;
+mod reach;
 pub mod workspace;
 
 pub use admission::{AdmissionError, admission, providers};
 pub use executor::{AUDIT_RESULTS_DEFAULT, HostExecutor};
 pub use providers::{NotBuilt, Providers, is_built};
+pub use reach::reach;

@@ -56,19 +56,12 @@ impl No {
     }
 
     pub(crate) fn by_gate(refusal: &Refusal) -> Self {
-        let (decision, rule, reason) = match refusal {
-            Refusal::Stopped(verdict) => {
-                (verdict.decision, verdict.rule.clone(), verdict.reason.clone())
-            }
-            Refusal::Malformed(_)
-            | Refusal::Message(_)
-            | Refusal::UnknownTool(_)
-            | Refusal::NoSession(_)
-            | Refusal::Withheld(_)
-            | Refusal::NotRecorded(_)
-            | Refusal::NotKept(_) => (refusal.decision(), "gate".to_owned(), refusal.to_string()),
+        let reason = match refusal {
+            Refusal::Stopped(verdict) => verdict.reason.clone(),
+            other => other.to_string(),
         };
-        Self { status: StatusCode::FORBIDDEN, decision: decision.as_str(), rule, reason }
+        let (decision, rule) = (refusal.decision().as_str(), refusal.rule().to_owned());
+        Self { status: StatusCode::FORBIDDEN, decision, rule, reason }
     }
 
     pub(crate) fn by_egress(error: &AskError) -> Self {

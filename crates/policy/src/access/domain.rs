@@ -40,7 +40,8 @@ domains! {
     /// Pages and searches.
     Web "web" [
         "web_search" "web_fetch" "browser_launch" "browser_navigate" "browser_snapshot"
-        "browser_click" "browser_type" "browser_screenshot" "browser_close"
+        "browser_click" "browser_type" "browser_screenshot" "browser_close" "http_request"
+        "http_connect"
     ],
     /// Commands.
     Shell "shell" ["shell_exec"],
