@@ -1,6 +1,8 @@
 //! Names that lead inside, whatever they resolve to.
 
 use super::Refused;
+use super::lists::is_under;
+use super::wildcard;
 
 /// Names of the places where clouds keep credentials for whoever asks from inside.
 const METADATA: &[&str] = &[
@@ -10,12 +12,16 @@ const METADATA: &[&str] = &[
     "metadata.azure.internal",
     "metadata.goog",
     "metadata.google.internal",
+    "metadata.packet.net",
+    "metadata.platformequinix.com",
     "metadata.tencentyun.com",
 ];
 /// Domains that are only ever inside, or of this machine. From RFC 6761, RFC 6762, RFC 8375, and custom.
 const INSIDE: &[&str] = &[
     "arpa",
+    "consul",
     "corp",
+    "docker",
     "home",
     "internal",
     "intranet",
@@ -25,51 +31,66 @@ const INSIDE: &[&str] = &[
     "localhost",
     "onion",
     "private",
+    "svc",
+    "workgroup",
 ];
-/// Names that anybody may own, and that lead to this machine or wherever their first part says.
+/// Names that anybody may own, and that lead to this machine, to wherever their first part says, or now
+/// here and now there.
 const LEADS_INSIDE: &[&str] = &[
+    "127-0-0-1.org.uk",
     "1u.ms",
+    "42foo.com",
+    "bugbounty.dod.network",
+    "ddev.site",
+    "fuf.me",
     "lacolhost.com",
+    "lcl.host",
+    "lndo.site",
+    "local.gd",
+    "localdomain.pw",
     "localh.st",
+    "localho.st",
+    "localhost.direct",
+    "localhost.domaincontrol.com",
     "localtest.me",
+    "lock.cmpxchg8b.com",
     "lvh.me",
+    "mail.ebc.apple.com",
     "r3dir.me",
+    "ratchetlocal.com",
     "rbndr.us",
+    "rebind.it",
+    "rebind.network",
+    "smackaho.st",
+    "spoofed.burpcollaborator.net",
+    "ulh.us",
     "vcap.me",
 ];
 
 /// Refuses names that lead inside by what they are. `name` is in ASCII, in small letters, without a last dot.
 pub(super) fn vet_name(name: &str) -> Result<(), Refused> {
-    if METADATA.contains(&name) {
-        return Err(Refused::new(
-            "net-name-metadata",
-            format!("`{name}` is where clouds keep credentials"),
-        ));
-    }
-    if !name.contains('.') {
-        return Err(Refused::new(
-            "net-name-single",
-            format!("`{name}` has no domain: it is a name of the inner network"),
-        ));
-    }
-    if is_under(name, INSIDE) {
-        return Err(Refused::new(
-            "net-name-inside",
-            format!("`{name}` is a name of the inner network"),
-        ));
-    }
-    if is_under(name, LEADS_INSIDE) {
-        return Err(Refused::new(
-            "net-name-leads-inside",
-            format!("`{name}` is made to lead to this machine or to wherever it says"),
-        ));
-    }
-    Ok(())
+    let (rule, why) = if METADATA.binary_search(&name).is_ok() {
+        ("net-name-metadata", "is where clouds keep credentials")
+    } else if !name.contains('.') {
+        ("net-name-single", "has no domain: it is a name of the inner network")
+    } else if is_under(name, INSIDE) {
+        ("net-name-inside", "is a name of the inner network")
+    } else if is_under(name, LEADS_INSIDE) {
+        ("net-name-leads-inside", "is made to lead to this machine or to wherever it says")
+    } else {
+        return wildcard::vet_name(name);
+    };
+    Err(Refused::new(rule, format!("`{name}` {why}")))
 }
 
-/// Is `name` one of `domains`, or within one?
-pub(super) fn is_under(name: &str, domains: &[&str]) -> bool {
-    domains
-        .iter()
-        .any(|it| name.strip_suffix(it).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted() {
+        for list in [METADATA, INSIDE, LEADS_INSIDE] {
+            assert!(list.is_sorted());
+        }
+    }
 }

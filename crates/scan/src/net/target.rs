@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 
-use url::Url;
+use url::{ParseError, Url};
 
 use super::names::vet_name;
+use super::spelling::{no_scheme, plain_name, plain_text, userinfo, written_host};
 use super::{Refused, vet};
 
 /// The longest URL that is read, in bytes.
@@ -74,44 +75,11 @@ impl Target {
     /// The rule that refuses it.
     pub fn parse(text: &str) -> Result<Self, Refused> {
         let written = written_host(text)?;
-        let url = Url::parse(text)
-            .map_err(|error| Refused::new("net-not-a-url", format!("not a URL: {error}")))?;
-        Self::of(url, Some(written))
-    }
-
-    /// The target that `reference` names from here, as a redirect does.
-    ///
-    /// # Errors
-    /// The rule that refuses it.
-    pub fn join(&self, reference: &str) -> Result<Self, Refused> {
-        let joined = self.url.join(reference).map_err(|error| {
-            Refused::new("net-not-a-url", format!("not a URL to go on to: {error}"))
-        })?;
-        // Absolute ones are read as if they had come from outside, with their spelling.
-        if reference.contains("//")
-            || reference.contains(['\\', '@'])
-            || joined.host() != self.url.host()
-        {
-            let text = if reference.starts_with("//") {
-                format!("{}:{reference}", self.scheme.as_str())
-            } else if reference.contains("://") {
-                reference.to_owned()
-            } else {
-                joined.to_string()
-            };
-            return Self::parse(&text);
-        }
-        Self::of(joined, None)
-    }
-
-    fn of(mut url: Url, written: Option<&str>) -> Result<Self, Refused> {
+        let mut url = Url::parse(text).map_err(not_a_url)?;
         let scheme = match url.scheme() {
             "http" => Scheme::Http,
             "https" => Scheme::Https,
-            other => {
-                let reason = format!("`{other}` is out of reach: only http and https are not");
-                return Err(Refused::new("net-scheme", reason));
-            }
+            _ => return Err(no_scheme()),
         };
         if !url.username().is_empty() || url.password().is_some() {
             return Err(userinfo());
@@ -120,27 +88,47 @@ impl Target {
         if port == 0 {
             return Err(Refused::new("net-port", "there is no port 0"));
         }
-        url.set_fragment(None);
-        let host = match url.host() {
-            Some(url::Host::Domain(name)) => Host::Name(plain_name(name)?),
-            Some(url::Host::Ipv4(address)) => {
-                // `010.8.8.8` is 8.8.8.8 to some and 10.8.8.8 to others.
-                if written.is_some_and(|it| it != address.to_string()) {
-                    let reason = format!("`{address}` is written in an unusual way");
-                    return Err(vet(address.into())
-                        .err()
-                        .unwrap_or_else(|| Refused::new("net-exotic-address", reason)));
-                }
-                Host::Address(address.into())
-            }
-            Some(url::Host::Ipv6(address)) => Host::Address(address.into()),
-            None => return Err(Refused::new("net-no-host", "the URL names no host")),
-        };
-        match &host {
-            Host::Name(name) => vet_name(name)?,
-            Host::Address(address) => vet(*address)?,
+        let host = host(&url, written)?;
+        if url.fragment().is_some() {
+            url.set_fragment(None);
+        }
+        // The parser writes some characters in three.
+        if url.as_str().len() > URL_BYTES_MAX {
+            let reason = format!("a URL has at most {URL_BYTES_MAX} bytes in its normal form");
+            return Err(Refused::new("net-too-long", reason));
         }
         Ok(Self { url, scheme, host, port })
+    }
+
+    /// The target that `reference` names from here, as a redirect does.
+    ///
+    /// # Errors
+    /// The rule that refuses it.
+    pub fn join(&self, reference: &str) -> Result<Self, Refused> {
+        plain_text(reference)?;
+        // One that names a host is read as if it had come from outside, with its spelling.
+        if reference.starts_with("//") {
+            return Self::parse(&format!("{}:{reference}", self.scheme.as_str()));
+        }
+        let has_scheme = reference
+            .split_once(':')
+            .is_some_and(|(word, _)| !word.is_empty() && !word.contains(['/', '?', '#', '\\']));
+        if has_scheme {
+            let next = Self::parse(reference)?;
+            return match (self.scheme, next.scheme) {
+                (Scheme::Https, Scheme::Http) => {
+                    let reason = "what was asked for with TLS does not lead on without it";
+                    Err(Refused::new("net-downgrade", reason))
+                }
+                (Scheme::Http, _) | (Scheme::Https, Scheme::Https) => Ok(next),
+            };
+        }
+        let joined = self.url.join(reference).map_err(not_a_url)?;
+        if joined.origin() != self.url.origin() {
+            let reason = "a URL that leads to another host begins with two slashes";
+            return Err(Refused::new("net-spelling", reason));
+        }
+        Self::parse(joined.as_str())
     }
 
     /// The URL in its normal form, without a fragment.
@@ -168,57 +156,32 @@ impl Target {
     }
 }
 
-/// The host as it stands in the text, without port; refuses texts that have more than one reading.
-fn written_host(text: &str) -> Result<&str, Refused> {
-    if text.len() > URL_BYTES_MAX {
-        let reason = format!("a URL has at most {URL_BYTES_MAX} bytes");
-        return Err(Refused::new("net-too-long", reason));
-    }
-    if text.contains(|it: char| it.is_control() || it.is_whitespace()) {
-        return Err(Refused::new("net-spelling", "a URL has no blanks and no control characters"));
-    }
-    let Some((scheme, rest)) = text.split_once("://") else {
-        let word = text.split(':').next().filter(|it| text.contains(':') && !it.contains('/'));
-        return Err(match word {
-            Some(word)
-                if !word.eq_ignore_ascii_case("http") && !word.eq_ignore_ascii_case("https") =>
-            {
-                Refused::new("net-scheme", "only http and https are not out of reach")
+/// The host, if it leads outside. `written`: as it stands in the text.
+fn host(url: &Url, written: &str) -> Result<Host, Refused> {
+    match url.host() {
+        Some(url::Host::Domain(name)) => {
+            let name = plain_name(name)?;
+            vet_name(name)?;
+            Ok(Host::Name(name.to_owned()))
+        }
+        Some(url::Host::Ipv4(address)) => {
+            vet(address.into())?;
+            // `010.8.8.8` is 8.8.8.8 to some and 10.8.8.8 to others.
+            if written.parse() != Ok(address) {
+                let reason = format!("`{address}` is written in an unusual way");
+                return Err(Refused::new("net-exotic-address", reason));
             }
-            Some(_) | None => {
-                Refused::new("net-not-a-url", "a URL begins with http:// or https://")
-            }
-        });
-    };
-    if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
-        return Err(Refused::new("net-scheme", "only http and https are not out of reach"));
+            Ok(Host::Address(address.into()))
+        }
+        Some(url::Host::Ipv6(address)) => {
+            vet(address.into())?;
+            Ok(Host::Address(address.into()))
+        }
+        None => Err(Refused::new("net-no-host", "the URL names no host")),
     }
-    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
-    let (authority, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-    if after.split(['?', '#']).next().unwrap_or_default().contains('\\') {
-        return Err(Refused::new("net-spelling", "a URL has no backslashes before its query"));
-    }
-    if authority.contains('@') {
-        return Err(userinfo());
-    }
-    if authority.is_empty() {
-        return Err(Refused::new("net-no-host", "the URL names no host"));
-    }
-    let port =
-        authority.rfind(':').filter(|it| !authority.get(*it..).unwrap_or_default().contains(']'));
-    Ok(authority.get(..port.unwrap_or(authority.len())).unwrap_or(authority))
 }
 
-fn userinfo() -> Refused {
-    Refused::new("net-userinfo", "a URL has no user name or password before its host")
-}
-
-/// A name without its last dot.
-fn plain_name(name: &str) -> Result<String, Refused> {
-    let name = name.strip_suffix('.').unwrap_or(name);
-    let fits = |label: &str| (1..=63).contains(&label.len());
-    if name.len() > 253 || !name.split('.').all(fits) {
-        return Err(Refused::new("net-name", "the name of the host is no name"));
-    }
-    Ok(name.to_ascii_lowercase())
+fn not_a_url(error: ParseError) -> Refused {
+    let rule = if error == ParseError::InvalidPort { "net-port" } else { "net-not-a-url" };
+    Refused::new(rule, format!("not a URL: {error}"))
 }

@@ -1,0 +1,155 @@
+//! Is it words, or data that was put into letters?
+
+use data_encoding::{BASE32_NOPAD, BASE64, HEXLOWER_PERMISSIVE};
+
+/// What data looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Data {
+    /// It decodes to text that people read.
+    Text,
+    /// Letters and digits as chance would have them.
+    Random,
+}
+
+/// The fewest letters that are decoded: shorter ones make sense by accident.
+const LETTERS_MIN: usize = 20;
+/// In base64 and base32, which words are written in, too.
+const WORD_LETTERS_MIN: usize = 24;
+/// Bits per letter that words in one case seldom have.
+const ENTROPY_BITS_MIN: f64 = 3.0;
+/// Changes between small letters, capitals and digits, in a hundred letters.
+const CHANGES_PERCENT_MIN: usize = 25;
+/// Lengths of digests in hexadecimal: names of commits, files and images.
+const DIGEST_LETTERS: &[usize] = &[32, 40, 56, 64, 96, 128];
+
+/// The data in a text, in which it may stand between other characters. It counts as random if it is as
+/// long as `random_min`.
+pub(super) fn data_in(text: &str, random_min: usize) -> Option<Data> {
+    text.split(|it: char| !is_of_base64(it))
+        .filter(|run| run.len() >= LETTERS_MIN.min(random_min))
+        .find_map(|run| data_of(run, random_min))
+}
+
+fn data_of(run: &str, random_min: usize) -> Option<Data> {
+    if decodes_to_text(run) {
+        return Some(Data::Text);
+    }
+    (run.len() >= random_min && is_random(run)).then_some(Data::Random)
+}
+
+fn is_of_base64(it: char) -> bool {
+    it.is_ascii_alphanumeric() || matches!(it, '+' | '/' | '-' | '_' | '=')
+}
+
+/// Would somebody who decodes it have words before them?
+fn decodes_to_text(run: &str) -> bool {
+    let run = run.trim_end_matches('=');
+    // Whole groups only: what hangs over is a byte or two.
+    let whole = |letters: usize| run.get(..run.len() - run.len() % letters).unwrap_or_default();
+    let is_text = |bytes: Result<Vec<u8>, _>| bytes.is_ok_and(|it| is_text(&it));
+    if run.len() >= LETTERS_MIN
+        && run.bytes().all(|it| it.is_ascii_hexdigit())
+        && is_text(HEXLOWER_PERMISSIVE.decode(whole(2).as_bytes()))
+    {
+        return true;
+    }
+    if run.len() < WORD_LETTERS_MIN {
+        return false;
+    }
+    let base32 = whole(8).to_ascii_uppercase();
+    let base64 = whole(4).replace('-', "+").replace('_', "/");
+    is_text(BASE32_NOPAD.decode(base32.as_bytes())) || is_text(BASE64.decode(base64.as_bytes()))
+}
+
+/// Printable throughout, and letters for the most part.
+fn is_text(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let is_plain = |it: char| !it.is_control() || matches!(it, '\n' | '\r' | '\t');
+    let letters = bytes.iter().filter(|it| it.is_ascii_alphanumeric()).count();
+    !bytes.is_empty() && text.chars().all(is_plain) && letters * 2 > bytes.len()
+}
+
+/// The kinds of letters between which words seldom change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Small,
+    Capital,
+    Digit,
+}
+
+/// Letters and digits mixed as words and numbers are not.
+pub(super) fn is_random(run: &str) -> bool {
+    let is_hex = run.bytes().all(|it| it.is_ascii_hexdigit());
+    if is_hex && DIGEST_LETTERS.contains(&run.len()) {
+        return false;
+    }
+    let kind = |it: u8| match it {
+        b'a'..=b'z' => Some(Kind::Small),
+        b'A'..=b'Z' => Some(Kind::Capital),
+        b'0'..=b'9' => Some(Kind::Digit),
+        _ => None,
+    };
+    let mut before = None;
+    let (mut changes, mut digits, mut others) = (0_usize, 0_usize, 0_usize);
+    for now in run.bytes().map(kind) {
+        digits += usize::from(now == Some(Kind::Digit));
+        others += usize::from(now.is_none());
+        changes += match (before, now) {
+            // A capital begins a word.
+            (Some(Kind::Capital), Some(Kind::Small)) | (None, _) | (_, None) => 0,
+            (Some(one), Some(other)) => usize::from(one != other),
+        };
+        before = now;
+    }
+    digits >= 2
+        && digits < run.len()
+        && others * 8 <= run.len()
+        && changes * 100 >= run.len() * CHANGES_PERCENT_MIN
+        && entropy(run.as_bytes()) >= ENTROPY_BITS_MIN
+}
+
+/// Shannon's, in bits per byte.
+fn entropy(bytes: &[u8]) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in bytes {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
+            *count += 1;
+        }
+    }
+    let all = bytes.len() as f64;
+    let share = |count: &u32| f64::from(*count) / all;
+    -counts.iter().filter(|it| **it > 0).map(share).map(|it| it * it.log2()).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_is_told_from_words() {
+        for text in [
+            "c2VjcmV0IGtleSBpcyBodW50ZXIyIQ==",
+            "736563726574206b65792069732068756e74657232",
+            "ONSWG4TFOQQGWZLZEBUXGIDIOVXHIZLSGI",
+            "x.eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.y",
+        ] {
+            assert_eq!(data_in(text, 40), Some(Data::Text), "{text}");
+        }
+        let random = "q83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4k";
+        assert_eq!(data_in(random, 40), Some(Data::Random));
+        assert_eq!(data_in(random, 64), None);
+        for text in [
+            "the-quick-brown-fox-jumps-over-the-lazy-dog-and-goes-home-again",
+            "getElementsByClassNameAndSomethingElseThatIsLongEnough",
+            "2024-11-15-what-we-learned-from-100-incidents-in-12-months",
+            "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            "123e4567-e89b-12d3-a456-426614174000",
+            "1111111111111111111111111111111111111111111111111111",
+            "internationalization-and-localization-of-documentation",
+            "",
+        ] {
+            assert_eq!(data_in(text, 40), None, "{text}");
+        }
+    }
+}
