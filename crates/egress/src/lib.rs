@@ -20,6 +20,7 @@ mod rules;
 mod slots;
 mod tls;
 mod tunnel;
+// mod web;
 
 pub use client::{AskError, Client};
 pub use dial::{DialError, Dialer, Dialled};

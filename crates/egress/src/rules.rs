@@ -1,6 +1,6 @@
 //! What one agent may reach of the public network.
 
-use scan::net::{Domains, Refused, Target};
+use scan::net::{self, Domains, Refused, Target};
 
 /// Ports at which something else than the web listens: the list of the Fetch standard, which browsers keep.
 #[rustfmt::skip]
@@ -29,6 +29,7 @@ impl Rules {
     /// The rule that refuses it.
     pub fn check(&self, target: &Target) -> Result<(), Refused> {
         let (host, port) = (target.host(), target.port());
+        net::blocked(host)?;
         if self.block.contains(host) {
             let reason = format!("`{host}` is blocked");
             return Err(Refused { rule: "egress-blocked", reason });

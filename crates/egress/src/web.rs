@@ -1,0 +1,103 @@
+//! The web for agents: pages and searches. Each takes a permit, asks within the rules, and gives back text
+//! that cannot pose as instructions.
+
+mod fetch;
+mod search;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
+use evidence::Journal;
+use monitor::{Output, Permit, Status};
+use scan::boundary::{Nonce, NONCE_BYTES};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::client::{Answer, Ask, AskError, Client};
+use crate::event::EgressEvent;
+
+pub use search::{Engine, SearchKey};
+
+/// Threads that carry bytes; who asks waits on a thread of its own.
+const THREADS: usize = 2;
+/// Randomness in the name of an exchange, in bytes.
+const CORRELATION_BYTES: usize = 8;
+
+/// Pages and searches.
+pub struct Web {
+    runtime: Runtime,
+    client: Client,
+    journal: Arc<Journal>,
+    engine: Option<Engine>,
+}
+
+impl Web {
+    /// Asks with `client`, records each hop in `journal`, searches with `engine` if there is one.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn new(client: Client, journal: Arc<Journal>, engine: Option<Engine>) -> io::Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("egress")
+            .enable_all()
+            .build()?;
+        Ok(Self { runtime, client, journal, engine })
+    }
+
+    /// Asks, and records every hop of it beside the decision that `permit` stands for.
+    /// `hops` counts them.
+    fn ask<E>(
+        &self,
+        permit: &Permit<E>,
+        ask: Ask<'_>,
+        hops: &mut usize,
+    ) -> Result<Answer, AskError> {
+        let (who, record) = (permit.who().clone(), permit.record());
+        let journal = Arc::clone(&self.journal);
+        // Durable with the outcome, which the gate records and waits for. If the disk fails, that does.
+        let mut see = |event: EgressEvent| {
+            *hops = hops.saturating_add(1);
+            let _ = journal.post(event.record(&who, record));
+        };
+        self.runtime.block_on(self.client.ask(ask, &mut see))
+    }
+}
+
+/// How long an exchange may take that somebody wants to wait `wanted` milliseconds for.
+fn total(wanted: Option<u64>, most: Duration) -> Duration {
+    wanted.map_or(most, |it| Duration::from_millis(it).min(most))
+}
+
+/// What the agent is told of an exchange that gave nothing. Nobody else's words are in a refusal before the
+/// first hop; later ones may name what a page led to.
+fn failed(error: &AskError, first_hop: bool) -> Output {
+    match error {
+        AskError::Refused(refused) if first_hop => {
+            Output::not_begun(format!("{} ({})", refused.reason, refused.rule))
+        }
+        AskError::Refused(refused) => Output {
+            status: Status::Failed,
+            ..Output::text(format!("{} ({})", refused.reason, refused.rule))
+        },
+        AskError::Failed(reason) => {
+            Output { status: Status::Failed, ..Output::text(reason.as_str()) }
+        }
+    }
+}
+
+fn random<const N: usize>() -> Result<[u8; N], Output> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map(|()| bytes)
+        .map_err(|error| Output::not_begun(format!("the system gives no randomness: {error}")))
+}
+
+fn nonce() -> Result<Nonce, Output> {
+    random::<NONCE_BYTES>().map(Nonce::new)
+}
+
+fn correlation() -> Result<String, Output> {
+    random::<CORRELATION_BYTES>().map(|it| HEXLOWER.encode(&it))
+}
