@@ -14,8 +14,8 @@ const NOT_THE_WEB: &[u16] = &[
 /// What one agent may reach. By default all of the public web but for who serves to carry data off.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    /// These domains and no others; all if nothing is said.
-    pub allow: Option<Domains>,
+    /// What stands on every one of these lists and nothing else; all if there is none.
+    pub allow: Vec<Domains>,
     /// Not these, whatever is allowed.
     pub block: Domains,
     /// These ports and no others; the web's if nothing is said.
@@ -34,10 +34,7 @@ impl Rules {
             let reason = format!("`{host}` is blocked");
             return Err(Refused { rule: "egress-blocked", reason });
         }
-        if self.allow.as_ref().is_some_and(|it| !it.contains(host)) {
-            let reason = format!("`{host}` is not on the list of allowed domains");
-            return Err(Refused { rule: "egress-unlisted", reason });
-        }
+        self.allow.iter().try_for_each(|it| it.permits(target))?;
         let open = match &self.ports {
             Some(ports) => ports.contains(&port),
             None => !NOT_THE_WEB.contains(&port),

@@ -4,15 +4,19 @@ use egress::Rules;
 use monitor::Admission;
 use scan::net::{DomainError, Domains};
 
-/// The rules for a session that was admitted by `admission`.
+/// The rules for a session that was admitted by `admission`: what the host's settings and the agent's
+/// manifest both allow.
 ///
 /// # Errors
-/// If the manifest names a domain that is none. Then there is no session: no list is no open list.
+/// If a domain is none. Then there is no session: no list is no open list.
 pub fn reach(admission: &Admission) -> Result<Rules, DomainError> {
-    let allowed = match admission {
-        Admission::OnePerson => None,
-        Admission::Layered { manifest, .. } => manifest.sandbox.allowed_domains.as_ref(),
+    let Admission::Layered { global, manifest, .. } = admission else {
+        return Ok(Rules::default());
     };
-    let allow = allowed.map(|it| Domains::parse(it)).transpose()?;
-    Ok(Rules { allow, ..Rules::default() })
+    let host = global.egress();
+    let lists = [&host.allowed_domains, &manifest.sandbox.allowed_domains];
+    let allow =
+        lists.into_iter().flatten().map(|it| Domains::parse(it)).collect::<Result<_, _>>()?;
+    let block = Domains::parse(host.blocked_domains.as_deref().unwrap_or_default())?;
+    Ok(Rules { allow, block, ports: host.ports.clone() })
 }

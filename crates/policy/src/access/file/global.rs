@@ -1,4 +1,4 @@
-//! The host's settings: `config.yaml`, with `tools` and `providers`.
+//! The host's settings: `config.yaml`, with `tools`, `providers` and `egress`.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use model::provider::{Provider, ProviderKind};
 use serde::{Deserialize, Deserializer};
 
 use super::FileError;
+use super::egress::Egress;
 use super::providers::Providers;
 use super::scalar::{Flag, Label};
 use super::server::web_address;
@@ -18,6 +19,7 @@ use crate::access::Domain;
 pub struct Global {
     tools: BTreeMap<Domain, GlobalTool>,
     providers: BTreeMap<ProviderKind, Provider>,
+    egress: Egress,
 }
 
 /// Settings of one domain.
@@ -47,11 +49,15 @@ impl Global {
     /// If anything in them is not understood.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let file: File = yaml::read(text, 1)?;
-        if file.tools.is_none() && file.providers.is_none() {
-            return Err(FileError::at(1, "it says nothing; there are `tools` and `providers`"));
+        if file.tools.is_none() && file.providers.is_none() && file.egress.is_none() {
+            let there = "it says nothing; there are `tools`, `providers` and `egress`";
+            return Err(FileError::at(1, there));
         }
-        let (tools, providers) = (file.tools.unwrap_or_default(), file.providers);
-        Ok(Self { tools: tools.0, providers: providers.unwrap_or_default().0 })
+        Ok(Self {
+            tools: file.tools.unwrap_or_default().0,
+            providers: file.providers.unwrap_or_default().0,
+            egress: file.egress.unwrap_or_default(),
+        })
     }
 
     /// The provider that is chosen for a kind, if one is.
@@ -63,6 +69,12 @@ impl Global {
     /// All providers that are chosen.
     pub fn providers(&self) -> impl Iterator<Item = Provider> {
         self.providers.values().copied()
+    }
+
+    /// What agents may reach.
+    #[must_use]
+    pub fn egress(&self) -> &Egress {
+        &self.egress
     }
 
     /// Is the domain on?
@@ -85,6 +97,8 @@ struct File {
     tools: Option<Tools>,
     #[serde(default, deserialize_with = "there")]
     providers: Option<Providers>,
+    #[serde(default, deserialize_with = "there")]
+    egress: Option<Egress>,
 }
 
 /// A section that is there counts as there, whatever is in it.

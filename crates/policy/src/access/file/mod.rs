@@ -1,6 +1,7 @@
 //! The files that people write: settings, manifests, users. Read strictly: whatever is not
 //! understood refuses the whole file, with the line, and nothing is ever assumed in its place.
 
+mod egress;
 mod error;
 mod front;
 mod global;
@@ -12,6 +13,7 @@ mod server;
 mod users;
 mod yaml;
 
+pub use egress::{Egress, Search, SearchEngine};
 pub use error::FileError;
 pub use global::{Global, GlobalTool, Peer};
 pub use manifest::{Access, Manifest, ToolFilter};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use scan::net::Domains;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
@@ -217,34 +218,19 @@ fn path<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
     })
 }
 
-fn hosts<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<String>>, D::Error> {
+pub(super) fn hosts<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<String>>, D::Error> {
     Set::<HostPattern>::deserialize(input).map(|it| Some(it.0.into_iter().map(|it| it.0).collect()))
 }
 
-/// A host, or `*.` and the end of hosts; in small letters.
+/// A host, or `*.` and the end of hosts.
 #[derive(Debug)]
 struct HostPattern(String);
 
 impl<'de> Deserialize<'de> for HostPattern {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        text(input, |it| {
-            let folded = it.to_ascii_lowercase();
-            let (name, labels_min) = match folded.strip_prefix("*.") {
-                // `*.com` would be half the world.
-                Some(rest) => (rest, 2),
-                None => (folded.as_str(), 1),
-            };
-            let labels: Vec<_> = name.split('.').collect();
-            let legal = |it: u8| it.is_ascii_alphanumeric() || it == b'-' || it == b'_';
-            let good =
-                |label: &&str| !label.is_empty() && label.len() <= 63 && label.bytes().all(legal);
-            if name.len() <= 253 && labels.len() >= labels_min && labels.iter().all(good) {
-                return Ok(Self(folded));
-            }
-            Err(format!(
-                "`{}` is no host; write `api.example.com` or `*.example.com`",
-                it.escape_debug()
-            ))
+        text(input, |it| match Domains::parse(&[it]) {
+            Ok(_) => Ok(Self(it.to_ascii_lowercase())),
+            Err(error) => Err(error.to_string().escape_debug().to_string()),
         })
     }
 }

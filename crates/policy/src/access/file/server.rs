@@ -1,8 +1,8 @@
 //! Tool servers that a manifest names.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use scan::net::Target;
 use serde::Deserialize;
 use serde::de::Deserializer;
 
@@ -90,56 +90,7 @@ pub(super) fn web_address<'de, D: Deserializer<'de>>(input: D) -> Result<String,
 }
 
 fn check_address(uri: &str) -> Result<(), String> {
-    let foul = |it: char| it.is_whitespace() || it.is_control() || it == '\\';
-    let rest = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"));
-    let rest =
-        rest.filter(|_| !uri.contains(foul)).ok_or("an address begins with https:// or http://")?;
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    if authority.is_empty() || authority.contains('@') {
-        return Err("an address has a host and no user name".to_owned());
-    }
-    let host = match authority.strip_prefix('[') {
-        Some(inner) => inner.split_once(']').map(|(host, _)| host).ok_or("a bracket is missing")?,
-        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
-    };
-    if leads_inside(host) {
-        return Err(format!(
-            "`{}` leads to this machine or the inner network",
-            host.escape_debug()
-        ));
-    }
-    Ok(())
-}
-
-fn leads_inside(host: &str) -> bool {
-    let host = host.trim_end_matches('.').to_ascii_lowercase();
-    match host.parse::<IpAddr>() {
-        Ok(IpAddr::V4(address)) => !is_public_v4(address),
-        Ok(IpAddr::V6(address)) => !is_public_v6(address),
-        Err(_) => {
-            // A last part that is a number makes many readers see an address: 0x7f.1, 2130706433.
-            let last = host.rsplit('.').next().unwrap_or_default();
-            let number = last.bytes().all(|it| it.is_ascii_digit()) || last.starts_with("0x");
-            let inner = ["localhost", "local", "internal", "localdomain"].contains(&last);
-            !host.is_ascii() || number || inner
-        }
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, c, _] = address.octets();
-    let special = matches!((a, b), (0 | 10 | 127 | 224.., _) | (100, 64..=127) | (169, 254))
-        || matches!((a, b), (172, 16..=31) | (192, 168) | (198, 18..=19))
-        || matches!((a, b, c), (192, 0, 0 | 2) | (192, 88, 99) | (198, 51, 100) | (203, 0, 113));
-    !special
-}
-
-/// Global unicast, and not one of the forms that carry an IPv4 address inside.
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [a, b, ..] = address.segments();
-    let documentation = a == 0x2001 && b == 0xdb8;
-    let carries_v4 = a == 0x2002 || (a == 0x2001 && b == 0);
-    (0x2000..=0x3fff).contains(&a) && !documentation && !carries_v4
+    Target::parse(uri).map(drop).map_err(|refused| refused.to_string())
 }
 
 #[cfg(test)]
