@@ -166,13 +166,16 @@ fn beside_addresses(text: &str) -> Vec<Thing> {
         }
     }
     let odd = text.split_whitespace().filter(|it| it.contains('@') && !has_atom(it));
-    found.extend(odd.filter_map(named).map(|it| Thing { kind: Some(Kind::Email), ..it }));
+    found.extend(odd.filter_map(named));
     found
 }
 
 /// The phrase as a whole.
 fn named(text: &str) -> Option<Thing> {
-    let count = words(&fold(text)).count();
     let key = phrase(text)?;
-    Some(Thing { kind: None, key, host: None, words: count, text: text.to_owned() })
+    // The host of an atom has a dot. `eve@intranet` is an address all the same; `@eve` is a name.
+    let address = text.split_whitespace().any(|it| it.contains('@') && !it.starts_with('@'));
+    let kind = address.then_some(Kind::Email);
+    let words = words(&fold(text)).count();
+    Some(Thing { kind, key, host: None, words, text: text.to_owned() })
 }
