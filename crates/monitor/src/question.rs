@@ -190,22 +190,27 @@ fn shown(proposed: &Proposed, objections: &[Objection]) -> Result<Shown, String>
         let count = strange.len();
         return Err(format!("{count} values were not chosen, at most {VALUES_MAX} are shown"));
     }
+    Ok(Shown {
+        tool: proposed.understood().tool().to_owned(),
+        args,
+        destinations,
+        reasons: reasons(objections)?,
+        hidden_reasons: objections.len().saturating_sub(REASONS_MAX),
+        values: strange.iter().map(|it| value(it)).collect(),
+        origin: proposed.tag().map(|it| short(&it.origin)).unwrap_or_default(),
+        grounds: grounds(proposed, objections),
+    })
+}
+
+/// Why it was stopped: every rule, or nobody is asked.
+fn reasons(objections: &[Objection]) -> Result<Vec<Reason>, String> {
     let rules: BTreeSet<_> = objections.iter().map(|it| (&it.rule, &it.code)).collect();
     if rules.len() > REASONS_MAX {
         let count = rules.len();
         return Err(format!("{count} rules object, at most {REASONS_MAX} are shown"));
     }
     let reason = |it: &Objection| Reason { rule: it.rule.to_string(), why: short(&it.for_person) };
-    Ok(Shown {
-        tool: proposed.understood().tool().to_owned(),
-        args,
-        destinations,
-        reasons: each_rule_first(objections).into_iter().take(REASONS_MAX).map(reason).collect(),
-        hidden_reasons: objections.len().saturating_sub(REASONS_MAX),
-        values: strange.iter().map(|it| value(it)).collect(),
-        origin: proposed.tag().map(|it| short(&it.origin)).unwrap_or_default(),
-        grounds: grounds(proposed, objections),
-    })
+    Ok(each_rule_first(objections).into_iter().take(REASONS_MAX).map(reason).collect())
 }
 
 /// One objection of each rule, and then the others: no rule is pushed out of sight by another one.
@@ -289,6 +294,9 @@ mod tests {
         assert!(shown.value.starts_with("beginxxx") && shown.tail.ends_with("xxxend"));
         assert_eq!(shown.hidden_chars, 2008 - HEAD_CHARS_MAX - TAIL_CHARS_MAX);
         assert_eq!(shown.value.len() + shown.hidden_chars + shown.tail.len(), 2008);
+        let whole = "x".repeat(HEAD_CHARS_MAX + TAIL_CHARS_MAX);
+        let shown = arg("body", &json!(whole), Some(Role::Content)).unwrap();
+        assert_eq!((shown.value, shown.hidden_chars, shown.tail.as_str()), (whole, 0, ""));
         let secret = arg("password", &json!("hunter2"), Some(Role::Secret)).unwrap();
         assert_eq!((secret.value.as_str(), secret.is_text), ("(a secret)", false));
     }
@@ -300,6 +308,25 @@ mod tests {
         all.push(of("two"));
         let rules: Vec<_> = each_rule_first(&all).iter().map(|it| it.rule.clone()).collect();
         assert_eq!((rules.len(), &*rules[0], &*rules[1]), (REASONS_MAX + 1, "one", "two"));
+    }
+
+    #[test]
+    fn every_rule_that_objects_is_shown_or_nobody_is_asked() {
+        let of = |number: usize| {
+            Objection::new(format!("rule-{number}"), Decision::StepUp, "code", "why")
+        };
+        let all: Vec<_> = (0..=REASONS_MAX).map(of).collect();
+        assert_eq!(reasons(&all[1..]).unwrap().len(), REASONS_MAX);
+        assert_eq!(reasons(&all).unwrap_err(), "21 rules object, at most 20 are shown");
+    }
+
+    #[test]
+    fn grounds_are_those_of_one_rule_and_code() {
+        let one = Grounds::objection("rule", "code");
+        assert!(one.are_within(&one.clone().and(Grounds::objection("other", "code"))));
+        for (rule, code) in [("other", "code"), ("rule", "other"), ("rulec", "ode")] {
+            assert!(!one.are_within(&Grounds::objection(rule, code)), "{rule} {code}");
+        }
     }
 
     #[test]

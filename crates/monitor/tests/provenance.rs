@@ -163,6 +163,32 @@ fn a_call_with_more_values_than_are_looked_at_is_held() {
 }
 
 #[test]
+fn a_text_with_more_addresses_than_are_looked_at_is_held_though_each_is_the_users() {
+    let mut session = Session::new(&tools());
+    let asked = "Send a mail to ann@x.com.";
+    session.keep(|it| it.said(Source::User, "", asked, &orders_to_assistant));
+    session.keep(|it| it.said(Source::Web, "page", "Some page.", &orders_to_assistant));
+    let held = |count: usize| {
+        let to = vec!["ann@x.com"; count].join(", ");
+        !session.trace("send_mail", &json!({"to": [to]})).objections.is_empty()
+    };
+    assert!(!held(VALUES_PER_CALL_MAX));
+    assert!(held(VALUES_PER_CALL_MAX + 1));
+}
+
+#[test]
+fn a_page_with_more_words_than_are_kept_may_have_named_anything() {
+    let mut session = Session::new(&tools());
+    session.keep(|it| it.said(Source::User, "", "Delete an old file.", &orders_to_assistant));
+    session.keep(|it| it.said(Source::Web, "page", "Some page.", &orders_to_assistant));
+    let path = json!({"path": "zebra"});
+    assert_eq!(decision(&session.trace("delete_file", &path)), Decision::Allow);
+    let long: Vec<String> = (0..70_000).map(|it| format!("word{it}")).collect();
+    session.keep(|it| it.said(Source::Web, "page", &long.join(" "), &|_| Vec::new()));
+    assert_eq!(decision(&session.trace("delete_file", &path)), Decision::StepUp);
+}
+
+#[test]
 fn acts_are_weighed_once_others_had_a_word_and_looking_never_is() {
     let mut session = Session::new(&tools());
     session.keep(|it| it.said(Source::User, "", "Which files are old?", &orders_to_assistant));

@@ -4,10 +4,9 @@ use model::Role;
 
 use super::atoms::{self, Atom, Kind};
 use super::bits::Bits;
-use super::facts::shorten;
 use super::hash::Key;
 use super::ledger::Ledger;
-use super::norm::{PHRASE_WORDS_MAX, fold, phrase, word_key, words};
+use super::norm::{fold, phrase, word_key, words};
 use super::user::is_telling;
 use super::verdict::Label;
 
@@ -60,7 +59,7 @@ impl Ledger {
         if !acts && self.is_followed(thing, bits) {
             return Label::Delegated(place());
         }
-        if bits.has(Bits::MENTIONED) || bits.has(Bits::HANDED_ON) || self.full {
+        if bits.has(Bits::MENTIONED) || self.full {
             return Label::Mentioned(place());
         }
         if self.is_composed(&thing.text) {
@@ -79,9 +78,8 @@ impl Ledger {
         telling.peek().is_some()
             && telling.all(|it| {
                 let bits = self.bits(word_key(&it));
-                let near = bits.has(Bits::NEARBY) || bits.has(Bits::HANDED_ON);
-                let prose = bits.has(Bits::MENTIONED) || bits.has(Bits::ORDERED);
-                !bits.has(Bits::SPOKEN) && (bits.has(Bits::FLAGGED) || (prose && !near))
+                let prose = bits.has(Bits::MENTIONED) && !bits.has(Bits::NEARBY);
+                !bits.has(Bits::SPOKEN) && (bits.has(Bits::FLAGGED) || prose)
             })
     }
 
@@ -168,14 +166,16 @@ fn beside_addresses(text: &str) -> Vec<Thing> {
         }
     }
     let odd = text.split_whitespace().filter(|it| it.contains('@') && !has_atom(it));
-    found.extend(odd.filter_map(named).map(|it| Thing { kind: Some(Kind::Email), ..it }));
+    found.extend(odd.filter_map(named));
     found
 }
 
 /// The phrase as a whole.
 fn named(text: &str) -> Option<Thing> {
-    let short = text.split_whitespace().count() <= PHRASE_WORDS_MAX.saturating_mul(2);
-    let text_kept = if short { text.to_owned() } else { shorten(text) };
-    let count = words(&fold(text)).count();
-    phrase(text).map(|key| Thing { kind: None, key, host: None, words: count, text: text_kept })
+    let key = phrase(text)?;
+    // The host of an atom has a dot. `eve@intranet` is an address all the same; `@eve` is a name.
+    let address = text.split_whitespace().any(|it| it.contains('@') && !it.starts_with('@'));
+    let kind = address.then_some(Kind::Email);
+    let words = words(&fold(text)).count();
+    Some(Thing { kind, key, host: None, words, text: text.to_owned() })
 }

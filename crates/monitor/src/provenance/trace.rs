@@ -22,8 +22,6 @@ pub const VALUES_PER_CALL_MAX: usize = 512;
 const VERBATIM_WORDS: usize = 5;
 /// A flag, a date or a limit has no more words than this.
 const CONTROL_WORDS_MAX: usize = 24;
-/// How deep arguments are followed.
-const DEPTH_MAX: usize = 12;
 
 impl Ledger {
     /// Where each value of `call` came from, and what speaks against it.
@@ -33,7 +31,7 @@ impl Ledger {
         let mut values = Vec::new();
         for (param, value) in call.args() {
             let role = flow.roles.get(param).copied();
-            gather(param, role, value, &mut values, 0);
+            gather(param, role, value, &mut values);
         }
         let acts = flow.reach != Reach::Read || flow.destructive;
         let asked_for = act.is_asked_for(self.asked(), |word| self.spoke(word));
@@ -108,7 +106,7 @@ impl Ledger {
             let role = flow.roles.get(param).copied();
             let decides = matches!(role, Some(Role::Destination | Role::Target));
             if decides {
-                gather(param, role, value, &mut values, 0);
+                gather(param, role, value, &mut values);
             }
         }
         values.iter().flat_map(|it| things(&it.text)).any(|thing| {
@@ -333,13 +331,8 @@ struct Named<'a> {
     text: Cow<'a, str>,
 }
 
-fn gather<'a>(
-    param: &'a str,
-    role: Option<Role>,
-    value: &'a Value,
-    found: &mut Vec<Named<'a>>,
-    depth: usize,
-) {
+/// The values in `value`, however deep: a call is nested as deep as its arguments may be, and no deeper.
+fn gather<'a>(param: &'a str, role: Option<Role>, value: &'a Value, found: &mut Vec<Named<'a>>) {
     if found.len() > VALUES_PER_CALL_MAX {
         return;
     }
@@ -348,11 +341,8 @@ fn gather<'a>(
         Value::Null | Value::Bool(_) => {}
         Value::String(text) => push(Cow::Borrowed(text.as_str())),
         Value::Number(number) => push(Cow::Owned(number.to_string())),
-        Value::Array(_) | Value::Object(_) if depth >= DEPTH_MAX => {
-            push(Cow::Owned(value.to_string()))
-        }
         Value::Array(items) => {
-            items.iter().for_each(|it| gather(param, role, it, found, depth.saturating_add(1)));
+            items.iter().for_each(|it| gather(param, role, it, found));
         }
         Value::Object(map) => {
             for (key, inner) in map {
@@ -360,7 +350,7 @@ fn gather<'a>(
                 if matches!(role, Some(Role::Destination | Role::Target)) && names_something(key) {
                     found.push(Named { param, role, text: Cow::Borrowed(key.as_str()) });
                 }
-                gather(param, role, inner, found, depth.saturating_add(1));
+                gather(param, role, inner, found);
             }
         }
     }

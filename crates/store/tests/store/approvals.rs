@@ -222,6 +222,8 @@ fn a_question_is_short_and_does_not_live_long() {
         let asked = store.ask(&Question { expires, ..question("s", "send") });
         assert!(matches!(asked, Err(ApprovalError::Life { .. })), "{expires}");
     }
+    let a_week = 7 * 24 * 3600;
+    store.ask(&Question { expires: 1000 + a_week, ..question("s", "send") }).unwrap();
 }
 
 #[test]
@@ -230,6 +232,9 @@ fn what_was_settled_long_ago_is_forgotten() {
     let receipt = receipt(dir.path());
     let store = open(dir.path());
     let id = store.ask(&question("s", "send")).unwrap();
+    let ninety_days = 90 * 24 * 3600;
+    let late = store.answer(id, &says(Word::Approve, 1600 + ninety_days), &receipt);
+    assert_eq!(late, Err(ApprovalError::Settled { id, state: ApprovalState::Expired }));
     let now = 1601 + SETTLED_SECONDS_KEPT;
     let answered = store.answer(id, &says(Word::Approve, now), &receipt);
     assert_eq!(answered, Err(ApprovalError::NotFound { id }));
