@@ -1,8 +1,10 @@
 //! The way out: `config.yaml`, the part under `egress`.
 
 use serde::Deserialize;
+use serde::de::{Deserializer, Error};
 
 use super::parts::hosts;
+use super::scalar::Number;
 use super::server::web_address;
 
 /// What all agents of the host may reach, and how they search.
@@ -16,7 +18,7 @@ pub struct Egress {
     #[serde(default, deserialize_with = "hosts")]
     pub blocked_domains: Option<Vec<String>>,
     /// These ports and no others; those of the web if nothing is said.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "ports")]
     pub ports: Option<Vec<u16>>,
     /// The search engine.
     #[serde(default)]
@@ -42,4 +44,15 @@ pub enum SearchEngine {
     Searxng,
     /// As Brave does, with a key.
     Brave,
+}
+
+fn ports<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<u16>>, D::Error> {
+    let port = |Number(number): Number| {
+        (1..=u16::MAX)
+            .contains(&(number as u16))
+            .then_some(number as u16)
+            .filter(|it| f64::from(*it) == number)
+            .ok_or_else(|| D::Error::custom(format!("`{number}` is no port")))
+    };
+    Vec::deserialize(input)?.into_iter().map(port).collect::<Result<_, _>>().map(Some)
 }
