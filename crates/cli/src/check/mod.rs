@@ -4,6 +4,7 @@ mod batch;
 mod ipc;
 pub(crate) mod lines;
 pub(crate) mod timing;
+mod url;
 
 use clap::Subcommand;
 
@@ -13,7 +14,7 @@ use crate::run::{Exit, Failure};
 
 /// Judge values without acting on them.
 ///
-/// Needs no state and no network. Values stand on the command line or come as JSON objects on
+/// Needs no state. Values stand on the command line or come as JSON objects on
 /// stdin, one per line; each gets one line, in order, with its `id`.
 ///
 /// Exit codes: 0 all values passed, 1 one did not. A batch from stdin exits 0 when all lines were
@@ -27,10 +28,12 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum Kind {
     Ipc(ipc::Args),
+    Url(url::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.kind {
         Kind::Ipc(args) => ipc::run(args),
+        Kind::Url(args) => url::run(args),
     }
 }

@@ -1,36 +1,11 @@
 //! Classes of hosts, by name: who serves to carry data off, who tunnels to somebody's machine.
 
+use std::net::IpAddr;
+
 use policy::{Target, Targets};
-use scan::is_invisible;
+use scan::{is_invisible, net};
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::addresses;
-
-/// Services that show anybody what was sent to them.
-const CARRIERS: &[&str] = &[
-    "burpcollaborator.net",
-    "canarytokens.com",
-    "dpaste.org",
-    "hastebin.com",
-    "hookbin.com",
-    "interact.sh",
-    "interactsh.com",
-    "paste.ee",
-    "pastebin.com",
-    "pipedream.net",
-    "requestbin.com",
-    "webhook.site",
-];
-/// Tunnels to somebody's own machine.
-const TUNNELS: &[&str] = &[
-    "loca.lt",
-    "ngrok-free.app",
-    "ngrok.app",
-    "ngrok.dev",
-    "ngrok.io",
-    "serveo.net",
-    "trycloudflare.com",
-];
 /// Names of this machine.
 const LOCAL: &[&str] = &["localhost", "localhost.localdomain", "ip6-localhost"];
 
@@ -40,19 +15,17 @@ const LOCAL: &[&str] = &["localhost", "localhost.localdomain", "ip6-localhost"];
 pub fn class_of_host(text: &str) -> Targets {
     let text = plain(text);
     let Some(place) = Place::of(&text) else { return Targets::NONE };
-    let is_under = |list: &[&str]| {
-        list.iter().any(|it| {
-            place.host.strip_suffix(it).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        })
-    };
     let mut found = Targets::NONE;
-    if is_under(CARRIERS) {
+    if net::is_carrier(place.host) {
         found = found.with(Target::BlockedDomain);
     }
-    if is_under(TUNNELS) {
+    if net::is_tunnel(place.host) {
         found = found.with(Target::TunnelDomain);
     }
-    if is_under(LOCAL) || place.is_private_address() {
+    let is_under = |it: &&str| {
+        place.host.strip_suffix(it).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    if LOCAL.iter().any(is_under) || place.is_private_address() {
         found = found.with(Target::PrivateAddress);
     }
     found
@@ -90,11 +63,14 @@ impl<'a> Place<'a> {
     /// A bare number may be anything. Four of them with dots are an address, and a private one is
     /// counted where it is used as one; that of a cloud's keeper of credentials everywhere.
     fn is_private_address(&self) -> bool {
-        match addresses::parse(self.host, self.has_scheme) {
-            Some(address) if self.is_used => addresses::is_private(address),
-            Some(address) => addresses::is_link_local(address),
-            None => false,
-        }
+        let host = self.host.split('%').next().unwrap_or(self.host);
+        let address = match host.parse::<IpAddr>() {
+            Ok(address) => Some(address),
+            Err(_) if self.has_scheme => net::address(host),
+            Err(_) => None,
+        };
+        let Some(Err(refused)) = address.map(net::vet) else { return false };
+        self.is_used || matches!(refused.rule, "net-v4-metadata" | "net-v4-link-local")
     }
 }
 
@@ -156,5 +132,57 @@ mod tests {
             assert!(!class_of_host(text).contains(Target::PrivateAddress), "{text}");
         }
         assert!(class_of_host("x.ngrok.io").contains(Target::TunnelDomain));
+    }
+
+    #[test]
+    fn inner_addresses_are_known_in_every_spelling() {
+        let private = |host: &str| {
+            class_of_host(&format!("http://{host}/x")).contains(Target::PrivateAddress)
+        };
+        for host in [
+            "127.0.1",
+            "2130706433",
+            "0x7f.1",
+            "0177.0.0.1",
+            "017700000001",
+            "172.31.255.255",
+            "0xa9fea9fe",
+            "100.64.0.1",
+            "0",
+            "0.0.0.0",
+            "198.18.0.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "[::]",
+            "[fe80::1%eth0]",
+            "[fd00::1]",
+            "[ff02::1]",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:a9fe:a9fe]",
+            "[64:ff9b::7f00:1]",
+            "[2002:7f00:1::]",
+            "[::127.0.0.1]",
+        ] {
+            assert!(private(host), "{host}");
+        }
+        for host in [
+            "172.32.0.1",
+            "192.169.0.1",
+            "100.128.0.1",
+            "198.20.0.1",
+            "[2606:4700::1111]",
+            "[::ffff:8.8.8.8]",
+            "256.1.1.1",
+            "1.2.3.4.5",
+            "127.0.0.1.example",
+            "127..1",
+            "4294967296",
+            "08.1",
+        ] {
+            assert!(!private(host), "{host}");
+        }
+        // Where credentials are kept, it need not be used to count.
+        assert!(class_of_host("[::ffff:169.254.169.254]").contains(Target::PrivateAddress));
+        assert!(!class_of_host("[::ffff:10.0.0.1]").contains(Target::PrivateAddress));
     }
 }

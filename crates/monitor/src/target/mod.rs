@@ -4,7 +4,6 @@
 //! Judged from the text of the arguments alone. Whether a path is a link, or where a name resolves to,
 //! is looked at where the effect happens.
 
-mod addresses;
 mod files;
 mod hosts;
 

@@ -21,7 +21,7 @@ pub use domains::{DomainError, Domains};
 pub use exfiltration::{Suspicion, exfiltration};
 pub use lists::{CARRIERS, TUNNELS, blocked, is_carrier, is_tunnel};
 pub use ranges::{Range, RangeKind, ranges, vet, vet_all};
-pub use spelling::address;
+pub use spelling::{address, seen_host};
 pub use target::{Host, Scheme, Target, URL_BYTES_MAX};
 
 /// Why an address is out of reach.
@@ -62,6 +62,7 @@ pub const RULES: &[(&str, &str)] = &[
     ("net-no-lookup", "a name that could not be looked up"),
     ("net-blocked-domain", "services that show anybody what was sent to them"),
     ("net-not-allowed", "not on the list of what is allowed"),
+    ("net-bad-list", "a list of what is allowed that cannot be read"),
     ("net-exfil-host", "pastes, drops and hooks that anybody can read"),
     ("net-exfil-tunnel", "tunnels to somebody's own machine"),
     ("net-exfil-query", "encoded data in the query"),

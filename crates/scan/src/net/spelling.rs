@@ -85,6 +85,15 @@ pub(super) fn plain_name(name: &str) -> Result<&str, Refused> {
     Ok(name)
 }
 
+/// The host that a browser would see in `text`, whether or not it is refused: in its normal form, in
+/// brackets if it is an IPv6 address, without a last dot.
+#[must_use]
+pub fn seen_host(text: &str) -> Option<String> {
+    let url = url::Url::parse(text.get(..URL_BYTES_MAX).unwrap_or(text)).ok()?;
+    let host = url.host_str().filter(|it| !it.is_empty())?;
+    Some(host.strip_suffix('.').unwrap_or(host).to_owned())
+}
+
 /// The address that `host` is, in every spelling that resolvers take: `127.1`, `0x7f000001` and
 /// `2130706433` are all 127.0.0.1. Without brackets; a zone behind `%` does not matter.
 #[must_use]

@@ -1,0 +1,180 @@
+//! `lazaret check url`.
+
+use std::net::IpAddr;
+
+use scan::net::{self, Domains, Host, Refused, Suspicion, Target};
+use serde_json::{Map, Value, json};
+
+use super::batch::{self, Answer};
+use crate::run::{Exit, Failure};
+
+/// Judge URLs as the way out does, without going there.
+///
+/// A request on stdin has `url`, and may have `resolve`, a map of hosts to lists of addresses that is
+/// used instead of DNS, and `allow`, a list of domains outside which all is denied. An answer has
+/// `decision` (`allow`, `step_up` or `deny`), `rule`, `reason`, `host` and `addrs`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    batch: batch::Options,
+    /// Ask no DNS: a name that is not in `resolve` counts as one with a public address.
+    #[arg(long)]
+    offline: bool,
+    /// A domain that is allowed; all others are denied. For requests without `allow`, too.
+    #[arg(long, value_name = "DOMAIN")]
+    allow: Option<Vec<String>>,
+    /// URLs; without any, requests are read from stdin.
+    #[arg(value_name = "URL")]
+    urls: Vec<String>,
+}
+
+/// Asks DNS for the addresses of a name.
+type Resolver = fn(&str) -> Result<Vec<IpAddr>, Refused>;
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let allowed = args.allow.as_deref().map(domains).transpose().map_err(Failure::usage)?;
+    let allowed = allowed.as_ref();
+    let dns = (!args.offline).then_some(no_dns as Resolver);
+    if args.urls.is_empty() {
+        return batch::from_stdin(args.batch, |fields| request(fields, allowed, dns));
+    }
+    let values = args.urls.iter().map(String::as_str);
+    let names = Names { known: Vec::new(), dns };
+    Ok(batch::from_arguments(args.batch, values, |url| judge(url, allowed, &names)))
+}
+
+fn domains(patterns: &[impl AsRef<str>]) -> Result<Domains, String> {
+    Domains::parse(patterns).map_err(|error| format!("allow: {error}"))
+}
+
+/// This program has no resolver, and what is not known is not allowed.
+fn no_dns(name: &str) -> Result<Vec<IpAddr>, Refused> {
+    let reason = format!("could not look up `{name}`; `resolve` or `--offline` would do without");
+    Err(Refused { rule: "net-no-lookup", reason })
+}
+
+/// Where the addresses of names come from.
+struct Names<'a> {
+    known: Vec<(String, Vec<&'a str>)>,
+    dns: Option<Resolver>,
+}
+
+impl Names<'_> {
+    /// `None`: nobody was asked. What is known is used in any case, and DNS only if it `may_ask`.
+    fn addresses(&self, name: &str, may_ask: bool) -> Result<Option<Vec<IpAddr>>, Refused> {
+        if let Some((_, answers)) = self.known.iter().find(|it| it.0 == name) {
+            return answers.iter().map(|it| address(it)).collect::<Result<_, _>>().map(Some);
+        }
+        self.dns.filter(|_| may_ask).map(|ask| ask(name)).transpose()
+    }
+}
+
+/// As a resolver gives it; a zone does not matter.
+fn address(text: &str) -> Result<IpAddr, Refused> {
+    let bare = text.split('%').next().unwrap_or(text);
+    let reason = || format!("`{text}` is no address");
+    bare.parse().map_err(|_| Refused { rule: "net-bad-address", reason: reason() })
+}
+
+fn request(
+    fields: &Map<String, Value>,
+    allowed: Option<&Domains>,
+    dns: Option<Resolver>,
+) -> Result<Answer, String> {
+    let url = match fields.get("url") {
+        Some(Value::String(url)) => url,
+        Some(_) => return Err("`url` must be a string".to_owned()),
+        None => return Err("`url` is missing".to_owned()),
+    };
+    let own = match fields.get("allow") {
+        Some(Value::Null) | None => None,
+        Some(list) => Some(domains(&strings(list).ok_or("`allow` must be a list of strings")?)),
+    };
+    let known = match fields.get("resolve") {
+        Some(Value::Object(map)) => resolve_map(map).ok_or(RESOLVE)?,
+        Some(Value::Null) | None => Vec::new(),
+        Some(_) => return Err(RESOLVE.to_owned()),
+    };
+    match own.transpose() {
+        Ok(own) => Ok(judge(url, own.as_ref().or(allowed), &Names { known, dns })),
+        // A list that cannot be read allows nothing.
+        Err(error) => {
+            let refused = Refused { rule: "net-bad-list", reason: error.clone() };
+            let mut answer = told(url, &Decision::Deny(refused), &[]);
+            answer.fields.push(("error", error.into()));
+            Ok(answer)
+        }
+    }
+}
+
+const RESOLVE: &str = "`resolve` must map hosts to lists of addresses";
+
+/// Hosts in the form in which they are compared, with their answers.
+fn resolve_map(map: &Map<String, Value>) -> Option<Vec<(String, Vec<&str>)>> {
+    let plain = |host: &str| net::seen_host(&format!("http://{host}/"));
+    map.iter()
+        .map(|(host, answers)| Some((plain(host).unwrap_or(host.clone()), strings(answers)?)))
+        .collect()
+}
+
+fn strings(value: &Value) -> Option<Vec<&str>> {
+    value.as_array()?.iter().map(Value::as_str).collect()
+}
+
+enum Decision {
+    Allow,
+    StepUp(Suspicion),
+    Deny(Refused),
+}
+
+fn judge(url: &str, allowed: Option<&Domains>, names: &Names<'_>) -> Answer {
+    let mut addrs = Vec::new();
+    let decision = decide(url, allowed, names, &mut addrs).unwrap_or_else(Decision::Deny);
+    told(url, &decision, &addrs)
+}
+
+/// From what costs nothing to what asks somebody.
+fn decide(
+    url: &str,
+    allowed: Option<&Domains>,
+    names: &Names<'_>,
+    addrs: &mut Vec<IpAddr>,
+) -> Result<Decision, Refused> {
+    let target = Target::parse(url)?;
+    net::blocked(target.host())?;
+    allowed.map_or(Ok(()), |it| it.permits(&target))?;
+    // Whoever put a host on the list has answered the question.
+    let suspicion = net::exfiltration(&target).into_iter().next().filter(|_| allowed.is_none());
+    match target.host() {
+        Host::Address(address) => addrs.push(*address),
+        // To look a name up that carries data is to send it.
+        Host::Name(name) => {
+            if let Some(found) = names.addresses(name, suspicion.is_none())? {
+                *addrs = found;
+                net::vet_all(addrs)?;
+            }
+        }
+    }
+    Ok(suspicion.map_or(Decision::Allow, Decision::StepUp))
+}
+
+fn told(url: &str, decision: &Decision, addrs: &[IpAddr]) -> Answer {
+    let (word, why) = match decision {
+        Decision::Allow => ("allow", None),
+        Decision::StepUp(found) => ("step_up", Some((found.rule, found.reason.as_str()))),
+        Decision::Deny(refused) => ("deny", Some((refused.rule, refused.reason.as_str()))),
+    };
+    let host = net::seen_host(url);
+    let text = match why {
+        None => format!("allow     {}", host.as_deref().unwrap_or_default()),
+        Some((rule, reason)) => format!("{word:8}  {rule}: {reason}"),
+    };
+    let fields = [
+        ("decision", json!(word)),
+        ("rule", json!(why.map(|it| it.0))),
+        ("reason", json!(why.map(|it| it.1))),
+        ("host", json!(host)),
+        ("addrs", json!(addrs.iter().map(ToString::to_string).collect::<Vec<_>>())),
+    ];
+    Answer { passed: matches!(decision, Decision::Allow), fields: Vec::from(fields), text }
+}

@@ -1,0 +1,117 @@
+//! `lazaret check url`: output, messages and exit codes.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "test helpers; `allow-unwrap-in-tests` covers only `#[test]` functions"
+)]
+
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+const CARRIES: &str = "https://a.example/?d=QUtJQUlPU0ZPRE5ON0VYQU1QTEU";
+
+fn run(args: &[&str], stdin: &str) -> Output {
+    let mut command = Command::cargo_bin("lazaret").unwrap();
+    // No state is needed, and none may be looked for.
+    command.env_remove("LAZARET_HOME").env("HOME", "/nonexistent");
+    command.args(["check", "url"]).args(args).write_stdin(stdin).output().unwrap()
+}
+
+/// The answer to one request, in which `--offline` is not said.
+fn answer(request: &Value) -> Value {
+    let output = run(&["--json"], &request.to_string());
+    assert_eq!(output.status.code(), Some(0));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_public_url_exits_0_and_any_other_1() {
+    let good = run(&["--json", "https://8.8.8.8/"], "");
+    assert_eq!(good.status.code(), Some(0));
+    let expected = json!({
+        "id": null, "decision": "allow", "rule": null, "reason": null, "host": "8.8.8.8", "addrs": ["8.8.8.8"],
+    });
+    assert_eq!(serde_json::from_slice::<Value>(&good.stdout).unwrap(), expected);
+
+    let bad = run(&["--offline", "https://example.org/", "http://0x7f.1/", CARRIES], "");
+    assert_eq!(bad.status.code(), Some(1));
+    let text = String::from_utf8(bad.stdout).unwrap();
+    let expected = "allow     example.org\n\
+        deny      net-v4-loopback: `127.0.0.1` is not a public address: this machine, RFC 1122\n\
+        step_up   net-exfil-query: a value in the query is text that was encoded\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_name_is_what_resolve_says_and_nothing_without_it() {
+    let of = |addresses: Value| {
+        let resolve = json!({"A.Example.": addresses});
+        let found = answer(&json!({"id": 7, "url": "https://a.example/", "resolve": resolve}));
+        assert_eq!(found["id"], 7);
+        (found["decision"].clone(), found["rule"].clone(), found["addrs"].clone())
+    };
+    assert_eq!(of(json!(["1.1.1.1"])), (json!("allow"), Value::Null, json!(["1.1.1.1"])));
+    let mixed = json!(["1.1.1.1", "10.0.0.1"]);
+    assert_eq!(of(mixed.clone()), (json!("deny"), json!("net-v4-private"), mixed));
+    assert_eq!(of(json!([])), (json!("deny"), json!("net-no-address"), json!([])));
+    assert_eq!(of(json!(["x"])), (json!("deny"), json!("net-bad-address"), json!([])));
+    assert_eq!(of(json!(["fe80::1%eth0"])).1, json!("net-v6-link-local"));
+
+    // The name is in no map: nobody knows its addresses. One that carries data is not even asked about.
+    assert_eq!(answer(&json!({"url": "https://b.invalid/"}))["decision"], "deny");
+    assert_eq!(answer(&json!({"url": CARRIES}))["decision"], "step_up");
+    let inside = json!({"url": CARRIES, "resolve": {"a.example": ["10.0.0.1"]}});
+    assert_eq!(answer(&inside)["decision"], "deny");
+}
+
+#[test]
+fn a_list_allows_what_is_on_it_and_lifts_nothing_else() {
+    let of = |url: &str, allow: &[&str]| {
+        let request = json!({"url": url, "allow": allow, "resolve": {"a.example": ["1.1.1.1"]}});
+        let found = answer(&request);
+        (found["decision"].clone(), found["rule"].clone())
+    };
+    let denied = |rule: &str| (json!("deny"), json!(rule));
+    assert_eq!(of("https://a.example/", &["a.example"]).0, "allow");
+    assert_eq!(of(CARRIES, &["a.example"]).0, "allow");
+    assert_eq!(of("https://a.example/", &[]), denied("net-not-allowed"));
+    assert_eq!(of("http://a.example/", &["a.example"]), denied("net-not-allowed"));
+    assert_eq!(of("https://webhook.site/", &["webhook.site"]), denied("net-blocked-domain"));
+    let metadata = "metadata.google.internal";
+    assert_eq!(of(&format!("http://{metadata}/"), &[metadata]), denied("net-name-metadata"));
+    assert_eq!(of("http://169.254.169.254/", &["169.254.169.254"]), denied("net-v4-metadata"));
+    assert_eq!(of("https://a.example/", &["*.com"]), denied("net-bad-list"));
+
+    let usage = run(&["--allow", "*.co.uk", "https://a.example/"], "");
+    assert_eq!(usage.status.code(), Some(2));
+    let said = String::from_utf8(usage.stderr).unwrap();
+    assert!(said.contains("`*.co.uk` is wider than anybody can mean"), "{said}");
+}
+
+#[test]
+fn the_host_is_the_one_that_a_browser_sees() {
+    for (url, host) in [
+        ("http://①②⑦.0.0.1/", json!("127.0.0.1")),
+        ("http://a@b.example./", json!("b.example")),
+        ("http://[::ffff:127.0.0.1]/", json!("[::ffff:7f00:1]")),
+        ("nothing", Value::Null),
+    ] {
+        let found = answer(&json!({"url": url}));
+        assert_eq!((&found["decision"], &found["host"]), (&json!("deny"), &host), "{url}");
+    }
+}
+
+#[test]
+fn what_is_no_request_is_said_and_the_batch_goes_on() {
+    let lines = "{\"id\":1}\n[]\n{\"id\":2,\"url\":\"http://10.0.0.1/\",\"resolve\":[]}\n\
+        {\"id\":3,\"url\":\"http://10.0.0.1/\",\"allow\":[1]}\n{\"id\":4,\"url\":\"http://10.0.0.1/\"}\n";
+    let output = run(&["--json"], lines);
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(rows.len(), 5);
+    assert!(rows[..4].iter().all(|it| it["error"].is_string()), "{text}");
+    assert_eq!((&rows[4]["id"], &rows[4]["decision"]), (&json!(4), &json!("deny")));
+}
