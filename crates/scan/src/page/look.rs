@@ -245,4 +245,4 @@ impl Style {
 }
 
 /// How often selectors may be held against elements.
-const STEPS_MAX: usize = 50_000_000;
+const STEPS_MAX: usize = 10_000_000;

@@ -32,12 +32,11 @@ pub(super) fn parse(html: &str) -> (Tree, bool) {
         queue.push_back(StrTendril::from(piece));
         // A script or a word about the encoding: neither is heeded, and the rest is read.
         while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
-        // As long as no token comes out, the piece may be the inside of one tag, where every new
+        // As long as no token comes out, the pieces may be the inside of one tag, where every new
         // attribute is compared with all before it.
         let separators = piece.bytes().filter(|it| b" \t\n\x0c\r/\"'".contains(it)).count();
-        quiet = if gate.tokens.get() == before { quiet } else { 0 };
-        effort = effort.saturating_add(separators.saturating_mul(quiet + separators));
-        quiet += separators;
+        effort = effort.saturating_add(separators.saturating_mul(quiet));
+        quiet = if gate.tokens.get() == before { quiet + separators } else { separators };
         if gate.full.get() || effort > EFFORT_MAX {
             return (gate.inner.sink.take(), true);
         }
@@ -46,15 +45,12 @@ pub(super) fn parse(html: &str) -> (Tree, bool) {
     (gate.inner.sink.take(), gate.full.get())
 }
 
-/// Cut before each `<`, and long ones in parts: what is compared stays within one piece or is counted.
+/// In parts so short that what is compared within one does not matter.
 fn pieces(html: &str) -> impl Iterator<Item = &str> {
     let mut rest = html;
     std::iter::from_fn(move || {
-        let mut end = rest.len().min(PIECE_BYTES);
-        if let Some(at) = memchr::memchr(b'<', rest.as_bytes().get(1..end).unwrap_or_default()) {
-            end = at + 1;
-        }
-        let end = (end..=rest.len()).find(|it| rest.is_char_boundary(*it))?;
+        let least = rest.len().min(PIECE_BYTES);
+        let end = (least..=rest.len()).find(|it| rest.is_char_boundary(*it))?;
         let (piece, after) = rest.split_at_checked(end)?;
         rest = after;
         (!piece.is_empty()).then_some(piece)
@@ -117,6 +113,6 @@ const LOOK_TOKENS: usize = 64;
 /// Nodes and attributes of a page.
 pub(super) const WORK_MAX: usize = 1_000_000;
 /// What goes to the parser at once, in bytes.
-const PIECE_BYTES: usize = 4096;
+const PIECE_BYTES: usize = 1024;
 /// Comparisons of attributes with attributes.
 const EFFORT_MAX: usize = 1_000_000_000;

@@ -36,6 +36,8 @@ pub(super) struct Writer {
     pub(super) flat: usize,
     pub(super) preformatted: usize,
     pub(super) cut: bool,
+    /// Ends of lines in preformatted text that nothing followed yet.
+    lines: usize,
     behind_unseen: bool,
 }
 
@@ -49,7 +51,7 @@ impl Writer {
     pub(super) fn text(&mut self, text: &str, report: &mut Report) {
         for one in text.chars() {
             if self.preformatted > 0 && one == '\n' && self.flat == 0 {
-                self.break_line();
+                self.lines += 1;
             } else if one.is_whitespace() && (self.preformatted == 0 || one == '\n') {
                 self.gap(Gap::Space);
             } else if is_unseen(one) {
@@ -103,6 +105,7 @@ impl Writer {
 
     /// A line of its own, such as the fence of a block of code.
     pub(super) fn line(&mut self, text: &str) {
+        self.lines = 0;
         self.gap(Gap::Line);
         text.chars().for_each(|it| self.push(it));
         self.gap(Gap::Line);
@@ -127,19 +130,9 @@ impl Writer {
         self.out.push(one);
     }
 
-    /// The end of a line in preformatted text; blank lines count there.
-    fn break_line(&mut self) {
-        if self.gap > Gap::None || self.out.is_empty() {
-            // Breaks before the block come together with its own first one.
-            self.gap(Gap::Line);
-        } else if !self.full() {
-            self.out.push('\n');
-            self.begin_line();
-        }
-    }
-
     fn flush(&mut self) {
         let gap = std::mem::take(&mut self.gap);
+        let lines = std::mem::take(&mut self.lines);
         let begins = self.out.is_empty();
         if begins || gap > Gap::Space {
             self.out.truncate(self.out.trim_end_matches(' ').len());
@@ -148,6 +141,10 @@ impl Writer {
                 Gap::Paragraph => "\n\n",
                 Gap::Line | Gap::Space | Gap::None => "\n",
             });
+            self.begin_line();
+        }
+        for _ in usize::from(gap > Gap::Space || begins)..lines.min(LINES_MAX) {
+            self.out.push('\n');
             self.begin_line();
         }
         let cells = std::mem::take(&mut self.cells);
@@ -178,3 +175,5 @@ impl Writer {
 const PREFIXES_MAX: usize = 16;
 /// Empty cells of a table in a row that are shown.
 const CELLS_MAX: usize = 32;
+/// Blank lines of preformatted text in a row that are shown.
+const LINES_MAX: usize = 64;
