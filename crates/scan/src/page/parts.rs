@@ -1,0 +1,116 @@
+//! The parts of a page: which elements break lines, which are not shown, where styles and addresses stand.
+
+use url::Url;
+
+use super::dropped::DropKind;
+use super::sheet::{Sheet, media};
+use super::tree::{DOCUMENT, Element, Id, Tree};
+
+/// The style sheets that stand in the page.
+pub(super) fn sheet_of(tree: &Tree) -> Sheet {
+    let mut sheet = Sheet::default();
+    for (id, element) in tree.elements() {
+        match &*element.name.local {
+            "style" if applies(element) && is_shown(tree, id) => sheet.add(&tree.text_of(id)),
+            "link" => {
+                let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
+                sheet.unseen_backgrounds |= rel.contains("stylesheet");
+            }
+            _ => {}
+        }
+    }
+    sheet
+}
+
+fn applies(style: &Element) -> bool {
+    let kind = style.attribute("type").unwrap_or_default().trim().to_ascii_lowercase();
+    let queries = style.attribute("media").unwrap_or_default().trim().to_ascii_lowercase();
+    (kind.is_empty() || kind == "text/css") && (queries.is_empty() || media(&queries))
+}
+
+/// Does it stand in the document, and not in a template?
+fn is_shown(tree: &Tree, id: Id) -> bool {
+    let mut at = id;
+    while let Some(parent) = tree.parent(at) {
+        at = parent;
+    }
+    at == DOCUMENT
+}
+
+/// What links are relative to: the first `<base href>`, as far as it leads to the web.
+pub(super) fn base_of(tree: &Tree, base: Option<&Url>) -> Option<Url> {
+    let href = tree.elements().find_map(|(_, element)| match &*element.name.local {
+        "base" if element.is_html() => element.attribute("href"),
+        _ => None,
+    });
+    let own = href.filter(|it| it.len() <= super::LINK_BYTES_MAX).and_then(|it| match base {
+        Some(base) => base.join(it).ok(),
+        None => Url::parse(it).ok(),
+    });
+    own.filter(|it| matches!(it.scheme(), "http" | "https")).or_else(|| base.cloned())
+}
+
+/// Elements that are not shown as text, whatever they look like.
+pub(super) fn dropped_kind(element: &Element) -> Option<DropKind> {
+    if element.is_svg() {
+        return Some(DropKind::Svg);
+    }
+    let is = |name, value: &str| {
+        element.attribute(name).is_some_and(|it| it.trim().eq_ignore_ascii_case(value))
+    };
+    let is_dot = |name| {
+        let size = element
+            .attribute(name)
+            .and_then(|it| it.trim().trim_end_matches("px").parse::<f64>().ok());
+        size.is_some_and(|it| it <= 1.0)
+    };
+    match &*element.name.local {
+        "script" => Some(DropKind::Script),
+        "style" => Some(DropKind::Style),
+        "noscript" => Some(DropKind::Noscript),
+        "template" => Some(DropKind::Template),
+        "iframe" | "frame" | "noframes" => Some(DropKind::Frame),
+        "object" | "embed" | "applet" | "noembed" | "canvas" | "video" | "audio" => {
+            Some(DropKind::Object)
+        }
+        "input" if is("type", "hidden") => Some(DropKind::HiddenInput),
+        "img" if is_dot("width") || is_dot("height") => Some(DropKind::ZeroSize),
+        "datalist" | "rp" | "annotation" | "annotation-xml" => Some(DropKind::DisplayNone),
+        "dialog" if element.attribute("open").is_none() => Some(DropKind::DisplayNone),
+        _ => None,
+    }
+}
+
+pub(super) fn is_title(element: &Element) -> bool {
+    element.is_html() && &*element.name.local == "title"
+}
+
+/// Elements with a blank line before and after them.
+pub(super) const PARAGRAPHS: &[&str] = &[
+    "p", "article", "section", "main", "header", "footer", "nav", "aside", "figure", "form",
+    "fieldset", "dl", "details", "address", "hgroup", "search",
+];
+
+/// Elements that begin a line and end it.
+pub(super) const LINES: &[&str] = &[
+    "div",
+    "dt",
+    "dd",
+    "summary",
+    "figcaption",
+    "caption",
+    "legend",
+    "option",
+    "optgroup",
+    "select",
+    "textarea",
+    "center",
+    "body",
+    "html",
+    "thead",
+    "tbody",
+    "tfoot",
+    "frameset",
+    "dialog",
+    "button",
+];
