@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use aegx::verify::printable;
 use aegx::{Principal, RecordType};
+use egress::Rules;
 use evidence::{Durability, NewRecord, SystemClock};
 use host::HostExecutor;
 use host::control::{self, Control};
@@ -95,12 +96,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let gate = setup::open(&home, Durability::Synced, policy, Catalogue::default())?;
     let control = bind_control(&home)?;
     let approver = if control.is_some() { Approver::Reachable } else { Approver::Absent };
-    let outcome = open_session(&gate, &who, &home, args.profile, approver).and_then(|()| {
+    let outcome = open_session(&gate, &who, &home, args.profile, approver).and_then(|rules| {
         let visit = Visit::begin(args.workspace.as_deref(), &gate, &who, &home);
         let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
         let served = visit.and_then(|visit| {
             let door = Control::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
-            let work = || serve(&gate, &who, &home, args, stop);
+            let work = || serve(&gate, &who, &home, args, stop, rules);
             let served = match &control {
                 Some(socket) => door.beside(socket, work).map_err(Failure::unable).flatten(),
                 None => work(),
@@ -122,11 +123,15 @@ fn open_session(
     home: &Path,
     profile: Profile,
     approver: Approver,
-) -> Result<(), Failure> {
+) -> Result<Rules, Failure> {
     let providers = host::providers(home);
     let admission = providers.and_then(|_| host::admission(home, who, &[])).map_err(|error| {
         refused(gate, who, &error.to_string());
         if error.is_refusal() { Failure::refused(error) } else { Failure::usage(error) }
+    })?;
+    let rules = host::reach(&admission).map_err(|error| {
+        refused(gate, who, &error.to_string());
+        Failure::usage(error)
     })?;
     let opening = Opening {
         who: who.clone(),
@@ -137,7 +142,7 @@ fn open_session(
         approver,
         tools: Vec::new(),
     };
-    gate.monitor.open_session(opening).map_err(|error| {
+    gate.monitor.open_session(opening).map(|()| rules).map_err(|error| {
         refused(gate, who, &error.to_string());
         not_opened(error)
     })
@@ -157,9 +162,19 @@ fn bind_control(home: &Path) -> Result<Option<Socket>, Failure> {
     }
 }
 
-fn serve(gate: &Gate, who: &Caller, home: &Path, args: &Args, stop: Stop) -> Result<(), Failure> {
+fn serve(
+    gate: &Gate,
+    who: &Caller,
+    home: &Path,
+    args: &Args,
+    stop: Stop,
+    rules: Rules,
+) -> Result<(), Failure> {
     let memory = Arc::clone(&gate.store) as Arc<dyn Memory>;
-    let executor = HostExecutor::new(memory, args.home.journal()?, Arc::new(SystemClock));
+    let mut executor = HostExecutor::new(memory, args.home.journal()?, Arc::new(SystemClock));
+    if let Some(web) = host::web(home, Arc::clone(&gate.journal)).map_err(Failure::usage)? {
+        executor = executor.with_web(web, rules);
+    }
     let door = Door::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal), executor);
     if args.stdio {
         return serve_stdio(&door, who, stop);

@@ -1,7 +1,6 @@
 //! A body, read within bounds, however it is packed.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use http_body_util::BodyExt;
@@ -162,12 +161,4 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
-}
-
-/// How many bytes a second a trickle must bring is not asked; the whole exchange has an end.
-pub(crate) const fn no_longer_than(wanted: Option<Duration>, most: Duration) -> Duration {
-    match wanted {
-        Some(wanted) if wanted.as_millis() < most.as_millis() => wanted,
-        Some(_) | None => most,
-    }
 }

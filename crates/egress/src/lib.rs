@@ -20,7 +20,7 @@ mod rules;
 mod slots;
 mod tls;
 mod tunnel;
-// mod web;
+mod web;
 
 pub use client::{AskError, Client};
 pub use dial::{DialError, Dialer, Dialled};
@@ -30,3 +30,4 @@ pub use resolve::{Looking, Resolve, SystemResolver};
 pub use rules::Rules;
 pub use tls::{Trust, TrustError};
 pub use tunnel::{METHOD, Passed, URL, Ways};
+pub use web::{Engine, SearchKey, Web};

@@ -11,7 +11,7 @@ use std::time::Duration;
 use data_encoding::HEXLOWER;
 use evidence::Journal;
 use monitor::{Output, Permit, Status};
-use scan::boundary::{Nonce, NONCE_BYTES};
+use scan::boundary::Nonce;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::client::{Answer, Ask, AskError, Client};
@@ -95,7 +95,7 @@ fn random<const N: usize>() -> Result<[u8; N], Output> {
 }
 
 fn nonce() -> Result<Nonce, Output> {
-    random::<NONCE_BYTES>().map(Nonce::new)
+    random().map(Nonce::new)
 }
 
 fn correlation() -> Result<String, Output> {

@@ -124,18 +124,26 @@ pub fn admission(
     })
 }
 
+/// The settings in the state directory `home`, if there are any.
+///
+/// # Errors
+/// If they are not understood.
+pub fn settings(home: &Path) -> Result<Option<Global>, AdmissionError> {
+    let path = home.join(SETTINGS);
+    match first_there(std::slice::from_ref(&path))? {
+        Some(_) => Global::parse(&text(&path, &path)?).map(Some).map_err(|it| wrong(&path, it)),
+        None => Ok(None),
+    }
+}
+
 /// Which providers the settings in the state directory `home` choose; without settings, what there is.
 ///
 /// # Errors
 /// If they are not understood, or choose what this version does not have.
 pub fn providers(home: &Path) -> Result<Providers, AdmissionError> {
-    let path = home.join(SETTINGS);
-    let settings = match first_there(std::slice::from_ref(&path))? {
-        Some(_) => Some(Global::parse(&text(&path, &path)?).map_err(|it| wrong(&path, it))?),
-        None => None,
-    };
-    Providers::choose(settings.as_ref())
-        .map_err(|error| AdmissionError::Provider { path: shown(&path), error })
+    let path = shown(&home.join(SETTINGS));
+    Providers::choose(settings(home)?.as_ref())
+        .map_err(|error| AdmissionError::Provider { path, error })
 }
 
 /// The first that is there, whatever it is.

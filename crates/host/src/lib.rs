@@ -11,9 +11,11 @@ mod executor;
 pub mod ipc;
 mod providers;
 mod reach;
+mod web;
 pub mod workspace;
 
-pub use admission::{AdmissionError, admission, providers};
+pub use admission::{AdmissionError, admission, providers, settings};
 pub use executor::{AUDIT_RESULTS_DEFAULT, HostExecutor};
 pub use providers::{NotBuilt, Providers, is_built};
 pub use reach::reach;
+pub use web::{WebError, web};

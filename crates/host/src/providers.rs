@@ -69,14 +69,18 @@ const DEFAULT: &[Provider] = &[
 /// Is it in this version?
 #[must_use]
 pub fn is_built(provider: Provider) -> bool {
-    // Every one that there is, is somebody's default today.
-    DEFAULT.contains(&provider)
+    DEFAULT.contains(&provider) || BESIDE.contains(&provider)
 }
 
+/// What is there and has to be chosen: it reaches out.
+const BESIDE: &[Provider] = &[Provider::Web(Web::Fetch), Provider::Web(Web::Search)];
+
 fn instead(kind: ProviderKind) -> String {
-    match DEFAULT.iter().find(|it| it.kind() == kind) {
-        Some(built) => format!("there is `{}`", built.name()),
-        None => format!("there is no {} provider yet: leave it out", kind.as_str()),
+    let built = DEFAULT.iter().chain(BESIDE).filter(|it| it.kind() == kind);
+    let names: Vec<String> = built.map(|it| format!("`{}`", it.name())).collect();
+    match names.as_slice() {
+        [_, ..] => format!("there is {}", names.join(", ")),
+        [] => format!("there is no {} provider yet: leave it out", kind.as_str()),
     }
 }
 
@@ -97,8 +101,9 @@ mod tests {
                     Ok(chosen) => {
                         built.push(format!("{} {name}", kind.as_str()));
                         assert_eq!(chosen.of(*kind).map(Provider::name), Some(*name));
-                        // What exists is all that can be chosen, so a choice changes nothing yet.
-                        assert_eq!(chosen, Providers::default());
+                        // What reaches out has to be chosen.
+                        let is_default = chosen == Providers::default();
+                        assert_eq!(is_default, !matches!(*name, "fetch" | "search"), "{name}");
                     }
                     Err(error) => {
                         let words = format!("the {} provider `{name}` is not in", kind.as_str());
@@ -113,6 +118,8 @@ mod tests {
             "scanner patterns",
             "screener none",
             "web none",
+            "web fetch",
+            "web search",
             "browser none",
             "audit journal",
             "scheduler none",

@@ -9,7 +9,7 @@ use aegx::Digest;
 use bytes::Bytes;
 use egress::{AskError, EgressEvent, Outcome, Passed};
 use http_body_util::{BodyExt, Empty};
-use hyper::body::{Body as _, Frame, Incoming, SizeHint};
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::upgrade::Upgraded;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;

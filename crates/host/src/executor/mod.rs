@@ -20,6 +20,7 @@ mod memory;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use egress::{Rules, Web};
 use evidence::Clock;
 use model::Effect;
 use model::provider::ProviderKind;
@@ -33,13 +34,14 @@ pub use audit::AUDIT_RESULTS_DEFAULT;
 
 /// Carries out what was permitted.
 ///
-/// Memory and evidence are really there. What needs a provider (models, the web, a browser, skills,
-/// keys, a scheduler) is answered with an error that says which one is missing, and never with
+/// Memory and evidence are really there, and the web where it was given. What needs another provider
+/// (models, a browser, skills, keys, a scheduler) is answered with an error that says which one is missing, and never with
 /// something made up.
 pub struct HostExecutor {
     memory: Arc<dyn Memory>,
     evidence: Evidence,
     clock: Arc<dyn Clock>,
+    web: Option<(Web, Rules)>,
 }
 
 impl HostExecutor {
@@ -49,7 +51,14 @@ impl HostExecutor {
         journal_dir: impl Into<PathBuf>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { memory, evidence: Evidence::new(journal_dir.into()), clock }
+        Self { memory, evidence: Evidence::new(journal_dir.into()), clock, web: None }
+    }
+
+    /// With a way to the web, as far as `rules` go.
+    #[must_use]
+    pub fn with_web(mut self, web: Web, rules: Rules) -> Self {
+        self.web = Some((web, rules));
+        self
     }
 }
 
@@ -66,7 +75,14 @@ impl Executor for HostExecutor {
             Granted::MemoryList(permit) => memory::list(memory, permit),
             Granted::AuditQuery(permit) => self.evidence.query(permit),
             Granted::LlmCall(_) => absent(ProviderKind::Llm),
-            Granted::WebFetch(_) | Granted::WebSearch(_) => absent(ProviderKind::Web),
+            Granted::WebFetch(permit) => match &self.web {
+                Some((web, rules)) => web.fetch(permit, rules),
+                None => absent(ProviderKind::Web),
+            },
+            Granted::WebSearch(permit) => match &self.web {
+                Some((web, rules)) => web.search(permit, rules),
+                None => absent(ProviderKind::Web),
+            },
             Granted::BrowserLaunch(_)
             | Granted::BrowserNavigate(_)
             | Granted::BrowserSnapshot(_)

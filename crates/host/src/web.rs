@@ -1,0 +1,82 @@
+//! The way to the web, as the settings choose it.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use egress::{Client, Dialer, Engine, Limits, SearchKey, Trust, TrustError, Web};
+use evidence::Journal;
+use hyper::header::HeaderValue;
+use model::provider::{self, Provider, ProviderKind};
+use policy::access::{Global, SearchEngine};
+use scan::net::{Refused, Target};
+
+use crate::admission::{self, AdmissionError};
+use crate::providers::Providers;
+
+/// Where the key of the search engine lies, in the state directory. Only its owner may read it.
+const KEY: &str = "search.key";
+/// The longest key, in bytes.
+const KEY_BYTES_MAX: u64 = 4096;
+
+/// Why there is no way to the web although it was chosen.
+#[derive(Debug, thiserror::Error)]
+pub enum WebError {
+    /// The settings are not understood.
+    #[error(transparent)]
+    Settings(#[from] AdmissionError),
+    /// Nobody vouches for servers.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    /// `web: search` without an engine.
+    #[error("`web: search` needs an engine: add `search` with `engine` and `url` under `egress`")]
+    NoEngine,
+    /// The engine's address leads inside.
+    #[error("the search engine: {0}")]
+    Engine(#[from] Refused),
+    /// The system gives no threads.
+    #[error("no threads for the web: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The way to the web that the settings in `home` choose, if they choose one.
+///
+/// # Errors
+/// If it cannot be had as they say.
+pub fn web(home: &Path, journal: Arc<Journal>) -> Result<Option<Web>, WebError> {
+    let settings = admission::settings(home)?;
+    let chosen = Providers::choose(settings.as_ref()).ok().and_then(|it| it.of(ProviderKind::Web));
+    let engine = match chosen {
+        Some(Provider::Web(provider::Web::Fetch)) => None,
+        Some(Provider::Web(provider::Web::Search)) => Some(engine(home, settings.as_ref())?),
+        Some(_) | None => return Ok(None),
+    };
+    let limits = Limits::default();
+    let client = Client::new(Arc::new(Dialer::new(&limits)), &Trust::System, limits)?;
+    Ok(Some(Web::new(client, journal, engine)?))
+}
+
+fn engine(home: &Path, settings: Option<&Global>) -> Result<Engine, WebError> {
+    let search = settings.and_then(|it| it.egress().search.as_ref()).ok_or(WebError::NoEngine)?;
+    let base = Target::parse(&search.url)?;
+    Ok(match search.engine {
+        SearchEngine::Searxng => Engine::Searxng { base },
+        SearchEngine::Brave => Engine::Brave { base, key: Box::new(KeyFile(home.join(KEY))) },
+    })
+}
+
+/// A key in a private file, read when it is needed.
+struct KeyFile(PathBuf);
+
+impl SearchKey for KeyFile {
+    fn reveal(&self) -> Result<HeaderValue, String> {
+        let path = self.0.display();
+        let failed = |error: io::Error| format!("the key of the search engine, `{path}`: {error}");
+        let file = evidence::private::open_with(&self.0, fs::OpenOptions::new().read(true));
+        let mut text = String::new();
+        file.and_then(|it| it.take(KEY_BYTES_MAX).read_to_string(&mut text)).map_err(failed)?;
+        HeaderValue::try_from(text.trim())
+            .map_err(|_| format!("the key of the search engine, `{path}`, is no key"))
+    }
+}
