@@ -35,6 +35,8 @@ struct Forming {
     next_idx: u64,
     /// Buffers to use again.
     spare: Buffers,
+    /// The writer sleeps until it is woken. Waking one that is awake costs as much.
+    writer_sleeps: bool,
     closed: bool,
 }
 
@@ -142,8 +144,9 @@ impl Queue {
     }
 
     fn wake(&self, forming: MutexGuard<'_, Forming>, first: bool) {
+        let sleeps = forming.writer_sleeps;
         drop(forming);
-        if first {
+        if first && sleeps {
             self.work.notify_one();
         }
     }
@@ -161,9 +164,13 @@ impl Queue {
     /// Waits for a batch to form, but not longer than `patience`.
     pub(crate) fn take(&self, patience: Duration) -> Taken {
         self.linger();
-        let idle = |forming: &mut Forming| forming.batch.is_empty() && !forming.closed;
+        let idle = |forming: &mut Forming| {
+            forming.writer_sleeps = forming.batch.is_empty() && !forming.closed;
+            forming.writer_sleeps
+        };
         let waited = self.work.wait_timeout_while(self.lock(), patience, idle);
         let (mut forming, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        forming.writer_sleeps = false;
         if forming.batch.is_empty() {
             return if forming.closed { Taken::Closed } else { Taken::Nothing };
         }
@@ -179,6 +186,10 @@ impl Queue {
     /// the writer for it would take as long as half a sync.
     fn linger(&self) {
         const LINGER: Duration = Duration::from_micros(40);
+        if self.durability == Durability::DangerouslyUnsynced {
+            // Nobody waits, so it may gather for longer, and on a small machine leave the core to others.
+            return thread::sleep(LINGER);
+        }
         let start = Instant::now();
         while !self.formed.load(Ordering::Relaxed) && start.elapsed() < LINGER {
             thread::yield_now();
@@ -202,10 +213,7 @@ impl Queue {
 
     fn wait(&self, forming: MutexGuard<'_, Forming>, wake_writer: bool) -> Outcome {
         let done = Arc::clone(&forming.batch.done);
-        drop(forming);
-        if wake_writer {
-            self.work.notify_one();
-        }
+        self.wake(forming, wake_writer);
         done.wait()
     }
 

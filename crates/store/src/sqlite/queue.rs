@@ -32,6 +32,8 @@ const BATCH_BYTES_MAX: usize = 8 << 20;
 #[derive(Default)]
 struct Forming {
     batch: Batch,
+    /// The writer sleeps until it is woken. Waking one that is awake costs as much.
+    writer_sleeps: bool,
     closed: bool,
 }
 
@@ -93,8 +95,9 @@ impl Queue {
         self.formed.store(true, Ordering::Relaxed);
         let first = forming.batch.jobs.len() == 1;
         let done = Arc::clone(&forming.batch.done);
+        let wake = first && forming.writer_sleeps;
         drop(forming);
-        if first {
+        if wake {
             self.work.notify_one();
         }
         Ok(done)
@@ -103,9 +106,13 @@ impl Queue {
     /// Waits for a batch to form. `None` if nothing will come any more.
     pub(super) fn take(&self) -> Option<Batch> {
         self.linger();
-        let idle = |forming: &mut Forming| forming.batch.jobs.is_empty() && !forming.closed;
+        let idle = |forming: &mut Forming| {
+            forming.writer_sleeps = forming.batch.jobs.is_empty() && !forming.closed;
+            forming.writer_sleeps
+        };
         let waited = self.work.wait_while(self.lock(), idle);
         let mut forming = waited.unwrap_or_else(PoisonError::into_inner);
+        forming.writer_sleeps = false;
         self.formed.store(false, Ordering::Relaxed);
         let batch = std::mem::take(&mut forming.batch);
         drop(forming);
