@@ -24,6 +24,7 @@ use crate::refusal::Refusal;
 use crate::risk::{Observation, Opener, Outcome, Risk};
 use crate::state::Summary;
 use crate::taint::{self, Rules, SessionTaint};
+use crate::target::Reach;
 use crate::tools::Tools;
 use crate::understood::Understood;
 use crate::verdict::Verdict;
@@ -34,6 +35,7 @@ pub(crate) struct Session {
     principal: Principal,
     profile: Profile,
     admission: Admission,
+    reach: Reach,
     /// Can a person be asked about what is stopped here?
     approver: Approver,
     tools: Arc<Tools>,
@@ -69,6 +71,7 @@ impl Session {
             who,
             principal,
             profile,
+            reach: Reach::of(&admission),
             admission,
             approver: Approver::Absent,
             tools,
@@ -151,6 +154,7 @@ impl Session {
     /// does its profile.
     pub(crate) fn go_on(&mut self, principal: Principal, admission: Admission, tools: Arc<Tools>) {
         self.principal = principal;
+        self.reach = Reach::of(&admission);
         self.admission = admission;
         self.tools = tools;
     }
@@ -166,6 +170,10 @@ impl Session {
 
     pub(crate) fn understand(&self, asked: &Asked<'_>) -> Result<Understood, Refusal> {
         asked.understand(&self.tools)
+    }
+
+    pub(crate) fn reach(&self) -> &Reach {
+        &self.reach
     }
 
     pub(crate) fn access(&self, asked: &Understood) -> Option<Objection> {

@@ -29,7 +29,8 @@ use crate::run::{Exit, Failure};
 ///   risk                0 to 3
 ///   sinks               untrusted_destination, untrusted_target, untrusted_content, foreign_secret
 ///   targets             control_plane, durable_memory, secret_file, sensitive_file, blocked_domain,
-///                       tunnel_domain, unlisted_domain, private_address, oversized
+///                       tunnel_domain, unlisted_domain, private_address, oversized,
+///                       exfiltration
 ///   confirmed           nothing, kind, exactly
 ///   user, agent, tool, door
 ///

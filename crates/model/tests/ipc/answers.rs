@@ -81,7 +81,7 @@ fn the_other_answers_have_the_shapes_of_the_issue() {
     let stopped = Answer::Stopped {
         action: ActionName::WebFetch,
         decision: Decision::StepUp,
-        rule: "net-ask-unlisted".to_owned(),
+        rule: "net-ask-tunnel".to_owned(),
         reason: "why".to_owned(),
         approval: Uuid::parse("123e4567-e89b-42d3-a456-426614174000"),
     };
@@ -91,7 +91,7 @@ fn the_other_answers_have_the_shapes_of_the_issue() {
         "error": "why",
         "action": "web_fetch",
         "decision": "step_up",
-        "rule": "net-ask-unlisted",
+        "rule": "net-ask-tunnel",
     });
     assert_eq!(stopped.to_value(), expected);
     let failed = Answer::Failed { message: "disk full".to_owned() };

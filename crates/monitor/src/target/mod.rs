@@ -6,6 +6,7 @@
 
 mod files;
 mod hosts;
+mod outward;
 
 use model::{Effect, Role, ToolCall};
 use policy::Targets;
@@ -15,14 +16,15 @@ use crate::actions;
 
 pub use files::class_of_path;
 pub use hosts::class_of_host;
+pub(crate) use outward::Reach;
 
 /// The longest name of a file, an address or a host, in bytes. A longer word is content.
 const WORD_BYTES_MAX: usize = 4096;
 
-/// Everything of note that the effect touches.
+/// Everything of note that the effect touches, for an agent that may reach so much.
 #[must_use]
-pub fn of(effect: &Effect) -> Targets {
-    match effect {
+pub(crate) fn of(effect: &Effect, reach: &Reach) -> Targets {
+    let touched = match effect {
         Effect::Tool(tool) => of_tool(tool),
         Effect::Action(action) => {
             let mut found = Targets::NONE;
@@ -35,7 +37,8 @@ pub fn of(effect: &Effect) -> Targets {
             }
             found
         }
-    }
+    };
+    touched.union(reach.class_of(effect))
 }
 
 fn of_tool(tool: &ToolCall) -> Targets {

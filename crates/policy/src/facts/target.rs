@@ -23,6 +23,8 @@ pub enum Target {
     PrivateAddress,
     /// More is sent than an outsider may send at once.
     Oversized,
+    /// An address that looks as if it carried data off.
+    Exfiltration,
 }
 
 impl Target {
@@ -37,6 +39,7 @@ impl Target {
         Self::UnlistedDomain,
         Self::PrivateAddress,
         Self::Oversized,
+        Self::Exfiltration,
     ];
 
     /// The name in policies.
@@ -52,6 +55,7 @@ impl Target {
             Self::UnlistedDomain => "unlisted_domain",
             Self::PrivateAddress => "private_address",
             Self::Oversized => "oversized",
+            Self::Exfiltration => "exfiltration",
         }
     }
 
