@@ -1,7 +1,5 @@
 //! Texts that try to leave their marks, and texts that do not.
 
-#![expect(clippy::unwrap_used, reason = "test helpers, not only `#[test]` functions")]
-
 use proptest::prelude::*;
 use scan::boundary::{Boundary, Nonce, UNTRUSTED_INSTRUCTION, wrap};
 use serde_json::Value;

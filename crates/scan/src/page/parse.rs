@@ -111,8 +111,47 @@ const OPEN_MAX: usize = 1024;
 /// Every so many tokens the open elements are counted.
 const LOOK_TOKENS: usize = 64;
 /// Nodes and attributes of a page.
-pub(super) const WORK_MAX: usize = 1_000_000;
+const WORK_MAX: usize = 1_000_000;
 /// What goes to the parser at once, in bytes.
 const PIECE_BYTES: usize = 1024;
 /// Comparisons of attributes with attributes.
 const EFFORT_MAX: usize = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Twice the markup makes at most twice the nodes, or the page is cut.
+    #[test]
+    fn nodes_grow_with_the_markup_and_no_faster() {
+        let some: String = (0..200).map(|it| format!(" a{it}=b")).collect();
+        for piece in [
+            "<div>",
+            "<p><b id=1><b id=2><b id=3></p>",
+            "<p><i><b><u><a href=x></p>",
+            "<table><b>x",
+            "<a><p>",
+            "</p>",
+            "<b></p><p></b>",
+            "<font color=a><font color=b><table>",
+            &format!("<p{some}>"),
+        ] {
+            let count = |times: usize| {
+                let (tree, cut) = parse(&piece.repeat(times));
+                (tree.elements().count(), cut)
+            };
+            let (once, _) = count(1000);
+            let (twice, cut) = count(2000);
+            assert!(twice <= 2 * once + 64 || cut, "{piece}: {once}, {twice}");
+            assert!(twice <= WORK_MAX + 2 * OPEN_MAX, "{piece}: {twice}");
+        }
+    }
+
+    #[test]
+    fn pieces_are_the_whole_and_cut_between_characters() {
+        let text = "aé日👩<p>".repeat(1000);
+        assert_eq!(pieces(&text).collect::<String>(), text);
+        assert!(pieces(&text).all(|it| it.len() <= PIECE_BYTES + 3));
+        assert_eq!(pieces("").count(), 0);
+    }
+}

@@ -85,8 +85,7 @@ impl Walker {
                 (next, look) = (left.after, left.look);
                 continue;
             };
-            if styles.exhausted() || self.writer.cut {
-                self.cut = true;
+            if self.writer.cut {
                 return;
             }
             next = node.after;
@@ -96,6 +95,11 @@ impl Walker {
                 Content::Text(text) => self.text(text, &look),
                 Content::Element(element) => {
                     let own = look.of(element, id, styles, &path);
+                    if styles.exhausted() {
+                        // Not every rule was held against it: it may be hidden.
+                        self.cut = true;
+                        return;
+                    }
                     let own = dropped_kind(element).map_or(own, |it| own.without(it, id));
                     let end = self.enter(element, id, tree, &own);
                     open.push(Open { after: node.after, look, end });
