@@ -20,7 +20,7 @@ fn rows(name: &str) -> Vec<Value> {
 }
 
 fn text<'a>(row: &'a Value, name: &str) -> &'a str {
-    row.get(name).and_then(Value::as_str).unwrap_or_else(|| panic!("{name}: {row}"))
+    row.get(name).and_then(Value::as_str).unwrap()
 }
 
 fn texts<'a>(row: &'a Value, name: &str) -> Vec<&'a str> {

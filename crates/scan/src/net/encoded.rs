@@ -12,7 +12,7 @@ pub(super) enum Data {
 }
 
 /// The fewest letters that are decoded: shorter ones make sense by accident.
-const LETTERS_MIN: usize = 20;
+pub(super) const LETTERS_MIN: usize = 20;
 /// In base64 and base32, which words are written in, too.
 const WORD_LETTERS_MIN: usize = 24;
 /// Bits per letter that words in one case seldom have.
@@ -56,17 +56,24 @@ fn decodes_to_text(run: &str) -> bool {
     if run.len() < WORD_LETTERS_MIN {
         return false;
     }
-    let base32 = whole(8).to_ascii_uppercase();
-    let base64 = whole(4).replace('-', "+").replace('_', "/");
-    is_text(BASE32_NOPAD.decode(base32.as_bytes())) || is_text(BASE64.decode(base64.as_bytes()))
+    // The first letter of a group has the first bit of a byte, which in ASCII is none.
+    let is_first = |it: u8| matches!(it, b'A'..=b'Z' | b'a'..=b'f');
+    if run.bytes().step_by(4).all(is_first) {
+        let base64 = whole(4).replace('-', "+").replace('_', "/");
+        if is_text(BASE64.decode(base64.as_bytes())) {
+            return true;
+        }
+    }
+    let is_base32 = |it: u8| it.is_ascii_alphabetic() || matches!(it, b'2'..=b'7');
+    run.bytes().all(is_base32)
+        && is_text(BASE32_NOPAD.decode(whole(8).to_ascii_uppercase().as_bytes()))
 }
 
 /// Printable throughout, and letters for the most part.
 fn is_text(bytes: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(bytes) else { return false };
-    let is_plain = |it: char| !it.is_control() || matches!(it, '\n' | '\r' | '\t');
+    let is_plain = |it: &u8| matches!(it, b' '..=b'~' | b'\n' | b'\r' | b'\t');
     let letters = bytes.iter().filter(|it| it.is_ascii_alphanumeric()).count();
-    !bytes.is_empty() && text.chars().all(is_plain) && letters * 2 > bytes.len()
+    bytes.iter().all(is_plain) && letters * 2 > bytes.len()
 }
 
 /// The kinds of letters between which words seldom change.

@@ -3,8 +3,8 @@
 use psl::Psl as _;
 use url::Url;
 
-use super::encoded::{Data, data_in, is_random};
-use super::lists::{DROPS, HOOKS, is_carrier, is_tunnel, is_under};
+use super::encoded::{Data, LETTERS_MIN, data_in, is_random};
+use super::lists::{Class, HOOKS, classes};
 use super::{Host, Target};
 
 /// A sign that a URL carries data off.
@@ -51,13 +51,13 @@ fn suspicion(rule: &'static str, reason: impl Into<String>) -> Suspicion {
 
 fn by_host(name: &str, path: &str) -> Option<Suspicion> {
     let is_hook = HOOKS.iter().any(|(host, before)| name == *host && path.starts_with(before));
-    if is_hook || is_carrier(name) || is_under(name, DROPS) {
+    let class = classes(name).next().map(|it| it.0);
+    if is_hook || matches!(class, Some(Class::Carrier | Class::Drop)) {
         let reason = format!("`{name}` passes on to somebody what is sent to it");
         return Some(suspicion("net-exfil-host", reason));
     }
-    is_tunnel(name).then(|| {
-        suspicion("net-exfil-tunnel", format!("`{name}` is a tunnel to somebody's own machine"))
-    })
+    let reason = || format!("`{name}` is a tunnel to somebody's own machine");
+    (class == Some(Class::Tunnel)).then(|| suspicion("net-exfil-tunnel", reason()))
 }
 
 /// Whoever owns a domain reads every name under it that is looked up.
@@ -79,14 +79,14 @@ fn by_name(name: &str) -> Option<Suspicion> {
 }
 
 fn by_path(url: &Url) -> Option<Suspicion> {
-    let segments = url.path().split('/').filter(|it| it.len() >= PIECE_RANDOM_MIN);
+    let segments = url.path().split('/').filter(|it| it.len() >= LETTERS_MIN);
     let found = segments.map(decoded).find_map(|it| data_in(&it, PATH_RANDOM_MIN))?;
     Some(suspicion("net-exfil-path", format!("a part of the path {}", said(found))))
 }
 
 fn by_query(url: &Url) -> Option<Suspicion> {
     // A name without a value may be the data itself.
-    let words = url.query()?.split(['&', '=', ';']).filter(|it| it.len() >= PIECE_RANDOM_MIN);
+    let words = url.query()?.split(['&', '=', ';']).filter(|it| it.len() >= LETTERS_MIN);
     let found = words.map(decoded).find_map(|it| data_in(&it, QUERY_RANDOM_MIN))?;
     Some(suspicion("net-exfil-query", format!("a value in the query {}", said(found))))
 }

@@ -1,6 +1,38 @@
-//! Hosts that serve to carry data off, by name. Sorted, so that they can be searched.
+//! Names that mean something: who serves to carry data off, who leads inside.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::names::{INSIDE, LEADS_INSIDE, METADATA};
+use super::wildcard::SERVICES;
 use super::{Host, Refused};
+
+/// What a domain is, with everything under it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Metadata,
+    Inside,
+    LeadsInside,
+    /// It answers with the address in the name.
+    Wildcard,
+    Carrier,
+    Tunnel,
+    Drop,
+}
+
+/// Every domain of the lists: one look for each suffix of a name, however many there are.
+static CLASSES: LazyLock<HashMap<&str, Class>> = LazyLock::new(|| {
+    let lists = [
+        (METADATA, Class::Metadata),
+        (INSIDE, Class::Inside),
+        (LEADS_INSIDE, Class::LeadsInside),
+        (SERVICES, Class::Wildcard),
+        (CARRIERS, Class::Carrier),
+        (TUNNELS, Class::Tunnel),
+        (DROPS, Class::Drop),
+    ];
+    lists.iter().flat_map(|(list, class)| list.iter().map(|it| (*it, *class))).collect()
+});
 
 /// Services that show anybody what was sent to them: out of reach unless somebody changes the list.
 pub const CARRIERS: &[&str] = &[
@@ -99,18 +131,18 @@ pub fn blocked(host: &Host) -> Result<(), Refused> {
 /// Is it one of [`CARRIERS`], or under one? In ASCII, in small letters, without a last dot.
 #[must_use]
 pub fn is_carrier(name: &str) -> bool {
-    is_under(name, CARRIERS)
+    classes(name).any(|it| it.0 == Class::Carrier)
 }
 
 /// Is it one of [`TUNNELS`], or under one? In ASCII, in small letters, without a last dot.
 #[must_use]
 pub fn is_tunnel(name: &str) -> bool {
-    is_under(name, TUNNELS)
+    classes(name).any(|it| it.0 == Class::Tunnel)
 }
 
-/// Is `name` one of the sorted `domains`, or within one?
-pub(super) fn is_under(name: &str, domains: &[&str]) -> bool {
-    suffixes(name).any(|it| domains.binary_search(&it).is_ok())
+/// What the name and the domains above it are, with the domain, the longest first.
+pub(super) fn classes(name: &str) -> impl Iterator<Item = (Class, &str)> {
+    suffixes(name).filter_map(|it| CLASSES.get(it).map(|class| (*class, it)))
 }
 
 /// `a.b.c`, `b.c`, `c`.
@@ -123,11 +155,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_sorted() {
-        for list in [CARRIERS, TUNNELS, DROPS] {
-            assert!(list.is_sorted());
-        }
-        assert!(HOOKS.is_sorted());
+    fn no_domain_is_on_two_lists() {
+        let lists = [METADATA, INSIDE, LEADS_INSIDE, SERVICES, CARRIERS, TUNNELS, DROPS];
+        assert_eq!(CLASSES.len(), lists.iter().map(|it| it.len()).sum::<usize>());
     }
 
     #[test]

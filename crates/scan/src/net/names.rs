@@ -1,11 +1,11 @@
 //! Names that lead inside, whatever they resolve to.
 
 use super::Refused;
-use super::lists::is_under;
+use super::lists::{Class, classes};
 use super::wildcard;
 
 /// Names of the places where clouds keep credentials for whoever asks from inside.
-const METADATA: &[&str] = &[
+pub(super) const METADATA: &[&str] = &[
     "instance-data",
     "instance-data.ec2.internal",
     "metadata",
@@ -17,7 +17,7 @@ const METADATA: &[&str] = &[
     "metadata.tencentyun.com",
 ];
 /// Domains that are only ever inside, or of this machine. From RFC 6761, RFC 6762, RFC 8375, and custom.
-const INSIDE: &[&str] = &[
+pub(super) const INSIDE: &[&str] = &[
     "arpa",
     "consul",
     "corp",
@@ -36,7 +36,7 @@ const INSIDE: &[&str] = &[
 ];
 /// Names that anybody may own, and that lead to this machine, to wherever their first part says, or now
 /// here and now there.
-const LEADS_INSIDE: &[&str] = &[
+pub(super) const LEADS_INSIDE: &[&str] = &[
     "127-0-0-1.org.uk",
     "1u.ms",
     "42foo.com",
@@ -69,28 +69,26 @@ const LEADS_INSIDE: &[&str] = &[
 
 /// Refuses names that lead inside by what they are. `name` is in ASCII, in small letters, without a last dot.
 pub(super) fn vet_name(name: &str) -> Result<(), Refused> {
-    let (rule, why) = if METADATA.binary_search(&name).is_ok() {
-        ("net-name-metadata", "is where clouds keep credentials")
-    } else if !name.contains('.') {
-        ("net-name-single", "has no domain: it is a name of the inner network")
-    } else if is_under(name, INSIDE) {
-        ("net-name-inside", "is a name of the inner network")
-    } else if is_under(name, LEADS_INSIDE) {
-        ("net-name-leads-inside", "is made to lead to this machine or to wherever it says")
-    } else {
-        return wildcard::vet_name(name);
-    };
-    Err(Refused::new(rule, format!("`{name}` {why}")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_are_sorted() {
-        for list in [METADATA, INSIDE, LEADS_INSIDE] {
-            assert!(list.is_sorted());
+    let refused = |rule, why| Err(Refused::new(rule, format!("`{name}` {why}")));
+    for (class, domain) in classes(name) {
+        match class {
+            Class::Metadata => {
+                return refused("net-name-metadata", "is where clouds keep credentials");
+            }
+            Class::Inside if name != domain => {
+                return refused("net-name-inside", "is a name of the inner network");
+            }
+            Class::LeadsInside => {
+                let why = "is made to lead to this machine or to wherever it says";
+                return refused("net-name-leads-inside", why);
+            }
+            Class::Wildcard => wildcard::vet_name(name, domain)?,
+            Class::Inside | Class::Carrier | Class::Tunnel | Class::Drop => {}
         }
     }
+    if !name.contains('.') {
+        let why = "has no domain: it is a name of the inner network";
+        return refused("net-name-single", why);
+    }
+    Ok(())
 }

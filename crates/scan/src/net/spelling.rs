@@ -46,7 +46,12 @@ pub(super) fn plain_text(text: &str) -> Result<(), Refused> {
         let reason = format!("a URL has at most {URL_BYTES_MAX} bytes");
         return Err(Refused::new("net-too-long", reason));
     }
-    if text.contains(char::is_control) || text.trim().len() != text.len() {
+    let has_control = if text.is_ascii() {
+        text.bytes().any(|it| it.is_ascii_control())
+    } else {
+        text.contains(char::is_control)
+    };
+    if has_control || text.trim().len() != text.len() {
         let reason = "a URL has no control characters, and no blanks around it";
         return Err(Refused::new("net-spelling", reason));
     }
