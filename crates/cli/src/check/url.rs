@@ -1,9 +1,14 @@
 //! `lazaret check url`.
 
+use std::io;
 use std::net::IpAddr;
+use std::sync::OnceLock;
 
+use egress::{Limits, Resolve, SystemResolver};
 use scan::net::{self, Domains, Host, Refused, Suspicion, Target};
 use serde_json::{Map, Value, json};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
 
 use super::batch::{self, Answer};
 use crate::run::{Exit, Failure};
@@ -34,7 +39,7 @@ type Resolver = fn(&str) -> Result<Vec<IpAddr>, Refused>;
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let allowed = args.allow.as_deref().map(domains).transpose().map_err(Failure::usage)?;
     let allowed = allowed.as_ref();
-    let dns = (!args.offline).then_some(no_dns as Resolver);
+    let dns = (!args.offline).then_some(ask_dns as Resolver);
     if args.urls.is_empty() {
         return batch::from_stdin(args.batch, |fields| request(fields, allowed, dns));
     }
@@ -47,10 +52,20 @@ fn domains(patterns: &[impl AsRef<str>]) -> Result<Domains, String> {
     Domains::parse(patterns).map_err(|error| format!("allow: {error}"))
 }
 
-/// This program has no resolver, and what is not known is not allowed.
-fn no_dns(name: &str) -> Result<Vec<IpAddr>, Refused> {
-    let reason = format!("could not look up `{name}`; `resolve` or `--offline` would do without");
-    Err(Refused { rule: "net-no-lookup", reason })
+/// Asks the system, as the way out does.
+fn ask_dns(name: &str) -> Result<Vec<IpAddr>, Refused> {
+    let failed = |error: io::Error| Refused {
+        rule: "net-no-lookup",
+        reason: format!("could not look up `{name}`: {error}"),
+    };
+    static RUNTIME: OnceLock<io::Result<Runtime>> = OnceLock::new();
+    let runtime = RUNTIME.get_or_init(|| Builder::new_current_thread().enable_all().build());
+    let runtime = runtime.as_ref().map_err(|error| failed(error.kind().into()))?;
+    let lookup = Limits::default().lookup;
+    let found = runtime.block_on(async {
+        timeout(lookup, SystemResolver.resolve(name)).await.unwrap_or_else(|late| Err(late.into()))
+    });
+    found.map_err(failed)
 }
 
 /// Where the addresses of names come from.
