@@ -251,7 +251,8 @@ fn plain(program: &str, dir: &std::path::Path, origin: u16) -> Done<Rival> {
     );
     let file = dir.join("tinyproxy.conf");
     std::fs::write(&file, settings)?;
-    let child = Command::new(program).arg("-d").arg("-c").arg(&file).stdout(Stdio::null()).spawn()?;
+    let child =
+        Command::new(program).arg("-d").arg("-c").arg(&file).stdout(Stdio::null()).spawn()?;
     let to = format!("127.0.0.1:{origin}");
     let connect = format!("CONNECT {to} HTTP/1.1\r\nhost: {to}\r\n\r\n");
     Ok(Rival { name: "tinyproxy", port, connect, child })

@@ -84,6 +84,7 @@ impl Proxy {
             .timer(TokioTimer::new())
             .header_read_timeout(bounds.head)
             .max_buf_size(HEAD_BYTES_MAX)
+            .max_header_size(HEAD_BYTES_MAX)
             .max_headers(FIELDS_MAX)
             .serve_connection(TokioIo::new(near), answering)
             .with_upgrades();

@@ -14,7 +14,7 @@ use hyper::upgrade::Upgraded;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use model::{Caller, Effect, RawCall, ToolCall};
-use monitor::{Asked, Begun, Granted, Output, Permit, Status};
+use monitor::{Asked, Begun, Granted, Output, Permit};
 
 use super::Proxy;
 use super::accounts::Account;
@@ -103,9 +103,10 @@ impl Proxy {
 
     async fn failed(self: &Arc<Self>, begun: Begun, mut hop: Hop, error: &AskError) -> No {
         hop.failed(error);
-        // Our own words, and no byte of anybody else.
+        // Our own words, and no byte of anybody else: the error of a tool would count as read from outside, and
+        // every server that is down would mark the session.
         let output = match hop.carried.address() {
-            Some(_) => Output { status: Status::Failed, ..Output::text("no answer") },
+            Some(_) => Output::text("no answer"),
             None => Output::not_begun("no connection"),
         };
         drop(hop);

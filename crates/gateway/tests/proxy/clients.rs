@@ -84,9 +84,9 @@ async fn curl() {
     }
 
     let said = ask(&["http://10.0.0.1/"]).await;
-    assert!(said.all.contains("403") && said.all.contains("\"rule\":\"net-private\""));
+    assert!(said.all.contains("403") && said.all.contains("\"rule\":\"net-v4-private\""));
     let said = ask(&["https://10.0.0.1/"]).await;
-    assert!(!said.worked && said.all.contains("x-lazaret-refusal: net-private"), "{}", said.all);
+    assert!(!said.worked && said.all.contains("x-lazaret-refusal: net-v4-private"), "{}", said.all);
     let without = format!("http://127.0.0.1:{}", scene.rig.port);
     let said = scene.run("curl", &["-sS", "-i", "--proxy", &without, &scene.https()], &[]).await;
     assert!(!said.worked && said.all.contains("407"), "{}", said.all);
@@ -153,7 +153,7 @@ async fn node_fetch() {
     let said = ask("https://10.0.0.1/", "").await;
     assert!(said.contains("refused"), "{said}");
     let refused = scene.rig.events(3).await;
-    assert!(refused.iter().any(|it| it["rule"] == "net-private"), "{refused:?}");
+    assert!(refused.iter().any(|it| it["rule"] == "net-v4-private"), "{refused:?}");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use evidence::{Disk, RealDisk};
+use evidence::{Disk, Durability, RealDisk};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::origin::{Origin, Says};
@@ -98,6 +98,7 @@ async fn what_cannot_be_recorded_does_not_happen() {
     let disk = Arc::new(Breaking::default());
     let mut setting = Setting::to(&[&origin]);
     setting.disk = Arc::clone(&disk) as Arc<dyn Disk>;
+    setting.durability = Durability::Synced;
     let rig = setting.start().await;
     let line = format!("GET http://origin.example:{}/", origin.port);
     assert!(rig.ask(&line, "").await.starts_with("HTTP/1.1 200"));

@@ -57,6 +57,7 @@ pub(crate) struct Setting {
     pub(crate) bounds: Bounds,
     pub(crate) limits: Limits,
     pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) durability: Durability,
     open: Vec<u16>,
 }
 
@@ -70,6 +71,7 @@ impl Setting {
             bounds: Bounds::default(),
             limits: Limits::default(),
             disk: Arc::new(RealDisk),
+            durability: Durability::DangerouslyUnsynced,
             open,
         }
     }
@@ -83,7 +85,7 @@ impl Setting {
     pub(crate) async fn start(self) -> Rig {
         let dir = tempfile::tempdir().unwrap();
         let mut config = Config::new(dir.path().join("evidence"));
-        config.durability = Durability::DangerouslyUnsynced;
+        config.durability = self.durability;
         config.disk = Arc::clone(&self.disk);
         let journal = Arc::new(Journal::open(&config).unwrap().0);
         let store = SqliteStore::open_with(&dir.path().join("store.sqlite"), config.durability);
