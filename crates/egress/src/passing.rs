@@ -86,7 +86,8 @@ impl Body for Arriving {
                 }
                 Err(_) => Poll::Ready(None),
             },
-            other => other,
+            Poll::Ready(other) => Poll::Ready(other),
+            Poll::Pending => Poll::Pending,
         }
     }
 

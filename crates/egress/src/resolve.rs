@@ -48,8 +48,11 @@ impl Resolve for SystemResolver {
 /// Remembers for a moment what names resolved to.
 #[derive(Default)]
 pub(crate) struct Known {
-    names: Mutex<HashMap<String, (Instant, Arc<[IpAddr]>)>>,
+    names: Mutex<HashMap<String, Found>>,
 }
+
+/// When a name was looked up, and what was found.
+type Found = (Instant, Arc<[IpAddr]>);
 
 impl Known {
     pub(crate) fn get(&self, name: &str) -> Option<Arc<[IpAddr]>> {

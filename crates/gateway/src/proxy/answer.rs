@@ -59,14 +59,16 @@ impl No {
     }
 
     pub(crate) fn by_gate(refusal: &Refusal) -> Self {
-        let reason = match refusal {
-            Refusal::Stopped(verdict) => verdict.reason.clone(),
-            other => other.to_string(),
+        let reason = if let Refusal::Stopped(verdict) = refusal {
+            verdict.reason.clone()
+        } else {
+            refusal.to_string()
         };
         // Not a judgement: what cannot be recorded does not happen.
-        let status = match refusal {
-            Refusal::NotRecorded(_) | Refusal::NotKept(_) => StatusCode::SERVICE_UNAVAILABLE,
-            _ => StatusCode::FORBIDDEN,
+        let status = if matches!(refusal, Refusal::NotRecorded(_) | Refusal::NotKept(_)) {
+            StatusCode::SERVICE_UNAVAILABLE
+        } else {
+            StatusCode::FORBIDDEN
         };
         let (decision, rule) = (refusal.decision().as_str(), refusal.rule().to_owned());
         Self { status, decision, rule, reason }

@@ -15,6 +15,9 @@ use super::bounds::Bounds;
 /// Room for what is on its way, in bytes. It is there only while there is something.
 const BUFFER_BYTES: usize = 64 << 10;
 
+/// How often a buffer is filled before others have their turn.
+const TURN: usize = 16;
+
 /// Carries bytes between `near`, of which `early` was read already, and `far`.
 pub(crate) async fn relay(
     mut near: TcpStream,
@@ -52,7 +55,7 @@ async fn pump(from: ReadHalf<'_>, mut to: WriteHalf<'_>, count: impl Fn(usize)) 
     loop {
         from.readable().await?;
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
-        loop {
+        for _ in 0..TURN {
             buffer.clear();
             match from.try_read_buf(&mut buffer) {
                 // The other way may still have something to say.
@@ -69,6 +72,7 @@ async fn pump(from: ReadHalf<'_>, mut to: WriteHalf<'_>, count: impl Fn(usize)) 
                 Err(error) => return Err(error),
             }
         }
+        tokio::task::yield_now().await;
     }
 }
 
