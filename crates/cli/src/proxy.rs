@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aegx::Principal;
-use egress::{Dialer, Limits, Trust, Ways};
+use egress::{Dialer, Limits, Ways};
 use evidence::Durability;
-use gateway::proxy::{self, Account, Accounts, Proxy, TOKEN_BYTES, Token};
+use gateway::proxy::{self, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
 use host::ipc::Stop;
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Approver, Opening};
@@ -94,12 +94,12 @@ fn serve(args: &Args, home: &Path, gate: &Gate, stop: &Stop) -> Result<(), Failu
     }
     let callers: Vec<Caller> = accounts.iter().map(|it| it.who.clone()).collect();
     let limits = Limits::default();
-    let ways = Ways::new(Arc::new(Dialer::new(&limits)), &Trust::System, limits);
     let proxy = Arc::new(Proxy {
         monitor: Arc::clone(&gate.monitor),
         journal: Arc::clone(&gate.journal),
-        ways: ways.map_err(Failure::unable)?,
+        ways: Ways::new(Arc::new(Dialer::new(&limits)), limits),
         accounts,
+        bounds: Bounds::default(),
     });
     let runtime = tokio::runtime::Runtime::new().map_err(Failure::unable)?;
     let listener = runtime

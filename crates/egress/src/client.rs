@@ -20,7 +20,7 @@ use crate::connect::{ConnectError, Connector, Peer};
 use crate::dial::{DialError, Dialer};
 use crate::event::{EgressEvent, Outcome};
 use crate::headers;
-use crate::limits::{Limits, REDIRECTS_MAX};
+use crate::limits::{FIELDS_MAX, HEAD_BYTES_MIN, Limits, REDIRECTS_MAX};
 use crate::rules::Rules;
 use crate::slots::Slots;
 use crate::tls::{self, Trust, TrustError};
@@ -33,8 +33,6 @@ const PACKED: HeaderValue = HeaderValue::from_static("gzip, deflate");
 const IDLE_PER_HOST_MAX: usize = 4;
 /// How long they are kept.
 const IDLE_KEPT: Duration = Duration::from_secs(30);
-/// Header fields of an answer.
-const FIELDS_MAX: usize = 128;
 
 /// Asks the web, in bounds.
 pub struct Client {
@@ -213,9 +211,6 @@ impl Client {
         &self.limits
     }
 }
-
-/// hyper does not work with less.
-const HEAD_BYTES_MIN: usize = 8192;
 
 fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use scan::net::{self, Host, Refused};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::limits::{ADDRESSES_MAX, Limits};
 use crate::resolve::{Known, Resolve, SystemResolver};
@@ -20,6 +20,8 @@ pub struct Dialer {
     known: Known,
     lookup: Duration,
     connect: Duration,
+    /// For all addresses of a name together.
+    total: Duration,
     /// Ports of this machine that are open all the same.
     loopback_ports: Vec<u16>,
 }
@@ -72,6 +74,7 @@ impl Dialer {
             known: Known::default(),
             lookup: limits.lookup,
             connect: limits.connect,
+            total: limits.total,
             loopback_ports: Vec::new(),
         }
     }
@@ -109,8 +112,10 @@ impl Dialer {
     pub async fn dial(&self, host: &Host, port: u16) -> Result<Dialled, DialError> {
         let addresses = self.vetted(host, port).await?;
         let mut last = None;
+        let end = Instant::now() + self.total;
         for address in addresses.iter().map(|it| SocketAddr::new(*it, port)) {
-            let connected = timeout(self.connect, TcpStream::connect(address)).await;
+            let until = end.min(Instant::now() + self.connect);
+            let connected = timeout_at(until, TcpStream::connect(address)).await;
             match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
                 Ok(stream) => {
                     // Small messages go at once; a socket that cannot be told so works as well.

@@ -16,6 +16,11 @@ use crate::client::AskError;
 /// The longest path that is recorded, in characters; the rest may be anything.
 const PATH_CHARS_MAX: usize = 120;
 
+/// The longest name that is recorded, in characters; there are no longer ones.
+const HOST_CHARS_MAX: usize = 253;
+/// The longest method that is recorded, in characters.
+const METHOD_CHARS_MAX: usize = 32;
+
 /// One hop of one exchange.
 #[derive(Clone, Debug)]
 pub struct EgressEvent {
@@ -99,17 +104,17 @@ impl EgressEvent {
 
     /// What a program asks of the proxy.
     #[must_use]
-    pub fn of_proxy(method: &Method, uri: &Uri) -> Self {
+    pub fn of_proxy(method: &Method, uri: &Uri, correlation: String) -> Self {
         let scheme = match uri.scheme_str() {
             Some("http") => "http",
             Some(_) | None => "https",
         };
         Self {
-            correlation: String::new(),
+            correlation,
             tool: "proxy",
-            method: method.to_string(),
+            method: method.as_str().chars().take(METHOD_CHARS_MAX).collect(),
             scheme,
-            host: uri.host().unwrap_or_default().to_owned(),
+            host: uri.host().unwrap_or_default().chars().take(HOST_CHARS_MAX).collect(),
             port: uri.port_u16().unwrap_or(if scheme == "http" { 80 } else { 443 }),
             path: uri.path().chars().take(PATH_CHARS_MAX).collect(),
             hop: 0,
@@ -140,6 +145,12 @@ impl EgressEvent {
     /// The record of it, beside the decision `record` by which it happened.
     #[must_use]
     pub fn record(&self, who: &Caller, record: Digest) -> NewRecord {
+        NewRecord { parents: vec![record], ..self.undecided(who) }
+    }
+
+    /// The record of what did not even come to a decision.
+    #[must_use]
+    pub fn undecided(&self, who: &Caller) -> NewRecord {
         let record_type = match self.outcome {
             Outcome::Refused { .. } => RecordType::GuardDecision,
             Outcome::Answered(_) | Outcome::Tunnelled | Outcome::Failed { .. } => {
@@ -149,7 +160,6 @@ impl EgressEvent {
         NewRecord {
             principal: aegx::Principal::Sys,
             taint: Taint::NONE,
-            parents: vec![record],
             session: Some(who.session.clone()),
             agent: Some(who.agent.clone()),
             meta: Map::new(),

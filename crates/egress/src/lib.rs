@@ -9,12 +9,14 @@
 //! exception has an ugly name and is for tests and benchmarks that bring their own servers.
 
 mod body;
+mod carried;
 mod client;
 mod connect;
 mod dial;
 mod event;
 mod headers;
 mod limits;
+mod passing;
 mod resolve;
 mod rules;
 mod slots;
@@ -22,12 +24,14 @@ mod tls;
 mod tunnel;
 mod web;
 
+pub use carried::Carried;
 pub use client::{AskError, Client};
 pub use dial::{DialError, Dialer, Dialled};
 pub use event::{EgressEvent, Outcome};
 pub use limits::{Limits, REDIRECTS_MAX};
+pub use passing::Arriving;
 pub use resolve::{Looking, Resolve, SystemResolver};
-pub use rules::Rules;
+pub use rules::{PAYLOAD_BYTES_MAX, Rules};
 pub use tls::{Trust, TrustError};
-pub use tunnel::{METHOD, Passed, URL, Ways};
+pub use tunnel::{METHOD, URL, Ways};
 pub use web::{Engine, SearchKey, Web};

@@ -11,6 +11,14 @@ pub(crate) const NAME_KEPT: Duration = Duration::from_secs(10);
 /// Redirects that are followed.
 pub const REDIRECTS_MAX: usize = 5;
 
+/// Lookups of names by the system at once. Each holds a thread until the system is done, also when nobody
+/// waits for it any more.
+pub(crate) const LOOKUPS_MAX: usize = 64;
+/// Header fields of an answer.
+pub(crate) const FIELDS_MAX: usize = 128;
+/// The head of an answer: hyper does not work with less.
+pub(crate) const HEAD_BYTES_MIN: usize = 8192;
+
 /// What one exchange may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, ToSocketAddrs};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::limits::{NAME_KEPT, NAMES_KEPT_MAX};
+use tokio::sync::Semaphore;
+
+use crate::limits::{LOOKUPS_MAX, NAME_KEPT, NAMES_KEPT_MAX};
 
 /// Answers with the addresses of a name.
 pub type Looking<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
@@ -18,6 +20,9 @@ pub trait Resolve: Send + Sync {
     /// All addresses of `name`.
     fn resolve<'a>(&'a self, name: &'a str) -> Looking<'a>;
 }
+
+/// Turns at asking the system.
+static LOOKUPS: Semaphore = Semaphore::const_new(LOOKUPS_MAX);
 
 /// Asks the system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,8 +37,14 @@ impl Resolve for SystemResolver {
             }
             // The last dot: this very name, and none with the domain of this machine behind it.
             let whole = format!("{name}.");
-            let found = tokio::net::lookup_host((whole.as_str(), 0)).await?;
-            Ok(found.map(|it| it.ip()).collect())
+            let turn = LOOKUPS.acquire().await.map_err(io::Error::other)?;
+            let looking = tokio::task::spawn_blocking(move || {
+                let found = (whole.as_str(), 0).to_socket_addrs();
+                // Kept until here: the thread is busy even if nobody waits any more.
+                drop(turn);
+                found
+            });
+            Ok(looking.await.map_err(io::Error::other)??.map(|it| it.ip()).collect())
         })
     }
 }
@@ -41,8 +52,11 @@ impl Resolve for SystemResolver {
 /// Remembers for a moment what names resolved to.
 #[derive(Default)]
 pub(crate) struct Known {
-    names: Mutex<HashMap<String, (Instant, Arc<[IpAddr]>)>>,
+    names: Mutex<HashMap<String, Found>>,
 }
+
+/// When a name was looked up, and what was found.
+type Found = (Instant, Arc<[IpAddr]>);
 
 impl Known {
     pub(crate) fn get(&self, name: &str) -> Option<Arc<[IpAddr]>> {

@@ -11,15 +11,33 @@ const NOT_THE_WEB: &[u16] = &[
     1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ];
 
+/// Where a tunnel may lead if nothing is said: nobody sees what goes through it.
+const OF_TUNNELS: &[u16] = &[443, 8443];
+/// The body of a request, if nothing else is said, in bytes.
+pub const PAYLOAD_BYTES_MAX: u64 = 256 << 20;
+
 /// What one agent may reach. By default all of the public web but for who serves to carry data off.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Rules {
     /// What stands on every one of these lists and nothing else; all if there is none.
     pub allow: Vec<Domains>,
     /// Not these, whatever is allowed.
     pub block: Domains,
-    /// These ports and no others; the web's if nothing is said.
+    /// These ports and no others. If nothing is said: the web's, and for tunnels 443 and 8443.
     pub ports: Option<Vec<u16>>,
+    /// The body of a request, in bytes. Of tunnels it is not known where a request ends.
+    pub payload_bytes_max: u64,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            allow: Vec::new(),
+            block: Domains::default(),
+            ports: None,
+            payload_bytes_max: PAYLOAD_BYTES_MAX,
+        }
+    }
 }
 
 impl Rules {
@@ -28,21 +46,52 @@ impl Rules {
     /// # Errors
     /// The rule that refuses it.
     pub fn check(&self, target: &Target) -> Result<(), Refused> {
-        let (host, port) = (target.host(), target.port());
+        self.check_host(target)?;
+        self.check_port(target.port(), |port| !NOT_THE_WEB.contains(&port), "is not one of the web")
+    }
+
+    /// May there be a tunnel to it?
+    ///
+    /// # Errors
+    /// The rule that refuses it.
+    pub(crate) fn check_tunnel(&self, target: &Target) -> Result<(), Refused> {
+        self.check_host(target)?;
+        self.check_port(target.port(), |port| OF_TUNNELS.contains(&port), "is not one for tunnels")
+    }
+
+    /// May so much be sent?
+    pub(crate) fn check_payload(&self, bytes: u64) -> Result<(), Refused> {
+        if bytes > self.payload_bytes_max { Err(self.too_much()) } else { Ok(()) }
+    }
+
+    pub(crate) fn too_much(&self) -> Refused {
+        let reason = format!("a request carries at most {} bytes", self.payload_bytes_max);
+        Refused { rule: "egress-payload", reason }
+    }
+
+    fn check_host(&self, target: &Target) -> Result<(), Refused> {
+        let host = target.host();
         net::blocked(host)?;
         if self.block.contains(host) {
             let reason = format!("`{host}` is blocked");
             return Err(Refused { rule: "egress-blocked", reason });
         }
-        self.allow.iter().try_for_each(|it| it.permits(target))?;
+        self.allow.iter().try_for_each(|it| it.permits(target))
+    }
+
+    fn check_port(
+        &self,
+        port: u16,
+        by_default: impl Fn(u16) -> bool,
+        why: &str,
+    ) -> Result<(), Refused> {
         let open = match &self.ports {
             Some(ports) => ports.contains(&port),
-            None => !NOT_THE_WEB.contains(&port),
+            None => by_default(port),
         };
-        if !open {
-            let reason = format!("port {port} is not one of the web");
-            return Err(Refused { rule: "egress-port", reason });
+        if open {
+            return Ok(());
         }
-        Ok(())
+        Err(Refused { rule: "egress-port", reason: format!("port {port} {why}") })
     }
 }

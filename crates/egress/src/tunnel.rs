@@ -2,39 +2,40 @@
 //!
 //! INVARIANT (OneGate): whom is dialled stands in the permit, not in what the program says afterwards.
 
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use hyper::body::Incoming;
-use hyper::header::HeaderName;
-use hyper::{HeaderMap, Method, Request, Response};
-use hyper_util::client::legacy::Client as Pool;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper::client::conn::http1;
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderName, HeaderValue, VIA};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
+use hyper_util::rt::TokioIo;
 use model::ToolCall;
 use monitor::Permit;
 use scan::net::{Refused, Scheme, Target};
 use serde_json::Value;
 use tokio::time::timeout;
+use url::Position;
 
-use crate::client::{AskError, of_pool};
-use crate::connect::{Connector, Peer};
+use crate::body::chain;
+use crate::carried::Carried;
+use crate::client::AskError;
 use crate::dial::{DialError, Dialer, Dialled};
-use crate::limits::Limits;
+use crate::limits::{FIELDS_MAX, HEAD_BYTES_MIN, Limits};
+use crate::passing::{Arriving, Driven, Leaving};
 use crate::rules::Rules;
-use crate::tls::{self, Trust, TrustError};
 
-/// The parameter of a call that says whom is dialled.
+/// The parameter of a call that says whom is dialled: a URL without its query, which may hold secrets and
+/// would be recorded.
 pub const URL: &str = "url";
 /// The parameter of a call that says how it is asked.
 pub const METHOD: &str = "method";
 
-/// Connections that are kept for the next request to the same host.
-const IDLE_PER_HOST_MAX: usize = 8;
-/// How long they are kept.
-const IDLE_KEPT: Duration = Duration::from_secs(30);
 /// Fields that concern one connection and not the message.
 const HOP_BY_HOP: &[&str] = &[
     "connection",
+    "expect",
+    "http2-settings",
     "keep-alive",
     "proxy-authenticate",
     "proxy-authorization",
@@ -44,37 +45,22 @@ const HOP_BY_HOP: &[&str] = &[
     "transfer-encoding",
     "upgrade",
 ];
+/// Fields by which the proxy speaks itself. A server that sets them would speak in its name.
+const OURS: &[&str] = &["proxy-status", "x-lazaret-refusal"];
+/// How we call ourselves to servers.
+const THROUGH: HeaderValue = HeaderValue::from_static("1.1 lazaret");
 
 /// Dials for programs.
 pub struct Ways {
     dialer: Arc<Dialer>,
-    pool: Pool<Connector, Incoming>,
     limits: Limits,
-}
-
-/// An answer that is passed on, and whom it is from.
-pub struct Passed {
-    /// The answer, its body still on the way.
-    pub response: Response<Incoming>,
-    /// The address that was dialled, where it is known.
-    pub address: Option<std::net::IpAddr>,
 }
 
 impl Ways {
     /// Dials with `dialer`.
-    ///
-    /// # Errors
-    /// If nobody vouches for servers.
-    pub fn new(dialer: Arc<Dialer>, trust: &Trust, limits: Limits) -> Result<Self, TrustError> {
-        let tls = tls::config(trust, &[b"http/1.1"])?;
-        let connector = Connector { dialer: Arc::clone(&dialer), tls, handshake: limits.connect };
-        let pool = Pool::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE_KEPT)
-            .pool_max_idle_per_host(IDLE_PER_HOST_MAX)
-            .build(connector);
-        Ok(Self { dialer, pool, limits })
+    #[must_use]
+    pub fn new(dialer: Arc<Dialer>, limits: Limits) -> Self {
+        Self { dialer, limits }
     }
 
     /// A connection to the host of the permitted call.
@@ -85,54 +71,118 @@ impl Ways {
         &self,
         permit: Permit<ToolCall>,
         rules: &Rules,
+        carried: &Carried,
     ) -> Result<Dialled, AskError> {
-        let target = target(&permit.spend())?;
-        rules.check(&target)?;
-        match self.dialer.dial(target.host(), target.port()).await {
-            Ok(dialled) => Ok(dialled),
-            Err(DialError::Refused(refused)) => Err(refused.into()),
-            Err(error) => Err(AskError::Failed(error.to_string())),
-        }
+        let target = Target::parse(url(&permit.spend()))?;
+        rules.check_tunnel(&target)?;
+        self.dial(&target, carried).await
     }
 
-    /// Passes the permitted request on, with the fields and the body of `asked`, and gives its answer.
+    /// Passes the permitted request on, with the query, the fields and the body of `asked`, and gives its
+    /// answer. The connection serves this one request: nobody else's answer can come through it.
     ///
     /// # Errors
-    /// As [`Ways::tunnel`].
+    /// As [`Ways::tunnel`], and if more is sent than the rules allow.
     pub async fn pass_on(
         &self,
         permit: Permit<ToolCall>,
         rules: &Rules,
         asked: Request<Incoming>,
-    ) -> Result<Passed, AskError> {
+        carried: &Arc<Carried>,
+    ) -> Result<Response<Arriving>, AskError> {
         let call = permit.spend();
-        let target = target(&call)?;
+        let target = with_query(url(&call), asked.uri())?;
         rules.check(&target)?;
         if target.scheme() != Scheme::Http {
-            let reason = "https goes by CONNECT".to_owned();
-            return Err(Refused { rule: "egress-proxy", reason }.into());
+            return Err(refused("https goes by CONNECT").into());
         }
-        let (mut head, body) = asked.into_parts();
-        let bad = |reason: String| AskError::Refused(Refused { rule: "egress-proxy", reason });
-        head.uri = target.url().as_str().parse().map_err(|it| bad(format!("no URL: {it}")))?;
-        head.method = method(&call).ok_or_else(|| bad("no method".to_owned()))?;
-        head.headers.remove("host");
-        head.extensions.clear();
+        rules.check_payload(announced(asked.headers()))?;
+        let request = request(&call, &target, rules, asked, carried)?;
+        let stream = self.dial(&target, carried).await?.stream;
+        let failed = |error: hyper::Error| AskError::Failed(chain(&error));
+        let (mut sender, connection) = http1::Builder::new()
+            .max_buf_size(self.limits.head_bytes.max(HEAD_BYTES_MIN))
+            .max_headers(FIELDS_MAX)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(failed)?;
+        // What goes wrong with it is told to who waits for the answer.
+        let driven = Driven(tokio::spawn(connection).abort_handle());
+        let waited = self.wait(sender.send_request(request), carried).await;
+        if carried.is_over() {
+            return Err(rules.too_much().into());
+        }
+        let response = waited?;
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+            let reason = "the server left HTTP, for which nobody had asked";
+            return Err(AskError::Failed(reason.to_owned()));
+        }
+        let (mut head, inner) = response.into_parts();
         strip(&mut head.headers);
-        let waiting = self.pool.request(Request::from_parts(head, body));
-        let response = match timeout(self.limits.head, waiting).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(of_pool(&error)),
-            Err(_) => {
-                let waited = self.limits.head.as_millis();
-                return Err(AskError::Failed(format!("no answer within {waited} ms")));
-            }
-        };
-        let address = response.extensions().get::<Peer>().map(|it| it.0.ip());
-        let mut response = response;
-        strip(response.headers_mut());
-        Ok(Passed { response, address })
+        OURS.iter().for_each(|it| drop(head.headers.remove(*it)));
+        head.version = Version::HTTP_11;
+        head.extensions.clear();
+        let body = Arriving { inner, carried: Arc::clone(carried), _connection: driven };
+        Ok(Response::from_parts(head, body))
     }
+
+    async fn dial(&self, target: &Target, carried: &Carried) -> Result<Dialled, AskError> {
+        match self.dialer.dial(target.host(), target.port()).await {
+            Ok(dialled) => {
+                carried.dialled(dialled.address.ip());
+                Ok(dialled)
+            }
+            Err(DialError::Refused(refused)) => Err(refused.into()),
+            Err(error) => Err(AskError::Failed(error.to_string())),
+        }
+    }
+
+    /// Waits for the head of an answer, longer while there is still something being sent.
+    async fn wait(
+        &self,
+        answer: impl Future<Output = hyper::Result<Response<Incoming>>>,
+        carried: &Carried,
+    ) -> Result<Response<Incoming>, AskError> {
+        let mut answer = pin!(answer);
+        loop {
+            let before = carried.sent();
+            match timeout(self.limits.head, &mut answer).await {
+                Ok(answered) => {
+                    return answered.map_err(|error| AskError::Failed(chain(&error)));
+                }
+                Err(_) if carried.sent() != before => {}
+                Err(_) => {
+                    let waited = self.limits.head.as_millis();
+                    return Err(AskError::Failed(format!("no answer within {waited} ms")));
+                }
+            }
+        }
+    }
+}
+
+/// The request as the server gets it: what names the host is made anew from what was vetted.
+fn request(
+    call: &ToolCall,
+    target: &Target,
+    rules: &Rules,
+    asked: Request<Incoming>,
+    carried: &Arc<Carried>,
+) -> Result<Request<Leaving>, Refused> {
+    let (mut head, inner) = asked.into_parts();
+    let url = target.url();
+    let path = &url[Position::BeforePath..Position::AfterQuery];
+    head.uri = path.parse().map_err(|_| refused("this cannot be asked for"))?;
+    head.method = method(call).ok_or_else(|| refused("this is no method"))?;
+    head.version = Version::HTTP_11;
+    head.extensions.clear();
+    strip(&mut head.headers);
+    let host = &url[Position::BeforeHost..Position::AfterPort];
+    let host = HeaderValue::try_from(host).map_err(|_| refused("this is no host"))?;
+    head.headers.insert(HOST, host);
+    head.headers.append(VIA, THROUGH);
+    let left = rules.payload_bytes_max;
+    let body = Leaving { inner, carried: Arc::clone(carried), left };
+    Ok(Request::from_parts(head, body))
 }
 
 /// Takes off what concerns one connection only, and what `connection` names as such.
@@ -143,14 +193,35 @@ fn strip(headers: &mut HeaderMap) {
         .filter_map(|it| it.to_str().ok())
         .flat_map(|it| it.split(','))
         .filter_map(|it| HeaderName::try_from(it.trim()).ok())
+        // Where a body ends is never a matter of taste.
+        .filter(|it| *it != CONTENT_LENGTH)
         .collect();
     named.iter().for_each(|it| drop(headers.remove(it)));
     HOP_BY_HOP.iter().for_each(|it| drop(headers.remove(*it)));
 }
 
-fn target(call: &ToolCall) -> Result<Target, Refused> {
-    let url = call.call.args().get(URL).and_then(Value::as_str).unwrap_or_default();
-    Target::parse(url)
+/// The length of a body, where it is said.
+fn announced(headers: &HeaderMap) -> u64 {
+    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok());
+    length.and_then(|it| it.parse().ok()).unwrap_or(0)
+}
+
+fn refused(reason: &str) -> Refused {
+    Refused { rule: "egress-proxy", reason: reason.to_owned() }
+}
+
+fn url(call: &ToolCall) -> &str {
+    call.call.args().get(URL).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The permitted URL with the query of the request. The two must be of one request.
+fn with_query(permitted: &str, asked: &Uri) -> Result<Target, Refused> {
+    match asked.query() {
+        Some(query) if !permitted.contains(['?', '#']) => {
+            Target::parse(&format!("{permitted}?{query}"))
+        }
+        Some(_) | None => Target::parse(permitted),
+    }
 }
 
 fn method(call: &ToolCall) -> Option<Method> {

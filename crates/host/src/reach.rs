@@ -18,5 +18,5 @@ pub fn reach(admission: &Admission) -> Result<Rules, DomainError> {
     let allow =
         lists.into_iter().flatten().map(|it| Domains::parse(it)).collect::<Result<_, _>>()?;
     let block = Domains::parse(host.blocked_domains.as_deref().unwrap_or_default())?;
-    Ok(Rules { allow, block, ports: host.ports.clone() })
+    Ok(Rules { allow, block, ports: host.ports.clone(), ..Rules::default() })
 }

@@ -36,11 +36,14 @@ impl No {
         }
     }
 
+    /// The rule of requests that are none for a proxy.
+    pub(crate) const BAD_REQUEST: &str = "proxy-request";
+
     pub(crate) fn bad_request(reason: &str) -> Self {
         Self {
             status: StatusCode::BAD_REQUEST,
             decision: Decision::Deny.as_str(),
-            rule: "proxy-request".to_owned(),
+            rule: Self::BAD_REQUEST.to_owned(),
             reason: reason.to_owned(),
         }
     }
@@ -56,18 +59,28 @@ impl No {
     }
 
     pub(crate) fn by_gate(refusal: &Refusal) -> Self {
-        let reason = match refusal {
-            Refusal::Stopped(verdict) => verdict.reason.clone(),
-            other => other.to_string(),
+        let reason = if let Refusal::Stopped(verdict) = refusal {
+            verdict.reason.clone()
+        } else {
+            refusal.to_string()
+        };
+        // Not a judgement: what cannot be recorded does not happen.
+        let status = if matches!(refusal, Refusal::NotRecorded(_) | Refusal::NotKept(_)) {
+            StatusCode::SERVICE_UNAVAILABLE
+        } else {
+            StatusCode::FORBIDDEN
         };
         let (decision, rule) = (refusal.decision().as_str(), refusal.rule().to_owned());
-        Self { status: StatusCode::FORBIDDEN, decision, rule, reason }
+        Self { status, decision, rule, reason }
     }
 
     pub(crate) fn by_egress(error: &AskError) -> Self {
         match error {
             AskError::Refused(refused) => Self {
-                status: StatusCode::FORBIDDEN,
+                status: match refused.rule {
+                    "egress-payload" => StatusCode::PAYLOAD_TOO_LARGE,
+                    _ => StatusCode::FORBIDDEN,
+                },
                 decision: Decision::Deny.as_str(),
                 rule: refused.rule.to_owned(),
                 reason: refused.reason.clone(),
@@ -94,8 +107,11 @@ impl No {
         let fields = response.headers_mut();
         fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         fields.insert(CONNECTION, HeaderValue::from_static("close"));
-        // Rules are named with plain letters; one that is not is only in the body.
-        if let Ok(rule) = HeaderValue::try_from(self.rule.as_str()) {
+        // Rules are named with plain letters; one that is not is only in the body. A server that fails is no
+        // refusal.
+        if self.status != StatusCode::BAD_GATEWAY
+            && let Ok(rule) = HeaderValue::try_from(self.rule.as_str())
+        {
             fields.insert(REFUSAL, rule);
         }
         let error = match self.status {

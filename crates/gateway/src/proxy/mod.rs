@@ -5,7 +5,10 @@
 
 mod accounts;
 mod answer;
+mod bounds;
 mod calls;
+mod hop;
+mod near;
 mod relay;
 mod request;
 
@@ -20,18 +23,16 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use monitor::Monitor;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+use bounds::{FIELDS_MAX, HEAD_BYTES_MAX};
+use near::Near;
+
 pub use accounts::{Account, Accounts, TOKEN_BYTES, Token};
+pub use bounds::{Bounds, CONNECTIONS_MAX};
 pub use calls::{catalogue, tools};
 
-/// Connections of programs at once.
-pub const CONNECTIONS_MAX: usize = 4096;
-/// How long a program may take for the head of a request, and be silent between two.
-const HEAD_TIME: Duration = Duration::from_secs(60);
-/// The head of a request, in bytes.
-const HEAD_BYTES_MAX: usize = 64 << 10;
 /// How long to wait when the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -45,6 +46,8 @@ pub struct Proxy {
     pub ways: Ways,
     /// Who may use it.
     pub accounts: Accounts,
+    /// What a program may cost.
+    pub bounds: Bounds,
 }
 
 impl Proxy {
@@ -53,37 +56,41 @@ impl Proxy {
     /// # Errors
     /// Never: what goes wrong with one connection ends that connection.
     pub async fn serve(self: Arc<Self>, listener: TcpListener) -> Infallible {
-        let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+        let room = Arc::new(Semaphore::new(self.bounds.connections));
         loop {
             // Who comes when there is no room waits in the system's queue.
             let Ok(place) = Arc::clone(&room).acquire_owned().await else { continue };
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    let proxy = Arc::clone(&self);
-                    tokio::spawn(async move {
-                        // A program that breaks off is told nothing any more.
-                        let _ = proxy.converse(stream).await;
-                        drop(place);
-                    });
+                    // Small messages go at once; a socket that cannot be told so works as well.
+                    let _ = stream.set_nodelay(true);
+                    let near = Near::new(stream, place, self.bounds.linger);
+                    tokio::spawn(Arc::clone(&self).converse(near));
                 }
                 Err(_) => tokio::time::sleep(PAUSE).await,
             }
         }
     }
 
-    async fn converse(self: Arc<Self>, stream: TcpStream) -> io::Result<()> {
-        stream.set_nodelay(true)?;
+    /// Answers requests until the program is done, or breaks off: then it is told nothing any more.
+    async fn converse(self: Arc<Self>, near: Near) {
+        let (moved, bounds) = (near.moved(), self.bounds);
         let answering = service_fn(move |asked| {
-            let proxy = Arc::clone(&self);
-            async move { Ok::<_, Infallible>(request::answer(proxy, asked).await) }
+            // On its own: a call that has begun ends in order, also if nobody waits for it any more.
+            let answer = tokio::spawn(request::answer(Arc::clone(&self), asked));
+            async move { answer.await.map_err(io::Error::other) }
         });
-        http1::Builder::new()
+        let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(HEAD_TIME)
+            .header_read_timeout(bounds.head)
             .max_buf_size(HEAD_BYTES_MAX)
-            .serve_connection(TokioIo::new(stream), answering)
-            .with_upgrades()
-            .await
-            .map_err(io::Error::other)
+            .max_header_size(HEAD_BYTES_MAX)
+            .max_headers(FIELDS_MAX)
+            .serve_connection(TokioIo::new(near), answering)
+            .with_upgrades();
+        tokio::select! {
+            _ = connection => {}
+            () = near::stands_still(&moved, bounds.silence) => {}
+        }
     }
 }

@@ -1,26 +1,22 @@
 //! Bytes through a tunnel, both ways, until both ends are done or nothing comes any more.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use bytes::Bytes;
+use egress::Carried;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::Notify;
+use tokio::time::sleep;
 
-/// A tunnel through which nothing comes for so long is closed.
-const SILENCE_MAX: Duration = Duration::from_secs(600);
+use super::bounds::Bounds;
+
 /// Room for what is on its way, in bytes. It is there only while there is something.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// How much went through.
-#[derive(Debug, Default)]
-pub(crate) struct Carried {
-    pub(crate) out: AtomicU64,
-    pub(crate) back: AtomicU64,
-}
+/// How often a buffer is filled before others have their turn.
+const TURN: usize = 16;
 
 /// Carries bytes between `near`, of which `early` was read already, and `far`.
 pub(crate) async fn relay(
@@ -28,57 +24,67 @@ pub(crate) async fn relay(
     early: Bytes,
     mut far: TcpStream,
     carried: &Carried,
+    bounds: &Bounds,
 ) -> io::Result<()> {
-    if !early.is_empty() {
-        far.write_all(&early).await?;
-        carried.out.fetch_add(early.len() as u64, Ordering::Relaxed);
-    }
     let (near_in, near_out) = near.split();
-    let (far_in, far_out) = far.split();
-    let both = async {
-        tokio::try_join!(
-            pump(near_in, far_out, &carried.out),
-            pump(far_in, near_out, &carried.back)
-        )
+    let (far_in, mut far_out) = far.split();
+    let one_ended = Notify::new();
+    let out = async {
+        if !early.is_empty() {
+            far_out.write_all(&early).await?;
+            carried.add_sent(early.len());
+        }
+        pump(near_in, far_out, |bytes| carried.add_sent(bytes)).await?;
+        one_ended.notify_one();
+        Ok(())
     };
+    let back = async {
+        pump(far_in, near_out, |bytes| carried.add_received(bytes)).await?;
+        one_ended.notify_one();
+        Ok(())
+    };
+    let both = async { tokio::try_join!(out, back) };
     tokio::select! {
-        ended = both => ended.map(|_| ()),
-        () = silence(carried) => Err(io::ErrorKind::TimedOut.into()),
+        ended = both => ended.map(|_: ((), ())| ()),
+        () = silence(carried, &one_ended, bounds) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
 /// Carries bytes one way until they end.
-async fn pump(from: ReadHalf<'_>, mut to: WriteHalf<'_>, count: &AtomicU64) -> io::Result<()> {
+async fn pump(from: ReadHalf<'_>, mut to: WriteHalf<'_>, count: impl Fn(usize)) -> io::Result<()> {
     loop {
         from.readable().await?;
-        let mut buffer = vec![0; BUFFER_BYTES];
-        loop {
-            let read = match from.try_read(&mut buffer) {
-                Ok(read) => read,
+        let mut buffer = Vec::with_capacity(BUFFER_BYTES);
+        for _ in 0..TURN {
+            buffer.clear();
+            match from.try_read_buf(&mut buffer) {
+                // The other way may still have something to say.
+                Ok(0) => return to.shutdown().await,
+                Ok(read) => {
+                    to.write_all(&buffer).await?;
+                    count(read);
+                    // What comes in small pieces is not there yet: asking again would be for nothing.
+                    if read < BUFFER_BYTES / 2 {
+                        break;
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
-            };
-            if read == 0 {
-                // The other way may still have something to say.
-                return to.shutdown().await;
             }
-            to.write_all(buffer.get(..read).unwrap_or_default()).await?;
-            count.fetch_add(read as u64, Ordering::Relaxed);
         }
+        tokio::task::yield_now().await;
     }
 }
 
 /// Ends when nothing has been carried for too long.
-async fn silence(carried: &Carried) {
-    let sum = || {
-        let Carried { out, back } = carried;
-        out.load(Ordering::Relaxed).wrapping_add(back.load(Ordering::Relaxed))
-    };
+async fn silence(carried: &Carried, one_ended: &Notify, bounds: &Bounds) {
+    let sum = || carried.sent().wrapping_add(carried.received());
+    let mut limit = bounds.silence;
     loop {
         let before = sum();
-        sleep_until(Instant::now() + SILENCE_MAX).await;
-        if sum() == before {
-            return;
+        tokio::select! {
+            () = sleep(limit) => if sum() == before { return },
+            () = one_ended.notified(), if limit != bounds.half_closed => limit = bounds.half_closed,
         }
     }
 }

@@ -5,72 +5,92 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use aegx::Digest;
 use bytes::Bytes;
-use egress::{AskError, EgressEvent, Outcome, Passed};
+use data_encoding::HEXLOWER;
+use egress::{Arriving, AskError, Carried, EgressEvent, Outcome};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::upgrade::Upgraded;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use model::{Caller, Effect, RawCall};
+use model::{Caller, Effect, RawCall, ToolCall};
 use monitor::{Asked, Begun, Granted, Output, Permit};
-use tokio::net::TcpStream;
 
 use super::Proxy;
 use super::accounts::Account;
 use super::answer::{Body, No};
-use super::calls::Asking;
-use super::relay::{Carried, relay};
+use super::calls::{Asking, NoCall};
+use super::hop::Hop;
+use super::near::Near;
+use super::relay::relay;
+
+/// Names one exchange in the journal.
+const CORRELATION_BYTES: usize = 8;
 
 /// Answers one request, whatever it is.
 pub(crate) async fn answer(proxy: Arc<Proxy>, asked: Request<Incoming>) -> Response<Body> {
-    let Some(account) = proxy.accounts.of(asked.headers()).cloned() else {
-        return No::no_account().response();
-    };
-    let asking = match Asking::of(asked.method(), asked.uri()) {
-        Ok(asking) => asking,
-        Err(reason) => return No::bad_request(reason).response(),
-    };
-    let event = EgressEvent::of_proxy(&asking.method, asked.uri());
-    let judged = proxy.judge(&account.who, &asking).await;
-    let (permit, begun) = match judged {
-        Ok(judged) => judged,
-        Err(no) => return no.response(),
-    };
-    let hop = Hop { who: account.who.clone(), record: permit.record(), event, at: Instant::now() };
-    let Granted::Tool(permit) = permit.by_kind() else {
-        return No::bad_request("the gate took it for something else").response();
-    };
-    if asking.is_tunnel() {
-        tunnel(proxy, &account, permit, begun, hop, asked).await
-    } else {
-        pass_on(proxy, &account, permit, begun, hop, asked).await
-    }
-}
-
-/// One way out, to be recorded when it has ended.
-struct Hop {
-    who: Caller,
-    record: Digest,
-    event: EgressEvent,
-    at: Instant,
+    proxy.answered(asked).await.unwrap_or_else(No::response)
 }
 
 impl Proxy {
+    async fn answered(self: Arc<Self>, asked: Request<Incoming>) -> Result<Response<Body>, No> {
+        let account = self.accounts.of(asked.headers()).cloned().ok_or_else(No::no_account)?;
+        let mut hop = self.hop(&account.who, &asked)?;
+        let asking = match Asking::of(&asked) {
+            Ok(asking) => asking,
+            Err(NoCall::Bad(reason)) => {
+                let rule = No::BAD_REQUEST.to_owned();
+                hop.event.outcome = Outcome::Refused { rule, reason: reason.to_owned() };
+                return Err(No::bad_request(reason));
+            }
+            Err(NoCall::Refused(refused)) => {
+                let error = AskError::Refused(refused);
+                hop.failed(&error);
+                return Err(No::by_egress(&error));
+            }
+        };
+        let (permit, begun) = self.judge(&mut hop, &asking).await?;
+        hop.decision = Some(permit.record());
+        let Granted::Tool(permit) = permit.by_kind() else {
+            return Err(No::bad_request("the gate took it for something else"));
+        };
+        if asking.is_tunnel() {
+            self.tunnel(&account, permit, begun, hop, asked).await
+        } else {
+            self.pass_on(&account, permit, begun, hop, asked).await
+        }
+    }
+
+    fn hop(&self, who: &Caller, asked: &Request<Incoming>) -> Result<Hop, No> {
+        let mut random = [0; CORRELATION_BYTES];
+        getrandom::fill(&mut random).map_err(|_| No::unable())?;
+        let correlation = HEXLOWER.encode(&random);
+        Ok(Hop {
+            journal: Arc::clone(&self.journal),
+            who: who.clone(),
+            decision: None,
+            event: EgressEvent::of_proxy(asked.method(), asked.uri(), correlation),
+            carried: Arc::default(),
+            at: Instant::now(),
+        })
+    }
+
     /// Takes the request through the gate. That waits for the disk, so not on a thread that others need.
     async fn judge(
         self: &Arc<Self>,
-        who: &Caller,
+        hop: &mut Hop,
         asking: &Asking,
     ) -> Result<(Permit<Effect>, Begun), No> {
-        let (monitor, who) = (Arc::clone(&self.monitor), who.clone());
+        let (monitor, who) = (Arc::clone(&self.monitor), hop.who.clone());
         let (tool, args) = (asking.tool, asking.args.clone());
         let judged = tokio::task::spawn_blocking(move || {
             monitor.begin(&who, &Asked::Tool(RawCall { tool, args: &args }))
         });
         let judged = judged.await.map_err(|_| No::unable())?;
-        judged.map_err(|refusal| No::by_gate(&refusal))
+        judged.map_err(|refusal| {
+            hop.stopped(&refusal);
+            No::by_gate(&refusal)
+        })
     }
 
     /// Closes the call: it was carried out as far as the gate can see.
@@ -81,101 +101,79 @@ impl Proxy {
         finished.map(drop).map_err(|refusal| No::by_gate(&refusal))
     }
 
-    /// Records a hop that has ended.
-    fn note(&self, mut hop: Hop, outcome: Outcome) {
-        hop.event.outcome = outcome;
-        hop.event.took = hop.at.elapsed();
-        // The decision is recorded; if the disk fails now, the next request is refused.
-        let _ = self.journal.post(hop.event.record(&hop.who, hop.record));
+    async fn failed(self: &Arc<Self>, begun: Begun, mut hop: Hop, error: &AskError) -> No {
+        hop.failed(error);
+        // Our own words, and no byte of anybody else: the error of a tool would count as read from outside, and
+        // every server that is down would mark the session.
+        let output = match hop.carried.address() {
+            Some(_) => Output::text("no answer"),
+            None => Output::not_begun("no connection"),
+        };
+        drop(hop);
+        let _ = self.finish(begun, output).await;
+        No::by_egress(error)
     }
 
-    async fn failed(self: &Arc<Self>, begun: Begun, hop: Hop, error: &AskError) -> Response<Body> {
-        let outcome = match error {
-            AskError::Refused(it) => {
-                Outcome::Refused { rule: it.rule.to_owned(), reason: it.reason.clone() }
-            }
-            AskError::Failed(reason) => Outcome::Failed { reason: reason.clone() },
+    async fn tunnel(
+        self: Arc<Self>,
+        account: &Account,
+        permit: Permit<ToolCall>,
+        begun: Begun,
+        mut hop: Hop,
+        asked: Request<Incoming>,
+    ) -> Result<Response<Body>, No> {
+        let dialled = match self.ways.tunnel(permit, &account.rules, &hop.carried).await {
+            Ok(dialled) => dialled,
+            Err(error) => return Err(self.failed(begun, hop, &error).await),
         };
-        self.note(hop, outcome);
-        // Our own words, and no byte of anybody else.
-        let _ = self.finish(begun, Output::not_begun("no connection")).await;
-        No::by_egress(error).response()
+        // INVARIANT (AbsorbBeforeDeliver): closed before a byte goes through.
+        self.finish(begun, Output::text("")).await?;
+        tokio::spawn(async move {
+            let Some((near, early)) = hyper::upgrade::on(asked).await.ok().and_then(parts) else {
+                let reason = "the program's connection is gone".to_owned();
+                return hop.failed(&AskError::Failed(reason));
+            };
+            hop.event.outcome = Outcome::Tunnelled;
+            let (stream, _place) = near.into_parts();
+            let carried: &Carried = &hop.carried;
+            // However it ended, it has; how much came through is what is left to say.
+            let _ = relay(stream, early, dialled.stream, carried, &self.bounds).await;
+        });
+        Ok(Response::new(Empty::<Bytes>::new().map_err(|never| match never {}).boxed()))
     }
-}
 
-async fn tunnel(
-    proxy: Arc<Proxy>,
-    account: &Account,
-    permit: Permit<model::ToolCall>,
-    begun: Begun,
-    mut hop: Hop,
-    asked: Request<Incoming>,
-) -> Response<Body> {
-    let dialled = match proxy.ways.tunnel(permit, &account.rules).await {
-        Ok(dialled) => dialled,
-        Err(error) => return proxy.failed(begun, hop, &error).await,
-    };
-    hop.event.address = Some(dialled.address.ip());
-    // INVARIANT (AbsorbBeforeDeliver): closed before a byte goes through.
-    if let Err(no) = proxy.finish(begun, Output::text("")).await {
-        return no.response();
-    }
-    tokio::spawn(async move {
-        let carried = Carried::default();
-        let outcome = match hyper::upgrade::on(asked).await {
-            Ok(upgraded) => match parts(upgraded) {
-                Some((near, early)) => {
-                    // However it ended, it has; how much came through is what is left to say.
-                    let _ = relay(near, early, dialled.stream, &carried).await;
-                    Outcome::Tunnelled
-                }
-                None => Outcome::Failed { reason: "the program's connection is gone".to_owned() },
-            },
-            Err(error) => Outcome::Failed { reason: error.to_string() },
+    async fn pass_on(
+        self: Arc<Self>,
+        account: &Account,
+        permit: Permit<ToolCall>,
+        begun: Begun,
+        mut hop: Hop,
+        asked: Request<Incoming>,
+    ) -> Result<Response<Body>, No> {
+        let passed = self.ways.pass_on(permit, &account.rules, asked, &hop.carried).await;
+        let response = match passed {
+            Ok(response) => response,
+            Err(error) => return Err(self.failed(begun, hop, &error).await),
         };
-        hop.event.sent_bytes = carried.out.into_inner();
-        hop.event.received_bytes = carried.back.into_inner();
-        proxy.note(hop, outcome);
-    });
-    Response::new(Empty::<Bytes>::new().map_err(|never| match never {}).boxed())
+        hop.event.outcome = Outcome::Answered(response.status().as_u16());
+        self.finish(begun, Output::text("")).await?;
+        Ok(response.map(|inner| Passing { inner, _hop: hop }.boxed()))
+    }
 }
 
 /// The program's connection, and what was read of it already.
-fn parts(upgraded: Upgraded) -> Option<(TcpStream, Bytes)> {
-    let parts = upgraded.downcast::<TokioIo<TcpStream>>().ok()?;
+fn parts(upgraded: Upgraded) -> Option<(Near, Bytes)> {
+    let parts = upgraded.downcast::<TokioIo<Near>>().ok()?;
     Some((parts.io.into_inner(), parts.read_buf))
 }
 
-async fn pass_on(
-    proxy: Arc<Proxy>,
-    account: &Account,
-    permit: Permit<model::ToolCall>,
-    begun: Begun,
-    mut hop: Hop,
-    asked: Request<Incoming>,
-) -> Response<Body> {
-    let Passed { response, address } = match proxy.ways.pass_on(permit, &account.rules, asked).await
-    {
-        Ok(passed) => passed,
-        Err(error) => return proxy.failed(begun, hop, &error).await,
-    };
-    hop.event.address = address;
-    if let Err(no) = proxy.finish(begun, Output::text("")).await {
-        return no.response();
-    }
-    let status = response.status().as_u16();
-    response.map(|inner| Counted { inner, bytes: 0, status, ending: Some((proxy, hop)) }.boxed())
-}
-
 /// A body that is passed on; when it has ended, or nobody wants more of it, its hop is recorded.
-struct Counted {
-    inner: Incoming,
-    bytes: u64,
-    status: u16,
-    ending: Option<(Arc<Proxy>, Hop)>,
+struct Passing {
+    inner: Arriving,
+    _hop: Hop,
 }
 
-impl hyper::body::Body for Counted {
+impl hyper::body::Body for Passing {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -183,12 +181,7 @@ impl hyper::body::Body for Counted {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let polled = Pin::new(&mut self.inner).poll_frame(context);
-        if let Poll::Ready(Some(Ok(frame))) = &polled {
-            let length = frame.data_ref().map_or(0, Bytes::len);
-            self.bytes = self.bytes.saturating_add(length as u64);
-        }
-        polled
+        Pin::new(&mut self.inner).poll_frame(context)
     }
 
     fn is_end_stream(&self) -> bool {
@@ -197,14 +190,5 @@ impl hyper::body::Body for Counted {
 
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        if let Some((proxy, mut hop)) = self.ending.take() {
-            hop.event.received_bytes = self.bytes;
-            proxy.note(hop, Outcome::Answered(self.status));
-        }
     }
 }

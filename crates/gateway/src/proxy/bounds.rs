@@ -1,0 +1,38 @@
+//! What a program may cost the proxy.
+
+use std::time::Duration;
+
+/// Connections of programs at once, tunnels included.
+pub const CONNECTIONS_MAX: usize = 4096;
+/// The head of a request, in bytes.
+pub(crate) const HEAD_BYTES_MAX: usize = 64 << 10;
+/// Header fields of a request.
+pub(crate) const FIELDS_MAX: usize = 100;
+
+/// What a program may cost the proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Connections of programs at once, tunnels included. Who comes then waits.
+    pub connections: usize,
+    /// How long a program may take for the head of a request, and be silent between two.
+    pub head: Duration,
+    /// A connection through which nothing comes for so long is closed.
+    pub silence: Duration,
+    /// The same once one end has said that it is done.
+    pub half_closed: Duration,
+    /// How long a program that was refused may go on sending before its connection is closed. Closed at
+    /// once, it might not get to read why.
+    pub linger: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            connections: CONNECTIONS_MAX,
+            head: Duration::from_secs(60),
+            silence: Duration::from_secs(600),
+            half_closed: Duration::from_secs(60),
+            linger: Duration::from_secs(1),
+        }
+    }
+}
