@@ -25,7 +25,7 @@ mod web;
 pub use client::{AskError, Client};
 pub use dial::{DialError, Dialer, Dialled};
 pub use event::{EgressEvent, Outcome};
-pub use limits::{Limits, REDIRECTS_MAX};
+pub use limits::{ADDRESSES_MAX, FIELDS_MAX, Limits, REDIRECTS_MAX};
 pub use resolve::{Looking, Resolve, SystemResolver};
 pub use rules::Rules;
 pub use tls::{Trust, TrustError};

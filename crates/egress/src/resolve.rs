@@ -6,9 +6,9 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::limits::{NAME_KEPT, NAMES_KEPT_MAX};
+use crate::limits::NAMES_KEPT_MAX;
 
 /// Answers with the addresses of a name.
 pub type Looking<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
@@ -34,23 +34,30 @@ impl Resolve for SystemResolver {
     }
 }
 
+/// The addresses of a name, and when they were found.
+type Remembered = (Instant, Arc<[IpAddr]>);
+
 /// Remembers for a moment what names resolved to.
-#[derive(Default)]
 pub(crate) struct Known {
-    names: Mutex<HashMap<String, (Instant, Arc<[IpAddr]>)>>,
+    kept: Duration,
+    names: Mutex<HashMap<String, Remembered>>,
 }
 
 impl Known {
+    pub(crate) fn new(kept: Duration) -> Self {
+        Self { kept, names: Mutex::default() }
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<Arc<[IpAddr]>> {
         let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, addresses) = names.get(name)?;
-        (at.elapsed() < NAME_KEPT).then(|| Arc::clone(addresses))
+        (at.elapsed() < self.kept).then(|| Arc::clone(addresses))
     }
 
     pub(crate) fn put(&self, name: &str, addresses: Arc<[IpAddr]>) {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         if names.len() >= NAMES_KEPT_MAX {
-            names.retain(|_, (at, _)| at.elapsed() < NAME_KEPT);
+            names.retain(|_, (at, _)| at.elapsed() < self.kept);
         }
         if names.len() >= NAMES_KEPT_MAX {
             names.clear();
