@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::error::Error;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,13 +10,16 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, LOCATION, USER_AGENT};
+use hyper::http::Extensions;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::client::legacy::Client as Pool;
+use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use scan::net::{Refused, Scheme, Target};
+use scan::net::{Refused, Target};
 use tokio::time::{Instant, timeout, timeout_at};
+use url::Url;
 
-use crate::body::{self, Body, chain};
+use crate::body::{self, chain};
 use crate::connect::{ConnectError, Connector, Peer};
 use crate::dial::{DialError, Dialer};
 use crate::event::{EgressEvent, Outcome};
@@ -95,48 +99,42 @@ impl Client {
         Ok(Self { pool, limits, slots: Slots::default() })
     }
 
-    /// Asks and follows redirects. Each hop is told to `see` when it has ended, however it did.
+    /// Asks and follows redirects. Each hop is told to `see` when it has ended, however it did, also one that
+    /// was not taken.
     pub(crate) async fn ask(
         &self,
         mut ask: Ask<'_>,
         see: &mut (dyn FnMut(EgressEvent) + Send),
     ) -> Result<Answer, AskError> {
         let end = Instant::now() + ask.total;
-        let _slot = self.slots.take(
-            &format!("session {}", ask.session),
-            self.limits.per_session,
-            "of this session",
-        )?;
+        let session = format!("session {}", ask.session);
+        let slot = self.slots.take(&session, self.limits.per_session, "of this session");
+        let _slot = slot.map_err(|refused| {
+            let event = EgressEvent::to(&ask.target, ask.tool, &ask.correlation, 0);
+            not_taken(event, &ask.method, refused, see)
+        })?;
         let mut visited = HashSet::new();
-        for hop in 0..=REDIRECTS_MAX {
+        loop {
+            let hop = visited.len();
             let begun = Instant::now();
             let mut event = EgressEvent::to(&ask.target, ask.tool, &ask.correlation, hop);
             event.method = ask.method.to_string();
             let outcome = timeout_at(end, self.hop(&ask, &mut event)).await;
-            let outcome = outcome.unwrap_or_else(|_| {
-                let total = ask.total.as_millis();
-                Err(AskError::Failed(format!("it took longer than {total} ms")))
-            });
+            let outcome = outcome.unwrap_or_else(|_| Err(late(ask.total, event.received_bytes)));
             event.took = begun.elapsed();
             event.end(outcome.as_ref().err());
             see(event);
             let answer = outcome?;
-            let next = next(&ask.target, &answer).inspect_err(|error| {
-                let mut event = EgressEvent::to(&ask.target, ask.tool, &ask.correlation, hop);
-                event.hop = event.hop.saturating_add(1);
-                event.method = ask.method.to_string();
-                event.end(Some(error));
-                see(event);
-            })?;
-            let Some(next) = next else { return Ok(answer) };
+            let Some(location) = location(&answer) else { return Ok(answer) };
             visited.insert(ask.target.url().clone());
-            if visited.contains(next.url()) {
-                return Err(AskError::Failed("the redirects go round in a circle".to_owned()));
-            }
+            let next = onward(&ask.target, &location, &visited).map_err(|refused| {
+                let (from, hop) = (&ask.target, hop.saturating_add(1));
+                let event = EgressEvent::astray(from, &location, ask.tool, &ask.correlation, hop);
+                not_taken(event, &ask.method, refused, see)
+            })?;
             headers::on_to(&mut ask.headers, &ask.target, &next);
             ask.target = next;
         }
-        Err(AskError::Failed(format!("there are more than {REDIRECTS_MAX} redirects")))
     }
 
     /// One hop: the rules, a vetted connection, a question and its answer.
@@ -145,17 +143,21 @@ impl Client {
         let host = ask.target.host().to_string();
         let _slot =
             self.slots.take(&format!("host {host}"), self.limits.per_host, "from this host")?;
-        let request = self.request(ask)?;
+        let mut request = self.request(ask)?;
+        let connection = capture_connection(&mut request);
         let waiting = timeout(self.limits.head, self.pool.request(request)).await;
+        event.address = peer(&connection);
         let response = match waiting {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(of_pool(&error)),
+            Ok(Err(error)) => {
+                event.address = event.address.or_else(|| dialled(&error));
+                return Err(of_pool(&error));
+            }
             Err(_) => {
                 let waited = self.limits.head.as_millis();
                 return Err(AskError::Failed(format!("no answer within {waited} ms")));
             }
         };
-        event.address = response.extensions().get::<Peer>().map(|it| it.0.ip());
         event.outcome = Outcome::Answered(response.status().as_u16());
         self.answer(ask, response, event).await
     }
@@ -186,23 +188,17 @@ impl Client {
         let target = ask.target.clone();
         // What a redirect has to say stands in its head.
         let wanted = ask.method != Method::HEAD && !is_redirect(head.status);
-        let bytes = if wanted {
-            let packed = head.headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
-            let packed = packed.map(|it| String::from_utf8_lossy(it).into_owned());
-            match body::read(body, packed.as_deref(), &self.limits).await {
-                Ok(Body { bytes, wire_bytes }) => {
-                    event.received_bytes = wire_bytes;
-                    bytes
-                }
-                Err(error) => {
-                    event.received_bytes = error.wire_bytes;
-                    return Err(AskError::Failed(error.to_string()));
-                }
-            }
+        let body = if wanted {
+            let packed: Vec<_> = head.headers.get_all(CONTENT_ENCODING).iter().collect();
+            let packed: Vec<_> =
+                packed.into_iter().map(|it| String::from_utf8_lossy(it.as_bytes())).collect();
+            let packed = (!packed.is_empty()).then(|| packed.join(","));
+            let read = body::read(body, packed.as_deref(), &self.limits, &mut event.received_bytes);
+            read.await.map_err(|error| AskError::Failed(error.to_string()))?
         } else {
             Vec::new()
         };
-        Ok(Answer { target, status: head.status, headers: head.headers, body: bytes })
+        Ok(Answer { target, status: head.status, headers: head.headers, body })
     }
 
     /// The limits that it keeps.
@@ -216,23 +212,76 @@ fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// Where an answer sends us, if it does.
-fn next(from: &Target, answer: &Answer) -> Result<Option<Target>, AskError> {
+/// Where an answer sends us, if it does: every such field, as text.
+fn location(answer: &Answer) -> Option<String> {
     if !is_redirect(answer.status) {
-        return Ok(None);
+        return None;
     }
-    let Some(location) = answer.headers.get(LOCATION) else { return Ok(None) };
-    let bad = || Refused {
-        rule: "net-not-a-url",
-        reason: "the redirect leads to something that is no URL".to_owned(),
-    };
-    let location = location.to_str().map_err(|_| bad())?;
+    let all: Vec<_> = answer.headers.get_all(LOCATION).iter().map(HeaderValue::as_bytes).collect();
+    let (first, more) = all.split_first()?;
+    // One that is repeated is one. Two are none: a line break is no part of any URL.
+    let more = more.iter().filter(|it| *it != first);
+    let all: Vec<_> =
+        std::iter::once(first).chain(more).map(|it| String::from_utf8_lossy(it)).collect();
+    Some(all.join("\n"))
+}
+
+/// The target that `location` names, if it may be asked for after all those that were `visited`.
+fn onward(from: &Target, location: &str, visited: &HashSet<Url>) -> Result<Target, Refused> {
     let next = from.join(location)?;
-    if from.scheme() == Scheme::Https && next.scheme() == Scheme::Http {
-        let reason = format!("the redirect to `{}` would leave encryption", next.host());
-        return Err(Refused { rule: "egress-downgrade", reason }.into());
+    if visited.contains(next.url()) {
+        let reason = "the redirects go round in a circle".to_owned();
+        return Err(Refused { rule: "egress-circle", reason });
     }
-    Ok(Some(next))
+    if visited.len() > REDIRECTS_MAX {
+        let reason = format!("there are more than {REDIRECTS_MAX} redirects");
+        return Err(Refused { rule: "egress-redirects", reason });
+    }
+    Ok(next)
+}
+
+/// Tells `see` of a hop that is not taken.
+fn not_taken(
+    mut event: EgressEvent,
+    method: &Method,
+    refused: Refused,
+    see: &mut (dyn FnMut(EgressEvent) + Send),
+) -> AskError {
+    event.method = method.to_string();
+    let error = AskError::Refused(refused);
+    event.end(Some(&error));
+    see(event);
+    error
+}
+
+fn late(total: Duration, received_bytes: u64) -> AskError {
+    let total = total.as_millis();
+    AskError::Failed(match received_bytes {
+        0 => format!("it took longer than {total} ms"),
+        some => format!("it took longer than {total} ms: the body came as far as {some} bytes"),
+    })
+}
+
+/// Whom the connection is with that a request was given.
+fn peer(connection: &CaptureConnection) -> Option<IpAddr> {
+    let mut extras = Extensions::new();
+    connection.connection_metadata().as_ref()?.get_extras(&mut extras);
+    extras.get::<Peer>().map(|it| it.0.ip())
+}
+
+/// Who was dialled for a request that failed before it had a connection.
+fn dialled(error: &hyper_util::client::legacy::Error) -> Option<IpAddr> {
+    let mut source = error.source();
+    while let Some(cause) = source {
+        match cause.downcast_ref() {
+            Some(ConnectError::Tls { peer, .. }) => return Some(peer.ip()),
+            Some(ConnectError::Dial(DialError::Connect { address, .. })) => {
+                return Some(address.ip());
+            }
+            Some(ConnectError::Dial(_)) | None => source = cause.source(),
+        }
+    }
+    None
 }
 
 /// What a failed request comes down to.

@@ -20,15 +20,15 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::dial::{DialError, Dialer};
+use crate::dial::{DialError, Dialer, Dialled};
 
 /// Why there is no connection to ask by.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectError {
     #[error(transparent)]
     Dial(#[from] DialError),
-    #[error("TLS with `{host}` failed: {error}")]
-    Tls { host: String, error: io::Error },
+    #[error("TLS with `{host}` failed: {why}")]
+    Tls { host: String, peer: SocketAddr, why: &'static str },
 }
 
 /// Makes connections.
@@ -67,7 +67,7 @@ impl Connector {
         match target.scheme() {
             Scheme::Http => Ok(Link { stream: Stream::Plain(dialled.stream), peer }),
             Scheme::Https => {
-                let stream = self.encrypt(target.host(), dialled.stream).await?;
+                let stream = self.encrypt(target.host(), dialled).await?;
                 Ok(Link { stream: Stream::Tls(Box::new(stream)), peer })
             }
         }
@@ -77,7 +77,7 @@ impl Connector {
     async fn encrypt(
         &self,
         host: &Host,
-        stream: TcpStream,
+        dialled: Dialled,
     ) -> Result<TlsStream<TcpStream>, ConnectError> {
         let name = match host {
             Host::Name(name) => ServerName::try_from(name.clone()).map_err(|_| {
@@ -86,10 +86,39 @@ impl Connector {
             })?,
             Host::Address(address) => ServerName::from(*address),
         };
-        let failed = |error| ConnectError::Tls { host: host.to_string(), error };
-        let connecting = TlsConnector::from(Arc::clone(&self.tls)).connect(name, stream);
-        let stream = timeout(self.handshake, connecting).await;
-        stream.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(failed)
+        let peer = dialled.address;
+        let failed = |why| ConnectError::Tls { host: host.to_string(), peer, why };
+        let connecting = TlsConnector::from(Arc::clone(&self.tls)).connect(name, dialled.stream);
+        match timeout(self.handshake, connecting).await {
+            Ok(Ok(stream)) => Ok(stream),
+            Ok(Err(error)) => Err(failed(why(&error))),
+            Err(_) => Err(failed("it took too long")),
+        }
+    }
+}
+
+/// Why a handshake failed. The library's words would quote the server's certificate.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library's enums, for a sentence and no decision"
+)]
+fn why(error: &io::Error) -> &'static str {
+    use rustls::CertificateError as Bad;
+    let Some(error) = error.get_ref().and_then(|it| it.downcast_ref::<rustls::Error>()) else {
+        return "the connection broke off";
+    };
+    match error {
+        rustls::Error::InvalidCertificate(bad) => match bad {
+            Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
+                "the certificate is for another name"
+            }
+            Bad::Expired | Bad::ExpiredContext { .. } => "the certificate has expired",
+            Bad::NotValidYet | Bad::NotValidYetContext { .. } => "the certificate is not valid yet",
+            Bad::UnknownIssuer => "nobody who is trusted vouches for the certificate",
+            Bad::Revoked => "the certificate was revoked",
+            _ => "the certificate is not valid",
+        },
+        _ => "the handshake went wrong",
     }
 }
 

@@ -71,7 +71,7 @@ impl Dialer {
     pub fn with_resolver(resolver: Arc<dyn Resolve>, limits: &Limits) -> Self {
         Self {
             resolver,
-            known: Known::default(),
+            known: Known::new(limits.name_kept),
             lookup: limits.lookup,
             connect: limits.connect,
             total: limits.total,

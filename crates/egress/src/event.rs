@@ -92,7 +92,7 @@ impl EgressEvent {
             scheme: target.scheme().as_str(),
             host: target.host().to_string(),
             port: target.port(),
-            path: target.url().path().chars().take(PATH_CHARS_MAX).collect(),
+            path: shortened(target.url().path()),
             hop,
             address: None,
             outcome: Outcome::Failed { reason: "did not end".to_owned() },
@@ -100,6 +100,30 @@ impl EgressEvent {
             received_bytes: 0,
             took: Duration::ZERO,
         }
+    }
+
+    /// A hop to which `from` led with `location` and that was not taken, whatever stands there.
+    pub(crate) fn astray(
+        from: &Target,
+        location: &str,
+        tool: &'static str,
+        correlation: &str,
+        hop: usize,
+    ) -> Self {
+        let mut event = Self::to(from, tool, correlation, hop);
+        let url = from.url().join(location).ok();
+        // What has another scheme may carry its content in its path.
+        let web = url.as_ref().filter(|it| matches!(it.scheme(), "http" | "https"));
+        event.scheme = match web.map(url::Url::scheme) {
+            Some("https") => "https",
+            Some(_) => "http",
+            None => "",
+        };
+        let host = web.and_then(url::Url::host_str).unwrap_or_default();
+        event.host = host.trim_matches(['[', ']']).to_owned();
+        event.port = web.and_then(url::Url::port_or_known_default).unwrap_or_default();
+        event.path = shortened(web.map_or("", |it| it.path()));
+        event
     }
 
     /// What a program asks of the proxy.
@@ -116,7 +140,7 @@ impl EgressEvent {
             scheme,
             host: uri.host().unwrap_or_default().chars().take(HOST_CHARS_MAX).collect(),
             port: uri.port_u16().unwrap_or(if scheme == "http" { 80 } else { 443 }),
-            path: uri.path().chars().take(PATH_CHARS_MAX).collect(),
+            path: shortened(uri.path()),
             hop: 0,
             address: None,
             outcome: Outcome::Failed { reason: "did not end".to_owned() },
@@ -203,4 +227,8 @@ impl EgressEvent {
         }
         value
     }
+}
+
+fn shortened(path: &str) -> String {
+    path.chars().take(PATH_CHARS_MAX).collect()
 }

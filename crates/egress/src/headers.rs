@@ -4,10 +4,10 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 use scan::net::{Refused, Target};
 
-/// Fields that say who speaks, with whom, or how a message is framed, and those by which a cloud's keeper of
-/// credentials knows its own. They are ours to set or nobody's.
+/// Fields that say who speaks, with whom, or how a message is framed. They are ours to set or nobody's.
 const NOT_FOR_CALLERS: &[&str] = &[
     "accept-encoding",
+    "client-ip",
     "connection",
     "content-length",
     "expect",
@@ -15,27 +15,31 @@ const NOT_FOR_CALLERS: &[&str] = &[
     "host",
     "http2-settings",
     "keep-alive",
-    "metadata",
-    "metadata-flavor",
     "te",
     "trailer",
     "transfer-encoding",
+    "true-client-ip",
     "upgrade",
     "via",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-forwarded",
+    "x-host",
+    "x-http-method",
+    "x-http-method-override",
+    "x-identity-header",
+    "x-method-override",
+    "x-real-ip",
+    "x-vault-request",
 ];
 /// The same by how they begin.
-const NOT_FOR_CALLERS_BEGINNING: &[&str] = &[
-    "proxy-",
-    "sec-",
-    "x-aws-ec2-metadata-",
-    "x-forwarded-",
-    "x-google-metadata-",
-    "x-original-",
-    "x-real-ip",
-    "x-rewrite-",
-];
-/// Fields that hold what one host knows of its user.
-const CREDENTIALS: &[&str] = &["authorization", "cookie", "cookie2", "x-api-key", "x-auth-token"];
+const NOT_FOR_CALLERS_BEGINNING: &[&str] =
+    &["cf-connecting-", "proxy-", "sec-", "x-forwarded-", "x-original-", "x-rewrite-"];
+/// By this in their name the keepers of credentials of clouds know their own.
+const KEEPERS: &str = "metadata";
+/// Fields that say nothing of who asks, and may go on to a host that they were not meant for. Of any other
+/// nobody can know whether it is a key.
+const GO_ON: &[&str] = &["accept", "accept-language", "cache-control", "pragma", "user-agent"];
 
 /// The fields that a caller wants, if it may have all of them.
 ///
@@ -47,8 +51,11 @@ pub(crate) fn of_caller<'a>(
     let mut headers = HeaderMap::new();
     for (name, value) in fields {
         let lower = name.to_ascii_lowercase();
-        let reserved = NOT_FOR_CALLERS.contains(&lower.as_str())
-            || NOT_FOR_CALLERS_BEGINNING.iter().any(|it| lower.starts_with(it));
+        // Many servers take one for the other.
+        let dashed = lower.replace('_', "-");
+        let reserved = NOT_FOR_CALLERS.contains(&dashed.as_str())
+            || NOT_FOR_CALLERS_BEGINNING.iter().any(|it| dashed.starts_with(it))
+            || dashed.contains(KEEPERS);
         if reserved {
             let reason = format!("the header field `{lower}` is not for callers to set");
             return Err(Refused { rule: "egress-header", reason });
@@ -64,10 +71,12 @@ pub(crate) fn of_caller<'a>(
     Ok(headers)
 }
 
-/// Takes off what `to` must not see, if it is not the host that the fields were meant for.
+/// Takes off what `to` must not see, if it is not the origin that the fields were meant for.
 pub(crate) fn on_to(headers: &mut HeaderMap, from: &Target, to: &Target) {
     let same = from.scheme() == to.scheme() && from.host() == to.host() && from.port() == to.port();
     if !same {
-        CREDENTIALS.iter().for_each(|it| drop(headers.remove(*it)));
+        let kept = GO_ON.iter().map(|it| HeaderName::from_static(it));
+        *headers =
+            kept.filter_map(|it| headers.get(&it).cloned().map(|value| (it, value))).collect();
     }
 }

@@ -28,7 +28,7 @@ pub use carried::Carried;
 pub use client::{AskError, Client};
 pub use dial::{DialError, Dialer, Dialled};
 pub use event::{EgressEvent, Outcome};
-pub use limits::{Limits, REDIRECTS_MAX};
+pub use limits::{ADDRESSES_MAX, FIELDS_MAX, Limits, REDIRECTS_MAX};
 pub use passing::Arriving;
 pub use resolve::{Looking, Resolve, SystemResolver};
 pub use rules::{PAYLOAD_BYTES_MAX, Rules};

@@ -3,19 +3,17 @@
 use std::time::Duration;
 
 /// Addresses of one name that are looked at. A name with more is refused: the rest would not be vetted.
-pub(crate) const ADDRESSES_MAX: usize = 64;
+pub const ADDRESSES_MAX: usize = 64;
 /// Names whose addresses are remembered.
 pub(crate) const NAMES_KEPT_MAX: usize = 4096;
-/// How long the addresses of a name are remembered.
-pub(crate) const NAME_KEPT: Duration = Duration::from_secs(10);
+/// Header fields of an answer.
+pub const FIELDS_MAX: usize = 128;
 /// Redirects that are followed.
 pub const REDIRECTS_MAX: usize = 5;
 
 /// Lookups of names by the system at once. Each holds a thread until the system is done, also when nobody
 /// waits for it any more.
 pub(crate) const LOOKUPS_MAX: usize = 64;
-/// Header fields of an answer.
-pub(crate) const FIELDS_MAX: usize = 128;
 /// The head of an answer: hyper does not work with less.
 pub(crate) const HEAD_BYTES_MIN: usize = 8192;
 
@@ -24,9 +22,11 @@ pub(crate) const HEAD_BYTES_MIN: usize = 8192;
 pub struct Limits {
     /// To look a name up.
     pub lookup: Duration,
-    /// To connect to one address, TLS included.
+    /// How long the addresses of a name are remembered. They are vetted each time all the same.
+    pub name_kept: Duration,
+    /// To connect to one address; and once more for TLS.
     pub connect: Duration,
-    /// Until the head of the answer is there.
+    /// Until the head of the answer is there, with all that comes before it.
     pub head: Duration,
     /// Between two pieces of a body.
     pub idle: Duration,
@@ -48,6 +48,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             lookup: Duration::from_secs(5),
+            name_kept: Duration::from_secs(10),
             connect: Duration::from_secs(10),
             head: Duration::from_secs(15),
             idle: Duration::from_secs(10),

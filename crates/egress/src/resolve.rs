@@ -6,11 +6,11 @@ use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
-use crate::limits::{LOOKUPS_MAX, NAME_KEPT, NAMES_KEPT_MAX};
+use crate::limits::{LOOKUPS_MAX, NAMES_KEPT_MAX};
 
 /// Answers with the addresses of a name.
 pub type Looking<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
@@ -49,26 +49,30 @@ impl Resolve for SystemResolver {
     }
 }
 
+/// The addresses of a name, and when they were found.
+type Remembered = (Instant, Arc<[IpAddr]>);
+
 /// Remembers for a moment what names resolved to.
-#[derive(Default)]
 pub(crate) struct Known {
-    names: Mutex<HashMap<String, Found>>,
+    kept: Duration,
+    names: Mutex<HashMap<String, Remembered>>,
 }
 
-/// When a name was looked up, and what was found.
-type Found = (Instant, Arc<[IpAddr]>);
-
 impl Known {
+    pub(crate) fn new(kept: Duration) -> Self {
+        Self { kept, names: Mutex::default() }
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<Arc<[IpAddr]>> {
         let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, addresses) = names.get(name)?;
-        (at.elapsed() < NAME_KEPT).then(|| Arc::clone(addresses))
+        (at.elapsed() < self.kept).then(|| Arc::clone(addresses))
     }
 
     pub(crate) fn put(&self, name: &str, addresses: Arc<[IpAddr]>) {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         if names.len() >= NAMES_KEPT_MAX {
-            names.retain(|_, (at, _)| at.elapsed() < NAME_KEPT);
+            names.retain(|_, (at, _)| at.elapsed() < self.kept);
         }
         if names.len() >= NAMES_KEPT_MAX {
             names.clear();

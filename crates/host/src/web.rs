@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ use crate::providers::Providers;
 const KEY: &str = "search.key";
 /// The longest key, in bytes.
 const KEY_BYTES_MAX: u64 = 4096;
+/// The rights of everybody but the owner of a file.
+const OTHERS: u32 = 0o077;
 
 /// Why there is no way to the web although it was chosen.
 #[derive(Debug, thiserror::Error)]
@@ -74,9 +77,48 @@ impl SearchKey for KeyFile {
         let path = self.0.display();
         let failed = |error: io::Error| format!("the key of the search engine, `{path}`: {error}");
         let file = evidence::private::open_with(&self.0, fs::OpenOptions::new().read(true));
+        let file = file.map_err(failed)?;
+        if file.metadata().map_err(failed)?.permissions().mode() & OTHERS != 0 {
+            return Err(format!("the key of the search engine, `{path}`: others can read it"));
+        }
         let mut text = String::new();
-        file.and_then(|it| it.take(KEY_BYTES_MAX).read_to_string(&mut text)).map_err(failed)?;
-        HeaderValue::try_from(text.trim())
-            .map_err(|_| format!("the key of the search engine, `{path}`, is no key"))
+        // One byte more, so that a longer one is seen to be longer.
+        file.take(KEY_BYTES_MAX + 1).read_to_string(&mut text).map_err(failed)?;
+        let key =
+            Some(text.trim()).filter(|it| !it.is_empty() && text.len() as u64 <= KEY_BYTES_MAX);
+        key.and_then(|it| HeaderValue::try_from(it).ok())
+            .ok_or_else(|| format!("the key of the search engine, `{path}`, is no key"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
+    fn a_key_is_one_short_word_that_only_its_owner_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let key = KeyFile(dir.path().join(KEY));
+        assert!(key.reveal().unwrap_err().contains("search.key"));
+        let long = "k".repeat(4097);
+        for (text, mode, good) in [
+            ("hush\n", 0o600, true),
+            ("hush", 0o400, true),
+            ("hush", 0o640, false),
+            ("hush", 0o604, false),
+            ("", 0o600, false),
+            (" \n", 0o600, false),
+            ("hush\nhush", 0o600, false),
+            (&long, 0o600, false),
+        ] {
+            let _ = fs::remove_file(&key.0);
+            fs::write(&key.0, text).unwrap();
+            fs::set_permissions(&key.0, fs::Permissions::from_mode(mode)).unwrap();
+            match key.reveal() {
+                Ok(value) => assert!(good && value == "hush", "{text:?} {mode:o}"),
+                Err(error) => assert!(!good && !error.contains("hush"), "{error}"),
+            }
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! `web_fetch`: a page, reduced to what a person would read.
 
 use hyper::Method;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::CONTENT_TYPE;
 use model::ipc::{FetchMethod, WebFetch};
 use monitor::{Output, Permit};
 use scan::boundary::{self, Boundary};
 use scan::net::Target;
-use scan::page::{self, Page};
+use scan::page::{self, Page, PageKind};
 use serde_json::{Map, Value, json};
 
 use super::{Web, correlation, failed, nonce, total};
@@ -14,10 +14,23 @@ use crate::client::{Answer, Ask, AskError};
 use crate::headers;
 use crate::rules::Rules;
 
-/// Fields of an answer that the agent is told.
-const TOLD: &[&str] = &["content-language", "etag", "last-modified", "retry-after"];
-/// The longest value of such a field, in characters.
-const VALUE_CHARS_MAX: usize = 200;
+/// Has a value the form that it should have?
+type Fits = fn(&str) -> bool;
+
+/// Fields of an answer that the agent is told, each in one form. They stand outside the marks, so they must not
+/// be sentences.
+const TOLD: &[(&str, Fits)] = &[
+    ("content-language", is_language),
+    ("etag", is_tag),
+    ("last-modified", is_date),
+    ("retry-after", |it| {
+        is_date(it) || (it.len() <= 10 && it.bytes().all(|it| it.is_ascii_digit()))
+    }),
+];
+/// The longest kind of content, and the longest name of a state, that is told, in bytes.
+const WORD_BYTES_MAX: usize = 80;
+/// The form of a date, letter for letter and digit for digit.
+const DATE: &str = "Aaa, 00 Aaa 0000 00:00:00 GMT";
 
 impl Web {
     /// Fetches what `permit` permits, as far as `rules` go.
@@ -72,23 +85,50 @@ fn told(answer: &Answer, asked: &url::Url) -> Result<Output, Output> {
     let mut add = |name: &str, value: Option<Value>| {
         value.into_iter().for_each(|it| drop(body.insert(name.to_owned(), it)));
     };
-    add("contentType", content_type.map(|it| json!(shortened(it))));
+    add("contentType", content_type.and_then(essence).map(Value::String));
     add("redirectedFrom", (url != asked).then(|| json!(asked.as_str())));
+    add("binary", (page.kind == PageKind::Binary && !answer.body.is_empty()).then(|| json!(true)));
     add("truncated", page.cut.then(|| json!(true)));
     add("dropped", dropped(&page));
     Ok(Output::text(Value::Object(body).to_string()))
 }
 
 fn fields(answer: &Answer) -> Value {
-    let told = TOLD.iter().filter_map(|name| {
-        let value = answer.headers.get(*name).map(HeaderValue::as_bytes)?;
-        Some(((*name).to_owned(), json!(shortened(&String::from_utf8_lossy(value)))))
+    let told = TOLD.iter().filter_map(|(name, fits)| {
+        let value = answer.headers.get(*name)?.to_str().ok().filter(|it| fits(it))?;
+        Some(((*name).to_owned(), json!(value)))
     });
     Value::Object(told.collect())
 }
 
-fn shortened(text: &str) -> String {
-    text.chars().take(VALUE_CHARS_MAX).collect()
+/// `de, en-GB`: words of at most eight letters.
+fn is_language(text: &str) -> bool {
+    let is_part =
+        |it: &str| (1..=8).contains(&it.len()) && it.bytes().all(|it| it.is_ascii_alphanumeric());
+    text.len() <= 35 && text.split(',').all(|it| it.trim().split('-').all(is_part))
+}
+
+/// The name of a state of a page: one word.
+fn is_tag(text: &str) -> bool {
+    text.len() <= WORD_BYTES_MAX && text.bytes().all(|it| it.is_ascii_graphic())
+}
+
+fn is_date(text: &str) -> bool {
+    let fits = |(it, form): (u8, u8)| match form {
+        b'A' => it.is_ascii_uppercase(),
+        b'a' => it.is_ascii_lowercase(),
+        b'0' => it.is_ascii_digit(),
+        _ => it == form,
+    };
+    text.len() == DATE.len() && text.bytes().zip(DATE.bytes()).all(fits)
+}
+
+/// `text/html`, without what may stand behind it.
+fn essence(content_type: &str) -> Option<String> {
+    let (kind, _) = content_type.split_once(';').unwrap_or((content_type, ""));
+    let kind = kind.trim().to_ascii_lowercase();
+    let fits = |it: u8| it.is_ascii_alphanumeric() || b"/.+-".contains(&it);
+    (kind.len() <= WORD_BYTES_MAX && kind.bytes().all(fits)).then_some(kind)
 }
 
 /// What was hidden, and how often; what it said is nobody's business but the record's.

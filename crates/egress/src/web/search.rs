@@ -17,12 +17,12 @@ use crate::rules::Rules;
 
 /// Results if nobody says how many.
 const RESULTS_DEFAULT: u64 = 5;
-/// The longest title and address of a result, in characters.
+/// The longest title of a result, in characters.
 const TITLE_CHARS_MAX: usize = 200;
 /// The longest snippet of a result, in characters.
 const SNIPPET_CHARS_MAX: usize = 500;
-/// The longest address of a result, in characters.
-const URL_CHARS_MAX: usize = 500;
+/// The longest address of a result, in bytes. A result with a longer one is none: cut, it would lead elsewhere.
+const URL_BYTES_MAX: usize = 1000;
 
 /// A search engine that the operator has chosen.
 pub enum Engine {
@@ -52,7 +52,7 @@ pub trait SearchKey: Send + Sync {
 /// One result.
 struct Found<'a> {
     title: &'a str,
-    url: &'a str,
+    target: Target,
     snippet: &'a str,
 }
 
@@ -127,7 +127,14 @@ impl Engine {
             Self::Searxng { .. } => (value.pointer("/results"), "content"),
             Self::Brave { .. } => (value.pointer("/web/results"), "description"),
         };
-        let rows = rows.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let rows = match rows {
+            Some(Value::Array(rows)) => rows.as_slice(),
+            // Where nothing is found, Brave leaves the list out.
+            None if value.is_object() && value.get("web").is_none_or(Value::is_object) => &[],
+            Some(_) | None => {
+                return Err(no("the search engine's answer has no list of results".to_owned()));
+            }
+        };
         let found: Vec<Found<'_>> =
             rows.iter().filter_map(|it| Found::of(it, snippet)).take(most).collect();
         let source = format!("search at {}", answer.target.host());
@@ -140,10 +147,13 @@ impl Engine {
 impl<'a> Found<'a> {
     fn of(row: &'a Value, snippet: &str) -> Option<Self> {
         let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default();
-        let url = text("url");
         // What cannot be fetched is no result.
-        Target::parse(url).ok()?;
-        Some(Self { title: text("title"), url, snippet: text(snippet) })
+        let target = Target::parse(text("url")).ok()?;
+        (target.url().as_str().len() <= URL_BYTES_MAX).then_some(Self {
+            title: text("title"),
+            target,
+            snippet: text(snippet),
+        })
     }
 }
 
@@ -157,7 +167,8 @@ fn listing(found: &[Found<'_>]) -> String {
     for (at, it) in found.iter().enumerate() {
         let (title, snippet) =
             (plain(it.title, TITLE_CHARS_MAX), plain(it.snippet, SNIPPET_CHARS_MAX));
-        let url: String = it.url.chars().take(URL_CHARS_MAX).collect();
+        // In its normal form, in which there are only visible characters.
+        let url = it.target.url();
         // A string takes whatever is written to it.
         let _ = writeln!(text, "{}. {title}\n   {url}\n   {snippet}", at.saturating_add(1));
     }

@@ -1,0 +1,243 @@
+//! What a fetch costs beside a bare client that does the same, from an origin on this machine.
+//!
+//! `cargo bench -p egress --bench fetch`; the target is at most 150 µs more. Each way is asked in turn, so that
+//! whatever else the machine does falls on all of them. The whole way: the gate, the client, the page as text in
+//! marks, the events, the outcome, absorbed and recorded.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "a benchmark prints its figures and has nobody to report an error to"
+)]
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aegx::Principal;
+use bytes::Bytes;
+use egress::{Client, Dialer, Limits, Looking, Resolve, Rules, Trust, Web};
+use evidence::{Config, Durability, Journal, SystemClock};
+use http_body_util::{BodyExt, Full};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::client::legacy::Client as Pool;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use model::{AgentId, Caller, Effect, Kind, Profile, SessionId, Source, UserId};
+use monitor::provenance::Catalogue;
+use monitor::{
+    Admission, Approver, Asked, Executor, Granted, Heard, Monitor, Opening, Output, Permit, Setup,
+};
+use policy::Policy;
+use store::SqliteStore;
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+
+const TARGET: Duration = Duration::from_micros(150);
+const ROUNDS: usize = 400;
+/// Rounds before those that count.
+const WARM: usize = 50;
+
+fn main() {
+    let policy = Arc::new(Policy::embedded().unwrap());
+    for (what, bytes) in [("1 KB", 1_000), ("100 KB", 100_000)] {
+        let origin = Origin::new(bytes);
+        for durability in [Durability::DangerouslyUnsynced, Durability::Synced] {
+            let dir = tempfile::tempdir().unwrap();
+            let gate = Gate::new(dir.path(), durability, &policy, &origin);
+            println!("{what}, journal {durability:?}");
+            compare(&origin, &gate);
+        }
+    }
+}
+
+/// Asks in all ways in turn, and prints what each took.
+fn compare(origin: &Origin, gate: &Gate) {
+    let bare = Bare::new();
+    let url = format!("http://127.0.0.1:{}/", origin.port);
+    let ours = format!("http://a.example:{}/", origin.port);
+    let (mut by_bare, mut by_us, mut by_gate) = (Vec::new(), Vec::new(), Vec::new());
+    let mut said = String::new();
+    for round in 0..ROUNDS + WARM {
+        let begun = Instant::now();
+        assert!(bare.fetch(&url) > 0);
+        let bare_took = begun.elapsed();
+        let (took, body) = gate.run(&ours, &gate.hands);
+        said = body;
+        // The same call with the same answer, which nobody has fetched.
+        let (alone, _) = gate.run(&ours, &Says(&said));
+        if round >= WARM {
+            by_bare.push(bare_took);
+            by_us.push(took);
+            by_gate.push(alone);
+        }
+    }
+    let (bare, _) = print("a bare client", by_bare);
+    let (us, _) = print("the whole way", by_us);
+    let (gate, _) = print("the gate alone", by_gate);
+    let more = us.saturating_sub(bare);
+    let verdict = if more <= TARGET { "within" } else { "over" };
+    println!(
+        "  {:<16} {more:>10.1?}   {verdict} {TARGET:?}; without the gate {:.1?}; {} bytes told",
+        "more, p50",
+        more.saturating_sub(gate),
+        said.len()
+    );
+}
+
+fn print(what: &str, mut times: Vec<Duration>) -> (Duration, Duration) {
+    times.sort_unstable();
+    let (half, most) = (times[times.len() / 2], times[times.len() * 99 / 100]);
+    println!("  {what:<16} p50 {half:>10.1?}   p99 {most:>10.1?}");
+    (half, most)
+}
+
+/// A server with one page.
+struct Origin {
+    port: u16,
+    _runtime: Runtime,
+}
+
+impl Origin {
+    fn new(bytes: usize) -> Self {
+        let line = "<p>The tide turns at noon, and the boats go out with it again.</p>\n";
+        let page = Bytes::from(line.repeat(bytes.div_ceil(line.len())));
+        let runtime = runtime(1);
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        runtime.spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let page = page.clone();
+                let service = service_fn(move |_| {
+                    let response = Response::builder().header("content-type", "text/html");
+                    let response = response.body(Full::new(page.clone())).unwrap();
+                    async move { Ok::<_, Infallible>(response) }
+                });
+                let io = TokioIo::new(stream);
+                tokio::spawn(
+                    hyper::server::conn::http1::Builder::new().serve_connection(io, service),
+                );
+            }
+        });
+        Self { port, _runtime: runtime }
+    }
+}
+
+fn runtime(threads: usize) -> Runtime {
+    Builder::new_multi_thread().worker_threads(threads).enable_all().build().unwrap()
+}
+
+/// A client that asks and reads, and nothing else.
+struct Bare {
+    runtime: Runtime,
+    pool: Pool<hyper_util::client::legacy::connect::HttpConnector, Full<Bytes>>,
+}
+
+impl Bare {
+    fn new() -> Self {
+        let pool = Pool::builder(TokioExecutor::new()).build_http();
+        Self { runtime: runtime(2), pool }
+    }
+
+    fn fetch(&self, url: &str) -> usize {
+        self.runtime.block_on(async {
+            let request = Request::get(url).body(Full::default()).unwrap();
+            let response = self.pool.request(request).await.unwrap();
+            response.into_body().collect().await.unwrap().to_bytes().len()
+        })
+    }
+}
+
+struct Here;
+
+impl Resolve for Here {
+    fn resolve<'a>(&'a self, _: &'a str) -> Looking<'a> {
+        Box::pin(async { Ok(vec![[127, 0, 0, 1].into()]) })
+    }
+}
+
+struct Gate {
+    monitor: Monitor,
+    hands: Hands,
+    sessions: std::sync::atomic::AtomicUsize,
+}
+
+struct Hands(Web, Rules);
+
+impl Executor for Hands {
+    fn execute(&self, permit: Permit<Effect>) -> Output {
+        match permit.by_kind() {
+            Granted::WebFetch(permit) => self.0.fetch(permit, &self.1),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+struct Says<'a>(&'a str);
+
+impl Executor for Says<'_> {
+    fn execute(&self, permit: Permit<Effect>) -> Output {
+        drop(permit.spend());
+        Output::text(self.0)
+    }
+}
+
+impl Gate {
+    fn new(dir: &Path, durability: Durability, policy: &Arc<Policy>, origin: &Origin) -> Self {
+        let mut config = Config::new(dir.join("evidence"));
+        config.durability = durability;
+        let journal = Arc::new(Journal::open(&config).unwrap().0);
+        let store = SqliteStore::open_with(&dir.join("store.sqlite"), durability).unwrap();
+        let monitor = Monitor::new(Setup {
+            journal: Arc::clone(&journal),
+            state: Arc::new(store),
+            policy: Arc::clone(policy),
+            catalogue: Catalogue::default(),
+            clock: Arc::new(SystemClock),
+        });
+        let limits = Limits::default();
+        let dialer = Dialer::with_resolver(Arc::new(Here), &limits)
+            .dangerously_open_these_loopback_ports_for_tests(&[origin.port]);
+        // Nothing here is encrypted, so it does not matter who vouches.
+        let key = rcgen::KeyPair::generate().unwrap();
+        let nobody = rcgen::CertificateParams::default().self_signed(&key).unwrap();
+        let trust = Trust::Only(vec![nobody.der().clone()]);
+        let client = Client::new(Arc::new(dialer), &trust, limits).unwrap();
+        let hands = Hands(Web::new(client, journal, None).unwrap(), Rules::default());
+        Self { monitor, hands, sessions: 0.into() }
+    }
+
+    /// One call of a session of its own; how long the call took, and what the agent was told.
+    fn run(&self, url: &str, executor: &impl Executor) -> (Duration, String) {
+        let number = self.sessions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let who = Caller {
+            session: SessionId::parse(&format!("session-{number}")).unwrap(),
+            user: UserId::parse("ann").unwrap(),
+            agent: AgentId::parse("main").unwrap(),
+            door: Kind::parse("ipc").unwrap(),
+        };
+        let opening = Opening {
+            who: who.clone(),
+            principal: Principal::User,
+            profile: Profile::Standard,
+            parent: None,
+            admission: Admission::OnePerson,
+            approver: Approver::Absent,
+            tools: Vec::new(),
+        };
+        self.monitor.open_session(opening).unwrap();
+        let text = format!("Please read {url} for me.");
+        self.monitor.hear(&who, &Heard { source: Source::User, origin: "", text: &text }).unwrap();
+        let message = format!(r#"{{"action":"web_fetch","url":"{url}"}}"#);
+        let begun = Instant::now();
+        let delivered = self.monitor.run(&who, &Asked::Message(message.as_bytes()), executor);
+        let took = begun.elapsed();
+        let body = delivered.unwrap().output.body;
+        self.monitor.end_session(&who).unwrap();
+        (took, body)
+    }
+}

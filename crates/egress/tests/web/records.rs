@@ -1,0 +1,107 @@
+//! What is recorded of a fetch, and what is not.
+
+use serde_json::{Value, json};
+
+use crate::origin::{Origin, answer, html, redirect};
+use crate::world::{Names, Plan};
+
+#[test]
+fn there_is_one_event_for_each_hop() {
+    let origin = Origin::paths(|path| match path {
+        "/one?key=hush-one" => redirect(302, "/two?key=hush-two"),
+        "/two?key=hush-two" => redirect(302, "/three"),
+        _ => html("arrived"),
+    });
+    let world = Plan::new(Names::here(&["a.example"]), &[origin.port]).open();
+    let got = world.fetch(&origin.url("a.example", "/one?key=hush-one"));
+    assert!(got.content().contains("arrived"));
+    assert_eq!(got.events.len(), 3);
+    for (at, (event, path)) in got.events.iter().zip(["/one", "/two", "/three"]).enumerate() {
+        assert_eq!(event["correlation"], got.events[0]["correlation"]);
+        for (field, value) in [
+            ("hop", json!(at)),
+            ("path", json!(path)),
+            ("tool", json!("web_fetch")),
+            ("method", json!("GET")),
+            ("scheme", json!("http")),
+            ("host", json!("a.example")),
+            ("port", json!(origin.port)),
+            ("address", json!("127.0.0.1")),
+            ("decision", json!("allow")),
+            ("status", json!(if at == 2 { 200 } else { 302 })),
+            ("received_bytes", json!(if at == 2 { 7 } else { 0 })),
+            ("sent_bytes", json!(0)),
+        ] {
+            assert_eq!(event[field], value, "{field} of {event}");
+        }
+        assert!(event["took_ms"].is_u64());
+    }
+    assert!(!world.events().iter().any(|it| it.to_string().contains("hush")));
+    let other = world.fetch(&origin.url("a.example", "/three"));
+    assert_ne!(other.events[0]["correlation"], got.events[0]["correlation"]);
+}
+
+#[test]
+fn a_hop_that_was_not_taken_says_where_it_would_have_led() {
+    for (location, host, port, path, scheme) in [
+        ("http://10.0.0.1:81/x?key=hush", "10.0.0.1", 81, "/x", "http"),
+        ("https://[::1]/y", "::1", 443, "/y", "https"),
+        ("file:///etc/hush", "", 0, "", ""),
+        ("data:text/plain,hush", "", 0, "", ""),
+    ] {
+        let origin = Origin::paths(move |_| redirect(302, location));
+        let world = Plan::new(Names::here(&["a.example"]), &[origin.port]).open();
+        let got = world.fetch(&origin.url("a.example", "/"));
+        let last = &got.events[1];
+        let found = ["host", "port", "path", "scheme", "hop", "decision"].map(|it| &last[it]);
+        let wanted: [Value; 6] =
+            [host.into(), port.into(), path.into(), scheme.into(), 1.into(), "deny".into()];
+        assert_eq!(found, wanted.each_ref(), "{location}");
+        assert!(
+            last["rule"].is_string()
+                && last.get("address").is_none()
+                && last.get("status").is_none()
+        );
+        assert!(!world.wrote("hush"), "{location}");
+    }
+}
+
+#[test]
+fn no_body_and_no_field_of_an_answer_is_recorded() {
+    // The gate's record of the outcome has its first words.
+    let body = format!("{} hush-body", "Tide tables for the harbour. ".repeat(200));
+    let origin = Origin::paths(move |_| {
+        let fields = [
+            ("content-type", "text/plain"),
+            ("set-cookie", "id=hush-cookie"),
+            ("x-note", "hush-field"),
+        ];
+        answer(200, &fields, &body)
+    });
+    let world = Plan::new(Names::here(&["a.example"]), &[origin.port]).open();
+    let url = origin.url("a.example", "/");
+    let headers = json!({ "Authorization": "Bearer hush-token", "X-Api-Key": "hush-key" });
+    let got = world.act(&json!({ "action": "web_fetch", "url": url, "headers": headers }));
+    assert!(got.content().contains("hush-body"));
+    for secret in ["hush-cookie", "hush-field", "hush-body"] {
+        assert!(!world.wrote(secret), "{secret}");
+    }
+    let events: String = world.events().iter().map(Value::to_string).collect();
+    assert!(!events.contains("hush"), "{events}");
+}
+
+#[test]
+fn a_failed_hop_is_recorded_with_whom_was_dialled() {
+    let origin = Origin::says("no answer at all");
+    let world = Plan::new(Names::here(&["a.example"]), &[origin.port]).open();
+    let got = world.fetch(&origin.url("a.example", "/"));
+    assert_eq!(got.events.len(), 1);
+    assert_eq!(got.events[0]["address"], "127.0.0.1");
+    assert!(got.events[0]["reason"].is_string() && got.events[0].get("status").is_none());
+    // Nobody listens at a port that was given back.
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let world = Plan::new(Names::here(&["a.example"]), &[closed]).open();
+    let got = world.fetch(&format!("http://a.example:{closed}/"));
+    got.failed("no connection with 127.0.0.1");
+    assert_eq!(got.events[0]["address"], "127.0.0.1");
+}
