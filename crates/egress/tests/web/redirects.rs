@@ -192,6 +192,7 @@ fn the_lists_hold_on_every_hop() {
             allow: allow.iter().map(|it| Domains::parse(&[it]).unwrap()).collect(),
             block: Domains::parse(&block).unwrap(),
             ports: None,
+            ..Rules::default()
         };
         let got = plan.open().fetch(&origin.url("a.example", "/"));
         got.refused(rule);
