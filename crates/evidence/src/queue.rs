@@ -186,9 +186,13 @@ impl Queue {
     /// the writer for it would take as long as half a sync.
     fn linger(&self) {
         const LINGER: Duration = Duration::from_micros(40);
+        const GATHER: Duration = Duration::from_micros(500);
         if self.durability == Durability::DangerouslyUnsynced {
             // Nobody waits, so it may gather for longer, and on a small machine leave the core to others.
-            return thread::sleep(LINGER);
+            if self.lock().batch.buffers.records.len() < self.records_max / 4 {
+                thread::sleep(GATHER);
+            }
+            return;
         }
         let start = Instant::now();
         while !self.formed.load(Ordering::Relaxed) && start.elapsed() < LINGER {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use aegx::{Digest, Principal, RecordType};
 use evidence::{Content, NewRecord, RecordError};
-use model::ipc::ActionName;
-use model::{Caller, EffectKind, Kind, Objection, Profile, Source, Taint, TaintTag};
+use model::ipc::{Action, ActionName, WebFetch};
+use model::{Caller, Effect, EffectKind, Kind, Objection, Profile, Source, Taint, TaintTag};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -44,6 +44,22 @@ pub(crate) fn heard(who: &Caller, label: &TaintTag, text: &str, flagged: bool) -
     NewRecord { taint, ..of(who, RecordType::SessionMessage, "heard", principal, content) }
 }
 
+/// The arguments, without what a header field says: it may be a key, and the digest of the call is enough to
+/// know it again.
+fn shown_args(proposed: &Proposed) -> Cow<'_, str> {
+    let Effect::Action(action) = &proposed.understood().effect else {
+        return preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX);
+    };
+    let Action::WebFetch(WebFetch { headers: Some(headers), .. }) = &**action else {
+        return preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX);
+    };
+    let names: Vec<&str> = headers.iter().map(|(name, _)| name).collect();
+    let mut args = proposed.understood().call.call.args().clone();
+    args.insert("headers".to_owned(), json!(names));
+    let text = aegx::Sorted(&Value::Object(args)).to_string();
+    Cow::Owned(preview(&text, ARGS_PREVIEW_CHARS_MAX).into_owned())
+}
+
 /// What was decided of a call. It opens the call's entry if the call happens.
 ///
 /// # Errors
@@ -54,7 +70,7 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord
     let content = Content::text(&Decided {
         action_sha256: proposed.digest().to_hex().as_str(),
         approval: proposed.person().to_json(),
-        args: preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX),
+        args: shown_args(proposed),
         decision: ruling.decision().as_str(),
         effect: kind.as_str(),
         facts: proposed.judged_by(),

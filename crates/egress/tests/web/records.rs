@@ -83,7 +83,7 @@ fn no_body_and_no_field_of_an_answer_is_recorded() {
     let headers = json!({ "Authorization": "Bearer hush-token", "X-Api-Key": "hush-key" });
     let got = world.act(&json!({ "action": "web_fetch", "url": url, "headers": headers }));
     assert!(got.content().contains("hush-body"));
-    for secret in ["hush-cookie", "hush-field", "hush-body"] {
+    for secret in ["hush-cookie", "hush-field", "hush-body", "hush-token", "hush-key"] {
         assert!(!world.wrote(secret), "{secret}");
     }
     let events: String = world.events().iter().map(Value::to_string).collect();

@@ -55,7 +55,7 @@ impl SqliteStore {
     /// As [`SqliteStore::open`].
     pub fn open_with(path: &Path, durability: Durability) -> Result<Self, OpenError> {
         let db = schema::open(path, durability)?;
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(Queue::new(durability));
         let health = Arc::new(Health::default());
         let writer = Writer::new(db, Arc::clone(&health));
         let jobs = Arc::clone(&queue);

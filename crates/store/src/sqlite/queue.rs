@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use evidence::Durability;
 use rusqlite::Connection;
 
 use crate::error::Broken;
@@ -22,6 +23,8 @@ pub(super) struct Queue {
     room: Condvar,
     /// A hint that there is something to do; the truth is in `forming`.
     formed: AtomicBool,
+    /// Nothing is durable anyway, so what nobody waits for may wait.
+    gathers: bool,
 }
 
 /// A batch is at most so many jobs.
@@ -34,6 +37,8 @@ struct Forming {
     batch: Batch,
     /// The writer sleeps until it is woken. Waking one that is awake costs as much.
     writer_sleeps: bool,
+    /// Somebody waits for a job of the batch.
+    awaited: bool,
     closed: bool,
 }
 
@@ -55,7 +60,19 @@ pub(super) struct Done {
     told: Condvar,
 }
 
+/// So long the writer gathers where nothing is durable.
+const GATHER: Duration = Duration::from_millis(1);
+
 impl Queue {
+    /// For a store of this durability.
+    pub(super) fn new(durability: Durability) -> Self {
+        let gathers = match durability {
+            Durability::Synced => false,
+            Durability::DangerouslyUnsynced => true,
+        };
+        Self { gathers, ..Self::default() }
+    }
+
     /// Has `job` done and waits until what it did is durable.
     pub(super) fn run<T, J>(&self, bytes: usize, job: J) -> Result<T, Broken>
     where
@@ -69,7 +86,7 @@ impl Queue {
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
             Ok(())
         };
-        self.push(Box::new(job), bytes)?.wait()?;
+        self.push(Box::new(job), bytes, true)?.wait()?;
         let value = answer.lock().unwrap_or_else(PoisonError::into_inner).take();
         value.ok_or_else(stopped)
     }
@@ -79,10 +96,10 @@ impl Queue {
     where
         J: FnOnce(&Connection) -> Result<bool, Broken> + Send + 'static,
     {
-        self.push(Box::new(move |db: &Connection| job(db).map(|_| ())), bytes).map(|_| ())
+        self.push(Box::new(move |db: &Connection| job(db).map(|_| ())), bytes, false).map(|_| ())
     }
 
-    fn push(&self, job: Job, bytes: usize) -> Result<Arc<Done>, Broken> {
+    fn push(&self, job: Job, bytes: usize, awaited: bool) -> Result<Arc<Done>, Broken> {
         let mut forming = self.lock();
         while !forming.closed && forming.batch.is_full() {
             forming = self.room.wait(forming).unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +112,8 @@ impl Queue {
         self.formed.store(true, Ordering::Relaxed);
         let first = forming.batch.jobs.len() == 1;
         let done = Arc::clone(&forming.batch.done);
-        let wake = first && forming.writer_sleeps;
+        let wake = (first && forming.writer_sleeps) || (self.gathers && awaited);
+        forming.awaited |= awaited;
         drop(forming);
         if wake {
             self.work.notify_one();
@@ -105,7 +123,12 @@ impl Queue {
 
     /// Waits for a batch to form. `None` if nothing will come any more.
     pub(super) fn take(&self) -> Option<Batch> {
-        self.linger();
+        if self.gathers {
+            let more = |it: &mut Forming| !it.awaited && !it.closed && !it.batch.is_full();
+            drop(self.work.wait_timeout_while(self.lock(), GATHER, more));
+        } else {
+            self.linger();
+        }
         let idle = |forming: &mut Forming| {
             forming.writer_sleeps = forming.batch.jobs.is_empty() && !forming.closed;
             forming.writer_sleeps
@@ -113,6 +136,7 @@ impl Queue {
         let waited = self.work.wait_while(self.lock(), idle);
         let mut forming = waited.unwrap_or_else(PoisonError::into_inner);
         forming.writer_sleeps = false;
+        forming.awaited = false;
         self.formed.store(false, Ordering::Relaxed);
         let batch = std::mem::take(&mut forming.batch);
         drop(forming);
