@@ -23,23 +23,24 @@ use crate::run::{Exit, Failure};
 
 /// Give programs a way out that follows the gate's rules.
 ///
-/// Every request and every tunnel of a program is judged, recorded, and only then made: to public addresses
-/// alone, whatever a name resolves to, and to the domains that the agent's manifest allows
-/// (`sandbox.allowedDomains`). A program is told what was refused by a status (403), by the field
-/// `x-lazaret-refusal` and by a JSON body; 407 means that it gave no account.
+/// Every request and every tunnel of a program is judged, recorded, and only then made: to public
+/// addresses alone, whatever a name resolves to, and to the domains that the agent's manifest
+/// allows (`sandbox.allowedDomains`). A program is told what was refused by a status (403), by
+/// the field `x-lazaret-refusal` and by a JSON body; 407 means that it gave no account.
 ///
-/// For each --agent it prints a proxy's URL with a token that is new at each start, and it serves until it
-/// gets SIGTERM or SIGINT. The token says for which agent a program asks, so keep it to that program.
+/// For each --agent it prints a proxy's URL with a token that is new at each start, and it serves
+/// until it gets SIGTERM or SIGINT. The token says for which agent a program asks, so keep it to
+/// that program.
 ///
-/// What goes through a tunnel is encrypted for others and is not looked at. So it is not known what a program
-/// reads, and no session is marked by it.
+/// What goes through a tunnel is encrypted for others and is not looked at. So it is not known
+/// what a program reads, and no session is marked by it.
 ///
 /// Try it:
 ///   lazaret proxy --agent main
 ///   curl -x http://main:TOKEN@127.0.0.1:7718 https://example.com/
 ///
-/// Exit codes: 0 ended in order, 1 the user may not use an agent, 2 wrong usage or broken files, 3 could not
-/// work (the port is taken, a journal that another process has open).
+/// Exit codes: 0 ended in order, 1 the user may not use an agent, 2 wrong usage or broken files,
+/// 3 could not work (the port is taken, a journal that another process has open).
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
