@@ -74,7 +74,10 @@ fn what_it_does_not_have_is_no_session() {
             "`postgres` is not in this version; there is `sqlite`",
         ),
         ("providers:\n  llm: anthropic\n", "`anthropic` is not in this version"),
-        ("providers:\n  web: fetch\n", "`fetch` is not in this version; there is `none`"),
+        (
+            "providers:\n  web: tavily\n",
+            "`tavily` is not in this version; there is `none`, `fetch`, `search`",
+        ),
     ] {
         let home = home(settings);
         for args in [IPC, &["providers"]] {
