@@ -37,6 +37,9 @@ use store::SqliteStore;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const TARGET: Duration = Duration::from_micros(150);
 const ROUNDS: usize = 400;
 /// Rounds before those that count.

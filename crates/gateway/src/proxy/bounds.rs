@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Connections of programs at once, tunnels included.
 pub const CONNECTIONS_MAX: usize = 4096;
+/// Calls at the gate at once. Those of one agent wait for each other anyway, and each holds a thread.
+pub(crate) const AT_THE_GATE_MAX: usize = 8;
 /// The head of a request, in bytes.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 << 10;
 /// Header fields of a request.

@@ -16,9 +16,12 @@ use hyper_util::rt::TokioIo;
 use model::{Caller, Effect, RawCall, ToolCall};
 use monitor::{Asked, Begun, Granted, Output, Permit};
 
+use tokio::sync::Semaphore;
+
 use super::Proxy;
 use super::accounts::Account;
 use super::answer::{Body, No};
+use super::bounds::AT_THE_GATE_MAX;
 use super::calls::{Asking, NoCall};
 use super::hop::Hop;
 use super::near::Near;
@@ -83,10 +86,9 @@ impl Proxy {
     ) -> Result<(Permit<Effect>, Begun), No> {
         let (monitor, who) = (Arc::clone(&self.monitor), hop.who.clone());
         let (tool, args) = (asking.tool, asking.args.clone());
-        let judged = tokio::task::spawn_blocking(move || {
-            monitor.begin(&who, &Asked::Tool(RawCall { tool, args: &args }))
-        });
-        let judged = judged.await.map_err(|_| No::unable())?;
+        let judged =
+            at_the_gate(move || monitor.begin(&who, &Asked::Tool(RawCall { tool, args: &args })));
+        let judged = judged.await?;
         judged.map_err(|refusal| {
             hop.stopped(&refusal);
             No::by_gate(&refusal)
@@ -96,8 +98,7 @@ impl Proxy {
     /// Closes the call: it was carried out as far as the gate can see.
     async fn finish(self: &Arc<Self>, begun: Begun, output: Output) -> Result<(), No> {
         let monitor = Arc::clone(&self.monitor);
-        let finished = tokio::task::spawn_blocking(move || monitor.finish(begun, output));
-        let finished = finished.await.map_err(|_| No::unable())?;
+        let finished = at_the_gate(move || monitor.finish(begun, output)).await?;
         finished.map(drop).map_err(|refusal| No::by_gate(&refusal))
     }
 
@@ -159,6 +160,22 @@ impl Proxy {
         self.finish(begun, Output::text("")).await?;
         Ok(response.map(|inner| Passing { inner, _hop: hop }.boxed()))
     }
+}
+
+/// Turns at the gate.
+static TURNS: Semaphore = Semaphore::const_new(AT_THE_GATE_MAX);
+
+/// Does `work`, which waits for the disk, on a thread that nobody else needs.
+async fn at_the_gate<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, No> {
+    let turn = TURNS.acquire().await.map_err(|_| No::unable())?;
+    let done = tokio::task::spawn_blocking(move || {
+        // Kept until here: the thread is busy even if nobody waits any more.
+        let _turn = turn;
+        work()
+    });
+    done.await.map_err(|_| No::unable())
 }
 
 /// The program's connection, and what was read of it already.
