@@ -273,10 +273,9 @@ fn read_segment<B>(
     while let Some(Ok(item)) = walk.next() {
         match item {
             Item::Batch(_) => {}
-            Item::Seal(_) => {
-                at.offset = walk.offset();
-                return Ok((at, true, None));
-            }
+            // The place stays before the seal: who comes again when the next segment is there must
+            // find it once more.
+            Item::Seal(_) => return Ok((at, true, None)),
             Item::Entry { offset, record, audit } => {
                 let id = claimed_id(record).ok_or_else(|| damaged(offset))?;
                 let entry = Entry { idx: at.idx, id, segment: at.segment, offset, record, audit };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use evidence::{Against, Config, Journal, OpenError, Reader};
 
-use crate::common::{assert_sound, config, numbered, numbers, open};
+use crate::common::{assert_sound, config, fill, numbered, numbers, open, segment};
 
 #[test]
 fn sixty_four_producers_get_distinct_receipts_in_order() {
@@ -75,6 +75,26 @@ fn readers_see_a_growing_prefix_while_it_is_written() {
         }
         assert_eq!(next, 3000);
     });
+}
+
+#[test]
+fn reading_goes_on_from_between_a_seal_and_the_next_segment() {
+    let dir = tempfile::tempdir().unwrap();
+    fill(dir.path(), 400).close().unwrap();
+    let reader = Reader::open(dir.path()).unwrap();
+    let next = segment(dir.path(), 1);
+    let aside = dir.path().join("aside");
+    let mut seen = 0;
+    let mut count = |_: evidence::Entry<'_>| {
+        seen += 1;
+        ControlFlow::<()>::Continue(())
+    };
+    // As it is for a moment while the writer makes the next segment.
+    std::fs::rename(&next, &aside).unwrap();
+    let (at, _) = reader.read(reader.start().unwrap(), &mut count).unwrap();
+    std::fs::rename(&aside, &next).unwrap();
+    reader.read(at, &mut count).unwrap();
+    assert_eq!(seen, 400);
 }
 
 #[test]
