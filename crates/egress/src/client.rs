@@ -122,7 +122,9 @@ impl Client {
             let outcome = timeout_at(end, self.hop(&ask, &mut event)).await;
             let outcome = outcome.unwrap_or_else(|_| Err(late(ask.total, event.received_bytes)));
             event.took = begun.elapsed();
-            event.end(outcome.as_ref().err());
+            if let Err(error) = &outcome {
+                event.failed(error);
+            }
             see(event);
             let answer = outcome?;
             let Some(location) = location(&answer) else { return Ok(answer) };
@@ -249,7 +251,7 @@ fn not_taken(
 ) -> AskError {
     event.method = method.to_string();
     let error = AskError::Refused(refused);
-    event.end(Some(&error));
+    event.failed(&error);
     see(event);
     error
 }

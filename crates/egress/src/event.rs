@@ -8,7 +8,6 @@ use evidence::{Content, NewRecord};
 use hyper::{Method, Uri};
 use model::{Caller, Kind, Taint};
 use scan::net::Target;
-
 use serde_json::{Map, Value, json};
 
 use crate::client::AskError;
@@ -86,14 +85,26 @@ impl EgressEvent {
     /// A hop to `target` of which nothing is known yet.
     pub(crate) fn to(target: &Target, tool: &'static str, correlation: &str, hop: usize) -> Self {
         Self {
-            correlation: correlation.to_owned(),
-            tool,
-            method: String::new(),
             scheme: target.scheme().as_str(),
             host: target.host().to_string(),
             port: target.port(),
             path: shortened(target.url().path()),
             hop,
+            ..Self::begun(tool, correlation.to_owned())
+        }
+    }
+
+    /// Nothing of it is known yet.
+    fn begun(tool: &'static str, correlation: String) -> Self {
+        Self {
+            correlation,
+            tool,
+            method: String::new(),
+            scheme: "",
+            host: String::new(),
+            port: 0,
+            path: String::new(),
+            hop: 0,
             address: None,
             outcome: Outcome::Failed { reason: "did not end".to_owned() },
             sent_bytes: 0,
@@ -134,36 +145,23 @@ impl EgressEvent {
             Some(_) | None => "https",
         };
         Self {
-            correlation,
-            tool: "proxy",
             method: method.as_str().chars().take(METHOD_CHARS_MAX).collect(),
             scheme,
             host: uri.host().unwrap_or_default().chars().take(HOST_CHARS_MAX).collect(),
             port: uri.port_u16().unwrap_or(if scheme == "http" { 80 } else { 443 }),
             path: shortened(uri.path()),
-            hop: 0,
-            address: None,
-            outcome: Outcome::Failed { reason: "did not end".to_owned() },
-            sent_bytes: 0,
-            received_bytes: 0,
-            took: Duration::ZERO,
+            ..Self::begun("proxy", correlation)
         }
     }
 
-    /// Notes how it ended, if not with an answer.
-    pub(crate) fn end(&mut self, error: Option<&AskError>) {
-        match error {
-            None => {}
-            Some(AskError::Refused(refused)) => {
-                self.outcome = Outcome::Refused {
-                    rule: refused.rule.to_owned(),
-                    reason: refused.reason.clone(),
-                };
+    /// Notes that it did not end with an answer.
+    pub fn failed(&mut self, error: &AskError) {
+        self.outcome = match error {
+            AskError::Refused(it) => {
+                Outcome::Refused { rule: it.rule.to_owned(), reason: it.reason.clone() }
             }
-            Some(AskError::Failed(reason)) => {
-                self.outcome = Outcome::Failed { reason: reason.clone() };
-            }
-        }
+            AskError::Failed(reason) => Outcome::Failed { reason: reason.clone() },
+        };
     }
 
     /// The record of it, beside the decision `record` by which it happened.

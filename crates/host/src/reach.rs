@@ -2,21 +2,18 @@
 
 use egress::Rules;
 use monitor::Admission;
-use scan::net::{DomainError, Domains};
+use monitor::target::Reach;
+use scan::net::DomainError;
 
-/// The rules for a session that was admitted by `admission`: what the host's settings and the agent's
-/// manifest both allow.
+/// The rules of the way out for a session that was admitted by `admission`. The gate judges by the same lists.
 ///
 /// # Errors
-/// If a domain is none. Then there is no session: no list is no open list.
+/// If a domain is none. Then there is no session.
 pub fn reach(admission: &Admission) -> Result<Rules, DomainError> {
-    let Admission::Layered { global, manifest, .. } = admission else {
-        return Ok(Rules::default());
+    let Reach { allow, block } = Reach::of(admission)?;
+    let ports = match admission {
+        Admission::OnePerson => None,
+        Admission::Layered { global, .. } => global.egress().ports.clone(),
     };
-    let host = global.egress();
-    let lists = [&host.allowed_domains, &manifest.sandbox.allowed_domains];
-    let allow =
-        lists.into_iter().flatten().map(|it| Domains::parse(it)).collect::<Result<_, _>>()?;
-    let block = Domains::parse(host.blocked_domains.as_deref().unwrap_or_default())?;
-    Ok(Rules { allow, block, ports: host.ports.clone(), ..Rules::default() })
+    Ok(Rules { allow, block, ports, ..Rules::default() })
 }

@@ -10,11 +10,10 @@ use egress::{Client, Dialer, Engine, Limits, SearchKey, Trust, TrustError, Web};
 use evidence::Journal;
 use hyper::header::HeaderValue;
 use model::provider::{self, Provider, ProviderKind};
-use policy::access::{Global, SearchEngine};
+use policy::access::SearchEngine;
 use scan::net::{Refused, Target};
 
 use crate::admission::{self, AdmissionError};
-use crate::providers::Providers;
 
 /// Where the key of the search engine lies, in the state directory. Only its owner may read it.
 const KEY: &str = "search.key";
@@ -48,11 +47,9 @@ pub enum WebError {
 /// # Errors
 /// If it cannot be had as they say.
 pub fn web(home: &Path, journal: Arc<Journal>) -> Result<Option<Web>, WebError> {
-    let settings = admission::settings(home)?;
-    let chosen = Providers::choose(settings.as_ref()).ok().and_then(|it| it.of(ProviderKind::Web));
-    let engine = match chosen {
+    let engine = match admission::providers(home)?.of(ProviderKind::Web) {
         Some(Provider::Web(provider::Web::Fetch)) => None,
-        Some(Provider::Web(provider::Web::Search)) => Some(engine(home, settings.as_ref())?),
+        Some(Provider::Web(provider::Web::Search)) => Some(engine(home)?),
         Some(_) | None => return Ok(None),
     };
     let limits = Limits::default();
@@ -60,8 +57,10 @@ pub fn web(home: &Path, journal: Arc<Journal>) -> Result<Option<Web>, WebError> 
     Ok(Some(Web::new(client, journal, engine)?))
 }
 
-fn engine(home: &Path, settings: Option<&Global>) -> Result<Engine, WebError> {
-    let search = settings.and_then(|it| it.egress().search.as_ref()).ok_or(WebError::NoEngine)?;
+fn engine(home: &Path) -> Result<Engine, WebError> {
+    let settings = admission::settings(home)?;
+    let search = settings.as_ref().and_then(|it| it.egress().search.as_ref());
+    let search = search.ok_or(WebError::NoEngine)?;
     let base = Target::parse(&search.url)?;
     Ok(match search.engine {
         SearchEngine::Searxng => Engine::Searxng { base },

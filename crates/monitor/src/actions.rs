@@ -34,11 +34,6 @@ pub(crate) fn as_call(action: &Action) -> Result<ToolCall, CallError> {
     Ok(ToolCall { call, flow })
 }
 
-/// Is this field of the action only said, and nothing that the action goes to or acts on?
-pub(crate) fn is_only_said(name: ActionName, field: &str) -> bool {
-    KNOWN.get(name as usize).is_some_and(|it| it.flow.roles.get(field) == Some(&Role::Content))
-}
-
 /// What the action does, in the words of intent.
 pub(crate) fn act(name: ActionName) -> Act {
     KNOWN.get(name as usize).map_or_else(Act::default, |it| it.act.clone())

@@ -53,7 +53,7 @@ impl Proposed {
             tag: session.taint.tag(),
             taint_permille: session.taint.budget().ratio_permille(),
             over_budget: budget.err().map(|it| it.to_string()),
-            targets: target::of(&understood.effect, session.reach()),
+            targets: target::of(&understood.call, session.reach()),
             traced,
             risk: session.risk.level(),
             risk_objections: session.risk.objections(&observation),

@@ -71,7 +71,7 @@ impl Session {
             who,
             principal,
             profile,
-            reach: Reach::of(&admission),
+            reach: Reach::of(&admission).unwrap_or_else(|_| Reach::nothing()),
             admission,
             approver: Approver::Absent,
             tools,
@@ -154,7 +154,7 @@ impl Session {
     /// does its profile.
     pub(crate) fn go_on(&mut self, principal: Principal, admission: Admission, tools: Arc<Tools>) {
         self.principal = principal;
-        self.reach = Reach::of(&admission);
+        self.reach = Reach::of(&admission).unwrap_or_else(|_| Reach::nothing());
         self.admission = admission;
         self.tools = tools;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use aegx::Digest;
-use egress::{AskError, Carried, EgressEvent, Outcome};
+use egress::{Carried, EgressEvent, Outcome};
 use evidence::Journal;
 use model::Caller;
 use monitor::Refusal;
@@ -28,16 +28,6 @@ impl Hop {
         }
         let rule = refusal.rule().to_owned();
         self.event.outcome = Outcome::Refused { rule, reason: "the gate refused it".to_owned() };
-    }
-
-    /// The way out refused it or failed.
-    pub(crate) fn failed(&mut self, error: &AskError) {
-        self.event.outcome = match error {
-            AskError::Refused(it) => {
-                Outcome::Refused { rule: it.rule.to_owned(), reason: it.reason.clone() }
-            }
-            AskError::Failed(reason) => Outcome::Failed { reason: reason.clone() },
-        };
     }
 }
 

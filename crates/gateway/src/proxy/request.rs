@@ -48,7 +48,7 @@ impl Proxy {
             }
             Err(NoCall::Refused(refused)) => {
                 let error = AskError::Refused(refused);
-                hop.failed(&error);
+                hop.event.failed(&error);
                 return Err(No::by_egress(&error));
             }
         };
@@ -103,7 +103,7 @@ impl Proxy {
     }
 
     async fn failed(self: &Arc<Self>, begun: Begun, mut hop: Hop, error: &AskError) -> No {
-        hop.failed(error);
+        hop.event.failed(error);
         // Our own words, and no byte of anybody else: the error of a tool would count as read from outside, and
         // every server that is down would mark the session.
         let output = match hop.carried.address() {
@@ -132,7 +132,7 @@ impl Proxy {
         tokio::spawn(async move {
             let Some((near, early)) = hyper::upgrade::on(asked).await.ok().and_then(parts) else {
                 let reason = "the program's connection is gone".to_owned();
-                return hop.failed(&AskError::Failed(reason));
+                return hop.event.failed(&AskError::Failed(reason));
             };
             hop.event.outcome = Outcome::Tunnelled;
             let (stream, _place) = near.into_parts();

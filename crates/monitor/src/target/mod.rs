@@ -8,49 +8,39 @@ mod files;
 mod hosts;
 mod outward;
 
-use model::{Effect, Role, ToolCall};
-use policy::Targets;
+use model::{Reach as Goes, Role, ToolCall};
+use policy::{Target, Targets};
 use serde_json::Value;
-
-use crate::actions;
 
 pub use files::class_of_path;
 pub use hosts::class_of_host;
-pub(crate) use outward::Reach;
+pub use outward::Reach;
 
+/// What an outsider may send at once, in bytes.
+const OUTSIDER_BYTES_MAX: usize = 1 << 20;
 /// The longest name of a file, an address or a host, in bytes. A longer word is content.
 const WORD_BYTES_MAX: usize = 4096;
 
-/// Everything of note that the effect touches, for an agent that may reach so much.
-#[must_use]
-pub(crate) fn of(effect: &Effect, reach: &Reach) -> Targets {
-    let touched = match effect {
-        Effect::Tool(tool) => of_tool(tool),
-        Effect::Action(action) => {
-            let mut found = Targets::NONE;
-            let message = action.to_value();
-            for (field, value) in message.as_object().into_iter().flatten() {
-                // What is only said touches nothing.
-                if !actions::is_only_said(action.name(), field) {
-                    visit(value, &mut |text| found = found.union(class_of(text)));
-                }
-            }
-            found
-        }
-    };
-    touched.union(reach.class_of(effect))
-}
-
-fn of_tool(tool: &ToolCall) -> Targets {
+/// Everything of note that the call touches, for an agent that may reach so much.
+pub(crate) fn of(call: &ToolCall, reach: &Reach) -> Targets {
+    let flow = &call.flow;
+    let goes_out = flow.egress || flow.reach == Goes::Send;
     let mut found = Targets::NONE;
-    for (param, value) in tool.call.args() {
+    let mut bytes = 0_usize;
+    for (param, value) in call.call.args() {
         // What is only said touches nothing, and saying `.env` is no crime.
-        if tool.flow.roles.get(param) == Some(&Role::Content) {
-            continue;
-        }
-        visit(value, &mut |text| found = found.union(class_of(text)));
+        let said = flow.roles.get(param) == Some(&Role::Content);
+        visit(value, &mut |text| {
+            bytes = bytes.saturating_add(text.len());
+            if !said {
+                found = found.union(class_of(text));
+            }
+            if !said && goes_out {
+                found = found.union(reach.class_of(text));
+            }
+        });
     }
-    found
+    if goes_out && bytes > OUTSIDER_BYTES_MAX { found.with(Target::Oversized) } else { found }
 }
 
 /// A text may be a path, an address, or a command with several of either, however long.
@@ -79,8 +69,6 @@ fn visit(value: &Value, see: &mut impl FnMut(&str)) {
 
 #[cfg(test)]
 mod tests {
-    use policy::Target;
-
     use super::*;
 
     #[test]
