@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use aegx::Digest;
 
-use crate::private;
+use files::private;
 
 /// The folder of blobs. Its files are written whole, once, and never changed.
 pub(crate) struct Blobs {

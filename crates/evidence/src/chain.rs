@@ -12,8 +12,8 @@ use aegx::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::layout::Layout;
-use crate::private;
 use crate::segment::{self, Checked, Header, NUMBER_MAX, SEAL_BYTES_MAX, Seal};
+use files::private;
 
 /// Something that should not be as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use aegx::note::{NoteName, SEED_BYTES, SignedNote, SigningKey, VerifierKey};
 use serde::{Deserialize, Serialize};
 
 use crate::layout::Layout;
-use crate::private;
+use files::private;
 
 /// A checkpoint as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]

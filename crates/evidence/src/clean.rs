@@ -5,9 +5,9 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use crate::layout::Layout;
-use crate::private;
 use crate::segment::Checked;
 use crate::writer::Tip;
+use files::private;
 
 /// Where an orderly end left the journal.
 #[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]

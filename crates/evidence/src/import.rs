@@ -17,9 +17,9 @@ use serde_json::json;
 use crate::index::{Filter, Row};
 use crate::journal::{AppendError, Journal};
 use crate::layout::Layout;
-use crate::private;
 use crate::reader::Reader;
 use crate::record::NewRecord;
+use files::private;
 
 /// A bundle that was taken in.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::private;
+use files::private;
 
 /// A journal's directory.
 #[derive(Clone, Debug)]

@@ -16,7 +16,6 @@ mod index;
 mod journal;
 mod layout;
 mod lock;
-pub mod private;
 mod queue;
 mod reader;
 mod record;

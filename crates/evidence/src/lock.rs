@@ -4,8 +4,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 
 use crate::layout::Layout;
-use crate::private;
 use crate::recovery::OpenError;
+use files::private;
 
 /// Held as long as the journal is open.
 pub(crate) struct Lock {

@@ -10,9 +10,9 @@ use aegx::Digest;
 use crate::checkpoints::{self, CheckpointError, Kept};
 use crate::journal::Journal;
 use crate::layout::Layout;
-use crate::private;
 use crate::record::LINE_BYTES_MAX;
 use crate::segment::{self, Header, Item, Walk};
+use files::private;
 
 /// Reads the records of a journal. Never blocks its writer.
 #[derive(Clone, Debug)]

@@ -20,9 +20,9 @@ use crate::disk;
 use crate::journal::{AppendError, Config};
 use crate::layout::Layout;
 use crate::lock::Lock;
-use crate::private;
 use crate::segment::{self, Checked, Item, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN, Walk};
 use crate::writer::Tip;
+use files::private;
 
 /// What a start found and did.
 #[derive(Debug, Default)]

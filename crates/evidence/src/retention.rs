@@ -14,11 +14,11 @@ use crate::chain::{self, Retired};
 use crate::checkpoints::{self, CheckpointError};
 use crate::journal::{AppendError, Journal};
 use crate::layout::Layout;
-use crate::private;
 use crate::reader::{ReadError, Reader};
 use crate::record::NewRecord;
 use crate::segment;
 use crate::tree::{Tree, TreeError};
+use files::private;
 
 /// What may go.
 #[derive(Clone, Copy, Debug)]

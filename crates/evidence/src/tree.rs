@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use aegx::Digest;
 use aegx::merkle::{self, Nodes, ProofError};
 
-use crate::private;
 use crate::reader::{Position, ReadError, Reader};
+use files::private;
 
 /// Levels between two that are kept.
 const STRIDE: u32 = 8;

@@ -15,11 +15,11 @@ use crate::clock::Clock;
 use crate::disk::{self, Disk};
 use crate::journal::Durability;
 use crate::layout::Layout;
-use crate::private;
 use crate::queue::{Batch, Outcome, Queue, Taken};
 use crate::record::EntryChange;
 use crate::segment::{self, Header, OpenMark, SEAL_BYTES_MAX, Seal};
 use crate::stats::Counters;
+use files::private;
 
 /// Where the journal stands.
 pub(crate) struct Tip {

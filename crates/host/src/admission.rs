@@ -159,7 +159,7 @@ fn first_there(files: &[PathBuf]) -> Result<Option<PathBuf>, AdmissionError> {
 }
 
 fn text(path: &Path, because: &Path) -> Result<String, AdmissionError> {
-    let file = match evidence::private::open_with(path, fs::OpenOptions::new().read(true)) {
+    let file = match files::private::open_with(path, fs::OpenOptions::new().read(true)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(AdmissionError::Missing { path: shown(path), because: shown(because) });
         }

@@ -75,7 +75,7 @@ impl SearchKey for KeyFile {
     fn reveal(&self) -> Result<HeaderValue, String> {
         let path = self.0.display();
         let failed = |error: io::Error| format!("the key of the search engine, `{path}`: {error}");
-        let file = evidence::private::open_with(&self.0, fs::OpenOptions::new().read(true));
+        let file = files::private::open_with(&self.0, fs::OpenOptions::new().read(true));
         let file = file.map_err(failed)?;
         if file.metadata().map_err(failed)?.permissions().mode() & OTHERS != 0 {
             return Err(format!("the key of the search engine, `{path}`: others can read it"));

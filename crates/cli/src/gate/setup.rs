@@ -27,7 +27,7 @@ pub(crate) fn open(
     policy: Policy,
     catalogue: Catalogue,
 ) -> Result<Gate, Failure> {
-    evidence::private::create_dir(home)
+    files::private::create_dir(home)
         .map_err(|error| Failure::unable(format!("`{}`: {error}", home.display())))?;
     let mut config = Config::new(home.join("evidence"));
     config.durability = durability;

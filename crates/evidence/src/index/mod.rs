@@ -11,8 +11,8 @@ use rusqlite::Connection;
 
 pub use query::{Filter, Groups, Row};
 
-use crate::private;
 use crate::reader::{ReadError, Reader};
+use files::private;
 
 /// An open index.
 pub struct Index {

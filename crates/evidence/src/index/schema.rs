@@ -10,8 +10,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::IndexError;
-use crate::private;
 use crate::reader::ReadError;
+use files::private;
 
 /// A database of another version is thrown away: it holds nothing of its own.
 const VERSION: i64 = 2;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::format::{HEADER_BYTES_MAX, Header, NUMBER_MAX};
 use super::walk::Walk;
 use super::{SEGMENT_BYTES_MAX, SEGMENT_EXCESS_BYTES_MAX};
-use crate::private;
+use files::private;
 
 /// Where segment `number` lies.
 pub(crate) fn path(dir: &Path, number: u64) -> PathBuf {

@@ -114,7 +114,7 @@ impl Drop for Socket {
 fn check_directory(dir: &Path) -> io::Result<Result<(), SocketError>> {
     match fs::metadata(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            evidence::private::create_dir(dir).map(Ok)
+            files::private::create_dir(dir).map(Ok)
         }
         Err(error) => Err(error),
         // One that is there is not closed for its owner: it may be everybody's.

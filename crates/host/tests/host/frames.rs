@@ -160,7 +160,7 @@ fn a_socket_is_for_its_owner_alone() {
 fn only_a_socket_that_was_left_behind_is_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let private = dir.path().join("ipc");
-    evidence::private::create_dir(&private).unwrap();
+    files::private::create_dir(&private).unwrap();
     let stale = private.join("stale.sock");
     drop(UnixListener::bind(&stale).unwrap());
     assert!(UnixStream::connect(&stale).is_err());

@@ -35,7 +35,7 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
 }
 
 /// Takes from others what they may do in a directory.
-pub(crate) fn close_to_others(path: &Path, found: &Metadata) -> io::Result<()> {
+pub fn close_to_others(path: &Path, found: &Metadata) -> io::Result<()> {
     if found.permissions().mode() & OTHERS == 0 {
         return Ok(());
     }
@@ -58,12 +58,12 @@ pub fn open_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 }
 
 /// Opens a plain file for reading.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     open_with(path, OpenOptions::new().read(true))
 }
 
 /// Reads a plain file of at most `bytes_max`.
-pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let length = file.metadata()?.len();
     if length > bytes_max {
@@ -76,7 +76,7 @@ pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
 }
 
 /// As [`read`]; `None` if there is no such file.
-pub(crate) fn read_if_there(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+pub fn read_if_there(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     match read(path, bytes_max) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         bytes => bytes.map(Some),
@@ -85,13 +85,13 @@ pub(crate) fn read_if_there(path: &Path, bytes_max: u64) -> io::Result<Option<Ve
 
 /// Makes a private file anew. What an earlier run left at its name is removed, not written into:
 /// somebody may still hold it open.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
+pub fn create(path: &Path) -> io::Result<File> {
     remove(path)?;
     OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(path)
 }
 
 /// Removes a file if it is there.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
+pub fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -99,7 +99,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Puts `bytes` at `path`, whole or not at all.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = path.with_extension("new");
     let mut file = create(&temporary)?;
     file.write_all(bytes)?;
@@ -109,7 +109,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Appends a line. A torn one before it is cut off first.
-pub(crate) fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
+pub fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {
     let is_new = !path.exists();
     let mut file = open_with(path, OpenOptions::new().read(true).append(true).create(true))?;
     cut_torn_line(&file)?;
@@ -134,7 +134,7 @@ fn cut_torn_line(file: &File) -> io::Result<()> {
 }
 
 /// The whole lines of `bytes`; what a crash left of a last one is none.
-pub(crate) fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let end = memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1);
     bytes.get(..end).unwrap_or_default().split_inclusive(|byte| *byte == b'\n')
 }
