@@ -1,10 +1,12 @@
 //! How long a decision takes, and how long it takes to read what is seen.
 
+use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::io::{self, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use model::{Call, RawCall, Source, ToolDef};
-use monitor::provenance::{Act, Catalogue, Ledger, orders_to_assistant};
+use model::{Call, RawCall, Source, ToolDef, Trust};
+use monitor::provenance::{Act, Body, Catalogue, Ledger, orders_to_assistant};
 use serde_json::json;
 
 type Failure = Box<dyn std::error::Error>;
@@ -38,9 +40,39 @@ fn main() -> Result<(), Failure> {
         let before = Instant::now();
         let rounds = 2000_u32;
         for _ in 0..rounds {
-            std::hint::black_box(ledger.trace(&call, &flow, &act));
+            black_box(ledger.trace(&call, &flow, &act));
         }
         writeln!(out, "seen {seen_mb} MB in {took:?}: {:?} a decision", before.elapsed() / rounds)?;
     }
+    for lines in [15_usize, 1500] {
+        let took = taken_in(lines)?;
+        writeln!(out, "a page of {} KB: taken in within {took:?}", lines * 67 / 1000)?;
+    }
     Ok(())
+}
+
+/// How long it takes to draw out of a fetched page what the session must know of it.
+fn taken_in(lines: usize) -> Result<Duration, Failure> {
+    let tool = ToolDef::from_value(&json!({"name": "web_fetch", "inputSchema": {"properties": {
+        "url": {"type": "string"}}}}))?;
+    let flow = Catalogue::default().flow(&tool);
+    let act = Act::of(&tool, &flow);
+    let args = json!({"url": "https://a.example/"}).to_string();
+    let call = Call::parse(&RawCall { tool: "web_fetch", args: args.as_bytes() })?;
+    let text = "The tide turns at noon, and the boats go out with it again.\n\n".repeat(lines);
+    let body =
+        json!({"bytes": text.len(), "content": text, "status": 200, "url": "https://a.example/"});
+    let body = body.to_string();
+    let rounds = u32::try_from(30_000 / lines)?;
+    let mut took = Duration::ZERO;
+    for _ in 0..rounds {
+        let mut ledger = Ledger::new();
+        ledger.said(Source::User, "", "Please read https://a.example/", &orders_to_assistant);
+        let (body, none) = (Body::Text(&body), BTreeMap::new());
+        let before = Instant::now();
+        let scan = &orders_to_assistant;
+        black_box(ledger.returned(&call, Trust::Untrusted, &act, body, scan, &none));
+        took += before.elapsed();
+    }
+    Ok(took / rounds)
 }

@@ -10,13 +10,15 @@ use super::words::Known;
 
 /// Words of a text that are remembered while it is read, to be looked up once.
 const RECENT_WORDS: usize = 256;
+/// In a shorter text hardly a word comes twice, in bytes.
+const REPEATS_BYTES_MIN: usize = 2048;
 /// A name has no more words than this.
 const NAME_WORDS_MAX: usize = 5;
 
 /// The telling words of a folded text. A word that was there just before is not looked at again.
 /// Answers whether one of all its words may begin a request.
 pub(super) fn telling_words(folded: &str, keys: &mut Vec<Key>) -> bool {
-    let mut recent = [""; RECENT_WORDS];
+    let mut recent = vec![""; if folded.len() < REPEATS_BYTES_MIN { 0 } else { RECENT_WORDS }];
     // `s'il te plaît` is cut in another way.
     let mut asks = folded.contains(['\'', '’']);
     for word in words(folded) {

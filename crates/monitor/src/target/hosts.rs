@@ -9,24 +9,42 @@ use unicode_normalization::UnicodeNormalization as _;
 /// Names of this machine.
 const LOCAL: &[&str] = &["localhost", "localhost.localdomain", "ip6-localhost"];
 
+/// Behind these schemes comes a host, with or without the slashes.
+const WEB: &[&str] = &["http", "https", "ws", "wss", "ftp"];
+
 /// The classes of an address or a host name. Whether a name resolves to a private address is for whoever
 /// dials it to find out.
 #[must_use]
 pub fn class_of_host(text: &str) -> Targets {
+    class(text, Written::Somewhere)
+}
+
+/// The same of what a call names as the place that it goes to: there a bare name is one.
+pub(super) fn class_of_destination(text: &str) -> Targets {
+    // Mail goes to people, not to machines.
+    let is_mail = text.contains('@') && !text.contains('/');
+    if is_mail { Targets::NONE } else { class(text, Written::AsDestination) }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Somewhere,
+    AsDestination,
+}
+
+fn class(text: &str, written: Written) -> Targets {
     let text = plain(text);
-    let Some(place) = Place::of(&text) else { return Targets::NONE };
-    let mut found = Targets::NONE;
-    if net::is_carrier(place.host) {
-        found = found.with(Target::BlockedDomain);
+    let slashed = text.replace('\\', "/");
+    let mut found = Place::of(&slashed, written).map_or(Targets::NONE, |it| it.class());
+    if text.contains('\\') {
+        // Some readers end the host at a backslash, and some do not.
+        found = Place::of(&text, written).map_or(found, |it| found.union(it.class()));
     }
-    if net::is_tunnel(place.host) {
-        found = found.with(Target::TunnelDomain);
-    }
-    let is_under = |it: &&str| {
-        place.host.strip_suffix(it).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    if LOCAL.iter().any(is_under) || place.is_private_address() {
-        found = found.with(Target::PrivateAddress);
+    // Percent signs, tabs and slashes that are not there: a browser sees through them.
+    let is_web = text.split_once(':').is_some_and(|(scheme, _)| WEB.contains(&scheme));
+    if let Some(host) = net::seen_host(&text).filter(|_| is_web) {
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        found = found.union(Place { host, has_scheme: true, is_web: true, is_used: true }.class());
     }
     found
 }
@@ -35,15 +53,18 @@ pub fn class_of_host(text: &str) -> Targets {
 struct Place<'a> {
     host: &'a str,
     has_scheme: bool,
+    /// Is it surely the host of an address, and not a word of some program's own?
+    is_web: bool,
     /// Is it written as something to go to, by a scheme, a port or a path?
     is_used: bool,
 }
 
 impl<'a> Place<'a> {
-    fn of(text: &'a str) -> Option<Self> {
-        let (has_scheme, after) = match text.split_once("://") {
-            Some((_, after)) => (true, after),
-            None => (text.starts_with("//"), text),
+    fn of(text: &'a str, written: Written) -> Option<Self> {
+        let (has_scheme, is_web, after) = match (text.split_once("://"), text.split_once(':')) {
+            (_, Some((scheme, after))) if WEB.contains(&scheme) => (true, true, after),
+            (Some((_, after)), _) => (true, false, after),
+            (None, _) => (text.starts_with("//"), false, text),
         };
         let after = after.trim_start_matches('/');
         let (authority, rest) = after.split_at(after.find(['/', '?', '#']).unwrap_or(after.len()));
@@ -56,8 +77,40 @@ impl<'a> Place<'a> {
         // `10.0.0.0/8` is a range, and no page.
         let is_page = rest.starts_with(['/', '?', '#'])
             && !rest.trim_start_matches('/').starts_with(|it: char| it.is_ascii_digit());
-        let is_used = has_scheme || port.len() > 1 || is_page;
-        (!host.is_empty()).then_some(Self { host, has_scheme, is_used })
+        let is_named = written == Written::AsDestination && host.contains(['.', ':']);
+        let is_used = has_scheme || is_named || port.len() > 1 || is_page;
+        let (has_scheme, is_web) = (has_scheme || is_named, is_web || is_named);
+        (!host.is_empty()).then_some(Self { host, has_scheme, is_web, is_used })
+    }
+
+    fn class(&self) -> Targets {
+        let mut found = Targets::NONE;
+        if net::is_carrier(self.host) {
+            found = found.with(Target::BlockedDomain);
+        }
+        if net::is_tunnel(self.host) {
+            found = found.with(Target::TunnelDomain);
+        }
+        if self.is_inside() || self.is_private_address() {
+            found = found.with(Target::PrivateAddress);
+        }
+        found
+    }
+
+    /// A name of this machine or of the inner network. Without a scheme many things are written like one.
+    fn is_inside(&self) -> bool {
+        let is_under = |it: &&str| {
+            self.host.strip_suffix(it).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        let is_metadata = || self.host.contains('.') && net::is_metadata(self.host);
+        let leads_inside = || self.is_web && self.is_name() && net::leads_inside(self.host);
+        LOCAL.iter().any(is_under) || is_metadata() || leads_inside()
+    }
+
+    fn is_name(&self) -> bool {
+        let usual = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.');
+        let has_letter = self.host.bytes().any(|it| it.is_ascii_alphabetic());
+        has_letter && self.host.bytes().all(usual) && net::address(self.host).is_none()
     }
 
     /// A bare number may be anything. Four of them with dots are an address, and a private one is
@@ -66,7 +119,10 @@ impl<'a> Place<'a> {
         let host = self.host.split('%').next().unwrap_or(self.host);
         let address = match host.parse::<IpAddr>() {
             Ok(address) => Some(address),
-            Err(_) if self.has_scheme => net::address(host),
+            // `0x7f000001:80` is nothing but an address, `2024:30` may be anything.
+            Err(_) if self.has_scheme || (self.is_used && host.starts_with("0x")) => {
+                net::address(host)
+            }
             Err(_) => None,
         };
         let Some(Err(refused)) = address.map(net::vet) else { return false };
@@ -74,14 +130,14 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The form in which hosts are compared.
+/// The form in which hosts are compared. Browsers leave out tabs and line ends wherever they stand.
 fn plain(text: &str) -> String {
-    let text = text.trim();
+    let text: String = text.trim().chars().filter(|it| !matches!(it, '\t' | '\n' | '\r')).collect();
     if text.is_ascii() {
-        return text.to_ascii_lowercase().replace('\\', "/");
+        return text.to_ascii_lowercase();
     }
     let text: String = text.nfkc().filter(|it| !is_invisible(*it)).collect();
-    let text = text.to_lowercase().replace('\\', "/");
+    let text = text.to_lowercase();
     text.chars().map(|it| if "。．｡".contains(it) { '.' } else { it }).collect()
 }
 

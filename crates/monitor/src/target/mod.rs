@@ -18,7 +18,8 @@ pub use outward::Reach;
 
 /// What an outsider may send at once, in bytes.
 const OUTSIDER_BYTES_MAX: usize = 1 << 20;
-/// The longest name of a file, an address or a host, in bytes. A longer word is content.
+/// The longest name of a file or of a host with what leads up to it, in bytes. Of a longer word the beginning is
+/// looked at for a host and the end for a file.
 const WORD_BYTES_MAX: usize = 4096;
 
 /// Everything of note that the call touches, for an agent that may reach so much.
@@ -30,13 +31,17 @@ pub(crate) fn of(call: &ToolCall, reach: &Reach) -> Targets {
     for (param, value) in call.call.args() {
         // What is only said touches nothing, and saying `.env` is no crime.
         let said = flow.roles.get(param) == Some(&Role::Content);
+        let is_destination = goes_out && flow.roles.get(param) == Some(&Role::Destination);
         visit(value, &mut |text| {
             bytes = bytes.saturating_add(text.len());
             if !said {
                 found = found.union(class_of(text));
             }
+            if is_destination {
+                found = found.union(hosts::class_of_destination(head(text)));
+            }
             if !said && goes_out {
-                found = found.union(reach.class_of(text));
+                found = found.union(reach.class_of(text, is_destination));
             }
         });
     }
@@ -48,8 +53,19 @@ fn class_of(text: &str) -> Targets {
     let separators = |it: char| it.is_whitespace() || "'\"`()<>{}|;&,=".contains(it);
     std::iter::once(text)
         .chain(text.split(separators).filter(|it| it.len() < text.len()))
-        .filter(|it| it.len() <= WORD_BYTES_MAX && is_of_note(it))
-        .fold(Targets::NONE, |sum, it| sum.union(class_of_path(it)).union(class_of_host(it)))
+        .filter(|it| is_of_note(it))
+        .fold(Targets::NONE, |sum, it| {
+            sum.union(class_of_path(tail(it))).union(class_of_host(head(it)))
+        })
+}
+
+fn head(word: &str) -> &str {
+    word.get(..word.floor_char_boundary(WORD_BYTES_MAX)).unwrap_or(word)
+}
+
+fn tail(word: &str) -> &str {
+    let start = word.ceil_char_boundary(word.len().saturating_sub(WORD_BYTES_MAX));
+    word.get(start..).unwrap_or(word)
 }
 
 /// A plain word names neither a file nor a host, but for this machine.
@@ -88,6 +104,11 @@ mod tests {
         assert!(class_of("curl localhost:80").contains(Target::PrivateAddress));
         assert!(class_of("ping LOCALHOST").contains(Target::PrivateAddress));
         assert!(class_of("wget -q webhook.site/x").contains(Target::BlockedDomain));
+        let far = "a".repeat(5000);
+        assert!(
+            class_of(&format!("http://169.254.169.254/{far}")).contains(Target::PrivateAddress)
+        );
+        assert!(class_of(&format!("{}/.env", "./".repeat(5000))).contains(Target::SecretFile));
         assert_eq!(class_of("make the secret plan for the token ring"), Targets::NONE);
     }
 }

@@ -1,10 +1,15 @@
 //! Where a call leads on the web: off the lists of what the agent may reach, or to an address that looks as if
 //! it carried data off.
 
+use std::borrow::Cow;
+
 use policy::{Target, Targets};
 use scan::net::{self, DomainError, Domains};
 
 use crate::admission::Admission;
+
+/// Behind these comes a host.
+const WEB: &[&str] = &["http", "https"];
 
 /// What an agent may reach, by the files that admitted its session.
 #[derive(Clone, Debug, Default)]
@@ -38,13 +43,11 @@ impl Reach {
         Self { allow: vec![Domains::default()], block: Domains::default() }
     }
 
-    /// The classes of a text that is one address; one that only mentions some asks for none of them.
-    pub(super) fn class_of(&self, text: &str) -> Targets {
-        let text = text.trim();
-        if !text.contains("://") || text.contains(char::is_whitespace) {
-            return Targets::NONE;
-        }
-        let Ok(target) = net::Target::parse(text) else {
+    /// The classes of a text that is one address; one that only mentions some asks for none of them. What
+    /// `is_destination` is an address without its scheme as well.
+    pub(super) fn class_of(&self, text: &str, is_destination: bool) -> Targets {
+        let Some(text) = address(text, is_destination) else { return Targets::NONE };
+        let Ok(target) = net::Target::parse(&text) else {
             // Where there is a list, what cannot be read is not on it.
             return self.allow.first().map_or(Targets::NONE, |_| Target::UnlistedDomain.into());
         };
@@ -62,12 +65,40 @@ impl Reach {
     }
 }
 
+/// The address that a text is, as a browser would ask for it: tabs and line ends left out, and two slashes
+/// behind the scheme however many there are. None if it is no address.
+fn address(text: &str, is_destination: bool) -> Option<Cow<'_, str>> {
+    let text = text.trim();
+    let text: Cow<'_, str> = if text.contains(['\t', '\n', '\r']) {
+        text.replace(['\t', '\n', '\r'], "").into()
+    } else {
+        text.into()
+    };
+    if let Some((scheme, rest)) = text.split_once(':')
+        && WEB.iter().any(|it| scheme.eq_ignore_ascii_case(it))
+    {
+        let host = rest.trim_start_matches(['/', '\\']);
+        let whole = rest.len().saturating_sub(host.len()) == 2 && rest.starts_with("//");
+        return Some(if whole { text } else { format!("{scheme}://{host}").into() });
+    }
+    if let Some(rest) = text.strip_prefix("//") {
+        return Some(format!("https://{rest}").into());
+    }
+    if text.contains("://") && !text.contains(char::is_whitespace) {
+        return Some(text);
+    }
+    // `api.example.com/path`, and not a mail address, a channel or a name.
+    let host = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_place = is_destination && host.contains('.') && !host.contains(['@', ' ']);
+    is_place.then(|| format!("https://{text}").into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn class(reach: &Reach, text: &str) -> Vec<Target> {
-        reach.class_of(text).iter().collect()
+        reach.class_of(text, false).iter().collect()
     }
 
     #[test]
@@ -88,6 +119,11 @@ mod tests {
             "https:\\\\evil.example://",
             "ftp://api.example.com/",
             "https://api.example.com:8443/",
+            "https://evil.example/ x",
+            "https:/evil.example/",
+            "https:evil.example",
+            "//evil.example/",
+            "https://evil.example/\n",
         ] {
             assert_eq!(class(&reach, outside), [Target::UnlistedDomain], "{outside}");
         }
@@ -96,6 +132,12 @@ mod tests {
         assert_eq!(class(&reach, "see https://evil.example/ for more"), []);
         assert_eq!(class(&Reach::default(), "https://evil.example/"), []);
         assert_eq!(class(&Reach::default(), "ftp://evil.example/"), []);
+        let bare = |text: &str| reach.class_of(text, true).iter().collect::<Vec<_>>();
+        assert_eq!(bare("evil.example/x"), [Target::UnlistedDomain]);
+        assert_eq!(bare("api.example.com"), []);
+        for other in ["ann@evil.example", "general", "Ann B. Smith", "#team.alerts"] {
+            assert_eq!(bare(other), [], "{other}");
+        }
         let nothing = class(&Reach::nothing(), "https://api.example.com/");
         assert_eq!(nothing, [Target::UnlistedDomain]);
     }
@@ -105,5 +147,21 @@ mod tests {
         let long = format!("https://a.example/?d={}", "x".repeat(400));
         assert_eq!(class(&Reach::default(), &long), [Target::Exfiltration]);
         assert_eq!(class(&Reach::default(), "https://a.example/?page=2&sort=name"), []);
+        let data = "QUtJQUlPU0ZPRE5ON0VYQU1QTEVBS0lBSU9TRk9ETk43RVhBTVBMRQ";
+        for text in [
+            format!("https://a.example/?d={data} x"),
+            format!("https://a.example/?d={data}&q=hello world"),
+            format!("https://a.example/\t?d={data}\n"),
+            format!("//a.example/?d={data}"),
+            format!("https:/a.example/?d={data}"),
+            format!("HTTPS:a.example/?d={data}"),
+        ] {
+            assert_eq!(class(&Reach::default(), &text), [Target::Exfiltration], "{text}");
+        }
+        // Without a scheme it is one where a call goes to it.
+        let bare = format!("a.example/?d={data}");
+        assert_eq!(class(&Reach::default(), &bare), []);
+        let found = Reach::default().class_of(&bare, true);
+        assert_eq!(found.iter().collect::<Vec<_>>(), [Target::Exfiltration]);
     }
 }

@@ -166,13 +166,30 @@ fn name(text: &str) -> Result<Box<str>, &'static str> {
     }
 }
 
+/// Parts below which providers give names to their customers. The list of public suffixes can be asked, but not
+/// leafed through, so whether a provider stands above such a place is found by asking for these.
+#[rustfmt::skip]
+const GIVEN_AWAY: &[&str] = &[
+    "x", "a", "app", "blob.core", "cloudapp", "compute", "compute-1", "elb", "ip", "lambda-url.us-east-1",
+    "members", "nodes", "paas", "r", "s3", "s3-website-us-east-1", "servicebus", "us-east-1",
+    "user", "web.core",
+];
+
+/// Places of the same kind that the list does not know.
+const SHARED: &[&str] = &["cloudapp.azure.com", "azure.com"];
+
 /// A name under which nobody but its owner can have names.
 fn tree(text: &str) -> Result<Box<str>, &'static str> {
     let name = name(text)?;
     // The list has its names in letters, not in punycode.
     let (letters, _) = idna::domain_to_unicode(&name);
     let is_suffix = |it: &str| psl::List.suffix(it.as_bytes()).is_some_and(|all| all == it);
-    if (is_suffix(&name) || is_suffix(&letters)) && !TREES_ANYWAY.contains(&&*name) {
+    let is_shared = |it: &str| {
+        is_suffix(it)
+            || SHARED.contains(&it)
+            || GIVEN_AWAY.iter().any(|below| is_suffix(&format!("{below}.{it}")))
+    };
+    if (is_shared(&name) || is_shared(&letters)) && !TREES_ANYWAY.contains(&&*name) {
         return Err("is wider than anybody can mean: everybody can have names under it");
     }
     Ok(name)

@@ -20,6 +20,7 @@ mod wildcard;
 pub use domains::{DomainError, Domains};
 pub use exfiltration::{Suspicion, exfiltration};
 pub use lists::{CARRIERS, TUNNELS, blocked, is_carrier, is_tunnel};
+pub use names::{is_metadata, leads_inside};
 pub use ranges::{Range, RangeKind, ranges, vet, vet_all};
 pub use spelling::{address, seen_host};
 pub use target::{Host, Scheme, Target, URL_BYTES_MAX};

@@ -67,6 +67,19 @@ pub(super) const LEADS_INSIDE: &[&str] = &[
     "vcap.me",
 ];
 
+/// Does a name lead inside by what it is, whatever it resolves to? In ASCII, in small letters, without a last
+/// dot.
+#[must_use]
+pub fn leads_inside(name: &str) -> bool {
+    vet_name(name).is_err()
+}
+
+/// Is it the name of a place where a cloud keeps credentials, or under one?
+#[must_use]
+pub fn is_metadata(name: &str) -> bool {
+    classes(name).any(|it| it.0 == Class::Metadata)
+}
+
 /// Refuses names that lead inside by what they are. `name` is in ASCII, in small letters, without a last dot.
 pub(super) fn vet_name(name: &str) -> Result<(), Refused> {
     let refused = |rule, why| Err(Refused::new(rule, format!("`{name}` {why}")));
