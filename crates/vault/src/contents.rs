@@ -165,7 +165,8 @@ impl Contents {
         let names: usize = self.entries.keys().map(|it| it.as_str().len() + 100).sum();
         let hosts: usize = hosts.map(|it| it.len() + 4).sum();
         let mut text = Zeroizing::new(String::with_capacity(values + names + hosts + 200));
-        let head = format!("{{\"format\":\"{FORMAT}\",\"revision\":{},\"entries\":{{", self.revision);
+        let head =
+            format!("{{\"format\":\"{FORMAT}\",\"revision\":{},\"entries\":{{", self.revision);
         text.push_str(&head);
         for (at, (name, entry)) in self.entries.iter().enumerate() {
             text.push_str(if at == 0 { "\n\"" } else { ",\n\"" });
@@ -204,7 +205,8 @@ impl Contents {
             let (hosts, bound) = bind(raw.hosts)?;
             let versions: Result<Vec<_>, _> = raw.versions.into_iter().map(version).collect();
             let versions = versions?;
-            if versions.is_empty() || versions.len() > VERSIONS_MAX || entries.len() >= ENTRIES_MAX {
+            if versions.is_empty() || versions.len() > VERSIONS_MAX || entries.len() >= ENTRIES_MAX
+            {
                 return Err(foreign("there are too many secrets or versions, or none"));
             }
             entries.insert(name, Entry { hosts, bound, versions });
@@ -320,7 +322,10 @@ mod tests {
         contents.count_up();
         let again = Contents::from_text(contents.to_text().as_bytes()).unwrap();
         let entry = again.get(&name("KEY")).unwrap();
-        assert_eq!(entry.versions().iter().map(|it| it.number).collect::<Vec<_>>(), [5, 6, 7, 8, 9]);
+        assert_eq!(
+            entry.versions().iter().map(|it| it.number).collect::<Vec<_>>(),
+            [5, 6, 7, 8, 9]
+        );
         assert_eq!(entry.current().unwrap().plain(), "value \"8\" \\ \u{1F511}\n");
         assert_eq!((entry.hosts(), again.revision()), (&["api.example.com".to_owned()][..], 1));
         assert_eq!(again.iter().count(), 2);

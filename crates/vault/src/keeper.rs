@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use aegx::RecordType;
 use evidence::{Clock, Journal, NewRecord};
 use model::{Caller, Kind};
-use monitor::{CREDENTIAL_SCOPE, Permit};
+use monitor::{CREDENTIAL_SCOPE, HeldSecret, Permit, Scrubber};
 use policy::access::Domain;
 use scan::net::Target;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub struct Keeper {
     source: Source,
     journal: Arc<Journal>,
     clock: Arc<dyn Clock>,
-    scrub: Arc<Scrub>,
+    scrub: Scrub,
     loaded: Mutex<Loaded>,
 }
 
@@ -62,7 +62,9 @@ pub enum ResolveError {
     #[error("there is no secret `{0}`: the operator sets it with `lazaret vault set {0}`")]
     Missing(Name),
     /// It is for other hosts.
-    #[error("the secret `{name}` is not for `{host}`; the operator binds it with `lazaret vault set {name} --host {host}`")]
+    #[error(
+        "the secret `{name}` is not for `{host}`; the operator binds it with `lazaret vault set {name} --host {host}`"
+    )]
     Elsewhere {
         /// The secret.
         name: Name,
@@ -87,18 +89,12 @@ impl Keeper {
         journal: Arc<Journal>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, VaultError> {
-        let scrub = Arc::new(Scrub::default());
+        let scrub = Scrub::default();
         let seen = seen(&source);
         let contents = source.read()?;
         scrub.learn(&contents);
         let loaded = Mutex::new(Loaded { contents, seen });
         Ok(Self { source, journal, clock, scrub, loaded })
-    }
-
-    /// Takes the values of what it keeps out of texts.
-    #[must_use]
-    pub fn scrub(&self) -> Arc<Scrub> {
-        Arc::clone(&self.scrub)
     }
 
     /// Gives a secret, and the number of its version.
@@ -157,9 +153,9 @@ impl Keeper {
     ) -> Result<(), VaultError> {
         let now = self.clock.unix_seconds();
         let put = |contents: &mut Contents, values: Vec<(Name, Secret)>| {
-            values.into_iter().try_for_each(|(name, secret)| {
-                contents.set(&name, secret, None, now).map(drop)
-            })
+            values
+                .into_iter()
+                .try_for_each(|(name, secret)| contents.set(&name, secret, None, now).map(drop))
         };
         let mut loaded = self.loaded();
         match &self.source {
@@ -241,6 +237,19 @@ impl Keeper {
         }
         let kind = if incident { "incident" } else { "credential" };
         beside(permit.who(), permit.record(), kind, content)
+    }
+}
+
+impl Scrubber for Keeper {
+    fn scrub(&self, text: &str) -> Option<String> {
+        // What cannot be read again is known as it was.
+        drop(self.fresh());
+        self.scrub.scrub(text)
+    }
+
+    fn held(&self, text: &str) -> Vec<HeldSecret> {
+        drop(self.fresh());
+        self.scrub.held(text)
     }
 }
 

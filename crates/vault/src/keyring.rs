@@ -21,7 +21,9 @@ pub enum KeyringError {
     #[error("there is no keyring here: {0}")]
     Absent(String),
     /// What it holds opens no vault.
-    #[error("what the keyring holds opens no vault; run `lazaret vault lock`, then unlock it again")]
+    #[error(
+        "what the keyring holds opens no vault; run `lazaret vault lock`, then unlock it again"
+    )]
     Foreign(#[source] KeyError),
 }
 

@@ -4,7 +4,9 @@
 //! INVARIANT (SecretsDoNotPrint): a [`Secret`] has no `Debug`, `Display`, `Clone` or `Serialize`, and its bytes are
 //! wiped when it is dropped. Records hold names.
 
+pub mod access;
 mod contents;
+pub mod environment;
 mod file;
 mod keeper;
 mod key;

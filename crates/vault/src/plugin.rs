@@ -44,7 +44,8 @@ pub fn check(name: &str, path: Option<&std::ffi::OsStr>, own: u32) -> Result<Pat
         return Err(PluginError::NotListed(name.chars().take(40).collect()));
     }
     let program = format!("age-plugin-{name}");
-    let folders: Vec<PathBuf> = path.map(|it| std::env::split_paths(it).collect()).unwrap_or_default();
+    let folders: Vec<PathBuf> =
+        path.map(|it| std::env::split_paths(it).collect()).unwrap_or_default();
     // The first that is there is the one that would be run, also from an empty or relative entry.
     let found = folders.iter().map(|it| (it, it.join(&program))).find(|(_, it)| it.exists());
     let (folder, program) = found.ok_or_else(|| PluginError::Missing(name.to_owned()))?;

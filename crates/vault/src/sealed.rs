@@ -36,7 +36,9 @@ pub enum OpenError {
     #[error("it is damaged: {0}")]
     Damaged(&'static str),
     /// A passphrase that would take hours to try.
-    #[error("its passphrase is too much work to try (2^{0}); no vault of ours has more than 2^{WORK_FACTOR}")]
+    #[error(
+        "its passphrase is too much work to try (2^{0}); no vault of ours has more than 2^{WORK_FACTOR}"
+    )]
     TooMuchWork(u8),
     /// A program that did not help.
     #[error("the age plugin: {0}")]
@@ -117,8 +119,7 @@ pub fn seal_for(plain: &[u8], recipient: &str) -> Result<Vec<u8>, SealError> {
 
 fn seal_to(plain: &[u8], to: &dyn age::Recipient) -> Result<Vec<u8>, SealError> {
     let failed = |it: &dyn std::fmt::Display| SealError(it.to_string());
-    let encryptor =
-        Encryptor::with_recipients(std::iter::once(to)).map_err(|it| failed(&it))?;
+    let encryptor = Encryptor::with_recipients(std::iter::once(to)).map_err(|it| failed(&it))?;
     let mut sealed = Vec::new();
     let mut writer = encryptor.wrap_output(&mut sealed).map_err(|it| failed(&it))?;
     writer.write_all(plain).map_err(|it| failed(&it))?;

@@ -72,11 +72,7 @@ pub fn of_env(all: &[(String, OsString)]) -> (Contents, Vec<Skipped>) {
     (found.into_iter().collect(), skipped)
 }
 
-fn one(
-    name: &str,
-    value: &OsString,
-    all: &[(String, OsString)],
-) -> Result<(Name, Entry), String> {
+fn one(name: &str, value: &OsString, all: &[(String, OsString)]) -> Result<(Name, Entry), String> {
     let name = Name::parse(name).map_err(|it| it.to_string())?;
     let value = value.to_str().ok_or("the value is not UTF-8")?;
     let secret = Secret::new(Zeroizing::new(value.to_owned())).map_err(|it| it.to_string())?;
@@ -106,10 +102,16 @@ mod tests {
         ];
         let all: Vec<_> = all.iter().map(|(a, b)| ((*a).to_owned(), OsString::from(b))).collect();
         let (contents, skipped) = of_env(&all);
-        let names: Vec<_> = contents.iter().map(|(name, it)| (name.as_str(), it.hosts().len())).collect();
+        let names: Vec<_> =
+            contents.iter().map(|(name, it)| (name.as_str(), it.hosts().len())).collect();
         assert_eq!(names, [("GITHUB", 2)]);
         let skipped: Vec<_> = skipped.iter().map(|it| it.variable.as_str()).collect();
-        let expected = ["LAZARET_SECRET_SHORT", "LAZARET_SECRET_", "LAZARET_SECRET_A-B", "LAZARET_SECRET_WIDE"];
+        let expected = [
+            "LAZARET_SECRET_SHORT",
+            "LAZARET_SECRET_",
+            "LAZARET_SECRET_A-B",
+            "LAZARET_SECRET_WIDE",
+        ];
         assert_eq!(skipped, expected);
     }
 }

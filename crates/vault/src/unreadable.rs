@@ -21,7 +21,9 @@ pub enum FileFault {
         path: String,
     },
     /// Others can get at it.
-    #[error("`{path}` can be read by others (mode {mode:o}); run `chmod 600 {path}`, and think of what was in it as seen")]
+    #[error(
+        "`{path}` can be read by others (mode {mode:o}); run `chmod 600 {path}`, and think of what was in it as seen"
+    )]
     NotPrivate {
         /// The file.
         path: String,

@@ -100,7 +100,9 @@ impl Scrubber for Scrub {
         places.sort_unstable();
         places.dedup();
         let secrets = places.into_iter().filter_map(|it| known.secrets.get(it));
-        secrets.map(|(name, hosts)| HeldSecret { name: name.clone(), hosts: hosts.clone() }).collect()
+        secrets
+            .map(|(name, hosts)| HeldSecret { name: name.clone(), hosts: hosts.clone() })
+            .collect()
     }
 }
 

@@ -72,7 +72,9 @@ impl Needles {
             let end = start.saturating_add(needle.text.len());
             let there = bytes.get(start..end);
             // Case says nothing: what was put into capitals is as good as known.
-            if !wanted(needle.form) || !there.is_some_and(|it| it.eq_ignore_ascii_case(&needle.text)) {
+            if !wanted(needle.form)
+                || !there.is_some_and(|it| it.eq_ignore_ascii_case(&needle.text))
+            {
                 continue;
             }
             let at = match needle.form {
@@ -86,9 +88,8 @@ impl Needles {
 
 /// With the characters on both sides that hold bits of the value, and its padding.
 fn widened(bytes: &[u8], start: usize, end: usize) -> std::ops::Range<usize> {
-    let coded = |it: Option<&u8>| {
-        it.is_some_and(|it| it.is_ascii_alphanumeric() || b"+/-_".contains(it))
-    };
+    let coded =
+        |it: Option<&u8>| it.is_some_and(|it| it.is_ascii_alphanumeric() || b"+/-_".contains(it));
     let before = start.checked_sub(1).filter(|it| coded(bytes.get(*it))).unwrap_or(start);
     let mut after = if coded(bytes.get(end)) { end.saturating_add(1) } else { end };
     while bytes.get(after) == Some(&b'=') {

@@ -82,7 +82,8 @@ fn written(value: &str) -> Vec<(String, String)> {
 
 #[test]
 fn every_common_way_of_writing_it_is_found_and_nothing_is_left() {
-    for value in [VALUE, "ghp_0123456789abcdefABCDEF0123456789abcd", "12345678", "a1b2c3d4e5f6a7b8"] {
+    for value in [VALUE, "ghp_0123456789abcdefABCDEF0123456789abcd", "12345678", "a1b2c3d4e5f6a7b8"]
+    {
         let scrub = of(&[("KEY", value)]);
         for (how, text) in written(value) {
             let around = format!("before <{text}> behind");
@@ -122,7 +123,9 @@ fn all_versions_and_all_secrets_are_found() {
 #[test]
 fn a_key_of_many_lines_is_found_by_the_line() {
     let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
-    let value = format!("-----BEGIN PRIVATE KEY-----\n{line}\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1\n-----END PRIVATE KEY-----\n");
+    let value = format!(
+        "-----BEGIN PRIVATE KEY-----\n{line}\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1\n-----END PRIVATE KEY-----\n"
+    );
     let scrub = of(&[("PEM", &value)]);
     assert_eq!(scrub.scrub(&format!("1: {line}")).unwrap(), "1: [secret:PEM]");
     let json = serde_json::json!({ "key": value }).to_string();
@@ -134,7 +137,17 @@ fn a_key_of_many_lines_is_found_by_the_line() {
 fn without_secrets_nothing_is_looked_for_and_ordinary_text_stays() {
     assert_eq!(Scrub::default().scrub(VALUE), None);
     let scrub = of(&[("KEY", "correct horse battery staple")]);
-    for text in ["", "correct", "%", "%zz\\", "&;&#;&#x;", "\\u12", "\\ud83d", "correct horse battery", "%E2%80"] {
+    for text in [
+        "",
+        "correct",
+        "%",
+        "%zz\\",
+        "&;&#;&#x;",
+        "\\u12",
+        "\\ud83d",
+        "correct horse battery",
+        "%E2%80",
+    ] {
         assert_eq!(scrub.scrub(text), None, "{text}");
     }
     assert_eq!(scrub.scrub("correcthorsebatterystaple").unwrap(), "[secret:KEY]");

@@ -154,7 +154,12 @@ struct Making<'a, 'b> {
 impl<'a, 'b> Making<'a, 'b> {
     fn new(from: &'a View<'b>) -> Self {
         let most = from.bytes.len();
-        Self { from, bytes: Vec::with_capacity(most), origins: Vec::with_capacity(most), changed: false }
+        Self {
+            from,
+            bytes: Vec::with_capacity(most),
+            origins: Vec::with_capacity(most),
+            changed: false,
+        }
     }
 
     fn push(&mut self, bytes: &[u8], at: Range<usize>) {
