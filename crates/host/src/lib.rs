@@ -9,13 +9,17 @@ mod admission;
 pub mod control;
 mod executor;
 pub mod ipc;
+mod keys;
 mod providers;
 mod reach;
+mod services;
 mod web;
 pub mod workspace;
 
 pub use admission::{AdmissionError, admission, providers, settings};
 pub use executor::{AUDIT_RESULTS_DEFAULT, HostExecutor};
+pub use keys::{KeysError, keeper};
 pub use providers::{NotBuilt, Providers, is_built};
 pub use reach::reach;
+pub use services::{Services, ServicesError};
 pub use web::{WebError, web};

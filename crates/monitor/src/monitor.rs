@@ -337,7 +337,8 @@ impl Monitor {
     pub(crate) fn turned_away(&self, who: &Caller, asked: &[u8], error: Refusal) -> Refusal {
         let clean = self.scrubber.as_ref();
         let clean = clean.and_then(|it| it.scrub(&String::from_utf8_lossy(asked)));
-        let new = record::turned_away(who, clean.as_ref().map_or(asked, |it| it.as_bytes()), &error);
+        let new =
+            record::turned_away(who, clean.as_ref().map_or(asked, |it| it.as_bytes()), &error);
         match self.journal().append(new) {
             Ok(_) => error,
             Err(lost) => lost.into(),

@@ -80,7 +80,9 @@ impl Permit<Effect> {
         let Self { effect, who, tag, lifted, record } = self;
         match effect {
             Effect::Tool(effect) => Granted::Tool(Permit { effect, who, tag, lifted, record }),
-            Effect::Action(action) => Permit { effect: *action, who, tag, lifted, record }.by_action(),
+            Effect::Action(action) => {
+                Permit { effect: *action, who, tag, lifted, record }.by_action()
+            }
         }
     }
 }

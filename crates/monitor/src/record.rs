@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use aegx::{Digest, Principal, RecordType};
 use evidence::{Content, NewRecord, RecordError};
-use model::ipc::{Action, ActionName, WebFetch};
+use model::ipc::{Action, ActionName};
 use model::{Caller, Effect, EffectKind, Kind, Objection, Profile, Source, Taint, TaintTag};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -54,7 +54,13 @@ fn shown_args(proposed: &Proposed) -> Cow<'_, str> {
     let Effect::Action(action) = &proposed.understood().effect else {
         return preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX);
     };
-    let Action::WebFetch(WebFetch { headers: Some(headers), .. }) = &**action else {
+    let headers = match &**action {
+        Action::WebFetch(it) => it.headers.as_ref(),
+        Action::OauthCall(it) => it.headers.as_ref(),
+        #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else has header fields")]
+        _ => None,
+    };
+    let Some(headers) = headers else {
         return preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX);
     };
     let names: Vec<&str> = headers.iter().map(|(name, _)| name).collect();

@@ -20,6 +20,7 @@ pub mod sealed;
 mod secret;
 mod source;
 mod terminal;
+mod unlock;
 mod unreadable;
 
 pub use contents::{Contents, ContentsError, ENTRIES_MAX, Entry, HOSTS_MAX, VERSIONS_MAX, Version};
@@ -32,4 +33,5 @@ pub use scrub::Scrub;
 pub use secret::{SECRET_BYTES_MAX, SECRET_BYTES_MIN, Secret, SecretError};
 pub use source::{HOSTS_PREFIX, SECRET_PREFIX, Skipped, Source, of_env};
 pub use terminal::Terminal;
+pub use unlock::unlock;
 pub use unreadable::FileFault;

@@ -14,7 +14,7 @@ use crate::world::{Got, Names, Plan, World};
 struct Key(&'static str);
 
 impl SearchKey for Key {
-    fn reveal(&self) -> Result<HeaderValue, String> {
+    fn reveal(&self, _: &Permit<WebSearch>, _: &Target) -> Result<HeaderValue, String> {
         if self.0.is_empty() {
             return Err("there is no key".to_owned());
         }
