@@ -84,6 +84,12 @@ impl Key {
         Ok(Self(Kind::Passphrase(text)))
     }
 
+    /// A passphrase of whatever length. For tests that bring files of others.
+    #[must_use]
+    pub fn dangerously_any_passphrase_for_tests(text: Zeroizing<String>) -> Self {
+        Self(Kind::Passphrase(text))
+    }
+
     /// The identities that a text holds, one a line, with comments.
     ///
     /// # Errors

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use egress::{Engine, SearchKey};
 use hyper::header::HeaderValue;
-use monitor::Status;
+use model::ipc::WebSearch;
+use monitor::{Permit, Status};
 use scan::net::Target;
 use serde_json::{Value, json};
 
