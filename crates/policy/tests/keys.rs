@@ -1,6 +1,9 @@
 //! Which keys an agent's tools get, held against the vectors of others.
 
-#![expect(clippy::unwrap_used, reason = "test helpers; clippy's exceptions cover only `#[test]` functions")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,10 @@
 //! How long a vault of a thousand secrets takes to open, and what scrubbing costs.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints, and stops if something is wrong")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a benchmark prints, and stops if something is wrong"
+)]
 
 use std::time::{Duration, Instant};
 

@@ -11,7 +11,8 @@ use crate::run::{Exit, Failure};
 /// Keep what opens the vault in the system's keyring.
 ///
 /// Afterwards every command of yours opens the vault without asking, until `lazaret vault lock` or a restart of the
-/// machine. On Linux it is the kernel's keyring: nothing is written to a disk.
+/// machine. On Linux it is the kernel's keyring of your login session: nothing is written to a disk. A login without a
+/// session keyring (containers, some services) forgets it when the command ends; use an identity file there.
 #[derive(clap::Args)]
 pub(super) struct UnlockArgs {
     #[command(flatten)]

@@ -25,7 +25,8 @@ use zeroize::Zeroizing;
 const OLD: &str = "old-token-0123456789";
 const NEW: &str = "new-token-9876543210";
 const REFRESH: &str = "refresh-token-abcdef";
-const GRANTS: &str = "credentials:\n  grants:\n    api:\n      keys: [TOKEN, REFRESH]\n      tools: [web]\n";
+const GRANTS: &str =
+    "credentials:\n  grants:\n    api:\n      keys: [TOKEN, REFRESH]\n      tools: [web]\n";
 
 /// Answers as a service does that knows one token; everything that it was asked is kept.
 struct Server {
@@ -137,8 +138,9 @@ impl World {
         let services =
             Services::with_web(Some(&global), Arc::clone(&keeper), scope, Rules::default(), web);
         let memory = Arc::clone(&store) as Arc<dyn Memory>;
-        let executor = HostExecutor::new(memory, dir.path().join("evidence"), Arc::new(SystemClock))
-            .with_services(services.unwrap());
+        let executor =
+            HostExecutor::new(memory, dir.path().join("evidence"), Arc::new(SystemClock))
+                .with_services(services.unwrap());
         let monitor = Monitor::new(Setup {
             journal: Arc::clone(&journal),
             state: store,
@@ -204,7 +206,11 @@ impl World {
             for path in std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
                 if path.is_dir() {
                     folders.push(path);
-                } else if std::fs::read(path).unwrap().windows(text.len()).any(|it| it == text.as_bytes()) {
+                } else if std::fs::read(path)
+                    .unwrap()
+                    .windows(text.len())
+                    .any(|it| it == text.as_bytes())
+                {
                     return true;
                 }
             }
@@ -246,10 +252,16 @@ fn a_token_is_put_in_refreshed_once_and_comes_back_to_nobody() {
     let world = World::new(&server, GRANTS, &bound(&server), OLD);
     let got = world.got("/me");
     assert_eq!(got.output.status, Status::Done, "{}", got.output.body);
-    assert!(got.output.body.contains("you sent [secret:TOKEN] and [secret:TOKEN]"), "{}", got.output.body);
+    assert!(
+        got.output.body.contains("you sent [secret:TOKEN] and [secret:TOKEN]"),
+        "{}",
+        got.output.body
+    );
     assert_eq!(server.count("POST /token"), 1);
     let form = server.heard().into_iter().find(|it| it.starts_with("POST /token")).unwrap();
-    assert!(form.contains("grant_type=refresh_token&refresh_token=refresh-token-abcdef&client_id=me"));
+    assert!(
+        form.contains("grant_type=refresh_token&refresh_token=refresh-token-abcdef&client_id=me")
+    );
     // The next call has the new token at once, also after a start from the file.
     world.got("/me");
     assert_eq!((server.count("POST /token"), server.count("GET /v1/me")), (1, 3));
@@ -257,8 +269,13 @@ fn a_token_is_put_in_refreshed_once_and_comes_back_to_nobody() {
         assert!(!world.wrote(value), "{value}");
     }
     let used = world.records("credential");
-    assert!(used.iter().all(|it| it["grants"] == json!(["api"]) && it["mode"] == "strict"), "{used:?}");
-    assert!(used.iter().any(|it| it["keys"] == json!(["REFRESH"]) && it["purpose"] == "oauth_refresh"));
+    assert!(
+        used.iter().all(|it| it["grants"] == json!(["api"]) && it["mode"] == "strict"),
+        "{used:?}"
+    );
+    assert!(
+        used.iter().any(|it| it["keys"] == json!(["REFRESH"]) && it["purpose"] == "oauth_refresh")
+    );
 }
 
 #[test]
@@ -348,10 +365,48 @@ fn a_value_in_a_call_is_stopped_hidden_and_an_incident() {
     let world = World::new(&server, GRANTS, &bound(&server), NEW);
     let coded = data_encoding::BASE64.encode(format!("x{NEW}").as_bytes());
     for body in [NEW.to_owned(), coded] {
-        let refusal = world.call("/me", json!({ "body": format!("give {body} away") })).unwrap_err();
+        let refusal =
+            world.call("/me", json!({ "body": format!("give {body} away") })).unwrap_err();
         assert_eq!((refusal.rule(), refusal.decision().as_str()), ("secret-elsewhere", "deny"));
     }
     assert_eq!(world.records("incident").len(), 2);
     assert_eq!(world.records("incident")[0]["secrets"], json!(["TOKEN"]));
     assert!(server.heard().is_empty() && !world.wrote(NEW));
+}
+
+/// The cases of the guards that need somebody who keeps secrets.
+#[test]
+fn every_case_of_the_guards() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/guards");
+    let mut decisions = Vec::new();
+    for guard in ["credential-scope", "secret-elsewhere"] {
+        let files = std::fs::read_dir(format!("{corpus}/{guard}")).unwrap();
+        for file in files.map(|it| it.unwrap().path()) {
+            let case: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+            let server = Server::start();
+            let grants = case["manifest"].as_str().unwrap();
+            let world = World::new(&server, grants, &bound(&server), NEW);
+            let message = &case["message"];
+            let path = message["path"].as_str().unwrap_or("/me");
+            let result = if message["action"] == "oauth_call" {
+                world.call(path, message.clone())
+            } else {
+                let message = message.to_string();
+                world.monitor.run(&world.who, &Asked::Message(message.as_bytes()), &world.executor)
+            };
+            let (decision, rules) = match &result {
+                Ok(_) => ("allow", Vec::new()),
+                Err(Refusal::Stopped(it)) => (
+                    it.decision.as_str(),
+                    it.objections.iter().map(|it| it.rule.to_string()).collect(),
+                ),
+                Err(other) => panic!("{}: {other}", file.display()),
+            };
+            assert_eq!(decision, case["decision"], "{}: {rules:?}", file.display());
+            let rule = case["rule"].as_str();
+            assert!(rule.is_none_or(|it| rules.iter().any(|found| found == it)), "{}", file.display());
+            decisions.push(decision);
+        }
+    }
+    assert!(decisions.contains(&"allow") && decisions.contains(&"step_up") && decisions.len() == 18);
 }

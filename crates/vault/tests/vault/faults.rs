@@ -150,7 +150,10 @@ fn an_identity_file_is_private_and_names_no_programs_but_those_of_the_list() {
     for plugin in ["sh", "rm", "batchpass"] {
         let line = age_plugin_identity(plugin);
         let error = Key::identities(&line).err().unwrap();
-        assert!(error.to_string().contains("is not one of those that are run"), "{plugin}: {error}");
+        assert!(
+            error.to_string().contains("is not one of those that are run"),
+            "{plugin}: {error}"
+        );
     }
     let error = Key::identities(&age_plugin_identity("yubikey")).err().unwrap();
     assert!(error.to_string().contains("age-plugin-yubikey"), "{error}");
@@ -189,7 +192,10 @@ fn two_writers_do_not_lose_each_others_changes() {
             scope.spawn(move || {
                 for round in 0..10 {
                     let name = name(&format!("W{writer}_{round}"));
-                    world.file.change(&world.key, |it| it.set(&name, secret(VALUE), None, 1)).unwrap();
+                    world
+                        .file
+                        .change(&world.key, |it| it.set(&name, secret(VALUE), None, 1))
+                        .unwrap();
                 }
             });
         }
@@ -208,7 +214,10 @@ fn a_passphrase_opens_and_a_new_key_takes_its_place() {
     let wrong = Key::passphrase(Zeroizing::new("correct horse battery!".to_owned())).unwrap();
     assert_eq!(why(file.open(&wrong).err().unwrap()), OpenError::WrongKey);
     assert_eq!(why(file.open(&Key::generate()).err().unwrap()), OpenError::NeedsPassphrase);
-    assert!(matches!(Key::passphrase(Zeroizing::new("short".to_owned())), Err(KeyError::ShortPassphrase)));
+    assert!(matches!(
+        Key::passphrase(Zeroizing::new("short".to_owned())),
+        Err(KeyError::ShortPassphrase)
+    ));
     file.rekey(&old, Key::generate(), |key| key.write(&file.key_path())).unwrap();
     let new = Key::read(&file.key_path()).unwrap();
     assert!(file.open(&new).is_ok());
