@@ -10,14 +10,15 @@ use aegx::verify::printable;
 use aegx::{Principal, RecordType};
 use egress::Rules;
 use evidence::{Durability, NewRecord, SystemClock};
-use host::HostExecutor;
 use host::control::{self, Control};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
+use host::{HostExecutor, Services};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::provenance::Catalogue;
 use monitor::{Approver, OpenError, Opening};
 use serde_json::json;
 use store::Memory;
+use vault::Scope;
 
 use crate::gate::setup::{self, Gate};
 use crate::home::Home;
@@ -93,24 +94,25 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let stop = Stop::on_signals().map_err(Failure::unable)?;
     let policy = setup::policy(args.policy.as_deref())?;
     let home = args.home.dir()?;
-    let gate = setup::open(&home, Durability::Synced, policy, Catalogue::default())?;
+    let gate = setup::open_with_keys(&home, Durability::Synced, policy, Catalogue::default())?;
     let control = bind_control(&home)?;
     let approver = if control.is_some() { Approver::Reachable } else { Approver::Absent };
-    let outcome = open_session(&gate, &who, &home, args.profile, approver).and_then(|rules| {
-        let visit = Visit::begin(args.workspace.as_deref(), &gate, &who, &home);
-        let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
-        let served = visit.and_then(|visit| {
-            let door = Control::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
-            let work = || serve(&gate, &who, &home, args, stop, rules);
-            let served = match &control {
-                Some(socket) => door.beside(socket, work).map_err(Failure::unable).flatten(),
-                None => work(),
-            };
-            served.and(visit.end(&gate, &who))
+    let outcome =
+        open_session(&gate, &who, &home, args.profile, approver).and_then(|(rules, scope)| {
+            let visit = Visit::begin(args.workspace.as_deref(), &gate, &who, &home);
+            let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
+            let served = visit.and_then(|visit| {
+                let door = Control::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
+                let work = || serve(&gate, &who, &home, args, stop, rules, scope);
+                let served = match &control {
+                    Some(socket) => door.beside(socket, work).map_err(Failure::unable).flatten(),
+                    None => work(),
+                };
+                served.and(visit.end(&gate, &who))
+            });
+            let ended = gate.monitor.end_session(&who).map_err(Failure::unable);
+            served.and(ended)
         });
-        let ended = gate.monitor.end_session(&who).map_err(Failure::unable);
-        served.and(ended)
-    });
     // However it went: what was done is in order on the disk.
     gate.close()?;
     outcome.map(|()| Exit::Done)
@@ -123,7 +125,7 @@ fn open_session(
     home: &Path,
     profile: Profile,
     approver: Approver,
-) -> Result<Rules, Failure> {
+) -> Result<(Rules, Scope), Failure> {
     let providers = host::providers(home);
     let admission = providers.and_then(|_| host::admission(home, who, &[])).map_err(|error| {
         refused(gate, who, &error.to_string());
@@ -133,6 +135,13 @@ fn open_session(
         refused(gate, who, &error.to_string());
         Failure::usage(error)
     })?;
+    let scope = Scope::of(&admission);
+    if gate.keeper.is_some() && scope.is_legacy() {
+        output::note(&format!(
+            "the manifest of `{}` says nothing of credentials, so its tools get every key: see `lazaret credentials check`",
+            who.agent
+        ));
+    }
     let opening = Opening {
         who: who.clone(),
         principal: Principal::User,
@@ -142,7 +151,7 @@ fn open_session(
         approver,
         tools: Vec::new(),
     };
-    gate.monitor.open_session(opening).map(|()| rules).map_err(|error| {
+    gate.monitor.open_session(opening).map(|()| (rules, scope)).map_err(|error| {
         refused(gate, who, &error.to_string());
         not_opened(error)
     })
@@ -169,10 +178,18 @@ fn serve(
     args: &Args,
     stop: Stop,
     rules: Rules,
+    scope: Scope,
 ) -> Result<(), Failure> {
     let memory = Arc::clone(&gate.store) as Arc<dyn Memory>;
     let mut executor = HostExecutor::new(memory, args.home.journal()?, Arc::new(SystemClock));
-    if let Some(web) = host::web(home, Arc::clone(&gate.journal)).map_err(Failure::usage)? {
+    if let Some(keeper) = gate.keeper.clone() {
+        let settings = host::settings(home).map_err(Failure::usage)?;
+        let journal = Arc::clone(&gate.journal);
+        let services = Services::new(settings.as_ref(), keeper, scope, rules.clone(), journal);
+        executor = executor.with_services(services.map_err(Failure::usage)?);
+    }
+    let web = host::web(home, Arc::clone(&gate.journal), gate.keeper.clone());
+    if let Some(web) = web.map_err(Failure::usage)? {
         executor = executor.with_web(web, rules);
     }
     let door = Door::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal), executor);

@@ -1,7 +1,9 @@
 //! The `lazaret` program.
 
+mod access;
 mod approvals;
 mod check;
+mod credentials;
 mod demo;
 mod evidence;
 mod gate;
@@ -19,6 +21,7 @@ mod say;
 mod schema;
 mod sessions;
 mod taint;
+mod vault;
 mod visit;
 
 use std::process::ExitCode;

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     let policy = setup::policy(args.policy.as_deref())?;
     let catalogue = proxy::catalogue().map_err(Failure::unable)?;
-    let gate = setup::open(&home, Durability::Synced, policy, catalogue)?;
+    let gate = setup::open_with_keys(&home, Durability::Synced, policy, catalogue)?;
     let outcome = serve(args, &home, &gate, &stop);
     gate.close()?;
     outcome.map(|()| Exit::Done)

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    approvals, check, demo, evidence, gate, ipc, output, policy, providers, proxy, replay, say,
-    schema, sessions, taint,
+    access, approvals, check, credentials, demo, evidence, gate, ipc, output, policy, providers,
+    proxy, replay, say, schema, sessions, taint, vault,
 };
 
 /// A security runtime for AI agents.
@@ -44,6 +44,9 @@ enum Command {
     Gate(gate::Args),
     Sessions(sessions::Args),
     Taint(taint::Args),
+    Vault(vault::Args),
+    Credentials(credentials::Args),
+    Access(access::Args),
 }
 
 /// Runs the program.
@@ -63,6 +66,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Gate(args) => gate::run(&args),
         Command::Sessions(args) => sessions::run(&args),
         Command::Taint(args) => taint::run(&args),
+        Command::Vault(args) => vault::run(&args),
+        Command::Credentials(args) => credentials::run(&args),
+        Command::Access(args) => access::run(&args),
     };
     let exit = outcome.unwrap_or_else(|failure| {
         output::error(&failure.message);

@@ -47,13 +47,17 @@ pub struct Client {
 
 /// What is asked for, by whom, under which rules.
 pub(crate) struct Ask<'a> {
-    /// What asks: `web_fetch`, `web_search`.
+    /// What asks: `web_fetch`, `web_search`, `oauth_call`.
     pub(crate) tool: &'static str,
     pub(crate) session: &'a str,
     pub(crate) correlation: String,
     pub(crate) target: Target,
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
+    /// What is sent along.
+    pub(crate) body: Bytes,
+    /// Are redirects followed? Never with somebody's token.
+    pub(crate) follows: bool,
     pub(crate) rules: &'a Rules,
     /// For everything.
     pub(crate) total: Duration,
@@ -127,7 +131,9 @@ impl Client {
             }
             see(event);
             let answer = outcome?;
-            let Some(location) = location(&answer) else { return Ok(answer) };
+            let Some(location) = location(&answer).filter(|_| ask.follows) else {
+                return Ok(answer);
+            };
             visited.insert(ask.target.url().clone());
             let next = onward(&ask.target, &location, &visited).map_err(|refused| {
                 let (from, hop) = (&ask.target, hop.saturating_add(1));
@@ -142,6 +148,8 @@ impl Client {
     /// One hop: the rules, a vetted connection, a question and its answer.
     async fn hop(&self, ask: &Ask<'_>, event: &mut EgressEvent) -> Result<Answer, AskError> {
         ask.rules.check(&ask.target)?;
+        ask.rules.check_payload(ask.body.len() as u64)?;
+        event.sent_bytes = ask.body.len() as u64;
         let host = ask.target.host().to_string();
         let _slot =
             self.slots.take(&format!("host {host}"), self.limits.per_host, "from this host")?;
@@ -168,7 +176,7 @@ impl Client {
         let mut request = Request::builder()
             .method(&ask.method)
             .uri(ask.target.url().as_str())
-            .body(Full::default())
+            .body(Full::new(ask.body.clone()))
             .map_err(|error| {
                 let reason = format!("it cannot be asked for: {error}");
                 AskError::Refused(Refused { rule: "net-not-a-url", reason })

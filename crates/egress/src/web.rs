@@ -2,7 +2,9 @@
 //! that cannot pose as instructions.
 
 mod fetch;
+mod path;
 mod search;
+mod service;
 
 use std::io;
 use std::sync::Arc;
@@ -18,6 +20,7 @@ use crate::client::{Answer, Ask, AskError, Client};
 use crate::event::EgressEvent;
 
 pub use search::{Engine, SearchKey};
+pub use service::{NewTokens, Service, ServiceError, ServiceKeys};
 
 /// Threads that carry bytes; who asks waits on a thread of its own.
 const THREADS: usize = 2;

@@ -16,8 +16,8 @@ use crate::providers::{NotBuilt, Providers};
 
 const SETTINGS: &str = "config.yaml";
 const USERS: &str = "users.yaml";
-const AGENTS: &str = "agents";
-const MANIFEST: &str = "IDENTITY.md";
+pub(crate) const AGENTS: &str = "agents";
+pub(crate) const MANIFEST: &str = "IDENTITY.md";
 
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]
@@ -158,7 +158,7 @@ fn first_there(files: &[PathBuf]) -> Result<Option<PathBuf>, AdmissionError> {
     Ok(None)
 }
 
-fn text(path: &Path, because: &Path) -> Result<String, AdmissionError> {
+pub(crate) fn text(path: &Path, because: &Path) -> Result<String, AdmissionError> {
     let file = match files::private::open_with(path, fs::OpenOptions::new().read(true)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(AdmissionError::Missing { path: shown(path), because: shown(because) });
@@ -176,11 +176,11 @@ fn text(path: &Path, because: &Path) -> Result<String, AdmissionError> {
     })
 }
 
-fn wrong(path: &Path, error: FileError) -> AdmissionError {
+pub(crate) fn wrong(path: &Path, error: FileError) -> AdmissionError {
     AdmissionError::File { path: shown(path), error }
 }
 
-fn io(path: &Path, error: io::Error) -> AdmissionError {
+pub(crate) fn io(path: &Path, error: io::Error) -> AdmissionError {
     AdmissionError::Io { path: shown(path), error }
 }
 

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use model::provider::{
-    Audit, Browser, Database, Image, Memory, Provider, ProviderKind, Scanner, Scheduler, Screener,
-    Storage, Web,
+    Audit, Browser, Credentials, Database, Image, Memory, Provider, ProviderKind, Scanner,
+    Scheduler, Screener, Storage, Web,
 };
 use policy::access::Global;
 
@@ -72,8 +72,13 @@ pub fn is_built(provider: Provider) -> bool {
     DEFAULT.contains(&provider) || BESIDE.contains(&provider)
 }
 
-/// What is there and has to be chosen: it reaches out.
-const BESIDE: &[Provider] = &[Provider::Web(Web::Fetch), Provider::Web(Web::Search)];
+/// What is there and has to be chosen: it reaches out, or gives keys.
+const BESIDE: &[Provider] = &[
+    Provider::Web(Web::Fetch),
+    Provider::Web(Web::Search),
+    Provider::Credentials(Credentials::Age),
+    Provider::Credentials(Credentials::Env),
+];
 
 fn instead(kind: ProviderKind) -> String {
     let built = DEFAULT.iter().chain(BESIDE).filter(|it| it.kind() == kind);
@@ -103,7 +108,11 @@ mod tests {
                         assert_eq!(chosen.of(*kind).map(Provider::name), Some(*name));
                         // What reaches out has to be chosen.
                         let is_default = chosen == Providers::default();
-                        assert_eq!(is_default, !matches!(*name, "fetch" | "search"), "{name}");
+                        assert_eq!(
+                            is_default,
+                            !matches!(*name, "fetch" | "search" | "age" | "env"),
+                            "{name}"
+                        );
                     }
                     Err(error) => {
                         let words = format!("the {} provider `{name}` is not in", kind.as_str());
@@ -121,6 +130,8 @@ mod tests {
             "web fetch",
             "web search",
             "browser none",
+            "credentials env",
+            "credentials age",
             "audit journal",
             "scheduler none",
             "database sqlite",

@@ -9,13 +9,18 @@ use std::sync::Arc;
 use egress::{Client, Dialer, Engine, Limits, SearchKey, Trust, TrustError, Web};
 use evidence::Journal;
 use hyper::header::HeaderValue;
+use model::ipc::WebSearch;
 use model::provider::{self, Provider, ProviderKind};
-use policy::access::SearchEngine;
+use monitor::Permit;
+use policy::access::{Domain, SearchEngine};
 use scan::net::{Refused, Target};
+use vault::{Keeper, Name, Scope, Want};
 
 use crate::admission::{self, AdmissionError};
 
-/// Where the key of the search engine lies, in the state directory. Only its owner may read it.
+/// The key of the search engine, in the vault.
+const SECRET: &str = "SEARCH_KEY";
+/// Where it lies in the state directory, if it is not in the vault. Only its owner may read it.
 const KEY: &str = "search.key";
 /// The longest key, in bytes.
 const KEY_BYTES_MAX: u64 = 4096;
@@ -46,10 +51,14 @@ pub enum WebError {
 ///
 /// # Errors
 /// If it cannot be had as they say.
-pub fn web(home: &Path, journal: Arc<Journal>) -> Result<Option<Web>, WebError> {
+pub fn web(
+    home: &Path,
+    journal: Arc<Journal>,
+    keeper: Option<Arc<Keeper>>,
+) -> Result<Option<Web>, WebError> {
     let engine = match admission::providers(home)?.of(ProviderKind::Web) {
         Some(Provider::Web(provider::Web::Fetch)) => None,
-        Some(Provider::Web(provider::Web::Search)) => Some(engine(home)?),
+        Some(Provider::Web(provider::Web::Search)) => Some(engine(home, keeper)?),
         Some(_) | None => return Ok(None),
     };
     let limits = Limits::default();
@@ -57,21 +66,43 @@ pub fn web(home: &Path, journal: Arc<Journal>) -> Result<Option<Web>, WebError> 
     Ok(Some(Web::new(client, journal, engine)?))
 }
 
-fn engine(home: &Path) -> Result<Engine, WebError> {
+fn engine(home: &Path, keeper: Option<Arc<Keeper>>) -> Result<Engine, WebError> {
     let settings = admission::settings(home)?;
     let search = settings.as_ref().and_then(|it| it.egress().search.as_ref());
     let search = search.ok_or(WebError::NoEngine)?;
     let base = Target::parse(&search.url)?;
     Ok(match search.engine {
         SearchEngine::Searxng => Engine::Searxng { base },
-        SearchEngine::Brave => Engine::Brave { base, key: Box::new(KeyFile(home.join(KEY))) },
+        SearchEngine::Brave => {
+            let file = KeyFile(home.join(KEY));
+            Engine::Brave { base, key: Box::new(EngineKey { keeper, file }) }
+        }
     })
+}
+
+/// The key in the vault, or in a private file where the vault has none.
+struct EngineKey {
+    keeper: Option<Arc<Keeper>>,
+    file: KeyFile,
+}
+
+impl SearchKey for EngineKey {
+    fn reveal(&self, permit: &Permit<WebSearch>, target: &Target) -> Result<HeaderValue, String> {
+        let name = Name::parse(SECRET).map_err(|it| it.to_string())?;
+        let kept = self.keeper.as_ref().filter(|it| it.version(&name).is_some());
+        let Some(keeper) = kept else { return self.file.reveal() };
+        let want = Want { name: &name, domain: Domain::Web, target, purpose: "web_search" };
+        let found = keeper.resolve(permit, &Scope::Host, &want);
+        let (secret, _) = found.map_err(|it| it.to_string())?;
+        HeaderValue::try_from(secret.reveal(permit))
+            .map_err(|_| format!("the secret `{name}` is no key of a search engine"))
+    }
 }
 
 /// A key in a private file, read when it is needed.
 struct KeyFile(PathBuf);
 
-impl SearchKey for KeyFile {
+impl KeyFile {
     fn reveal(&self) -> Result<HeaderValue, String> {
         let path = self.0.display();
         let failed = |error: io::Error| format!("the key of the search engine, `{path}`: {error}");

@@ -14,6 +14,7 @@ use crate::confirm::{ConfirmDelta, Confirmation, Grant};
 use crate::provenance::Catalogue;
 use crate::record;
 use crate::refusal::Refusal;
+use crate::scrubber::Scrubber;
 use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::state::{self, State, StateError, Summary};
@@ -25,6 +26,7 @@ pub struct Monitor {
     setup: Setup,
     sessions: Sessions,
     toolboxes: Toolboxes,
+    pub(crate) scrubber: Option<Arc<dyn Scrubber>>,
 }
 
 /// What a monitor stands on.
@@ -111,7 +113,8 @@ impl Monitor {
     /// A monitor without sessions.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
-        Self { setup, sessions: Sessions::default(), toolboxes: Toolboxes::default() }
+        let (sessions, toolboxes) = (Sessions::default(), Toolboxes::default());
+        Self { setup, sessions, toolboxes, scrubber: None }
     }
 
     /// Opens a session, or finds it again, as tainted as it was. One that is open here goes on with the
@@ -224,7 +227,8 @@ impl Monitor {
             let suspect = model::Taint::UNTRUSTED.union(model::Taint::INJECTION_SUSPECT);
             label.taint = label.taint.union(suspect);
         }
-        let new = record::heard(who, &label, heard.text, flagged);
+        let text = self.without_secrets(heard.text);
+        let new = record::heard(who, &label, &text, flagged);
         let record = self.journal().append(new)?.id();
         label.record = record.to_hex().as_str().to_owned();
         first(&mut session)?;
@@ -331,7 +335,10 @@ impl Monitor {
 
     /// INVARIANT (NothingSilent): what was turned away before it could be judged leaves a record too.
     pub(crate) fn turned_away(&self, who: &Caller, asked: &[u8], error: Refusal) -> Refusal {
-        let new = record::turned_away(who, asked, &error);
+        let clean = self.scrubber.as_ref();
+        let clean = clean.and_then(|it| it.scrub(&String::from_utf8_lossy(asked)));
+        let new =
+            record::turned_away(who, clean.as_ref().map_or(asked, |it| it.as_bytes()), &error);
         match self.journal().append(new) {
             Ok(_) => error,
             Err(lost) => lost.into(),

@@ -2,6 +2,8 @@
 //!
 //! What cannot be done with a permit is shown in `tests/permit/`: each file there must not compile.
 
+use std::borrow::Cow;
+
 use aegx::Digest;
 use evidence::Receipt;
 use model::ipc::{self, Action};
@@ -19,6 +21,7 @@ pub struct Permit<E> {
     effect: E,
     who: Caller,
     tag: Option<TaintTag>,
+    lifted: Vec<Cow<'static, str>>,
     record: Digest,
 }
 
@@ -46,6 +49,12 @@ impl<E> Permit<E> {
         self.tag.as_ref()
     }
 
+    /// Has a person lifted what this rule had against exactly this effect?
+    #[must_use]
+    pub fn was_lifted(&self, rule: &str) -> bool {
+        self.lifted.iter().any(|it| it == rule)
+    }
+
     /// Id of the record of the decision.
     #[must_use]
     pub fn record(&self) -> Digest {
@@ -58,8 +67,8 @@ impl Permit<Effect> {
     pub(crate) fn mint(proposed: Proposed, ruling: &Ruling, receipt: &Receipt) -> Option<Self> {
         match ruling {
             Ruling::Allow(_) => {
-                let (effect, who, tag) = proposed.into_parts();
-                Some(Self { effect, who, tag, record: receipt.id() })
+                let (effect, who, tag, lifted) = proposed.into_parts();
+                Some(Self { effect, who, tag, lifted, record: receipt.id() })
             }
             // An unanswered question is a refusal.
             Ruling::Hold(..) | Ruling::Deny(_) => None,
@@ -68,10 +77,12 @@ impl Permit<Effect> {
 
     /// Narrows to the one kind of effect, for the crate that runs it.
     pub fn by_kind(self) -> Granted {
-        let Self { effect, who, tag, record } = self;
+        let Self { effect, who, tag, lifted, record } = self;
         match effect {
-            Effect::Tool(effect) => Granted::Tool(Permit { effect, who, tag, record }),
-            Effect::Action(action) => Permit { effect: *action, who, tag, record }.by_action(),
+            Effect::Tool(effect) => Granted::Tool(Permit { effect, who, tag, lifted, record }),
+            Effect::Action(action) => {
+                Permit { effect: *action, who, tag, lifted, record }.by_action()
+            }
         }
     }
 }
@@ -91,10 +102,10 @@ macro_rules! granted {
 
         impl Permit<Action> {
             fn by_action(self) -> Granted {
-                let Self { effect, who, tag, record } = self;
+                let Self { effect, who, tag, lifted, record } = self;
                 match effect {
                     $(Action::$action(effect) => {
-                        Granted::$action(Permit { effect, who, tag, record })
+                        Granted::$action(Permit { effect, who, tag, lifted, record })
                     })+
                 }
             }

@@ -118,6 +118,7 @@ impl Monitor {
 
         // Place: who asks, in which session, with which labels, and where each argument comes from.
         let mut proposed = Proposed::new(&session, understood, now);
+        self.look_for_secrets(&mut proposed);
 
         // Judge: the policy grants, guards object, the strictest wins. Every guard runs, so that the
         // record shows every reason.
@@ -131,6 +132,9 @@ impl Monitor {
         let new = record::decision(&proposed, &ruling).map_err(AppendError::from)?;
         if !ruling.decision().happens() {
             let verdict = verdict(&proposed, &ruling, self.journal().append(new)?.id());
+            if let Some(incident) = record::incident(&proposed, &verdict) {
+                self.journal().append(incident)?;
+            }
             let change = session.stopped(&proposed, &verdict, now);
             self.keep(&mut session, &change)?;
             return Err(Refusal::Stopped(Box::new(verdict)));
@@ -165,6 +169,8 @@ impl Monitor {
     pub fn finish(&self, mut begun: Begun, output: Output) -> Result<Delivered, Refusal> {
         let session = begun.session.clone();
         let mut session = session.lock()?;
+        // Before anybody looks: what holds a secret is kept nowhere.
+        let output = self.scrubbed(output);
         // While the entry is open: if this fails, the call is lost like any that never came back.
         let output = self.with_carried_tags(&begun.who, &begun.understood, output)?;
         let Some(entry) = begun.entry.take() else {

@@ -1,5 +1,7 @@
 //! A call and everything that is known when it is judged.
 
+use std::borrow::Cow;
+
 use aegx::{Digest, Principal};
 use model::{Caller, Effect, EffectKind, Objection, Profile, Taint, TaintTag};
 use policy::{Confirmed, Facts, Sinks, Targets};
@@ -7,6 +9,7 @@ use policy::{Confirmed, Facts, Sinks, Targets};
 use crate::provenance::Traced;
 use crate::record::{JudgedBy, JudgedSinks};
 use crate::risk::{Level, Observation};
+use crate::scrubber::HeldSecret;
 use crate::session::Session;
 use crate::settle::Person;
 use crate::target;
@@ -31,6 +34,11 @@ pub struct Proposed {
     risk: Level,
     risk_objections: Vec<Objection>,
     access: Option<Objection>,
+    credentials: Option<Objection>,
+    /// Secrets whose values stand in the arguments.
+    held: Vec<HeldSecret>,
+    /// The arguments without them, if there are some.
+    concealed: Option<String>,
     confirmed: Confirmed,
     person: Person,
     newest: Option<Digest>,
@@ -58,6 +66,9 @@ impl Proposed {
             risk: session.risk.level(),
             risk_objections: session.risk.objections(&observation),
             access: session.access(&understood),
+            credentials: session.credentials(&understood),
+            held: Vec::new(),
+            concealed: None,
             confirmed: session.confirmed(action, digest, now),
             person: Person::default(),
             newest: session.newest(),
@@ -179,6 +190,36 @@ impl Proposed {
         self.access.as_ref()
     }
 
+    /// What the agent's grants have against it.
+    pub(crate) fn credentials(&self) -> Option<&Objection> {
+        self.credentials.as_ref()
+    }
+
+    /// The secrets whose values stand in its arguments.
+    pub(crate) fn held(&self) -> &[HeldSecret] {
+        &self.held
+    }
+
+    /// Its arguments without values of secrets, if there were some.
+    pub(crate) fn concealed(&self) -> Option<&str> {
+        self.concealed.as_deref()
+    }
+
+    /// Notes the secrets in it, and keeps their values out of what is shown of it.
+    pub(crate) fn conceal(
+        &mut self,
+        held: Vec<HeldSecret>,
+        scrub: impl Fn(&str) -> Option<String>,
+    ) {
+        self.concealed = scrub(&self.args);
+        for sink in &mut self.traced.sinks {
+            if let Some(clean) = scrub(&sink.atom) {
+                sink.atom = clean;
+            }
+        }
+        self.held = held;
+    }
+
     pub(crate) fn risk_objections(&self) -> &[Objection] {
         &self.risk_objections
     }
@@ -222,7 +263,8 @@ impl Proposed {
         }
     }
 
-    pub(crate) fn into_parts(self) -> (Effect, Caller, Option<TaintTag>) {
-        (self.understood.effect, self.who, self.tag)
+    pub(crate) fn into_parts(self) -> (Effect, Caller, Option<TaintTag>, Vec<Cow<'static, str>>) {
+        let lifted = self.person.lifted().to_vec();
+        (self.understood.effect, self.who, self.tag, lifted)
     }
 }

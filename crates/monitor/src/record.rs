@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use aegx::{Digest, Principal, RecordType};
 use evidence::{Content, NewRecord, RecordError};
-use model::ipc::{Action, ActionName, WebFetch};
+use model::ipc::{Action, ActionName};
 use model::{Caller, Effect, EffectKind, Kind, Objection, Profile, Source, Taint, TaintTag};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -14,6 +14,7 @@ use crate::preview::{ARGS_PREVIEW_CHARS_MAX, PREVIEW_CHARS_MAX, preview, preview
 use crate::proposed::Proposed;
 use crate::refusal::Refusal;
 use crate::ruling::Ruling;
+use crate::verdict::Verdict;
 
 /// How many objections a record lists.
 const OBJECTIONS_MAX: usize = 20;
@@ -47,10 +48,19 @@ pub(crate) fn heard(who: &Caller, label: &TaintTag, text: &str, flagged: bool) -
 /// The arguments, without what a header field says: it may be a key, and the digest of the call is enough to
 /// know it again.
 fn shown_args(proposed: &Proposed) -> Cow<'_, str> {
+    if let Some(concealed) = proposed.concealed() {
+        return preview(concealed, ARGS_PREVIEW_CHARS_MAX);
+    }
     let Effect::Action(action) = &proposed.understood().effect else {
         return preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX);
     };
-    let Action::WebFetch(WebFetch { headers: Some(headers), .. }) = &**action else {
+    let headers = match &**action {
+        Action::WebFetch(it) => it.headers.as_ref(),
+        Action::OauthCall(it) => it.headers.as_ref(),
+        #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else has header fields")]
+        _ => None,
+    };
+    let Some(headers) = headers else {
         return preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX);
     };
     let names: Vec<&str> = headers.iter().map(|(name, _)| name).collect();
@@ -86,6 +96,25 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord
         taint: proposed.taint(),
         parents: proposed.parents(),
         ..of(proposed.who(), record_type(kind), kind.as_str(), proposed.principal(), content)
+    })
+}
+
+/// A call that was stopped because it holds secrets that are for others: somebody should look.
+pub(crate) fn incident(proposed: &Proposed, verdict: &Verdict) -> Option<NewRecord> {
+    let held = verdict.objections.iter().any(|it| it.code == "secret_elsewhere");
+    let names: Vec<&str> = proposed.held().iter().map(|it| it.name.as_str()).collect();
+    let (first, _) = names.split_first().filter(|_| held)?;
+    let content = json!({
+        "effect": proposed.kind().as_str(),
+        "incident": "secret_elsewhere",
+        "secrets": names,
+        "tool": proposed.understood().tool(),
+        "what": format!("a call of the agent holds the secret `{first}`: change it, and find out how it got there"),
+    });
+    let kind = "incident";
+    Some(NewRecord {
+        parents: vec![verdict.record],
+        ..of(proposed.who(), RecordType::GuardDecision, kind, Principal::Sys, content)
     })
 }
 

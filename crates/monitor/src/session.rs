@@ -13,6 +13,7 @@ use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
 use crate::confirm::{Confirmation, Confirmations, Message, Pending};
+use crate::credentials;
 use crate::found::Found;
 use crate::inspected::{Came, Inspected};
 use crate::monitor::Approver;
@@ -178,6 +179,10 @@ impl Session {
 
     pub(crate) fn access(&self, asked: &Understood) -> Option<Objection> {
         self.admission.check(self.who.agent.as_str(), asked)
+    }
+
+    pub(crate) fn credentials(&self, asked: &Understood) -> Option<Objection> {
+        credentials::objection(&self.admission, asked)
     }
 
     pub(crate) fn trace(&self, asked: &Understood) -> Traced {

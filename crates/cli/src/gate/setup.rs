@@ -9,6 +9,7 @@ use monitor::provenance::Catalogue;
 use monitor::{Monitor, Setup};
 use policy::Policy;
 use store::SqliteStore;
+use vault::Keeper;
 
 use crate::policy::folder;
 use crate::run::Failure;
@@ -18,6 +19,8 @@ pub(crate) struct Gate {
     pub(crate) monitor: Arc<Monitor>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) store: Arc<SqliteStore>,
+    /// Who keeps secrets, where somebody does.
+    pub(crate) keeper: Option<Arc<Keeper>>,
 }
 
 /// Opens a gate on `home`, which is made if it is not there.
@@ -42,13 +45,40 @@ pub(crate) fn open(
         catalogue,
         clock: Arc::new(SystemClock),
     };
-    Ok(Gate { monitor: Arc::new(Monitor::new(setup)), journal, store })
+    Ok(Gate { monitor: Arc::new(Monitor::new(setup)), journal, store, keeper: None })
+}
+
+/// The same with who keeps secrets: what agents are shown is scrubbed of them.
+pub(crate) fn open_with_keys(
+    home: &Path,
+    durability: Durability,
+    policy: Policy,
+    catalogue: Catalogue,
+) -> Result<Gate, Failure> {
+    let gate = open(home, durability, policy, catalogue)?;
+    let keeper = match host::keeper(home, Arc::clone(&gate.journal), Arc::new(SystemClock)) {
+        Ok(Some(keeper)) => Arc::new(keeper),
+        Ok(None) => return Ok(gate),
+        Err(error) => {
+            gate.close()?;
+            return Err(match error {
+                host::KeysError::Settings(_) => Failure::usage(error),
+                host::KeysError::Vault(_) => Failure::unable(error),
+            });
+        }
+    };
+    let Gate { monitor, journal, store, .. } = gate;
+    let monitor = Arc::into_inner(monitor)
+        .ok_or_else(|| Failure::unable("the gate is in use already"))?
+        .with_scrubber(Arc::clone(&keeper) as Arc<dyn monitor::Scrubber>);
+    Ok(Gate { monitor: Arc::new(monitor), journal, store, keeper: Some(keeper) })
 }
 
 impl Gate {
     /// Ends in order.
     pub(crate) fn close(self) -> Result<(), Failure> {
         drop(self.monitor);
+        drop(self.keeper);
         drop(self.store);
         match Arc::into_inner(self.journal) {
             Some(journal) => journal.close().map_err(Failure::unable),

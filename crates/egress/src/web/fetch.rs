@@ -1,5 +1,6 @@
 //! `web_fetch`: a page, reduced to what a person would read.
 
+use bytes::Bytes;
 use hyper::Method;
 use hyper::header::CONTENT_TYPE;
 use model::ipc::{FetchMethod, WebFetch};
@@ -59,6 +60,8 @@ impl Web {
             target,
             method,
             headers,
+            body: Bytes::new(),
+            follows: true,
             rules,
             total: total(wanted, self.client.limits().total),
         };
@@ -70,7 +73,7 @@ impl Web {
 }
 
 /// What the agent is told: what the page says in a marked place, and what of it was left out.
-fn told(answer: &Answer, asked: &url::Url) -> Result<Output, Output> {
+pub(super) fn told(answer: &Answer, asked: &url::Url) -> Result<Output, Output> {
     let content_type = answer.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
     let url = answer.target.url();
     let page = page::read(&answer.body, content_type, Some(url));

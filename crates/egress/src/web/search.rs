@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use bytes::Bytes;
 use hyper::header::{ACCEPT, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method};
 use model::ipc::WebSearch;
@@ -42,11 +43,11 @@ pub enum Engine {
 
 /// Keeps a key. It is asked for when it is needed, and what it gives is dropped as soon as it was used.
 pub trait SearchKey: Send + Sync {
-    /// The value of the key's header field.
+    /// The value of the key's header field, for the engine at `target`.
     ///
     /// # Errors
     /// If there is none, with what to do about it.
-    fn reveal(&self) -> Result<HeaderValue, String>;
+    fn reveal(&self, permit: &Permit<WebSearch>, target: &Target) -> Result<HeaderValue, String>;
 }
 
 /// One result.
@@ -70,7 +71,7 @@ impl Web {
         };
         let asked = permit.effect();
         let most = asked.max_results.map_or(RESULTS_DEFAULT, |it| it.get());
-        let (target, headers) = engine.request(asked.query.as_str(), most)?;
+        let (target, headers) = engine.request(&permit, most)?;
         let ask = Ask {
             tool: "web_search",
             session: permit.who().session.as_str(),
@@ -78,6 +79,8 @@ impl Web {
             target,
             method: Method::GET,
             headers,
+            body: Bytes::new(),
+            follows: true,
             rules,
             total: total(None, self.client.limits().total),
         };
@@ -90,7 +93,12 @@ impl Web {
 
 impl Engine {
     /// The question to ask, and with which header fields.
-    fn request(&self, query: &str, most: u64) -> Result<(Target, HeaderMap), Output> {
+    fn request(
+        &self,
+        permit: &Permit<WebSearch>,
+        most: u64,
+    ) -> Result<(Target, HeaderMap), Output> {
+        let query = permit.effect().query.as_str();
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let mut url = match self {
@@ -103,7 +111,7 @@ impl Engine {
             }
             Self::Brave { base, key } => {
                 let field = HeaderName::from_static("x-subscription-token");
-                let mut value = key.reveal().map_err(Output::not_begun)?;
+                let mut value = key.reveal(permit, base).map_err(Output::not_begun)?;
                 value.set_sensitive(true);
                 headers.insert(field, value);
                 let mut url = base.url().clone();

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use egress::{Engine, SearchKey};
 use hyper::header::HeaderValue;
-use monitor::Status;
+use model::ipc::WebSearch;
+use monitor::{Permit, Status};
 use scan::net::Target;
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ use crate::world::{Got, Names, Plan, World};
 struct Key(&'static str);
 
 impl SearchKey for Key {
-    fn reveal(&self) -> Result<HeaderValue, String> {
+    fn reveal(&self, _: &Permit<WebSearch>, _: &Target) -> Result<HeaderValue, String> {
         if self.0.is_empty() {
             return Err("there is no key".to_owned());
         }

@@ -27,6 +27,8 @@ use model::provider::ProviderKind;
 use monitor::{Executor, Granted, Output, Permit};
 use store::Memory;
 
+use crate::services::Services;
+
 use absent::absent;
 use audit::Evidence;
 
@@ -34,14 +36,15 @@ pub use audit::AUDIT_RESULTS_DEFAULT;
 
 /// Carries out what was permitted.
 ///
-/// Memory and evidence are really there, and the web where it was given. What needs another provider
-/// (models, a browser, skills, keys, a scheduler) is answered with an error that says which one is missing, and never with
+/// Memory and evidence are really there, and the web and services where they were given. What needs another provider
+/// (models, a browser, skills, a scheduler) is answered with an error that says which one is missing, and never with
 /// something made up.
 pub struct HostExecutor {
     memory: Arc<dyn Memory>,
     evidence: Evidence,
     clock: Arc<dyn Clock>,
     web: Option<(Web, Rules)>,
+    services: Option<Services>,
 }
 
 impl HostExecutor {
@@ -51,13 +54,26 @@ impl HostExecutor {
         journal_dir: impl Into<PathBuf>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { memory, evidence: Evidence::new(journal_dir.into()), clock, web: None }
+        Self {
+            memory,
+            evidence: Evidence::new(journal_dir.into()),
+            clock,
+            web: None,
+            services: None,
+        }
     }
 
     /// With a way to the web, as far as `rules` go.
     #[must_use]
     pub fn with_web(mut self, web: Web, rules: Rules) -> Self {
         self.web = Some((web, rules));
+        self
+    }
+
+    /// With services that may be called in the user's name.
+    #[must_use]
+    pub fn with_services(mut self, services: Services) -> Self {
+        self.services = Some(services);
         self
     }
 }
@@ -93,8 +109,10 @@ impl Executor for HostExecutor {
             Granted::SkillPropose(_) | Granted::SkillRead(_) | Granted::SkillList(_) => {
                 absent(ProviderKind::Skills)
             }
-            // A service is called with the user's key, and nobody keeps keys yet.
-            Granted::OauthCall(_) => absent(ProviderKind::Credentials),
+            Granted::OauthCall(permit) => match &self.services {
+                Some(services) => services.call(permit),
+                None => absent(ProviderKind::Credentials),
+            },
             Granted::SchedulerListCron(_)
             | Granted::SchedulerGetHeartbeat(_)
             | Granted::SchedulerListTriggers(_)

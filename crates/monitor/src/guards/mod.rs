@@ -22,6 +22,8 @@ pub(crate) trait Guard<Subject: ?Sized>: Sync {
 /// Before the effect. Cheapest first.
 pub(crate) const BEFORE: &[&dyn Guard<Proposed>] = &[
     &before::layered_access::LayeredAccess,
+    &before::credential_scope::CredentialScope,
+    &before::secret_elsewhere::SecretElsewhere,
     &before::taint_budget::TaintBudget,
     &before::risk_across_calls::RiskAcrossCalls,
     &before::sink_provenance::SinkProvenance,

@@ -4,6 +4,7 @@
 
 mod domain;
 mod file;
+mod keys;
 mod layer;
 mod tool;
 
@@ -11,9 +12,10 @@ pub use domain::Domain;
 pub use file::{
     Access, Agents, Approval, BUDGET_MAX, Budget, Effort, Egress, FILE_BYTES_MAX, FileError,
     Global, GlobalTool, Grant, KnownTools, Limits, Manifest, McpServer, Mount, MountMode, Network,
-    Operations, Peer, Sandbox, Search, SearchEngine, SubAgent, ToolFilter, Transport, Unit, User,
-    Users,
+    Operations, Peer, Refresh, Sandbox, Search, SearchEngine, Service, SubAgent, ToolFilter,
+    Transport, Unit, User, Users,
 };
+pub use keys::{KeyGrant, KeyMode, Keys};
 pub use tool::Tool;
 
 use model::Objection;

@@ -1,6 +1,8 @@
 //! Guards that look at a call before it happens.
 
+pub(super) mod credential_scope;
 pub(super) mod layered_access;
 pub(super) mod risk_across_calls;
+pub(super) mod secret_elsewhere;
 pub(super) mod sink_provenance;
 pub(super) mod taint_budget;

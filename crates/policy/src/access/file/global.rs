@@ -1,4 +1,4 @@
-//! The host's settings: `config.yaml`, with `tools`, `providers` and `egress`.
+//! The host's settings: `config.yaml`, with `tools`, `providers`, `egress` and `services`.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use super::egress::Egress;
 use super::providers::Providers;
 use super::scalar::{Flag, Label};
 use super::server::web_address;
+use super::services::{Service, Services};
 use super::yaml;
 use crate::access::Domain;
 
@@ -20,6 +21,7 @@ pub struct Global {
     tools: BTreeMap<Domain, GlobalTool>,
     providers: BTreeMap<ProviderKind, Provider>,
     egress: Egress,
+    services: Services,
 }
 
 /// Settings of one domain.
@@ -49,14 +51,16 @@ impl Global {
     /// If anything in them is not understood.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let file: File = yaml::read(text, 1)?;
-        if file.tools.is_none() && file.providers.is_none() && file.egress.is_none() {
-            let there = "it says nothing; there are `tools`, `providers` and `egress`";
+        let sections = [file.tools.is_some(), file.providers.is_some(), file.egress.is_some()];
+        if sections == [false; 3] && file.services.is_none() {
+            let there = "it says nothing; there are `tools`, `providers`, `egress` and `services`";
             return Err(FileError::at(1, there));
         }
         Ok(Self {
             tools: file.tools.unwrap_or_default().0,
             providers: file.providers.unwrap_or_default().0,
             egress: file.egress.unwrap_or_default(),
+            services: file.services.unwrap_or_default(),
         })
     }
 
@@ -75,6 +79,17 @@ impl Global {
     #[must_use]
     pub fn egress(&self) -> &Egress {
         &self.egress
+    }
+
+    /// A service that agents may call, by its name.
+    #[must_use]
+    pub fn service(&self, name: &str) -> Option<&Service> {
+        self.services.0.get(name)
+    }
+
+    /// All services by name.
+    pub fn services(&self) -> impl Iterator<Item = (&str, &Service)> {
+        self.services.0.iter().map(|(name, it)| (name.as_str(), it))
     }
 
     /// Is the domain on?
@@ -99,6 +114,8 @@ struct File {
     providers: Option<Providers>,
     #[serde(default, deserialize_with = "there")]
     egress: Option<Egress>,
+    #[serde(default, deserialize_with = "there")]
+    services: Option<Services>,
 }
 
 /// A section that is there counts as there, whatever is in it.

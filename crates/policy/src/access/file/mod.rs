@@ -10,6 +10,7 @@ mod parts;
 mod providers;
 mod scalar;
 mod server;
+mod services;
 mod users;
 mod yaml;
 
@@ -21,5 +22,6 @@ pub use parts::{
     Approval, Effort, Grant, Mount, MountMode, Network, Operations, Sandbox, SubAgent,
 };
 pub use server::{McpServer, Transport};
+pub use services::{Refresh, Service};
 pub use users::{Agents, BUDGET_MAX, Budget, KnownTools, Limits, Unit, User, Users};
 pub use yaml::FILE_BYTES_MAX;

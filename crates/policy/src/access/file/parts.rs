@@ -149,8 +149,9 @@ impl<'de> Deserialize<'de> for Grant {
     }
 }
 
+/// The name of a secret.
 #[derive(Debug)]
-struct KeyName(String);
+pub(super) struct KeyName(pub(super) String);
 
 impl<'de> Deserialize<'de> for KeyName {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {

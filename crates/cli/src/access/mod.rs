@@ -1,0 +1,180 @@
+//! `lazaret access …`: tokens for who comes over the network.
+
+use aegx::timestamp;
+use clap::Subcommand;
+use evidence::{Clock, SystemClock};
+use model::{AgentId, UserId};
+use serde_json::json;
+use vault::access::{AccessError, AccessToken, Issued, Tokens};
+
+use crate::home::Home;
+use crate::output;
+use crate::run::{Exit, Failure};
+
+/// Give out access tokens, and take them back.
+///
+/// A token says for whom a program asks. It is shown once, when it is made; what is kept is its SHA-256, in access.json
+/// in the state directory. Lists name a token by the beginning of that hash.
+///
+/// Try it:
+///   lazaret access create --user ann --agent main --days 30
+///   lazaret access list
+///   lazaret access rotate ID
+///   lazaret access revoke ID
+///
+/// Exit codes: 0 done, 1 refused (no such token), 2 wrong usage, 3 could not work.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Create(CreateArgs),
+    Rotate(RotateArgs),
+    Revoke(RevokeArgs),
+    List(ListArgs),
+}
+
+/// Make a token, and show it once.
+#[derive(clap::Args)]
+struct CreateArgs {
+    #[command(flatten)]
+    home: Home,
+    /// Whose it is.
+    #[arg(long, value_parser = UserId::parse)]
+    user: UserId,
+    /// An agent that may be used with it; again for more [default: all that the user may use]
+    #[arg(long = "agent", value_name = "AGENT", value_parser = AgentId::parse)]
+    agents: Vec<AgentId>,
+    /// In how many days it ends.
+    #[arg(long, default_value_t = 90, value_parser = clap::value_parser!(u16).range(1..=3650))]
+    days: u16,
+    /// It never ends.
+    #[arg(long, conflicts_with = "days")]
+    forever: bool,
+    /// Print a JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Make a token in the place of another, which is revoked at the same time.
+#[derive(clap::Args)]
+struct RotateArgs {
+    #[command(flatten)]
+    home: Home,
+    /// The token, as `lazaret access list` names it.
+    id: String,
+    /// Print a JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Revoke a token: nobody gets in with it any more.
+#[derive(clap::Args)]
+struct RevokeArgs {
+    #[command(flatten)]
+    home: Home,
+    /// The token, as `lazaret access list` names it.
+    id: String,
+    /// Take it off the list altogether.
+    #[arg(long)]
+    remove: bool,
+}
+
+/// List tokens, never the tokens themselves.
+#[derive(clap::Args)]
+struct ListArgs {
+    #[command(flatten)]
+    home: Home,
+    /// Print one JSON object per token.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A day, in seconds.
+const DAY: i64 = 86_400;
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let now = SystemClock.unix_seconds();
+    match &args.command {
+        Command::Create(args) => {
+            let home = args.home.dir()?;
+            files::private::create_dir(&home).map_err(Failure::unable)?;
+            let expires = (!args.forever).then(|| now.saturating_add(i64::from(args.days) * DAY));
+            let agents = (!args.agents.is_empty()).then_some(args.agents.as_slice());
+            let made = Tokens::in_home(&home).create(&args.user, agents, now, expires);
+            let (token, issued) = made.map_err(failed)?;
+            show_once(&token, &issued, args.json);
+        }
+        Command::Rotate(args) => {
+            let made = Tokens::in_home(&args.home.dir()?).rotate(&args.id, now);
+            let (token, issued) = made.map_err(failed)?;
+            show_once(&token, &issued, args.json);
+        }
+        Command::Revoke(args) => {
+            let tokens = Tokens::in_home(&args.home.dir()?);
+            tokens.revoke(&args.id, now, args.remove).map_err(failed)?;
+            output::line("revoked");
+        }
+        Command::List(args) => list(args, now)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn list(args: &ListArgs, now: i64) -> Result<(), Failure> {
+    for issued in Tokens::in_home(&args.home.dir()?).list().map_err(failed)? {
+        let state = match (issued.revoked, issued.is_in_force(now)) {
+            (Some(_), _) => "revoked",
+            (None, true) => "in force",
+            (None, false) => "ended",
+        };
+        let until = issued.expires.map(timestamp::from_unix);
+        let shown = if args.json {
+            output::json(&json!({
+                "agents": issued.agents,
+                "created": timestamp::from_unix(issued.created),
+                "expires": until,
+                "id": issued.id,
+                "state": state,
+                "user": issued.user,
+            }))
+        } else {
+            let until = until.unwrap_or_else(|| "never ends".to_owned());
+            let agents = issued.agents.map_or_else(|| "all agents".to_owned(), |it| it.join(" "));
+            output::line(&format!(
+                "{}  {:<16} {state:<8}  {until:<20}  {agents}",
+                issued.id, issued.user
+            ))
+        };
+        if !shown {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn show_once(token: &AccessToken, issued: &Issued, json: bool) {
+    if json {
+        output::json(&json!({
+            "expires": issued.expires.map(timestamp::from_unix),
+            "id": issued.id,
+            "token": token.shown_once(),
+            "user": issued.user,
+        }));
+        return;
+    }
+    output::note(&format!("token {} of {}; it is shown this once", issued.id, issued.user));
+    output::line(token.shown_once());
+}
+
+fn failed(error: AccessError) -> Failure {
+    match error {
+        AccessError::NoSuch(_) | AccessError::Over(_) | AccessError::TooMany => {
+            Failure::refused(error)
+        }
+        _ => Failure::unable(error),
+    }
+}

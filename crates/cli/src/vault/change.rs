@@ -1,0 +1,81 @@
+//! `lazaret vault set` and `lazaret vault remove`.
+
+use evidence::{Clock, SystemClock};
+use vault::{Name, Secret};
+
+use super::input::Input;
+use super::{Which, failed};
+use crate::output;
+use crate::run::{Exit, Failure};
+
+/// Set a secret: its value is typed without echo, or comes by stdin.
+///
+/// One that is there gets a new version; the last 5 are kept. Without --host a secret is sent to no host at all (or, if
+/// it is there, to those that it was for).
+///
+/// Try it:
+///   lazaret vault set GITHUB_TOKEN --host api.github.com
+///   pass show brave | lazaret vault set SEARCH_KEY --host api.search.brave.com
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct SetArgs {
+    #[command(flatten)]
+    which: Which,
+    /// Its name: letters, digits and `_`.
+    name: String,
+    /// A host that it is for: `api.example.com`, `*.example.com`; again for more.
+    #[arg(long = "host", value_name = "HOST")]
+    hosts: Vec<String>,
+    /// Only say for which hosts it is; the value stays.
+    #[arg(long, requires = "hosts")]
+    keep_value: bool,
+}
+
+/// Remove a secret with all its versions.
+#[derive(clap::Args)]
+pub(super) struct RemoveArgs {
+    #[command(flatten)]
+    which: Which,
+    /// Its name.
+    name: String,
+}
+
+pub(super) fn set(args: &SetArgs) -> Result<Exit, Failure> {
+    let name = Name::parse(&args.name).map_err(Failure::usage)?;
+    let (file, mut input) = (args.which.file()?, Input::default());
+    let key = args.which.key(&file, &mut input)?;
+    let hosts = (!args.hosts.is_empty()).then(|| args.hosts.clone());
+    if args.keep_value {
+        let hosts = hosts.unwrap_or_default();
+        file.change(&key, |it| it.bind(&name, hosts)).map_err(failed)?;
+        output::line(&format!("{name}: bound"));
+        return Ok(Exit::Done);
+    }
+    // Opened before anything is typed, so that nobody types for nothing.
+    drop(file.open(&key).map_err(failed)?);
+    let value = input.new_hidden(&format!("value of {name}")).map_err(Failure::unable)?;
+    let secret = Secret::new(value).map_err(Failure::refused)?;
+    let now = SystemClock.unix_seconds();
+    let (version, bound) = file
+        .change(&key, |it| {
+            let version = it.set(&name, secret, hosts, now)?;
+            Ok((version, it.get(&name).is_some_and(|it| !it.hosts().is_empty())))
+        })
+        .map_err(failed)?;
+    output::line(&format!("{name}: version {version}"));
+    if !bound {
+        output::note(&format!(
+            "`{name}` is for no host yet; add one with --keep-value --host HOST"
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
+    let name = Name::parse(&args.name).map_err(Failure::usage)?;
+    let file = args.which.file()?;
+    let key = args.which.key(&file, &mut Input::default())?;
+    file.change(&key, |it| it.remove(&name)).map_err(failed)?;
+    output::line(&format!("{name}: removed"));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,46 @@
+//! `lazaret vault unlock` and `lazaret vault lock`.
+
+use vault::keyring;
+
+use super::input::Input;
+use super::{Which, failed};
+use crate::home::Home;
+use crate::output;
+use crate::run::{Exit, Failure};
+
+/// Keep what opens the vault in the system's keyring.
+///
+/// Afterwards every command of yours opens the vault without asking, until `lazaret vault lock` or a restart of the
+/// machine. On Linux it is the kernel's keyring of your login session: nothing is written to a disk. A login without a
+/// session keyring (containers, some services) forgets it when the command ends; use an identity file there.
+#[derive(clap::Args)]
+pub(super) struct UnlockArgs {
+    #[command(flatten)]
+    which: Which,
+}
+
+/// Forget what opens the vault.
+#[derive(clap::Args)]
+pub(super) struct LockArgs {
+    #[command(flatten)]
+    home: Home,
+}
+
+pub(super) fn unlock(args: &UnlockArgs) -> Result<Exit, Failure> {
+    let file = args.which.file()?;
+    let key = args.which.key(&file, &mut Input::default())?;
+    drop(file.open(&key).map_err(failed)?);
+    keyring::keep(&file.path(), &key).map_err(|error| {
+        let instead = "use an identity file, or type the passphrase each time";
+        Failure::unable(format!("{error}; {instead}"))
+    })?;
+    output::line("unlocked until `lazaret vault lock` or a restart");
+    Ok(Exit::Done)
+}
+
+pub(super) fn lock(args: &LockArgs) -> Result<Exit, Failure> {
+    let file = vault::VaultFile::in_home(&args.home.dir()?);
+    let was_kept = keyring::forget(&file.path()).map_err(Failure::unable)?;
+    output::line(if was_kept { "locked" } else { "it was not unlocked" });
+    Ok(Exit::Done)
+}

@@ -1,0 +1,58 @@
+//! `lazaret vault rotate`.
+
+use evidence::{Clock, SystemClock};
+use vault::{Key, Name, Secret};
+
+use super::input::Input;
+use super::{Which, failed};
+use crate::output;
+use crate::run::{Exit, Failure};
+
+/// Give the vault a new key, or a secret a new value.
+///
+/// Without NAME the vault is encrypted anew: for a new identity, which takes the place of the old one in the identity
+/// file, or with a new passphrase. Copies of the vault that were made before still open with the old key.
+///
+/// With NAME a secret that is there gets a new value, typed or by stdin; the old one is kept as a version.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// A secret.
+    name: Option<String>,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let (file, mut input) = (args.which.file()?, Input::default());
+    let key = args.which.key(&file, &mut input)?;
+    if let Some(name) = &args.name {
+        let name = Name::parse(name).map_err(Failure::usage)?;
+        let there = file.open(&key).map_err(failed)?.get(&name).is_some();
+        if !there {
+            return Err(failed(vault::ContentsError::NoSuchName(name).into()));
+        }
+        let value = input.new_hidden(&format!("new value of {name}")).map_err(Failure::unable)?;
+        let secret = Secret::new(value).map_err(Failure::refused)?;
+        let now = SystemClock.unix_seconds();
+        let version = file.change(&key, |it| it.set(&name, secret, None, now)).map_err(failed)?;
+        output::line(&format!("{name}: version {version}"));
+        return Ok(Exit::Done);
+    }
+    // What the keyring keeps would not open it any more.
+    let was_kept = vault::keyring::forget(&file.path()).unwrap_or(false);
+    if key.is_passphrase() {
+        drop(file.open(&key).map_err(failed)?);
+        let typed = input.new_hidden("new passphrase").map_err(Failure::unable)?;
+        let new = Key::passphrase(typed).map_err(Failure::refused)?;
+        file.rekey(&key, new, |_| Ok(())).map_err(failed)?;
+    } else {
+        let path = args.which.identity.clone().unwrap_or_else(|| file.key_path());
+        file.rekey(&key, Key::generate(), |key| key.write(&path)).map_err(failed)?;
+        output::note(&format!("`{}` holds the new identity", path.display()));
+    }
+    if was_kept {
+        output::note("the keyring has forgotten the old key; run `lazaret vault unlock`");
+    }
+    output::line("the vault has a new key");
+    Ok(Exit::Done)
+}

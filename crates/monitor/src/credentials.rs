@@ -1,0 +1,45 @@
+//! What an agent's grants have against a call that needs the user's keys.
+
+use model::ipc::Action;
+use model::{Decision, Effect, Objection};
+use policy::access::{Domain, KeyGrant};
+
+use crate::admission::Admission;
+use crate::understood::Understood;
+
+/// The rule, in records and in what a permit says was lifted.
+pub const CREDENTIAL_SCOPE: &str = "credential-scope";
+/// The domain of tools that calling a service belongs to, where keys are granted.
+pub const SERVICES: Domain = Domain::Web;
+
+/// The first of the service's keys that the agent's tools do not get, or get when a person was asked.
+pub(crate) fn objection(admission: &Admission, asked: &Understood) -> Option<Objection> {
+    let Admission::Layered { global, manifest, origin, .. } = admission else { return None };
+    let Effect::Action(action) = &asked.effect else { return None };
+    let Action::OauthCall(call) = &**action else { return None };
+    let service = global.service(call.service.as_str())?;
+    let (name, agent) = (call.service.as_str(), &manifest.agent);
+    let mut question = None;
+    for key in service.secrets() {
+        match manifest.key(key, SERVICES, *origin) {
+            KeyGrant::Granted(_) | KeyGrant::Legacy => {}
+            KeyGrant::NotGranted => {
+                let why = format!(
+                    "the agent `{agent}` has no grant for `{key}`, which the service `{name}` needs"
+                );
+                let found = Objection::new(CREDENTIAL_SCOPE, Decision::Deny, "not_granted", why);
+                let remedy = format!("a grant with `{key}` for `web` under `credentials`");
+                return Some(found.with_remedy(remedy));
+            }
+            KeyGrant::NeedsApproval(grant) => {
+                let why = format!(
+                    "calling `{name}` uses the key `{key}`, for which `{grant}` asks a person each time"
+                );
+                let code = "approval_required";
+                let found = Objection::new(CREDENTIAL_SCOPE, Decision::StepUp, code, why);
+                question.get_or_insert(found.with_remedy("a person says yes to this call"));
+            }
+        }
+    }
+    question
+}

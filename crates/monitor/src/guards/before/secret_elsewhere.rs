@@ -1,0 +1,67 @@
+//! Objects to a call that holds the value of a secret and is not a fetch from a host that the secret is for.
+//!
+//! Threat: an agent that has got hold of a key replays it to somebody else, or writes it where others read.
+
+use model::ipc::Action;
+use model::{Decision, Effect, Objection};
+use scan::net::Target;
+
+use crate::guards::Guard;
+use crate::proposed::Proposed;
+use crate::scrubber::HeldSecret;
+
+pub(crate) struct SecretElsewhere;
+
+impl Guard<Proposed> for SecretElsewhere {
+    fn id(&self) -> &'static str {
+        "secret-elsewhere"
+    }
+
+    fn check(&self, proposed: &Proposed) -> Vec<Objection> {
+        let held = proposed.held().iter();
+        let target = destination(&proposed.understood().effect);
+        held.filter(|it| !is_for(it, target.as_ref())).map(|it| self.objection(it)).collect()
+    }
+}
+
+impl SecretElsewhere {
+    fn objection(&self, held: &HeldSecret) -> Objection {
+        let why = format!("the call holds the secret `{}`, which is for other hosts", held.name);
+        Objection::new(self.id(), Decision::Deny, "secret_elsewhere", why)
+    }
+}
+
+fn is_for(held: &HeldSecret, target: Option<&Target>) -> bool {
+    target.is_some_and(|it| held.hosts.permits(it).is_ok())
+}
+
+/// The one host to which everything in the call goes, if there is just one.
+fn destination(effect: &Effect) -> Option<Target> {
+    let Effect::Action(action) = effect else { return None };
+    match &**action {
+        Action::WebFetch(fetch) => Target::parse(fetch.url.as_str()).ok(),
+        Action::BrowserNavigate(it) => Target::parse(it.url.as_str()).ok(),
+        Action::LlmCall(_)
+        | Action::MemoryWrite(_)
+        | Action::MemoryQuery(_)
+        | Action::MemoryRead(_)
+        | Action::MemoryDelete(_)
+        | Action::MemoryList(_)
+        | Action::WebSearch(_)
+        | Action::BrowserLaunch(_)
+        | Action::BrowserSnapshot(_)
+        | Action::BrowserClick(_)
+        | Action::BrowserType(_)
+        | Action::BrowserScreenshot(_)
+        | Action::BrowserClose(_)
+        | Action::SkillPropose(_)
+        | Action::SkillRead(_)
+        | Action::SkillList(_)
+        | Action::OauthCall(_)
+        | Action::SchedulerListCron(_)
+        | Action::SchedulerGetHeartbeat(_)
+        | Action::SchedulerListTriggers(_)
+        | Action::SchedulerRemoveCron(_)
+        | Action::AuditQuery(_) => None,
+    }
+}

@@ -1,0 +1,146 @@
+//! What is looked for: each value in the ways in which it is commonly written.
+
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use data_encoding::{BASE64_NOPAD, HEXLOWER};
+use zeroize::Zeroizing;
+
+use super::Hit;
+use super::view::View;
+use crate::secret::{SECRET_BYTES_MIN, Secret};
+
+/// By so many bytes a needle is found; the rest is compared where it was.
+const HEAD_BYTES: usize = 12;
+/// Lines of a longer value are looked for by themselves if they have so many bytes.
+const LINE_BYTES_MIN: usize = 24;
+
+/// All needles, found in one pass.
+pub(super) struct Needles {
+    heads: AhoCorasick,
+    all: Vec<Needle>,
+}
+
+struct Needle {
+    text: Zeroizing<Vec<u8>>,
+    secret: usize,
+    form: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// As it is.
+    Plain,
+    /// In base64: the characters beside it may hold bits of it.
+    Base64,
+    /// In hex.
+    Hex,
+}
+
+impl Needles {
+    /// For these values, each with the place of its name; none if there are none.
+    pub(super) fn new(values: Vec<(usize, Arc<Secret>)>) -> Option<Self> {
+        let mut all = Vec::new();
+        for (place, secret) in &values {
+            add(&mut all, *place, secret.plain());
+        }
+        let heads = all.iter().map(|it: &Needle| it.text.get(..HEAD_BYTES).unwrap_or(&it.text));
+        let heads = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(heads)
+            .ok()?;
+        (!all.is_empty()).then_some(Self { heads, all })
+    }
+
+    /// Where they stand in a view.
+    pub(super) fn find(&self, view: &View<'_>, hits: &mut Vec<Hit>) {
+        self.look(view, hits, |_| true);
+    }
+
+    /// The same for hex alone.
+    pub(super) fn find_hex(&self, view: &View<'_>, hits: &mut Vec<Hit>) {
+        self.look(view, hits, |it| it == Form::Hex);
+    }
+
+    fn look(&self, view: &View<'_>, hits: &mut Vec<Hit>, wanted: impl Fn(Form) -> bool) {
+        let bytes = &*view.bytes;
+        for head in self.heads.find_overlapping_iter(bytes) {
+            let Some(needle) = self.all.get(head.pattern().as_usize()) else { continue };
+            let start = head.start();
+            let end = start.saturating_add(needle.text.len());
+            let there = bytes.get(start..end);
+            // Case says nothing: what was put into capitals is as good as known.
+            if !wanted(needle.form)
+                || !there.is_some_and(|it| it.eq_ignore_ascii_case(&needle.text))
+            {
+                continue;
+            }
+            let at = match needle.form {
+                Form::Plain | Form::Hex => start..end,
+                Form::Base64 => widened(bytes, start, end),
+            };
+            hits.push(Hit { at: view.origin(at), secret: needle.secret });
+        }
+    }
+}
+
+/// With the characters on both sides that hold bits of the value, and its padding.
+fn widened(bytes: &[u8], start: usize, end: usize) -> std::ops::Range<usize> {
+    let coded =
+        |it: Option<&u8>| it.is_some_and(|it| it.is_ascii_alphanumeric() || b"+/-_".contains(it));
+    let before = start.checked_sub(1).filter(|it| coded(bytes.get(*it))).unwrap_or(start);
+    let mut after = if coded(bytes.get(end)) { end.saturating_add(1) } else { end };
+    while bytes.get(after) == Some(&b'=') {
+        after = after.saturating_add(1);
+    }
+    before..after
+}
+
+fn add(all: &mut Vec<Needle>, secret: usize, value: &str) {
+    let mut push = |text: Vec<u8>, form: Form| {
+        let known = all.iter().rev().take_while(|it| it.secret == secret);
+        let mut known = known.map(|it| &*it.text);
+        if text.len() >= SECRET_BYTES_MIN && !known.any(|it| **it == text) {
+            all.push(Needle { text: Zeroizing::new(text), secret, form });
+        }
+    };
+    let bytes = value.as_bytes();
+    push(bytes.to_vec(), Form::Plain);
+    push(value.chars().rev().collect::<String>().into_bytes(), Form::Plain);
+    // For the views in which there are no blanks.
+    push(value.split_whitespace().collect::<String>().into_bytes(), Form::Plain);
+    // As a form writes it.
+    push(value.replace(' ', "+").into_bytes(), Form::Plain);
+    push(HEXLOWER.encode(bytes).into_bytes(), Form::Hex);
+    for offset in 0..3 {
+        let coded = base64(bytes, offset);
+        let other: Vec<u8> = coded
+            .iter()
+            .map(|it| match it {
+                b'+' => b'-',
+                b'/' => b'_',
+                other => *other,
+            })
+            .collect();
+        push(coded, Form::Base64);
+        push(other, Form::Base64);
+    }
+    // A key of many lines may come back by the line. Its first and last say only what it is.
+    let lines = value.lines().map(str::trim).filter(|it| it.len() < value.trim().len());
+    for line in lines.filter(|it| it.len() >= LINE_BYTES_MIN && !it.starts_with("-----")) {
+        push(line.as_bytes().to_vec(), Form::Plain);
+    }
+}
+
+/// What the value is in base64 where `offset` other bytes stand before it in its group of three: only the
+/// characters that hold nothing but bits of it.
+fn base64(bytes: &[u8], offset: usize) -> Vec<u8> {
+    let mut padded = Zeroizing::new(vec![0; offset]);
+    padded.extend_from_slice(bytes);
+    let coded = BASE64_NOPAD.encode(&padded).into_bytes();
+    let from = (offset * 8).div_ceil(6);
+    let to = padded.len() * 8 / 6;
+    coded.get(from..to).unwrap_or_default().to_vec()
+}

@@ -1,0 +1,154 @@
+//! Values are found however they are written, and nothing else is.
+
+use data_encoding::{BASE64, BASE64URL, BASE64URL_NOPAD, HEXLOWER, HEXUPPER};
+use zeroize::Zeroizing;
+
+use super::*;
+use crate::name::Name;
+use crate::secret::Secret;
+
+const VALUE: &str = "s3cr3t/+value=with \"quotes\" & \u{fc}mlaut";
+
+fn of(values: &[(&str, &str)]) -> Scrub {
+    let mut contents = Contents::default();
+    for (name, value) in values {
+        let secret = Secret::new(Zeroizing::new((*value).to_owned())).unwrap();
+        contents.set(&Name::parse(name).unwrap(), secret, None, 0).unwrap();
+    }
+    let scrub = Scrub::default();
+    scrub.learn(&contents);
+    scrub
+}
+
+/// Every way of writing it that we know of.
+fn written(value: &str) -> Vec<(String, String)> {
+    let bytes = value.as_bytes();
+    let percent = |every: bool, upper: bool| -> String {
+        let one = |it: &u8| match it {
+            it if !every && (it.is_ascii_alphanumeric() || b"-_.~".contains(it)) => {
+                char::from(*it).to_string()
+            }
+            it if upper => format!("%{it:02X}"),
+            it => format!("%{it:02x}"),
+        };
+        bytes.iter().map(one).collect()
+    };
+    let between = |with: &str| -> String {
+        bytes.iter().map(|it| format!("{it:02x}")).collect::<Vec<_>>().join(with)
+    };
+    let units = |form: fn(u16) -> String| value.encode_utf16().map(form).collect::<String>();
+    let mut all = vec![
+        ("plain", value.to_owned()),
+        ("reversed", value.chars().rev().collect()),
+        ("capitals", value.to_ascii_uppercase()),
+        ("json", serde_json::to_string(value).unwrap()),
+        ("json in json", serde_json::to_string(&serde_json::to_string(value).unwrap()).unwrap()),
+        ("json by unit", units(|it| format!("\\u{it:04x}"))),
+        ("javascript", value.chars().map(|it| format!("\\u{{{:x}}}", u32::from(it))).collect()),
+        ("bytes of a program", bytes.iter().map(|it| format!("\\x{it:02x}")).collect()),
+        ("hex", HEXLOWER.encode(bytes)),
+        ("HEX", HEXUPPER.encode(bytes)),
+        ("hex with colons", between(":")),
+        ("hex with blanks", between(" ")),
+        ("hex of C", between(", 0x")),
+        ("base64", BASE64.encode(bytes)),
+        ("base64url", BASE64URL.encode(bytes)),
+        ("base64url without padding", BASE64URL_NOPAD.encode(bytes)),
+        ("percent", percent(false, true)),
+        ("percent in small letters", percent(false, false)),
+        ("percent throughout", percent(true, true)),
+        ("percent twice", percent(true, true).replace('%', "%25")),
+        ("form", percent(false, true).replace("%20", "+")),
+        ("entities", value.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")),
+        ("entities by number", value.chars().map(|it| format!("&#{};", u32::from(it))).collect()),
+        ("entities in hex", value.chars().map(|it| format!("&#x{:X};", u32::from(it))).collect()),
+        ("letters apart", value.chars().map(|it| format!("{it} ")).collect()),
+        ("joiners between", value.chars().map(|it| format!("{it}\u{200b}")).collect()),
+        ("tags between", value.chars().map(|it| format!("{it}\u{e0041}")).collect()),
+        ("lines", value.chars().map(|it| format!("{it}\n")).collect()),
+    ];
+    let lines = BASE64.encode(bytes);
+    let lines: Vec<_> = lines.as_bytes().chunks(8).map(|it| str::from_utf8(it).unwrap()).collect();
+    all.push(("base64 in lines", lines.join("\r\n")));
+    for before in ["", "a", "ab", "user:"] {
+        for after in ["", "z", "zz"] {
+            let inside = format!("{before}{value}{after}");
+            all.push(("base64 inside", BASE64.encode(inside.as_bytes())));
+            all.push(("base64url inside", BASE64URL_NOPAD.encode(inside.as_bytes())));
+        }
+    }
+    all.into_iter().map(|(how, text)| (how.to_owned(), text)).collect()
+}
+
+#[test]
+fn every_common_way_of_writing_it_is_found_and_nothing_is_left() {
+    for value in [VALUE, "ghp_0123456789abcdefABCDEF0123456789abcd", "12345678", "a1b2c3d4e5f6a7b8"]
+    {
+        let scrub = of(&[("KEY", value)]);
+        for (how, text) in written(value) {
+            let around = format!("before <{text}> behind");
+            let clean = scrub.scrub(&around).unwrap_or_else(|| panic!("{how}: {around}"));
+            assert!(clean.contains("[secret:KEY]"), "{how}: {clean}");
+            // What stands around it stays.
+            assert!(clean.starts_with("before <") && clean.ends_with("> behind"), "{how}: {clean}");
+            let rest = clean.replace("before <", "").replace("> behind", "");
+            let rest = rest.replace("[secret:KEY]", "");
+            // The borders of base64 belong to what stands beside it.
+            assert!(rest.len() <= 12, "{how}: `{rest}` is left of {around}");
+            assert_eq!(scrub.held(&around).len(), 1, "{how}");
+            assert_eq!(scrub.scrub(&clean), None, "{how}");
+        }
+    }
+}
+
+#[test]
+fn all_versions_and_all_secrets_are_found() {
+    let mut contents = Contents::default();
+    let name = Name::parse("KEY").unwrap();
+    for value in ["the first value", "the second value"] {
+        let secret = Secret::new(Zeroizing::new(value.to_owned())).unwrap();
+        contents.set(&name, secret, None, 0).unwrap();
+    }
+    let scrub = Scrub::default();
+    scrub.learn(&contents);
+    let clean = scrub.scrub("the first value, the second value, the third value").unwrap();
+    assert_eq!(clean, "[secret:KEY], [secret:KEY], the third value");
+
+    // One in the other, and one over the other.
+    let scrub = of(&[("A", "abcdefgh"), ("B", "xx-abcdefgh-yy"), ("C", "yy-12345678")]);
+    assert_eq!(scrub.scrub("<xx-abcdefgh-yy-12345678>").unwrap(), "<[secret:B]>");
+    assert_eq!(scrub.held("xx-abcdefgh-yy").len(), 2);
+}
+
+#[test]
+fn a_key_of_many_lines_is_found_by_the_line() {
+    let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
+    let value = format!(
+        "-----BEGIN PRIVATE KEY-----\n{line}\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1\n-----END PRIVATE KEY-----\n"
+    );
+    let scrub = of(&[("PEM", &value)]);
+    assert_eq!(scrub.scrub(&format!("1: {line}")).unwrap(), "1: [secret:PEM]");
+    let json = serde_json::json!({ "key": value }).to_string();
+    assert!(scrub.scrub(&json).unwrap().contains("[secret:PEM]"));
+    assert_eq!(scrub.scrub("-----BEGIN PRIVATE KEY-----"), None);
+}
+
+#[test]
+fn without_secrets_nothing_is_looked_for_and_ordinary_text_stays() {
+    assert_eq!(Scrub::default().scrub(VALUE), None);
+    let scrub = of(&[("KEY", "correct horse battery staple")]);
+    for text in [
+        "",
+        "correct",
+        "%",
+        "%zz\\",
+        "&;&#;&#x;",
+        "\\u12",
+        "\\ud83d",
+        "correct horse battery",
+        "%E2%80",
+    ] {
+        assert_eq!(scrub.scrub(text), None, "{text}");
+    }
+    assert_eq!(scrub.scrub("correcthorsebatterystaple").unwrap(), "[secret:KEY]");
+}

@@ -1,0 +1,117 @@
+//! Where secrets come from: the vault, or the environment of this process.
+
+use std::ffi::OsString;
+
+use zeroize::Zeroizing;
+
+use crate::contents::{Contents, Entry};
+use crate::file::{VaultError, VaultFile};
+use crate::key::Key;
+use crate::name::Name;
+use crate::secret::Secret;
+
+/// Before the name of a secret in the environment.
+pub const SECRET_PREFIX: &str = "LAZARET_SECRET_";
+/// Before the name of a secret, for the hosts that it is for, with commas between.
+pub const HOSTS_PREFIX: &str = "LAZARET_HOSTS_";
+
+/// Where secrets come from.
+pub enum Source {
+    /// A vault, and what opens it.
+    Vault {
+        /// The vault.
+        file: VaultFile,
+        /// What opens it.
+        key: Key,
+    },
+    /// The environment. What is set later is not seen, and nothing can be stored.
+    Env(Vec<(String, OsString)>),
+}
+
+/// Something in the environment that is not taken as a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The variable.
+    pub variable: String,
+    /// Why.
+    pub why: String,
+}
+
+impl Source {
+    /// The environment of this process.
+    #[must_use]
+    pub fn env() -> Self {
+        let all = std::env::vars_os().filter_map(|(name, value)| {
+            let name = name.into_string().ok()?;
+            let ours = name.starts_with(SECRET_PREFIX) || name.starts_with(HOSTS_PREFIX);
+            ours.then_some((name, value))
+        });
+        Self::Env(all.collect())
+    }
+
+    pub(crate) fn read(&self) -> Result<Contents, VaultError> {
+        match self {
+            Self::Vault { file, key } => file.open(key),
+            Self::Env(all) => Ok(of_env(all).0),
+        }
+    }
+}
+
+/// The secrets of an environment, and what in it is not taken as one.
+#[must_use]
+pub fn of_env(all: &[(String, OsString)]) -> (Contents, Vec<Skipped>) {
+    let mut skipped = Vec::new();
+    let mut found = Vec::new();
+    for (variable, value) in all {
+        let Some(name) = variable.strip_prefix(SECRET_PREFIX) else { continue };
+        match one(name, value, all) {
+            Ok(entry) => found.push(entry),
+            Err(why) => skipped.push(Skipped { variable: variable.clone(), why }),
+        }
+    }
+    (found.into_iter().collect(), skipped)
+}
+
+fn one(name: &str, value: &OsString, all: &[(String, OsString)]) -> Result<(Name, Entry), String> {
+    let name = Name::parse(name).map_err(|it| it.to_string())?;
+    let value = value.to_str().ok_or("the value is not UTF-8")?;
+    let secret = Secret::new(Zeroizing::new(value.to_owned())).map_err(|it| it.to_string())?;
+    let hosts = all.iter().find(|(it, _)| it.strip_prefix(HOSTS_PREFIX) == Some(name.as_str()));
+    let hosts = hosts.map(|(_, it)| it.to_str().ok_or("its hosts are not UTF-8")).transpose()?;
+    let hosts = hosts.unwrap_or_default().split(',').map(str::trim).filter(|it| !it.is_empty());
+    let entry = Entry::single(secret, hosts.map(str::to_owned).collect());
+    entry.map(|it| (name, it)).map_err(|it| it.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_has_the_prefix_and_can_be_kept_is_taken() {
+        let all = [
+            ("LAZARET_SECRET_GITHUB", "ghp_0123456789"),
+            ("LAZARET_HOSTS_GITHUB", "api.github.com, *.example.org"),
+            ("LAZARET_SECRET_SHORT", "short"),
+            ("LAZARET_SECRET_", "nameless value"),
+            ("LAZARET_SECRET_A-B", "bad name value"),
+            ("LAZARET_SECRET_WIDE", "value of many"),
+            ("LAZARET_HOSTS_WIDE", "*"),
+            ("AWS_SECRET_ACCESS_KEY", "not ours at all"),
+            ("lazaret_secret_x", "not ours either"),
+        ];
+        let all: Vec<_> = all.iter().map(|(a, b)| ((*a).to_owned(), OsString::from(b))).collect();
+        let (contents, skipped) = of_env(&all);
+        let names: Vec<_> =
+            contents.iter().map(|(name, it)| (name.as_str(), it.hosts().len())).collect();
+        assert_eq!(names, [("GITHUB", 2)]);
+        let skipped: Vec<_> = skipped.iter().map(|it| it.variable.as_str()).collect();
+        let expected = [
+            "LAZARET_SECRET_SHORT",
+            "LAZARET_SECRET_",
+            "LAZARET_SECRET_A-B",
+            "LAZARET_SECRET_WIDE",
+        ];
+        assert_eq!(skipped, expected);
+    }
+}

@@ -1,0 +1,7 @@
+//! A secret is no text.
+
+fn main() {}
+
+fn show(secret: &vault::Secret) -> String {
+    secret.to_string()
+}

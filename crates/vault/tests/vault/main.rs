@@ -1,0 +1,23 @@
+//! Vaults as people and crashes leave them.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
+mod crash;
+mod faults;
+mod testkit;
+
+use vault::{Name, Secret};
+use zeroize::Zeroizing;
+
+fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+fn secret(text: &str) -> Secret {
+    Secret::new(Zeroizing::new(text.to_owned())).unwrap()
+}
