@@ -108,8 +108,11 @@ impl Browsers {
             let number = asked.element.get();
             let page = browser.watch.page().map_err(|it| failed(&it))?;
             let found = refs.get(number).ok_or_else(|| unknown(number))?;
-            browser.click(&page, &found).map_err(|it| unused(it, number))?;
-            let loaded = browser.settle();
+            browser.watch.let_open(true);
+            let clicked = browser.click(&page, &found);
+            let loaded = clicked.is_ok() && browser.settle();
+            browser.watch.let_open(false);
+            clicked.map_err(|it| unused(it, number))?;
             let page = browser.watch.page().map_err(|it| failed(&it))?;
             let place = browser.place(&page).map_err(|it| failed(&it))?;
             let mut fields = place_fields(&place)?;

@@ -57,7 +57,6 @@ const ALWAYS: &[&str] = &[
     "--disable-print-preview",
     "--disable-external-intent-requests",
     "--disable-file-system",
-    "--disable-popup-blocking",
     "--noerrdialogs",
     "--mute-audio",
     // No keys of the system's, no screen, no big shared memory.
@@ -97,6 +96,7 @@ mod tests {
             "--allow-running-insecure-content",
             "--disable-site-isolation-trials",
             "--single-process",
+            "--disable-popup-blocking",
         ] {
             assert!(!all.iter().any(|it| it.starts_with(weak)), "{weak}");
         }

@@ -21,6 +21,8 @@ pub(crate) const NAVIGATE: Duration = Duration::from_secs(30);
 pub(crate) const LOAD: Duration = Duration::from_secs(10);
 /// How long it is waited for what a click sets off.
 pub(crate) const REACT: Duration = Duration::from_millis(250);
+/// How long it is waited for a page that another one opened to begin.
+pub(crate) const OPEN: Duration = Duration::from_secs(2);
 /// To write one order.
 pub(crate) const WRITE: Duration = Duration::from_secs(5);
 /// Between being told to end and being ended.

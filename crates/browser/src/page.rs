@@ -45,6 +45,9 @@ impl Browser {
     /// Goes to `target`.
     pub(crate) fn go(&self, target: &Target) -> Result<Arrival, Fault> {
         let page = self.watch.page_to_leave()?;
+        for other in self.watch.leave_others(&page.session) {
+            self.wire.tell("", "Target.closeTarget", json!({ "targetId": other.target }));
+        }
         let params = json!({ "url": target.url().as_str() });
         let gone = self.wire.call_within(&page.session, "Page.navigate", params, NAVIGATE);
         let gone = gone.inspect_err(|_| {

@@ -1,14 +1,14 @@
 //! What a browser tells unasked, and what it is told at once: how each new page begins, which requests go on,
 //! who the proxy is told we are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::fault::Fault;
-use crate::limits::{CHALLENGES_MAX, PAGES_MAX};
+use crate::limits::{CHALLENGES_MAX, OPEN, PAGES_MAX, REACT};
 use crate::way::Credentials;
 use crate::wire::{Hears, Wire};
 
@@ -33,7 +33,10 @@ pub(crate) struct Watch {
 struct State {
     pages: Vec<Page>,
     frames: Vec<Frame>,
+    workers: HashSet<String>,
     challenges: HashMap<String, u8>,
+    /// May a page open another one now?
+    opening: bool,
     ended: bool,
 }
 
@@ -45,12 +48,21 @@ pub(crate) struct Page {
     /// Its name, and that of its first frame.
     pub(crate) target: String,
     /// Is something being loaded?
-    pub(crate) loading: bool,
+    loading: bool,
     /// The last document that has loaded whole.
     loaded: String,
     /// The last answer for a document: which, its status, and the rule if the proxy refused it.
     answered: (String, u16, Option<String>),
     crashed: bool,
+    /// When another page opened it, until something was loaded in it.
+    opened: Option<Instant>,
+}
+
+impl Page {
+    /// Is something on its way? A page that was opened by another one begins a moment later.
+    fn is_busy(&self) -> bool {
+        self.loading || self.opened.is_some_and(|it| it.elapsed() < OPEN)
+    }
 }
 
 /// A frame that has a process of its own.
@@ -83,7 +95,26 @@ impl Watch {
 
     /// The same, crashed or not: going somewhere else mends it.
     pub(crate) fn page_to_leave(&self) -> Result<Page, Fault> {
-        self.state().pages.last().cloned().ok_or(Fault::NoPage)
+        let mut state = self.state();
+        let gone = if state.ended { Fault::Gone } else { Fault::NoPage };
+        let page = state.pages.last_mut().ok_or(gone)?;
+        page.crashed = false;
+        Ok(page.clone())
+    }
+
+    /// From now on a page may open another one, or not any more. What a page opens without being clicked on is
+    /// closed before it has begun: the agent would find itself on a page to which it did not go.
+    pub(crate) fn let_open(&self, opening: bool) {
+        self.state().opening = opening;
+    }
+
+    /// Takes all pages but this one from the list, and gives them.
+    pub(crate) fn leave_others(&self, session: &str) -> Vec<Page> {
+        let mut state = self.state();
+        let (kept, left) =
+            std::mem::take(&mut state.pages).into_iter().partition(|it| it.session == session);
+        state.pages = kept;
+        left
     }
 
     /// The frames of a page that have processes of their own, outer ones first.
@@ -118,7 +149,7 @@ impl Watch {
 
     /// Waits until the last page is not loading anything.
     pub(crate) fn wait_for_rest(&self, most: Duration) -> bool {
-        self.wait(most, |state| state.pages.last().is_none_or(|it| it.crashed || !it.loading))
+        self.wait(most, |state| state.pages.last().is_none_or(|it| it.crashed || !it.is_busy()))
     }
 
     /// How the document `loader` was answered: its status, and the rule if our proxy refused it.
@@ -140,7 +171,8 @@ impl Watch {
                 return true;
             }
             let Some(left) = end.checked_duration_since(Instant::now()) else { return false };
-            let waited = self.changed.wait_timeout(state, left);
+            // Not all that is waited for is told.
+            let waited = self.changed.wait_timeout(state, left.min(REACT));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -161,15 +193,26 @@ impl Watch {
     fn attached(&self, wire: &Wire, parent: &str, params: &Value) {
         let session = text(params, "/sessionId").to_owned();
         let target = text(params, "/targetInfo/targetId").to_owned();
-        let close = || wire.tell("", "Target.closeTarget", json!({ "targetId": target }));
+        // Let go on first: one that waits holds up who opened it. What it asks for in that moment is refused, because
+        // it is on no list.
+        let close = || {
+            begin(wire, &session);
+            wire.tell("", "Target.closeTarget", json!({ "targetId": target }));
+        };
         match text(params, "/targetInfo/type") {
             "page" => {
                 let mut state = self.state();
-                if state.pages.len() >= PAGES_MAX {
+                let first = state.pages.is_empty();
+                if !first && !(state.opening && state.pages.len() < PAGES_MAX) {
                     return close();
                 }
-                let page =
-                    Page { session: session.clone(), target: target.clone(), ..Page::default() };
+                let opener = params.pointer("/targetInfo/openerId");
+                let page = Page {
+                    session: session.clone(),
+                    target: target.clone(),
+                    opened: opener.map(|_| Instant::now()),
+                    ..Page::default()
+                };
                 state.pages.push(page);
                 drop(state);
                 self.prepare(wire, &session);
@@ -180,8 +223,11 @@ impl Watch {
                 self.state().frames.push(frame);
                 self.prepare(wire, &session);
             }
-            "worker" | "shared_worker" => begin(wire, &session),
-            // Service workers would outlive their page. They wait to be let go on, and are not.
+            "worker" | "shared_worker" => {
+                self.state().workers.insert(session.clone());
+                begin(wire, &session);
+            }
+            // Service workers would outlive their page.
             _ => close(),
         }
     }
@@ -205,7 +251,7 @@ impl Watch {
         let id = text(params, "/requestId");
         let (scheme, _) = text(params, "/request/url").split_once(':').unwrap_or_default();
         let document = text(params, "/resourceType") == "Document";
-        let goes_on = match scheme.to_ascii_lowercase().as_str() {
+        let goes_on = self.is_known(session) && match scheme.to_ascii_lowercase().as_str() {
             "http" | "https" => true,
             // What a page has in itself; but it is not a page to go to.
             "data" | "blob" => !document || self.is_frame(session, text(params, "/frameId")),
@@ -217,6 +263,14 @@ impl Watch {
             let params = json!({ "requestId": id, "errorReason": "BlockedByClient" });
             wire.tell(session, "Fetch.failRequest", params);
         }
+    }
+
+    /// Is it something that may go on?
+    fn is_known(&self, session: &str) -> bool {
+        let state = self.state();
+        state.pages.iter().any(|it| it.session == session)
+            || state.frames.iter().any(|it| it.session == session)
+            || state.workers.contains(session)
     }
 
     /// Is it a frame inside a page?
@@ -281,10 +335,11 @@ impl Watch {
                 ("Page.frameStartedLoading" | "Page.frameRequestedNavigation", _) => {
                     page.loading = true;
                 }
-                ("Page.frameStoppedLoading", _) => page.loading = false,
+                ("Page.frameStoppedLoading", _) => {
+                    page.loading = false;
+                    page.opened = None;
+                }
                 ("Page.lifecycleEvent", "load") => page.loaded = loader,
-                // A new document has its own process.
-                ("Page.lifecycleEvent", "init") => page.crashed = false,
                 _ => {}
             }
         });
@@ -300,6 +355,7 @@ impl Hears for Watch {
                 let mut state = self.state();
                 state.pages.retain(|it| it.session != gone);
                 state.frames.retain(|it| it.session != gone && it.parent != gone);
+                state.workers.remove(gone);
                 drop(state);
                 self.changed.notify_all();
             }
