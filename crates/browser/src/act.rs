@@ -90,8 +90,7 @@ impl Browsers {
             let page = browser.watch.page().map_err(|it| failed(&it))?;
             let place = browser.place(&page).map_err(|it| failed(&it))?;
             let seen = browser.describe(&page, refs).map_err(|it| failed(&it))?;
-            let mut fields =
-                Map::from_iter([("url".to_owned(), json!(place.url))]);
+            let mut fields = Map::from_iter([("url".to_owned(), json!(place.url))]);
             fields.insert("content".to_owned(), json!(marked(&place.url, &seen.text)?));
             if seen.cut {
                 fields.insert("truncated".to_owned(), json!(true));
@@ -131,9 +130,7 @@ impl Browsers {
             let number = asked.element.get();
             let page = browser.watch.page().map_err(|it| failed(&it))?;
             let found = refs.get(number).ok_or_else(|| unknown(number))?;
-            browser
-                .fill(&page, &found, asked.text.as_str())
-                .map_err(|it| unused(it, number))?;
+            browser.fill(&page, &found, asked.text.as_str()).map_err(|it| unused(it, number))?;
             browser.settle();
             Ok(done(&json!({ "typed": asked.text.as_str().chars().count() })))
         })
@@ -226,11 +223,15 @@ fn unknown(number: u64) -> Output {
 
 fn unused(why: Unused, number: u64) -> Output {
     let why = match why {
-        Unused::Changed => format!("e{number} is no longer what the snapshot shows: take a new one"),
+        Unused::Changed => {
+            format!("e{number} is no longer what the snapshot shows: take a new one")
+        }
         Unused::Covered => format!("e{number} cannot be reached: it is not seen, or covered"),
         Unused::NoField => format!("nothing can be typed into e{number}"),
         Unused::Secret => {
-            format!("e{number} is a field for a secret: agents have none, so a person has to fill it in")
+            format!(
+                "e{number} is a field for a secret: agents have none, so a person has to fill it in"
+            )
         }
         Unused::Fault(fault) => return failed(&fault),
     };

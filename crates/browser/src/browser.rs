@@ -88,11 +88,12 @@ impl Browser {
         let flags = flags(profile.path(), way.address());
         let (mut process, stream) = Process::start(setup.program, &flags, &profile, runs_as)
             .map_err(|error| format!("it could not be started: {error}"))?;
-        let watch = Arc::new(Watch::new(credentials, format!("http://{}", way.address()), viewport));
+        let watch =
+            Arc::new(Watch::new(credentials, format!("http://{}", way.address()), viewport));
         let wire = Wire::new(stream, Arc::clone(&watch) as Arc<_>).map(Leash);
         let wire = wire.map_err(|error| error.to_string())?;
-        let begun = begin(&wire, &watch)
-            .map_err(|error| format!("{error}; {}", process.last_words()))?;
+        let begun =
+            begin(&wire, &watch).map_err(|error| format!("{error}; {}", process.last_words()))?;
         let confinement = Confinement::seen(process.id(), &begun.pages, runs_as);
         if !confinement.is_enough() {
             let why = "its sandbox does not hold here, so it is not used";
@@ -157,7 +158,8 @@ fn begin(wire: &Leash, watch: &Watch) -> Result<Begun, Fault> {
     let version = wire.call_within("", "Browser.getVersion", json!({}), LAUNCH)?;
     wire.call("", "Target.setAutoAttach", attach())?;
     // A context that is kept in memory only.
-    let context = wire.call("", "Target.createBrowserContext", json!({ "disposeOnDetach": true }))?;
+    let context =
+        wire.call("", "Target.createBrowserContext", json!({ "disposeOnDetach": true }))?;
     let context = text(&context, "/browserContextId");
     let deny = json!({ "behavior": "deny", "browserContextId": context });
     wire.call("", "Browser.setDownloadBehavior", deny)?;

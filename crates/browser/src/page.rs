@@ -59,8 +59,7 @@ impl Browser {
         }
         let loader = text(&gone, "/loaderId");
         // Without a new document it only went to another place of the same.
-        let loaded =
-            loader.is_empty() || self.watch.wait_for_load(&page.session, loader, LOAD);
+        let loaded = loader.is_empty() || self.watch.wait_for_load(&page.session, loader, LOAD);
         Ok(match self.watch.answer(&page.session, loader) {
             Some((_, Some(rule))) => Arrival::Refused(rule),
             answer => Arrival::At { status: answer.map(|(status, _)| status), loaded },
@@ -86,8 +85,7 @@ impl Browser {
     /// What can be seen of the page now.
     pub(crate) fn picture(&self, page: &Page) -> Result<Option<Picture>, Fault> {
         for (format, media_type) in [("png", "image/png"), ("jpeg", "image/jpeg")] {
-            let mut params =
-                json!({ "format": format, "captureBeyondViewport": false, "optimizeForSpeed": true });
+            let mut params = json!({ "format": format, "captureBeyondViewport": false, "optimizeForSpeed": true });
             if let Some(fields) = params.as_object_mut().filter(|_| format == "jpeg") {
                 fields.insert("quality".to_owned(), json!(60));
             }

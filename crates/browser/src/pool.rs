@@ -107,7 +107,8 @@ impl Browsers {
         let mut open = self.shared.open();
         let theirs: HashSet<String> =
             open.by_id.iter().filter(|(_, it)| it.who == *who).map(|(id, _)| id.clone()).collect();
-        let gone: Vec<_> = theirs.iter().filter_map(|it| self.shared.remove(&mut open, it)).collect();
+        let gone: Vec<_> =
+            theirs.iter().filter_map(|it| self.shared.remove(&mut open, it)).collect();
         drop(open);
         // Outside of the lock: it takes a moment.
         drop(gone);

@@ -109,7 +109,9 @@ impl Browser {
             if found.len() > FRAMES_MAX {
                 break;
             }
-            left.extend(one.get("childFrames").and_then(Value::as_array).into_iter().flatten().rev());
+            left.extend(
+                one.get("childFrames").and_then(Value::as_array).into_iter().flatten().rev(),
+            );
         }
         Ok(found)
     }
@@ -123,7 +125,8 @@ impl Browser {
             "returnByValue": true,
         });
         let count = self.wire.call(session, "Runtime.evaluate", count)?;
-        if count.pointer("/result/value").and_then(Value::as_u64).is_none_or(|it| it > ELEMENTS_MAX) {
+        if count.pointer("/result/value").and_then(Value::as_u64).is_none_or(|it| it > ELEMENTS_MAX)
+        {
             return Ok(None);
         }
         const METHOD: &str = "Accessibility.getFullAXTree";

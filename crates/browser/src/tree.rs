@@ -36,7 +36,8 @@ const HOLDERS: &[&str] = &["generic", "none", "presentation", "GenericContainer"
 /// Roles that say nothing that their parents do not.
 const SILENT: &[&str] = &["InlineTextBox", "LineBreak", "ListMarker"];
 /// States that are told.
-const TOLD: &[&str] = &["checked", "disabled", "expanded", "level", "pressed", "required", "selected"];
+const TOLD: &[&str] =
+    &["checked", "disabled", "expanded", "level", "pressed", "required", "selected"];
 
 /// An element that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,8 +61,13 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Writes one tree; each element that can be used is handed to `number`, which says its number.
-    pub(crate) fn write(&mut self, nodes: &[Value], mut number: impl FnMut(Element) -> Option<u64>) {
-        let by_id: HashMap<&str, &Value> = nodes.iter().map(|it| (text(it, "/nodeId"), it)).collect();
+    pub(crate) fn write(
+        &mut self,
+        nodes: &[Value],
+        mut number: impl FnMut(Element) -> Option<u64>,
+    ) {
+        let by_id: HashMap<&str, &Value> =
+            nodes.iter().map(|it| (text(it, "/nodeId"), it)).collect();
         let Some(root) = nodes.iter().find(|it| it.get("parentId").is_none()) else { return };
         // The node, its depth, and the name of what it is in.
         let mut left: Vec<(&Value, usize, String)> = vec![(root, 0, String::new())];

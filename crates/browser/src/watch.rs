@@ -123,8 +123,8 @@ impl Watch {
         let mut found: Vec<Frame> = Vec::new();
         // They are told in the order in which they come, parents first.
         for frame in &state.frames {
-            let inside = frame.parent == page.session
-                || found.iter().any(|it| it.session == frame.parent);
+            let inside =
+                frame.parent == page.session || found.iter().any(|it| it.session == frame.parent);
             if inside {
                 found.push(frame.clone());
             }
@@ -202,8 +202,9 @@ impl Watch {
         match text(params, "/targetInfo/type") {
             "page" => {
                 let mut state = self.state();
-                let first = state.pages.is_empty();
-                if !first && !(state.opening && state.pages.len() < PAGES_MAX) {
+                let room = state.opening && state.pages.len() < PAGES_MAX;
+                if !room && !state.pages.is_empty() {
+                    drop(state);
                     return close();
                 }
                 let opener = params.pointer("/targetInfo/openerId");
@@ -234,7 +235,8 @@ impl Watch {
 
     fn prepare(&self, wire: &Wire, session: &str) {
         let (width, height) = self.viewport;
-        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         let script = json!({ "source": BEFORE_EVERY_PAGE, "runImmediately": true });
         wire.tell(session, "Page.enable", json!({}));
         wire.tell(session, "Page.setLifecycleEventsEnabled", json!({ "enabled": true }));
@@ -251,12 +253,13 @@ impl Watch {
         let id = text(params, "/requestId");
         let (scheme, _) = text(params, "/request/url").split_once(':').unwrap_or_default();
         let document = text(params, "/resourceType") == "Document";
-        let goes_on = self.is_known(session) && match scheme.to_ascii_lowercase().as_str() {
-            "http" | "https" => true,
-            // What a page has in itself; but it is not a page to go to.
-            "data" | "blob" => !document || self.is_frame(session, text(params, "/frameId")),
-            _ => false,
-        };
+        let goes_on = self.is_known(session)
+            && match scheme.to_ascii_lowercase().as_str() {
+                "http" | "https" => true,
+                // What a page has in itself; but it is not a page to go to.
+                "data" | "blob" => !document || self.is_frame(session, text(params, "/frameId")),
+                _ => false,
+            };
         if goes_on {
             wire.tell(session, "Fetch.continueRequest", json!({ "requestId": id }));
         } else {

@@ -73,7 +73,8 @@ pub fn is_built(provider: Provider) -> bool {
 }
 
 /// What is there and has to be chosen: it reaches out.
-const BESIDE: &[Provider] = &[Provider::Web(Web::Fetch), Provider::Web(Web::Search)];
+const BESIDE: &[Provider] =
+    &[Provider::Web(Web::Fetch), Provider::Web(Web::Search), Provider::Browser(Browser::Container)];
 
 fn instead(kind: ProviderKind) -> String {
     let built = DEFAULT.iter().chain(BESIDE).filter(|it| it.kind() == kind);
@@ -94,6 +95,7 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table_is_there_or_refused_by_its_name() {
+        let reaches_out = ["fetch", "search", "container"];
         let mut built = Vec::new();
         for kind in ProviderKind::ALL {
             for name in kind.names() {
@@ -103,7 +105,7 @@ mod tests {
                         assert_eq!(chosen.of(*kind).map(Provider::name), Some(*name));
                         // What reaches out has to be chosen.
                         let is_default = chosen == Providers::default();
-                        assert_eq!(is_default, !matches!(*name, "fetch" | "search"), "{name}");
+                        assert_eq!(is_default, !reaches_out.contains(name), "{name}");
                     }
                     Err(error) => {
                         let words = format!("the {} provider `{name}` is not in", kind.as_str());
@@ -121,6 +123,7 @@ mod tests {
             "web fetch",
             "web search",
             "browser none",
+            "browser container",
             "audit journal",
             "scheduler none",
             "database sqlite",

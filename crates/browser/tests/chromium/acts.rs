@@ -31,11 +31,16 @@ fn a_session_from_launch_to_close() {
 
     let seen = rig.look(session);
     assert!(seen.starts_with("<fetched_content id=\""), "{seen}");
-    for line in ["heading \"Welcome\" level=1", "textbox \"Name\" value=\"old\"", "text \"Some text of the page.\""] {
+    for line in [
+        "heading \"Welcome\" level=1",
+        "textbox \"Name\" value=\"old\"",
+        "text \"Some text of the page.\"",
+    ] {
         assert!(seen.contains(line), "{line}\n{seen}");
     }
     // What a page said counts as what it is.
-    let delivered = rig.send(&rig.who, &json!({ "action": "browser_snapshot", "session": session }));
+    let delivered =
+        rig.send(&rig.who, &json!({ "action": "browser_snapshot", "session": session }));
     let taint = delivered.tag.unwrap().taint;
     assert!(taint.contains(Taint::UNTRUSTED) && taint.contains(Taint::WEB_DERIVED));
 
@@ -114,6 +119,7 @@ fn a_viewport_is_what_was_asked_for() {
     let session = launched["session"].as_str().unwrap();
     rig.go(session, &server.url("/"));
     assert!(rig.look(session).contains("800 by 600"));
-    let (_, why) = rig.fails(&json!({ "action": "browser_launch", "config": { "headless": false } }));
+    let (_, why) =
+        rig.fails(&json!({ "action": "browser_launch", "config": { "headless": false } }));
     assert!(why.contains("no screen"), "{why}");
 }

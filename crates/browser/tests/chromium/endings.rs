@@ -1,7 +1,7 @@
 //! Browsers end: when they are told to, when nobody uses them, when their host does, when they crash. None of
 //! that hangs, and nothing is left.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use browser::Limits;
@@ -30,7 +30,7 @@ fn profile(rig: &Rig) -> PathBuf {
     PathBuf::from(flag.unwrap())
 }
 
-fn is_gone(profile: &PathBuf) {
+fn is_gone(profile: &Path) {
     until("all is gone", || {
         !profile.exists() && processes(&profile.display().to_string()).is_empty()
     });
@@ -64,7 +64,10 @@ fn a_session_has_so_many_and_no_more() {
     assert!(status == Status::NotBegun && why.contains("has 1 browsers open"), "{why}");
     // Another session is not held up by it.
     let other = open_session(&rig.monitor, "me", "s2");
-    assert_eq!(rig.send(&other, &json!({ "action": "browser_launch" })).output.status, Status::Done);
+    assert_eq!(
+        rig.send(&other, &json!({ "action": "browser_launch" })).output.status,
+        Status::Done
+    );
     rig.act(&json!({ "action": "browser_close", "session": first }));
     rig.launch();
 }

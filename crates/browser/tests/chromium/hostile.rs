@@ -67,14 +67,19 @@ fn what_was_shown_is_what_is_clicked_on_or_nothing() {
     };
     let type_ = || json!({ "action": "browser_type", "text": "x" });
     let click = || json!({ "action": "browser_click" });
-    for (words, why) in [("Secret", "secret"), ("Code", "secret"), ("Tick", "nothing"), ("Fixed", "nothing")] {
+    for (words, why) in
+        [("Secret", "secret"), ("Code", "secret"), ("Tick", "nothing"), ("Fixed", "nothing")]
+    {
         let (status, reason) = fails(&format!("\"{words}\""), type_());
         assert!(status == Status::NotBegun && reason.contains(why), "{words}: {reason}");
     }
     std::thread::sleep(Duration::from_millis(2500));
-    for (words, why) in
-        [("Read more", "no longer"), ("Under", "covered"), ("Off", "covered"), ("Gone", "no longer")]
-    {
+    for (words, why) in [
+        ("Read more", "no longer"),
+        ("Under", "covered"),
+        ("Off", "covered"),
+        ("Gone", "no longer"),
+    ] {
         let (status, reason) = fails(&format!("button \"{words}\""), click());
         assert!(status == Status::NotBegun && reason.contains(why), "{words}: {reason}");
     }
@@ -138,12 +143,18 @@ fn dialogs_downloads_prints_loops_and_floods_stop_nobody() {
     let seen = rig.look(session);
     assert!(seen.contains("page \"Auth\""), "{seen}");
     // A server that poses as the proxy gets no password.
-    let _ = rig.send(&rig.who, &json!({ "action": "browser_navigate", "session": session, "url": server.url("/407") }));
+    let _ = rig.send(
+        &rig.who,
+        &json!({ "action": "browser_navigate", "session": session, "url": server.url("/407") }),
+    );
     for request in server.seen() {
         assert!(!request.to_ascii_lowercase().contains("authorization"), "{request}");
     }
     let begun = Instant::now();
-    let _ = rig.send(&rig.who, &json!({ "action": "browser_navigate", "session": session, "url": server.url("/many") }));
+    let _ = rig.send(
+        &rig.who,
+        &json!({ "action": "browser_navigate", "session": session, "url": server.url("/many") }),
+    );
     let asked = json!({ "action": "browser_snapshot", "session": session });
     let output = rig.send(&rig.who, &asked).output;
     assert!(output.body.contains("\"truncated\":true"), "{}", output.body);

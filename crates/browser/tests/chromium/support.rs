@@ -51,6 +51,7 @@ impl Admits for Everybody {
 struct Hands<'a>(&'a Browsers);
 
 impl Executor for Hands<'_> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only what browsers do is asked for here")]
     fn execute(&self, permit: Permit<Effect>) -> Output {
         match permit.by_kind() {
             Granted::BrowserLaunch(it) => self.0.launch(it),

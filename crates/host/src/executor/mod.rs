@@ -20,6 +20,7 @@ mod memory;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use browser::Browsers;
 use egress::{Rules, Web};
 use evidence::Clock;
 use model::Effect;
@@ -34,14 +35,15 @@ pub use audit::AUDIT_RESULTS_DEFAULT;
 
 /// Carries out what was permitted.
 ///
-/// Memory and evidence are really there, and the web where it was given. What needs another provider
-/// (models, a browser, skills, keys, a scheduler) is answered with an error that says which one is missing, and never with
+/// Memory and evidence are really there, and the web and browsers where they were given. What needs another provider
+/// (models, skills, keys, a scheduler) is answered with an error that says which one is missing, and never with
 /// something made up.
 pub struct HostExecutor {
     memory: Arc<dyn Memory>,
     evidence: Evidence,
     clock: Arc<dyn Clock>,
     web: Option<(Web, Rules)>,
+    browsers: Option<Browsers>,
 }
 
 impl HostExecutor {
@@ -51,7 +53,8 @@ impl HostExecutor {
         journal_dir: impl Into<PathBuf>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { memory, evidence: Evidence::new(journal_dir.into()), clock, web: None }
+        let evidence = Evidence::new(journal_dir.into());
+        Self { memory, evidence, clock, web: None, browsers: None }
     }
 
     /// With a way to the web, as far as `rules` go.
@@ -59,6 +62,18 @@ impl HostExecutor {
     pub fn with_web(mut self, web: Web, rules: Rules) -> Self {
         self.web = Some((web, rules));
         self
+    }
+
+    /// With browsers. They end with this.
+    #[must_use]
+    pub fn with_browsers(mut self, browsers: Browsers) -> Self {
+        self.browsers = Some(browsers);
+        self
+    }
+
+    /// Does something with a browser, if there are any.
+    fn browse(&self, act: impl FnOnce(&Browsers) -> Output) -> Output {
+        self.browsers.as_ref().map_or_else(|| absent(ProviderKind::Browser), act)
     }
 }
 
@@ -83,13 +98,13 @@ impl Executor for HostExecutor {
                 Some((web, rules)) => web.search(permit, rules),
                 None => absent(ProviderKind::Web),
             },
-            Granted::BrowserLaunch(_)
-            | Granted::BrowserNavigate(_)
-            | Granted::BrowserSnapshot(_)
-            | Granted::BrowserClick(_)
-            | Granted::BrowserType(_)
-            | Granted::BrowserScreenshot(_)
-            | Granted::BrowserClose(_) => absent(ProviderKind::Browser),
+            Granted::BrowserLaunch(permit) => self.browse(|it| it.launch(permit)),
+            Granted::BrowserNavigate(permit) => self.browse(|it| it.navigate(permit)),
+            Granted::BrowserSnapshot(permit) => self.browse(|it| it.snapshot(permit)),
+            Granted::BrowserClick(permit) => self.browse(|it| it.click(permit)),
+            Granted::BrowserType(permit) => self.browse(|it| it.type_text(permit)),
+            Granted::BrowserScreenshot(permit) => self.browse(|it| it.screenshot(permit)),
+            Granted::BrowserClose(permit) => self.browse(|it| it.end(permit)),
             Granted::SkillPropose(_) | Granted::SkillRead(_) | Granted::SkillList(_) => {
                 absent(ProviderKind::Skills)
             }

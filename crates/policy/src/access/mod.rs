@@ -9,10 +9,10 @@ mod tool;
 
 pub use domain::Domain;
 pub use file::{
-    Access, Agents, Approval, BUDGET_MAX, Budget, Effort, Egress, FILE_BYTES_MAX, FileError,
-    Global, GlobalTool, Grant, KnownTools, Limits, Manifest, McpServer, Mount, MountMode, Network,
-    Operations, Peer, Sandbox, Search, SearchEngine, SubAgent, ToolFilter, Transport, Unit, User,
-    Users,
+    Access, Agents, Approval, BUDGET_MAX, Browser, Budget, Effort, Egress, FILE_BYTES_MAX,
+    FileError, Global, GlobalTool, Grant, KnownTools, Limits, Manifest, McpServer, Mount,
+    MountMode, Network, Operations, Peer, Sandbox, Search, SearchEngine, SubAgent, ToolFilter,
+    Transport, Unit, User, Users,
 };
 pub use tool::Tool;
 

@@ -1,4 +1,4 @@
-//! The host's settings: `config.yaml`, with `tools`, `providers` and `egress`.
+//! The host's settings: `config.yaml`, with `tools`, `providers`, `egress` and `browser`.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use model::provider::{Provider, ProviderKind};
 use serde::{Deserialize, Deserializer};
 
 use super::FileError;
+use super::browser::Browser;
 use super::egress::Egress;
 use super::providers::Providers;
 use super::scalar::{Flag, Label};
@@ -20,6 +21,7 @@ pub struct Global {
     tools: BTreeMap<Domain, GlobalTool>,
     providers: BTreeMap<ProviderKind, Provider>,
     egress: Egress,
+    browser: Browser,
 }
 
 /// Settings of one domain.
@@ -49,14 +51,16 @@ impl Global {
     /// If anything in them is not understood.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let file: File = yaml::read(text, 1)?;
-        if file.tools.is_none() && file.providers.is_none() && file.egress.is_none() {
-            let there = "it says nothing; there are `tools`, `providers` and `egress`";
+        let none = file.tools.is_none() && file.providers.is_none() && file.egress.is_none();
+        if none && file.browser.is_none() {
+            let there = "it says nothing; there are `tools`, `providers`, `egress` and `browser`";
             return Err(FileError::at(1, there));
         }
         Ok(Self {
             tools: file.tools.unwrap_or_default().0,
             providers: file.providers.unwrap_or_default().0,
             egress: file.egress.unwrap_or_default(),
+            browser: file.browser.unwrap_or_default(),
         })
     }
 
@@ -75,6 +79,12 @@ impl Global {
     #[must_use]
     pub fn egress(&self) -> &Egress {
         &self.egress
+    }
+
+    /// How browsers are started.
+    #[must_use]
+    pub fn browser(&self) -> &Browser {
+        &self.browser
     }
 
     /// Is the domain on?
@@ -99,6 +109,8 @@ struct File {
     providers: Option<Providers>,
     #[serde(default, deserialize_with = "there")]
     egress: Option<Egress>,
+    #[serde(default, deserialize_with = "there")]
+    browser: Option<Browser>,
 }
 
 /// A section that is there counts as there, whatever is in it.
