@@ -132,6 +132,9 @@ impl Browser {
 
     /// For how long nobody has used it.
     pub(crate) fn idle(&self) -> Duration {
+        if matches!(self.refs.try_lock(), Err(std::sync::TryLockError::WouldBlock)) {
+            return Duration::ZERO;
+        }
         self.used.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 

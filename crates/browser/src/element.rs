@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use crate::browser::Browser;
 use crate::fault::Fault;
 use crate::limits::REACT;
+use crate::pages::Page;
 use crate::snapshot::Found;
 use crate::tree::name;
-use crate::watch::{Page, text};
+use crate::watch::text;
 
 /// Why an element was not used.
 pub(crate) enum Unused {

@@ -28,7 +28,7 @@ const ALWAYS: &[&str] = &[
      CertificateTransparencyComponentUpdater,SegmentationPlatform,WebUIOmniboxPopup,\
      WebUIOmniboxAimPopup,Prerender2,SpeculationRulesPrefetchProxy,PreconnectToSearch,\
      LoadingPredictorPrefetch,PrivateNetworkAccessPermissionPrompt,WebOTP,WebBluetooth,WebUsb,\
-     GlobalMediaControls,HardwareMediaKeyHandling,FileSystemAccessAPI,PushMessaging",
+     GlobalMediaControls,HardwareMediaKeyHandling,HttpsFirstModeIncognito,HttpsFirstBalancedModeAutoEnable,FileSystemAccessAPI,PushMessaging",
     "--disable-blink-features=WebTransport,DirectSockets,Serial,WebHID,WebUSB,WebBluetooth,PaymentRequest",
     // What it does of itself.
     "--disable-background-networking",

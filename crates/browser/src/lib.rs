@@ -18,6 +18,7 @@ mod fault;
 mod flags;
 mod limits;
 mod page;
+mod pages;
 mod pool;
 mod process;
 mod profile;

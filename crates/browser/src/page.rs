@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use crate::browser::Browser;
 use crate::fault::Fault;
 use crate::limits::{LOAD, NAVIGATE, ORDER, PICTURE_BYTES_MAX, REACT, TITLE_CHARS_MAX};
+use crate::pages::Page;
 use crate::tree::plain;
-use crate::watch::{Page, text};
+use crate::watch::text;
 
 /// Where a browser is.
 pub(crate) struct Place {

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use crate::browser::Browser;
 use crate::fault::Fault;
 use crate::limits::{ELEMENTS_MAX, FRAMES_MAX, ORDER};
+use crate::pages::Page;
 use crate::tree::{Element, Writer, has_room};
-use crate::watch::{Page, text};
+use crate::watch::text;
 
 /// What the numbers of the last snapshot stand for. Numbers are never used again: one of an older snapshot
 /// stands for nothing, and not for something else.

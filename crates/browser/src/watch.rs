@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::fault::Fault;
-use crate::limits::{CHALLENGES_MAX, OPEN, PAGES_MAX, REACT};
+use crate::limits::{CHALLENGES_MAX, PAGES_MAX, REACT};
+use crate::pages::{Frame, Page};
 use crate::way::Credentials;
 use crate::wire::{Hears, Wire};
 
@@ -38,42 +39,6 @@ struct State {
     /// May a page open another one now?
     opening: bool,
     ended: bool,
-}
-
-/// One page, as far as it is known.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Page {
-    /// By which it is driven.
-    pub(crate) session: String,
-    /// Its name, and that of its first frame.
-    pub(crate) target: String,
-    /// Is something being loaded?
-    loading: bool,
-    /// The last document that has loaded whole.
-    loaded: String,
-    /// The last answer for a document: which, its status, and the rule if the proxy refused it.
-    answered: (String, u16, Option<String>),
-    crashed: bool,
-    /// When another page opened it, until something was loaded in it.
-    opened: Option<Instant>,
-}
-
-impl Page {
-    /// Is something on its way? A page that was opened by another one begins a moment later.
-    fn is_busy(&self) -> bool {
-        self.loading || self.opened.is_some_and(|it| it.elapsed() < OPEN)
-    }
-}
-
-/// A frame that has a process of its own.
-#[derive(Clone, Debug)]
-pub(crate) struct Frame {
-    /// By which it is driven.
-    pub(crate) session: String,
-    /// Its name.
-    pub(crate) target: String,
-    /// In what it is.
-    pub(crate) parent: String,
 }
 
 impl Watch {
