@@ -14,7 +14,6 @@ use host::control::{self, Control};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
 use host::{HostExecutor, Services};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
-use monitor::provenance::Catalogue;
 use monitor::{Approver, OpenError, Opening};
 use serde_json::json;
 use store::Memory;
@@ -43,6 +42,9 @@ use crate::visit::Visit;
 ///
 /// Who may use which agent is said by config.yaml, users.yaml and agents/AGENT/IDENTITY.md in the state
 /// directory. If none of them is there, it is one person's machine; if one is, all must be.
+///
+/// With `providers: {browser: container}` in config.yaml the agent can drive a real browser by the actions
+/// browser_launch, browser_navigate and so on; each ends with this process. See docs/browser.md.
 ///
 /// With --workspace DIR files carry labels from one session to the next: see `lazaret taint show`.
 ///
@@ -94,7 +96,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let stop = Stop::on_signals().map_err(Failure::unable)?;
     let policy = setup::policy(args.policy.as_deref())?;
     let home = args.home.dir()?;
-    let gate = setup::open_with_keys(&home, Durability::Synced, policy, Catalogue::default())?;
+    // What a browser's pages ask for are calls of the tools that a proxy has.
+    let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
+    let gate = setup::open_with_keys(&home, Durability::Synced, policy, catalogue)?;
     let control = bind_control(&home)?;
     let approver = if control.is_some() { Approver::Reachable } else { Approver::Absent };
     let outcome =
@@ -191,6 +195,10 @@ fn serve(
     let web = host::web(home, Arc::clone(&gate.journal), gate.keeper.clone());
     if let Some(web) = web.map_err(Failure::usage)? {
         executor = executor.with_web(web, rules);
+    }
+    let (monitor, journal) = (Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
+    if let Some(browsers) = host::browsers(home, monitor, journal).map_err(Failure::usage)? {
+        executor = executor.with_browsers(browsers);
     }
     let door = Door::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal), executor);
     if args.stdio {

@@ -6,6 +6,7 @@
 //! What a person says comes by another door, [`control`].
 
 mod admission;
+mod browsing;
 pub mod control;
 mod executor;
 pub mod ipc;
@@ -18,6 +19,7 @@ mod web;
 pub mod workspace;
 
 pub use admission::{AdmissionError, admission, providers, settings};
+pub use browsing::{BrowserError, browsers};
 pub use executor::{AUDIT_RESULTS_DEFAULT, HostExecutor};
 pub use keys::{KeysError, keeper};
 pub use manifests::{agents, manifest, manifest_path};

@@ -76,6 +76,7 @@ pub fn is_built(provider: Provider) -> bool {
 const BESIDE: &[Provider] = &[
     Provider::Web(Web::Fetch),
     Provider::Web(Web::Search),
+    Provider::Browser(Browser::Container),
     Provider::Credentials(Credentials::Age),
     Provider::Credentials(Credentials::Env),
 ];
@@ -99,6 +100,7 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table_is_there_or_refused_by_its_name() {
+        let reaches_out = ["fetch", "search", "container", "age", "env"];
         let mut built = Vec::new();
         for kind in ProviderKind::ALL {
             for name in kind.names() {
@@ -108,11 +110,7 @@ mod tests {
                         assert_eq!(chosen.of(*kind).map(Provider::name), Some(*name));
                         // What reaches out has to be chosen.
                         let is_default = chosen == Providers::default();
-                        assert_eq!(
-                            is_default,
-                            !matches!(*name, "fetch" | "search" | "age" | "env"),
-                            "{name}"
-                        );
+                        assert_eq!(is_default, !reaches_out.contains(name), "{name}");
                     }
                     Err(error) => {
                         let words = format!("the {} provider `{name}` is not in", kind.as_str());
@@ -130,6 +128,7 @@ mod tests {
             "web fetch",
             "web search",
             "browser none",
+            "browser container",
             "credentials env",
             "credentials age",
             "audit journal",

@@ -20,6 +20,7 @@ mod memory;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use browser::Browsers;
 use egress::{Rules, Web};
 use evidence::Clock;
 use model::Effect;
@@ -36,8 +37,8 @@ pub use audit::AUDIT_RESULTS_DEFAULT;
 
 /// Carries out what was permitted.
 ///
-/// Memory and evidence are really there, and the web and services where they were given. What needs another provider
-/// (models, a browser, skills, a scheduler) is answered with an error that says which one is missing, and never with
+/// Memory and evidence are really there, and the web, services and browsers where they were given. What needs another
+/// provider (models, skills, a scheduler) is answered with an error that says which one is missing, and never with
 /// something made up.
 pub struct HostExecutor {
     memory: Arc<dyn Memory>,
@@ -45,6 +46,7 @@ pub struct HostExecutor {
     clock: Arc<dyn Clock>,
     web: Option<(Web, Rules)>,
     services: Option<Services>,
+    browsers: Option<Browsers>,
 }
 
 impl HostExecutor {
@@ -60,6 +62,7 @@ impl HostExecutor {
             clock,
             web: None,
             services: None,
+            browsers: None,
         }
     }
 
@@ -75,6 +78,18 @@ impl HostExecutor {
     pub fn with_services(mut self, services: Services) -> Self {
         self.services = Some(services);
         self
+    }
+
+    /// With browsers. They end with this.
+    #[must_use]
+    pub fn with_browsers(mut self, browsers: Browsers) -> Self {
+        self.browsers = Some(browsers);
+        self
+    }
+
+    /// Does something with a browser, if there are any.
+    fn browse(&self, act: impl FnOnce(&Browsers) -> Output) -> Output {
+        self.browsers.as_ref().map_or_else(|| absent(ProviderKind::Browser), act)
     }
 }
 
@@ -99,13 +114,13 @@ impl Executor for HostExecutor {
                 Some((web, rules)) => web.search(permit, rules),
                 None => absent(ProviderKind::Web),
             },
-            Granted::BrowserLaunch(_)
-            | Granted::BrowserNavigate(_)
-            | Granted::BrowserSnapshot(_)
-            | Granted::BrowserClick(_)
-            | Granted::BrowserType(_)
-            | Granted::BrowserScreenshot(_)
-            | Granted::BrowserClose(_) => absent(ProviderKind::Browser),
+            Granted::BrowserLaunch(permit) => self.browse(|it| it.launch(permit)),
+            Granted::BrowserNavigate(permit) => self.browse(|it| it.navigate(permit)),
+            Granted::BrowserSnapshot(permit) => self.browse(|it| it.snapshot(permit)),
+            Granted::BrowserClick(permit) => self.browse(|it| it.click(permit)),
+            Granted::BrowserType(permit) => self.browse(|it| it.type_text(permit)),
+            Granted::BrowserScreenshot(permit) => self.browse(|it| it.screenshot(permit)),
+            Granted::BrowserClose(permit) => self.browse(|it| it.end(permit)),
             Granted::SkillPropose(_) | Granted::SkillRead(_) | Granted::SkillList(_) => {
                 absent(ProviderKind::Skills)
             }

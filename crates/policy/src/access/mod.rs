@@ -10,10 +10,10 @@ mod tool;
 
 pub use domain::Domain;
 pub use file::{
-    Access, Agents, Approval, BUDGET_MAX, Budget, Effort, Egress, FILE_BYTES_MAX, FileError,
-    Global, GlobalTool, Grant, KnownTools, Limits, Manifest, McpServer, Mount, MountMode, Network,
-    Operations, Peer, Refresh, Sandbox, Search, SearchEngine, Service, SubAgent, ToolFilter,
-    Transport, Unit, User, Users,
+    Access, Agents, Approval, BUDGET_MAX, Browser, Budget, Effort, Egress, FILE_BYTES_MAX,
+    FileError, Global, GlobalTool, Grant, KnownTools, Limits, Manifest, McpServer, Mount,
+    MountMode, Network, Operations, Peer, Refresh, Sandbox, Search, SearchEngine, Service,
+    SubAgent, ToolFilter, Transport, Unit, User, Users,
 };
 pub use keys::{KeyGrant, KeyMode, Keys};
 pub use tool::Tool;

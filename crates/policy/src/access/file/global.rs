@@ -1,4 +1,4 @@
-//! The host's settings: `config.yaml`, with `tools`, `providers`, `egress` and `services`.
+//! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services` and `browser`.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +6,7 @@ use model::provider::{Provider, ProviderKind};
 use serde::{Deserialize, Deserializer};
 
 use super::FileError;
+use super::browser::Browser;
 use super::egress::Egress;
 use super::providers::Providers;
 use super::scalar::{Flag, Label};
@@ -22,6 +23,7 @@ pub struct Global {
     providers: BTreeMap<ProviderKind, Provider>,
     egress: Egress,
     services: Services,
+    browser: Browser,
 }
 
 /// Settings of one domain.
@@ -51,9 +53,15 @@ impl Global {
     /// If anything in them is not understood.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let file: File = yaml::read(text, 1)?;
-        let sections = [file.tools.is_some(), file.providers.is_some(), file.egress.is_some()];
-        if sections == [false; 3] && file.services.is_none() {
-            let there = "it says nothing; there are `tools`, `providers`, `egress` and `services`";
+        let sections = [
+            file.tools.is_some(),
+            file.providers.is_some(),
+            file.egress.is_some(),
+            file.services.is_some(),
+            file.browser.is_some(),
+        ];
+        if !sections.contains(&true) {
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services` and `browser`";
             return Err(FileError::at(1, there));
         }
         Ok(Self {
@@ -61,6 +69,7 @@ impl Global {
             providers: file.providers.unwrap_or_default().0,
             egress: file.egress.unwrap_or_default(),
             services: file.services.unwrap_or_default(),
+            browser: file.browser.unwrap_or_default(),
         })
     }
 
@@ -92,6 +101,12 @@ impl Global {
         self.services.0.iter().map(|(name, it)| (name.as_str(), it))
     }
 
+    /// How browsers are started.
+    #[must_use]
+    pub fn browser(&self) -> &Browser {
+        &self.browser
+    }
+
     /// Is the domain on?
     #[must_use]
     pub fn is_enabled(&self, domain: Domain) -> bool {
@@ -116,6 +131,8 @@ struct File {
     egress: Option<Egress>,
     #[serde(default, deserialize_with = "there")]
     services: Option<Services>,
+    #[serde(default, deserialize_with = "there")]
+    browser: Option<Browser>,
 }
 
 /// A section that is there counts as there, whatever is in it.

@@ -1,6 +1,7 @@
 //! The files that people write: settings, manifests, users. Read strictly: whatever is not
 //! understood refuses the whole file, with the line, and nothing is ever assumed in its place.
 
+mod browser;
 mod egress;
 mod error;
 mod front;
@@ -14,6 +15,7 @@ mod services;
 mod users;
 mod yaml;
 
+pub use browser::Browser;
 pub use egress::{Egress, Search, SearchEngine};
 pub use error::FileError;
 pub use global::{Global, GlobalTool, Peer};

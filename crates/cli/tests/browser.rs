@@ -1,0 +1,154 @@
+//! `lazaret ipc` with a browser, as an agent sees it, up to the moment in which the host is killed.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+fn put(home: &Path, name: &str, text: &str) {
+    let path = home.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+/// A home with one user, one agent with this manifest, and these settings.
+fn home(settings: &str, manifest: &str) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let hash = "a".repeat(64);
+    let users = format!(
+        "users:\n  - name: me\n    token_hash: \"{hash}\"\n    agents: \"*\"\n    budget: unlimited\n"
+    );
+    put(home.path(), "config.yaml", settings);
+    put(home.path(), "users.yaml", &users);
+    put(home.path(), "agents/main/IDENTITY.md", manifest);
+    home
+}
+
+#[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
+fn spawn(home: &Path) -> Child {
+    std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
+        .env("LAZARET_HOME", home)
+        .args(["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn ask(child: &mut Child, message: &Value) -> Value {
+    let message = message.to_string();
+    let length = u32::try_from(message.len()).unwrap();
+    let input = child.stdin.as_mut().unwrap();
+    input.write_all(&length.to_be_bytes()).unwrap();
+    input.write_all(message.as_bytes()).unwrap();
+    input.flush().unwrap();
+    let output = child.stdout.as_mut().unwrap();
+    let mut length = [0; 4];
+    output.read_exact(&mut length).unwrap();
+    let mut answer = vec![0; usize::try_from(u32::from_be_bytes(length)).unwrap()];
+    output.read_exact(&mut answer).unwrap();
+    serde_json::from_slice(&answer).unwrap()
+}
+
+/// Processes that descend from this one, by their command lines.
+fn browsers_of(parent: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Some(id) = entry.file_name().to_str().and_then(|it| it.parse::<u32>().ok()) else {
+            continue;
+        };
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let above = stat.rsplit_once(") ").and_then(|(_, it)| it.split(' ').nth(1)?.parse().ok());
+        if above == Some(parent) {
+            found.push(id);
+        }
+    }
+    found
+}
+
+fn profile_of(browser: u32) -> String {
+    let line = fs::read(format!("/proc/{browser}/cmdline")).unwrap();
+    let line = String::from_utf8_lossy(&line).into_owned();
+    let flag = line.split(['\0', ' ']).find_map(|it| it.strip_prefix("--user-data-dir="));
+    flag.unwrap().to_owned()
+}
+
+fn users_of(profile: &str) -> usize {
+    let all = fs::read_dir("/proc").unwrap().flatten().filter(|it| {
+        let line = fs::read(it.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(profile)
+    });
+    all.count()
+}
+
+#[test]
+fn an_agent_drives_a_browser_that_dies_with_its_host() {
+    let settings = "providers:\n  browser: container\nbrowser:\n  perSession: 1\n";
+    let manifest = "---\nsandbox:\n  allowedDomains: [allowed.example]\n---\n# Main\n";
+    let home = home(settings, manifest);
+    let mut child = spawn(home.path());
+    let launched = ask(&mut child, &json!({ "action": "browser_launch" }));
+    assert_eq!(launched["ok"], true, "{launched}");
+    assert_eq!(launched["confinement"]["pagesFiltered"], true, "{launched}");
+    let session = &launched["session"];
+
+    for (url, rule) in [
+        ("http://127.0.0.1:7/", "net-deny-private"),
+        ("http://[::ffff:a9fe:a9fe]/latest/", "net-deny-private"),
+        ("https://elsewhere.example/", "net-deny-unlisted"),
+        ("file:///etc/passwd", ""),
+        ("chrome://settings", ""),
+        ("view-source:https://allowed.example/", ""),
+        ("javascript:alert(1)", ""),
+        ("data:text/html,x", ""),
+    ] {
+        let asked = json!({ "action": "browser_navigate", "session": session, "url": url });
+        let answer = ask(&mut child, &asked);
+        assert_eq!(answer["ok"], false, "{url}: {answer}");
+        assert_eq!(answer["rule"].as_str().unwrap_or_default(), rule, "{url}: {answer}");
+    }
+    let second = ask(&mut child, &json!({ "action": "browser_launch" }));
+    assert!(second["error"].as_str().unwrap().contains("1 browsers open"), "{second}");
+
+    let browser = *browsers_of(child.id()).first().unwrap();
+    let profile = profile_of(browser);
+    assert!(users_of(&profile) > 3);
+    // Killed, and not told to end: nobody is left to end the browser but itself.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let begun = Instant::now();
+    while users_of(&profile) > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "the browser goes on without its host");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // What it left is gone with the next start.
+    let mut child = spawn(home.path());
+    let answer = ask(&mut child, &json!({ "action": "browser_snapshot", "session": session }));
+    assert!(answer["error"].as_str().unwrap().contains("no such browser"), "{answer}");
+    assert!(!Path::new(&profile).exists());
+    drop(child.stdin.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_program_from_elsewhere_is_no_session() {
+    for program in ["/bin/sh", "chromium", "/tmp/chromium"] {
+        let settings =
+            format!("providers:\n  browser: container\nbrowser:\n  program: {program}\n");
+        let home = home(&settings, "# Main\n");
+        let child = spawn(home.path());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains("none of the places where a browser may lie"), "{text}");
+    }
+}
