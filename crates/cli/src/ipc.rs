@@ -10,7 +10,7 @@ use aegx::verify::printable;
 use aegx::{Principal, RecordType};
 use egress::Rules;
 use evidence::{Durability, NewRecord, SystemClock};
-use host::HostExecutor;
+use host::{HostExecutor, WorkspaceFiles};
 use host::control::{self, Control};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
@@ -23,7 +23,7 @@ use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
 use crate::run::{Exit, Failure};
-use crate::visit::Visit;
+use crate::visit::{self, Visit};
 
 /// Serve the messages of one agent, in one session, for one user.
 ///
@@ -43,7 +43,10 @@ use crate::visit::Visit;
 /// Who may use which agent is said by config.yaml, users.yaml and agents/AGENT/IDENTITY.md in the state
 /// directory. If none of them is there, it is one person's machine; if one is, all must be.
 ///
-/// With --workspace DIR files carry labels from one session to the next: see `lazaret taint show`.
+/// With --workspace DIR the agent works there: file_read, file_write, file_edit, file_list and file_search
+/// cannot leave it, and files carry labels from one session to the next: see `lazaret taint show`. With
+/// --own-workspace it is workspaces-data/AGENT/USER in the state directory, which is made; once it is there it
+/// is used without being asked for.
 ///
 /// Try it:
 ///   lazaret ipc --user me --agent main --session s1 --stdio < frames
@@ -75,6 +78,9 @@ pub(crate) struct Args {
     /// tainted session leaves there is marked.
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Work in the agent's own workspace for this user, which is made if it is not there.
+    #[arg(long, conflicts_with = "workspace")]
+    own_workspace: bool,
     /// Listen here, in a directory of mode 0700 [default: ipc/SESSION.sock in the state directory]
     #[arg(long, value_name = "PATH", conflicts_with = "stdio")]
     socket: Option<PathBuf>,
@@ -97,11 +103,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let control = bind_control(&home)?;
     let approver = if control.is_some() { Approver::Reachable } else { Approver::Absent };
     let outcome = open_session(&gate, &who, &home, args.profile, approver).and_then(|rules| {
-        let visit = Visit::begin(args.workspace.as_deref(), &gate, &who, &home);
+        let visit = visit::place(args.workspace.as_deref(), args.own_workspace, &who, &home)
+            .and_then(|dir| Visit::begin(dir.as_deref(), &gate, &who, &home));
         let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
         let served = visit.and_then(|visit| {
             let door = Control::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
-            let work = || serve(&gate, &who, &home, args, stop, rules);
+            let files = visit.files()?;
+            let work = || serve(&gate, &who, &home, args, stop, Hands { rules, files });
             let served = match &control {
                 Some(socket) => door.beside(socket, work).map_err(Failure::unable).flatten(),
                 None => work(),
@@ -162,18 +170,27 @@ fn bind_control(home: &Path) -> Result<Option<Socket>, Failure> {
     }
 }
 
+/// What a session may reach.
+struct Hands {
+    rules: Rules,
+    files: Option<WorkspaceFiles>,
+}
+
 fn serve(
     gate: &Gate,
     who: &Caller,
     home: &Path,
     args: &Args,
     stop: Stop,
-    rules: Rules,
+    hands: Hands,
 ) -> Result<(), Failure> {
     let memory = Arc::clone(&gate.store) as Arc<dyn Memory>;
     let mut executor = HostExecutor::new(memory, args.home.journal()?, Arc::new(SystemClock));
     if let Some(web) = host::web(home, Arc::clone(&gate.journal)).map_err(Failure::usage)? {
-        executor = executor.with_web(web, rules);
+        executor = executor.with_web(web, hands.rules);
+    }
+    if let Some(files) = hands.files {
+        executor = executor.with_files(files);
     }
     let door = Door::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal), executor);
     if args.stdio {

@@ -15,7 +15,7 @@ mod web;
 pub mod workspace;
 
 pub use admission::{AdmissionError, admission, providers, settings};
-pub use executor::{AUDIT_RESULTS_DEFAULT, HostExecutor};
+pub use executor::{AUDIT_RESULTS_DEFAULT, FILE_BYTES_MAX, HostExecutor, WorkspaceFiles};
 pub use providers::{NotBuilt, Providers, is_built};
 pub use reach::reach;
 pub use web::{WebError, web};

@@ -127,4 +127,9 @@ granted! {
     SchedulerListTriggers,
     SchedulerRemoveCron,
     AuditQuery,
+    FileRead,
+    FileWrite,
+    FileEdit,
+    FileList,
+    FileSearch,
 }

@@ -7,6 +7,7 @@
 mod error;
 mod list;
 mod open;
+mod raw;
 mod write;
 
 use std::fs::File;
@@ -49,6 +50,12 @@ pub struct Stat {
     pub bytes: u64,
     /// How many names it has. One that has several may have one outside.
     pub links: u64,
+    /// Device and number of it.
+    pub id: (u64, u64),
+    /// When its content changed, in nanoseconds since 1970, as anybody may set it.
+    pub modified: i64,
+    /// When anything of it changed, as the kernel says.
+    pub changed: i64,
 }
 
 impl Dir {
@@ -127,7 +134,14 @@ impl Stat {
             | FileType::Unknown => Kind::Special,
         };
         let bytes = u64::try_from(stat.st_size).unwrap_or(0);
-        Self { kind, bytes, links: u64::from(stat.st_nlink) }
+        let id = (stat.st_dev, stat.st_ino);
+        let nanos = |seconds: i64, nanos| {
+            let nanos = i64::try_from(nanos).unwrap_or(0);
+            seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+        };
+        let modified = nanos(stat.st_mtime, stat.st_mtime_nsec);
+        let changed = nanos(stat.st_ctime, stat.st_ctime_nsec);
+        Self { kind, bytes, links: u64::from(stat.st_nlink), id, modified, changed }
     }
 
     /// Is it a file of one name?

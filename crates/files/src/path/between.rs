@@ -1,5 +1,6 @@
 //! Does a path lie in a base? By its text alone: links are held back where files are opened.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::refused::{ESCAPE, PathRefused};
@@ -16,6 +17,16 @@ pub fn assert_within_base(base: &Path, path: &Path) -> Result<PathBuf, PathRefus
     }
     let reason = format!("`{}` is outside base directory `{}`", path.display(), base.display());
     Err(PathRefused::new(ESCAPE, reason))
+}
+
+/// A path that the operator chose, with its links followed, as it is at this moment. Not for a path that was
+/// made of input: it may be another one by the time it is opened. That is what a [`Dir`](crate::Dir) is for.
+///
+/// # Errors
+/// If it is not there.
+#[expect(clippy::disallowed_methods, reason = "the one place where the operator's own paths are resolved")]
+pub fn resolved(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
 }
 
 /// An absolute path without `.` and `..`. Above the root is the root.

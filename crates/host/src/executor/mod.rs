@@ -15,6 +15,7 @@
 
 mod absent;
 mod audit;
+mod file;
 mod memory;
 
 use std::path::PathBuf;
@@ -31,6 +32,7 @@ use absent::absent;
 use audit::Evidence;
 
 pub use audit::AUDIT_RESULTS_DEFAULT;
+pub use file::{FILE_BYTES_MAX, WorkspaceFiles};
 
 /// Carries out what was permitted.
 ///
@@ -42,6 +44,7 @@ pub struct HostExecutor {
     evidence: Evidence,
     clock: Arc<dyn Clock>,
     web: Option<(Web, Rules)>,
+    files: Option<WorkspaceFiles>,
 }
 
 impl HostExecutor {
@@ -51,7 +54,7 @@ impl HostExecutor {
         journal_dir: impl Into<PathBuf>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { memory, evidence: Evidence::new(journal_dir.into()), clock, web: None }
+        Self { memory, evidence: Evidence::new(journal_dir.into()), clock, web: None, files: None }
     }
 
     /// With a way to the web, as far as `rules` go.
@@ -59,6 +62,20 @@ impl HostExecutor {
     pub fn with_web(mut self, web: Web, rules: Rules) -> Self {
         self.web = Some((web, rules));
         self
+    }
+
+    /// With the files of a workspace.
+    #[must_use]
+    pub fn with_files(mut self, files: WorkspaceFiles) -> Self {
+        self.files = Some(files);
+        self
+    }
+
+    fn in_workspace(&self, act: impl FnOnce(&WorkspaceFiles, i64) -> Output) -> Output {
+        match &self.files {
+            Some(files) => act(files, self.clock.unix_seconds()),
+            None => Output::not_begun("this session has no workspace"),
+        }
     }
 }
 
@@ -99,6 +116,13 @@ impl Executor for HostExecutor {
             | Granted::SchedulerGetHeartbeat(_)
             | Granted::SchedulerListTriggers(_)
             | Granted::SchedulerRemoveCron(_) => absent(ProviderKind::Scheduler),
+            Granted::FileRead(permit) => self.in_workspace(|files, now| files.read(permit, now)),
+            Granted::FileWrite(permit) => self.in_workspace(|files, now| files.write(permit, now)),
+            Granted::FileEdit(permit) => self.in_workspace(|files, now| files.edit(permit, now)),
+            Granted::FileList(permit) => self.in_workspace(|files, _| files.list(permit)),
+            Granted::FileSearch(permit) => {
+                self.in_workspace(|files, now| files.search(permit, now))
+            }
             Granted::Tool(_) => Output::not_begun("tools of others are not run by the host"),
         }
     }
