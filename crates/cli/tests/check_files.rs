@@ -100,9 +100,28 @@ fn a_wrong_request_is_told_what_is_wrong_with_it() {
             json!({"id": 4, "path": "a", "taint": ["CLEAN"]}),
         ],
     );
-    for (answer, words) in found.iter().zip(["`path` is missing", "read or write", "one of", "no taint flag"]) {
+    for (answer, words) in
+        found.iter().zip(["`path` is missing", "read or write", "one of", "no taint flag"])
+    {
         assert!(answer["error"].as_str().unwrap().contains(words), "{answer}");
     }
     assert_eq!(run("file", &["--principal", "WEB", ".env"], "").status.code(), Some(1));
     assert_eq!(run("file", &["--principal", "NOBODY", ".env"], "").status.code(), Some(2));
+}
+
+#[test]
+fn a_link_is_as_secret_as_what_it_leads_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    std::fs::File::create(at(".env")).unwrap();
+    std::fs::File::create(at("plain.txt")).unwrap();
+    std::os::unix::fs::symlink(at(".env"), at("innocent.txt")).unwrap();
+    std::os::unix::fs::symlink(dir.path(), at("folder")).unwrap();
+    let of = |name: &str| {
+        let path = at(name).to_str().unwrap().to_owned();
+        answers("file", &[json!({"path": path, "op": "read", "principal": "WEB"})]).remove(0)
+    };
+    assert_eq!(of("innocent.txt")["rule"], "fs-deny-sensitive-untrusted");
+    assert_eq!(of("folder/innocent.txt")["rule"], "fs-deny-sensitive-untrusted");
+    assert_ne!(of("plain.txt")["rule"], "fs-deny-sensitive-untrusted");
 }

@@ -81,7 +81,11 @@ fn tar(mut source: impl Read) -> Members {
             }
             bytes.truncate(usize::try_from(size).unwrap_or(0));
             let text = String::from_utf8_lossy(&bytes).into_owned();
-            long = if kind == b'L' { Some(text.trim_end_matches('\0').to_owned()) } else { pax(&text).or(long) };
+            long = if kind == b'L' {
+                Some(text.trim_end_matches('\0').to_owned())
+            } else {
+                pax(&text).or(long)
+            };
             continue;
         }
         if found.names.len() >= MEMBERS_MAX {

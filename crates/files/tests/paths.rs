@@ -73,14 +73,18 @@ fn every_required_vector() {
         let segments = &row["input"]["segments"];
         if name.starts_with("collision") {
             // One of both is not taken as a name that must be told from others.
-            let names: Vec<String> = segments.as_array().unwrap().iter().map(|it| text(&it[0])).collect();
+            let names: Vec<String> =
+                segments.as_array().unwrap().iter().map(|it| text(&it[0])).collect();
             assert!(names.iter().any(|it| segment(it).is_err()), "{name}");
             continue;
         }
         let made = safe_path(base, &texts(segments));
         if name == "two-byte characters: 255 chars = 510 bytes" {
             assert!(made.unwrap().file_name().unwrap().len() <= 255);
-        } else if expected.starts_with("reject") && !name.contains("overlong") && !name.contains("dangling") {
+        } else if expected.starts_with("reject")
+            && !name.contains("overlong")
+            && !name.contains("dangling")
+        {
             assert!(made.is_err(), "{name}: {made:?}");
         } else {
             let made = made.unwrap();

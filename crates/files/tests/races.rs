@@ -86,7 +86,8 @@ fn nothing_outside_is_ever_touched() {
     });
     assert_eq!(fs::read(outside.join("f.txt")).unwrap(), b"OUTSIDE");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
-    let around: Vec<_> = fs::read_dir(temp.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    let around: Vec<_> =
+        fs::read_dir(temp.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
     assert_eq!(around.len(), 3, "{around:?}");
     // It was a race, and not a wall.
     assert!(reads.load(Ordering::Relaxed) > 0 && writes.load(Ordering::Relaxed) > 0);

@@ -42,7 +42,8 @@ fn main() {
         let after = begun.elapsed();
         let target = target.map(|it| format!("{it:.1}")).unwrap_or_default();
         writeln!(out, "{kind:32} {:10.3} {target:>10}", before.as_secs_f64()).unwrap();
-        writeln!(out, "{:32} {:10.3} {target:>10}", "  at the session's end", after.as_secs_f64()).unwrap();
+        writeln!(out, "{:32} {:10.3} {target:>10}", "  at the session's end", after.as_secs_f64())
+            .unwrap();
     };
     look("for the first time", 1, Some(COLD_TARGET_SECONDS));
     look("again, just written", 2, None);

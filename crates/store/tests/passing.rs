@@ -41,7 +41,13 @@ fn web() -> TaintTag {
 }
 
 impl Place {
-    fn write(&self, session: &SessionId, path: &str, text: &str, tag: Option<&TaintTag>) -> Option<TaintTag> {
+    fn write(
+        &self,
+        session: &SessionId,
+        path: &str,
+        text: &str,
+        tag: Option<&TaintTag>,
+    ) -> Option<TaintTag> {
         let content = text.as_bytes();
         let written = Written { path, content, tag, session, now: 9 };
         let label = self.registry.before_write(&self.root, &written).unwrap();
@@ -104,7 +110,10 @@ fn a_secret_is_known_and_rubs_off_on_nobody() {
     let before = place.registry.before(&place.root, &s1, 2).unwrap();
     assert_eq!((before.preseed, before.marked), (Vec::new(), vec![".env".to_owned()]));
     fs::write(place.root.join("new.md"), "words").unwrap();
-    assert_eq!(place.registry.after(&place.root, &s1, None, 3).unwrap().marked, Vec::<String>::new());
+    assert_eq!(
+        place.registry.after(&place.root, &s1, None, 3).unwrap().marked,
+        Vec::<String>::new()
+    );
     // Read back from the disk it is what it was.
     assert_eq!(place.label("x", "KEY=1").unwrap().taint, Taint::SECRET_RISK);
 }
@@ -140,8 +149,13 @@ fn child() {
     for number in 0.. {
         let (path, text) = (format!("f{}", number % 50), format!("content {number}"));
         let tag = web();
-        let written =
-            Written { path: &path, content: text.as_bytes(), tag: Some(&tag), session: &s1, now: 2 };
+        let written = Written {
+            path: &path,
+            content: text.as_bytes(),
+            tag: Some(&tag),
+            session: &s1,
+            now: 2,
+        };
         registry.before_write(&root, &written).unwrap();
         println!("durable {text}");
         fs::write(root.join(&path), &text).unwrap();

@@ -1,9 +1,11 @@
 //! `lazaret check file`.
 
+use std::path::{Component, Path, PathBuf};
+
 use aegx::Principal;
 use model::{AgentId, Decision, EffectKind, Profile, Taint, UserId};
 use monitor::target::class_of_path;
-use policy::{Confirmed, Facts, Policy, Sinks, Target, Verdict};
+use policy::{Confirmed, Facts, Policy, Sinks, Target, Targets, Verdict};
 use serde_json::{Map, Value, json};
 
 use super::batch::{self, Answer};
@@ -15,7 +17,8 @@ use crate::run::{Exit, Failure};
 /// A request on stdin has `path`, and may have `op` (`read` or `write`), `principal` (who caused it: `USER`,
 /// `SYS`, `WEB`, `TOOL`, `SKILL`, `CHANNEL` or `EXTERNAL`) and `taint`, a list of flags that the session has. An
 /// answer has `decision`, `rule`, `reason`, and `taint`: the flags of the session afterwards. What a path is
-/// called decides, in any spelling: case, encodings, `..`, names in archives (`backup.zip!/.env`).
+/// called decides, in any spelling: case, encodings, `..`, names in archives (`backup.zip!/.env`). Where there is
+/// a link at the path, what it leads to decides as well.
 ///
 /// Try it:
 ///   lazaret check file --principal WEB README.md .env .env.example
@@ -145,7 +148,7 @@ impl Judge {
     }
 
     fn answer(&self, asked: &Asked<'_>) -> Answer {
-        let targets = class_of_path(asked.path);
+        let targets = classes(asked.path);
         let profile = Profile::Standard;
         let (effect, tool) = match asked.op {
             Op::Read => (EffectKind::FileRead, "file_read"),
@@ -172,6 +175,25 @@ impl Judge {
         let names: Vec<&str> = targets.iter().map(Target::as_str).collect();
         told(asked, &names, &verdict)
     }
+}
+
+/// By the name, and where it is a link, by the name of what it leads to.
+fn classes(path: &str) -> Targets {
+    let named = class_of_path(path);
+    let written = Path::new(path);
+    match files::resolved(written) {
+        Ok(real) if !is_tail(&real, written) => named.union(class_of_path(&real.to_string_lossy())),
+        // Nothing is there, or just what the name says.
+        Ok(_) | Err(_) => named,
+    }
+}
+
+/// Does the real path end as it was written? Then no link is in what was written.
+fn is_tail(real: &Path, written: &Path) -> bool {
+    let plain = written.components().all(|it| !matches!(it, Component::ParentDir));
+    let tail: PathBuf =
+        written.components().filter(|it| !matches!(it, Component::CurDir)).collect();
+    plain && real.ends_with(tail)
 }
 
 fn told(asked: &Asked<'_>, targets: &[&str], verdict: &Verdict) -> Answer {

@@ -130,8 +130,7 @@ fn put(
     how: RenameFlags,
 ) -> Result<(), DirError> {
     let temporary = random_name().map_err(|error| DirError::io(path, error))?;
-    let flags =
-        OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(folder, &*temporary, flags, mode);
     let mut file = File::from(fd.map_err(|error| DirError::of(path, error))?);
     let written = file
@@ -193,7 +192,8 @@ fn folded(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();
     }
-    let lower: String = name.nfkc().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    let lower: String =
+        name.nfkc().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
     lower.nfkc().collect()
 }
 
@@ -203,7 +203,13 @@ mod tests {
 
     #[test]
     fn names_that_some_disk_takes_for_one() {
-        for (one, other) in [("A.md", "a.md"), ("é", "e\u{301}"), ("ﬁle", "file"), ("Straße", "STRASSE"), ("K", "\u{212a}")] {
+        for (one, other) in [
+            ("A.md", "a.md"),
+            ("é", "e\u{301}"),
+            ("ﬁle", "file"),
+            ("Straße", "STRASSE"),
+            ("K", "\u{212a}"),
+        ] {
             assert_eq!(folded(one), folded(other), "{one} {other}");
         }
         assert_ne!(folded("a"), folded("b"));

@@ -24,7 +24,10 @@ pub fn assert_within_base(base: &Path, path: &Path) -> Result<PathBuf, PathRefus
 ///
 /// # Errors
 /// If it is not there.
-#[expect(clippy::disallowed_methods, reason = "the one place where the operator's own paths are resolved")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place where the operator's own paths are resolved"
+)]
 pub fn resolved(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }

@@ -8,8 +8,8 @@ pub(super) const ROUNDS_MAX: usize = 4;
 
 /// Characters that some system takes for a slash. `%uEFC8` and `%uF025` are what one server made of it.
 const SLASHES: &[char] = &[
-    '\\', '\u{2044}', '\u{2215}', '\u{2216}', '\u{29f5}', '\u{29f8}', '\u{29f9}', '\u{fe68}', '\u{ff0f}',
-    '\u{ff3c}', '\u{efc8}', '\u{f025}',
+    '\\', '\u{2044}', '\u{2215}', '\u{2216}', '\u{29f5}', '\u{29f8}', '\u{29f9}', '\u{fe68}',
+    '\u{ff0f}', '\u{ff3c}', '\u{efc8}', '\u{f025}',
 ];
 /// Characters that some system takes for a dot.
 const DOTS: &[char] = &['\u{2024}', '\u{ff0e}', '\u{fe52}', '\u{3002}', '\u{ff61}'];
@@ -86,7 +86,11 @@ fn lenient(bytes: &[u8]) -> String {
             _ => 0,
         };
         let Some(tail) = after.get(..length).filter(|it| !it.is_empty()) else {
-            text.push(if first.is_ascii() { char::from(*first) } else { char::REPLACEMENT_CHARACTER });
+            text.push(if first.is_ascii() {
+                char::from(*first)
+            } else {
+                char::REPLACEMENT_CHARACTER
+            });
             rest = after;
             continue;
         };

@@ -19,7 +19,10 @@ impl PathRefused {
 /// All rules, with what they are against.
 pub const RULES: &[(&str, &str)] = &[
     (ABSOLUTE, "a path that begins at the root, a drive, a share, a home or a scheme"),
-    (CHARACTER, "a character that no name should have: a null byte, a control, a turn of direction"),
+    (
+        CHARACTER,
+        "a character that no name should have: a null byte, a control, a turn of direction",
+    ),
     (DEEP, "more folders in each other than are looked at"),
     (DEVICE, "a name that is a device on some systems"),
     (DOTS, "a name of nothing but dots and blanks, which some systems read as `..`"),

@@ -36,10 +36,14 @@ impl Relative {
     /// read as slashes and dots; or if it is no path that a disk should hold.
     pub fn parse(text: &str) -> Result<Self, PathRefused> {
         if text.is_empty() {
-            return Err(PathRefused::new(EMPTY, "a path cannot be empty; `.` is the folder itself"));
+            return Err(PathRefused::new(
+                EMPTY,
+                "a path cannot be empty; `.` is the folder itself",
+            ));
         }
         if text.len() > PATH_BYTES_MAX {
-            let reason = format!("a path has at most {PATH_BYTES_MAX} bytes, this has {}", text.len());
+            let reason =
+                format!("a path has at most {PATH_BYTES_MAX} bytes, this has {}", text.len());
             return Err(PathRefused::new(LONG, reason));
         }
         no_bad_characters(text, text)?;
@@ -137,7 +141,8 @@ fn is_absolute(path: &str) -> bool {
     let home = first == "~" || (first.starts_with('~') && path.contains('/'));
     let drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     let scheme = path.split_once("://").is_some_and(|(before, _)| {
-        !before.is_empty() && before.chars().all(|it| it.is_ascii_alphanumeric() || "+-.".contains(it))
+        !before.is_empty()
+            && before.chars().all(|it| it.is_ascii_alphanumeric() || "+-.".contains(it))
     });
     path.trim_start().starts_with('/') || home || drive || scheme
 }
@@ -154,7 +159,8 @@ fn names(path: &str, text: &str) -> Result<Relative, PathRefused> {
                 }
             }
             name if name.len() > NAME_BYTES_MAX => {
-                let reason = format!("a name has at most {NAME_BYTES_MAX} bytes, one has {}", name.len());
+                let reason =
+                    format!("a name has at most {NAME_BYTES_MAX} bytes, one has {}", name.len());
                 return Err(PathRefused::new(LONG, reason));
             }
             name if is_dots(name) => {
@@ -220,7 +226,8 @@ mod tests {
         ] {
             assert_eq!(Relative::parse(path).unwrap().as_str(), path);
         }
-        for (path, expected) in [("./a", "a"), ("a//b/", "a/b"), ("a/../b", "b"), (".", ""), ("a/..", "")]
+        for (path, expected) in
+            [("./a", "a"), ("a//b/", "a/b"), ("a/../b", "b"), (".", ""), ("a/..", "")]
         {
             assert_eq!(Relative::parse(path).unwrap().as_str(), expected);
         }

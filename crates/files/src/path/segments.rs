@@ -26,7 +26,8 @@ const NUMBERED_DEVICES: &[&str] = &["com", "lpt"];
 /// If a segment is a device on some systems, or there are too many of them, or too long ones together.
 pub fn safe_path<S: AsRef<str>>(base: &Path, segments: &[S]) -> Result<PathBuf, PathRefused> {
     if segments.len() > SEGMENTS_MAX {
-        let reason = format!("a path has at most {SEGMENTS_MAX} segments, this has {}", segments.len());
+        let reason =
+            format!("a path has at most {SEGMENTS_MAX} segments, this has {}", segments.len());
         return Err(PathRefused::new(DEEP, reason));
     }
     let base = followed(base);
@@ -57,7 +58,11 @@ pub fn segment(text: &str) -> Result<&str, PathRefused> {
     }
     not_a_device(text)?;
     let is_plain = cleaned(text) == text && !text.chars().any(char::is_control);
-    if is_plain { Ok(text) } else { Err(PathRefused::new(SEGMENT, format!("`{}` is no plain name", shown()))) }
+    if is_plain {
+        Ok(text)
+    } else {
+        Err(PathRefused::new(SEGMENT, format!("`{}` is no plain name", shown())))
+    }
 }
 
 /// As the seed says it, in its order; only that the cut leaves whole characters and at most so many bytes
@@ -91,7 +96,8 @@ fn not_a_device(name: &str) -> Result<(), PathRefused> {
 const SHOWN_CHARS_MAX: usize = 80;
 
 pub(super) fn shown(text: &str) -> String {
-    let mut shown: String = text.chars().take(SHOWN_CHARS_MAX).flat_map(char::escape_debug).collect();
+    let mut shown: String =
+        text.chars().take(SHOWN_CHARS_MAX).flat_map(char::escape_debug).collect();
     if text.chars().nth(SHOWN_CHARS_MAX).is_some() {
         shown.push('…');
     }
@@ -113,9 +119,10 @@ mod tests {
         for good in ["a_b", "my-file", "notes.md", "a..b".trim_end_matches("..b"), "x@y", "ü"] {
             assert_eq!(segment(good), Ok(good));
         }
-        for bad in
-            ["", ".", "..", ".env", "a/b", "a\\b", "a:b", "a..b", "a ", "a.", "CON", "com1.txt", "a\nb"]
-        {
+        for bad in [
+            "", ".", "..", ".env", "a/b", "a\\b", "a:b", "a..b", "a ", "a.", "CON", "com1.txt",
+            "a\nb",
+        ] {
             assert!(segment(bad).is_err(), "{bad}");
         }
         assert!(segment(&"a".repeat(256)).is_err());

@@ -8,8 +8,8 @@ mod notes;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use aegx::{Principal, RecordType};
 use ::files::{Dir, DirError, PathRefused};
+use aegx::{Principal, RecordType};
 use evidence::{AppendError, Clock, Journal, NewRecord, Receipt};
 use model::{Caller, Kind, SessionId, Source, Taint, TaintTag};
 use monitor::taint::{self, is_outside};

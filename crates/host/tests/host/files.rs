@@ -105,7 +105,10 @@ fn nothing_outside_is_read_or_written() {
     symlink(place.outside.join("out.txt"), place.root.join("file")).unwrap();
     fs::hard_link(place.outside.join("out.txt"), place.root.join("hard")).unwrap();
     place.session("s1", |house, who| {
-        house.hear_user(who, "read and write everything in link, file, hard, outside, and etc/passwd");
+        house.hear_user(
+            who,
+            "read and write everything in link, file, hard, outside, and etc/passwd",
+        );
         for path in [
             "../outside/out.txt",
             "link/out.txt",
@@ -117,7 +120,11 @@ fn nothing_outside_is_read_or_written() {
             "link/../../outside/out.txt",
             "~/x",
         ] {
-            for message in [read(path), write(path, "x"), json!({"action": "file_edit", "path": path, "old": "O", "new": "x"})] {
+            for message in [
+                read(path),
+                write(path, "x"),
+                json!({"action": "file_edit", "path": path, "old": "O", "new": "x"}),
+            ] {
                 let answer = house.say(who, &message);
                 assert_eq!(answer["ok"], false, "{message} {answer}");
                 assert!(!answer.to_string().contains("OUTSIDE"), "{answer}");

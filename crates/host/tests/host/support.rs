@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use aegx::Principal;
 use evidence::{Config, Durability, Filter, Index, Journal, Reader, SystemClock};
-use host::{HostExecutor, WorkspaceFiles};
 use host::ipc::{Door, Limits, Socket, Stop, Stopper, serve_socket};
+use host::{HostExecutor, WorkspaceFiles};
 use model::{AgentId, Caller, Kind, Profile, SessionId, Source, UserId};
 use monitor::provenance::Catalogue;
 use monitor::{Admission, Approver, Heard, Monitor, Opening, Setup};

@@ -6,9 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::action::{
     AuditQuery, BrowserClick, BrowserClose, BrowserLaunch, BrowserNavigate, BrowserScreenshot,
-    BrowserSnapshot, BrowserType, FileEdit, FileList, FileRead, FileSearch, FileWrite, LlmCall, MemoryDelete, MemoryList, MemoryQuery, MemoryRead,
-    MemoryWrite, OauthCall, SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers,
-    SchedulerRemoveCron, SkillList, SkillPropose, SkillRead, WebFetch, WebSearch,
+    BrowserSnapshot, BrowserType, FileEdit, FileList, FileRead, FileSearch, FileWrite, LlmCall,
+    MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, OauthCall,
+    SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers, SchedulerRemoveCron,
+    SkillList, SkillPropose, SkillRead, WebFetch, WebSearch,
 };
 use super::issue::Reader;
 use super::shape::{Fields, Property, object_schema, sorted};

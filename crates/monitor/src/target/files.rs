@@ -6,9 +6,9 @@ use scan::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::names::{
-    ARCHIVE_ENDS, COPY_ENDS, CONTROL_DIRECTORIES, CONTROL_NAMES, CONTROL_PATHS, EXAMPLE_WORDS, HOME_DIRECTORIES,
-    HOME_NAMES, MEMORY_NAMES, PROSE_ENDS, PUBLIC_STEMS, SECRET_BEGINNINGS, SECRET_DIRECTORIES, SECRET_ENDS,
-    SECRET_NAMES, SECRET_PATHS, SENSITIVE_NAMES, SENSITIVE_PARTS,
+    ARCHIVE_ENDS, CONTROL_DIRECTORIES, CONTROL_NAMES, CONTROL_PATHS, COPY_ENDS, EXAMPLE_WORDS,
+    HOME_DIRECTORIES, HOME_NAMES, MEMORY_NAMES, PROSE_ENDS, PUBLIC_STEMS, SECRET_BEGINNINGS,
+    SECRET_DIRECTORIES, SECRET_ENDS, SECRET_NAMES, SECRET_PATHS, SENSITIVE_NAMES, SENSITIVE_PARTS,
 };
 
 /// The classes of a path, as it is written and with its `..` followed: who asks for `.ssh/../a` has a
@@ -85,7 +85,8 @@ fn is_secret_itself(name: &str) -> bool {
         return false;
     }
     let begins = SECRET_BEGINNINGS.iter().any(|it| name.starts_with(it));
-    let ends = SECRET_ENDS.iter().any(|it| name.ends_with(it) && name.len() > it.len()) && !is_public(name);
+    let ends = SECRET_ENDS.iter().any(|it| name.ends_with(it) && name.len() > it.len())
+        && !is_public(name);
     begins || ends
 }
 
@@ -102,7 +103,8 @@ fn is_prose(name: &str) -> bool {
 /// `public.pem`, `cacert.pem`
 fn is_public(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    PUBLIC_STEMS.contains(&stem) || stem.split(['.', '-', '_']).any(|it| matches!(it, "public" | "pub"))
+    PUBLIC_STEMS.contains(&stem)
+        || stem.split(['.', '-', '_']).any(|it| matches!(it, "public" | "pub"))
 }
 
 /// Says its name that it may hold something?
@@ -123,7 +125,8 @@ fn original(name: &str) -> Option<&str> {
         shorter = bare.len() < before;
     }
     // The editor's: `.server.key.swp`, `#server.key#`.
-    let hidden = bare.strip_prefix('.').filter(|it| SECRET_NAMES.contains(it) || it.starts_with('.'));
+    let hidden =
+        bare.strip_prefix('.').filter(|it| SECRET_NAMES.contains(it) || it.starts_with('.'));
     let bare = hidden.unwrap_or(bare).trim_matches('#');
     (bare != name && !bare.is_empty()).then_some(bare)
 }
@@ -172,7 +175,8 @@ fn joined(path: &str) -> String {
 fn opened(path: &str) -> String {
     let mut opened = String::with_capacity(path.len());
     for character in path.chars() {
-        let behind = matches!(character, '!' | '#' | ':' | '|') && ARCHIVE_ENDS.iter().any(|it| opened.ends_with(it));
+        let behind = matches!(character, '!' | '#' | ':' | '|')
+            && ARCHIVE_ENDS.iter().any(|it| opened.ends_with(it));
         opened.push(if behind { '/' } else { character });
     }
     opened
@@ -304,7 +308,13 @@ mod tests {
 
     #[test]
     fn lists_beside_secrets_are_sensitive() {
-        for path in ["~/.ssh/known_hosts", "~/.ssh/id_rsa.pub", "app/.npmrc", "config/api_token.txt", "passwords.csv"] {
+        for path in [
+            "~/.ssh/known_hosts",
+            "~/.ssh/id_rsa.pub",
+            "app/.npmrc",
+            "config/api_token.txt",
+            "passwords.csv",
+        ] {
             assert!(class_of_path(path).contains(Target::SensitiveFile), "{path}");
         }
     }

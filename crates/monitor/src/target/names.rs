@@ -59,10 +59,20 @@ pub(super) const SECRET_ENDS: &[&str] = &[
     ".secrets",
 ];
 /// Directories in which everything is a secret.
-pub(super) const SECRET_DIRECTORIES: &[&str] =
-    &[".aws", ".azure", ".clawdbot", ".gnupg", ".kube", ".lazaret", ".password-store", ".ssh"];
+pub(super) const SECRET_DIRECTORIES: &[&str] = &[
+    ".aer",
+    ".aws",
+    ".azure",
+    ".clawdbot",
+    ".gnupg",
+    ".kube",
+    ".lazaret",
+    ".password-store",
+    ".ssh",
+];
 /// Directories that hold secrets in a home, and settings elsewhere (seed 002).
-pub(super) const HOME_DIRECTORIES: &[&str] = &[".anthropic", ".claude", ".codex", ".docker", ".openai"];
+pub(super) const HOME_DIRECTORIES: &[&str] =
+    &[".anthropic", ".claude", ".codex", ".docker", ".openai"];
 /// Files of the same kind.
 pub(super) const HOME_NAMES: &[&str] =
     &[".bash_history", ".gitconfig", ".npmrc", ".pypirc", ".zsh_history"];
@@ -106,26 +116,29 @@ pub(super) const SENSITIVE_NAMES: &[&str] = &[
     ".zsh_history",
 ];
 /// Parts of names.
-pub(super) const SENSITIVE_PARTS: &[&str] = &["password", "passwd", "token", "secret", "credential"];
+pub(super) const SENSITIVE_PARTS: &[&str] =
+    &["password", "passwd", "token", "secret", "credential"];
 /// Words in a name that say that it only shows how it is done.
-pub(super) const EXAMPLE_WORDS: &[&str] = &["dist", "example", "examples", "sample", "schema", "template", "tmpl"];
+pub(super) const EXAMPLE_WORDS: &[&str] =
+    &["dist", "example", "examples", "sample", "schema", "template", "tmpl"];
 /// Ends of programs, pages and pictures, which are named after what they are about.
 pub(super) const PROSE_ENDS: &[&str] = &[
-    "adoc", "c", "cc", "cpp", "cs", "css", "dart", "ex", "exs", "gif", "go", "h", "hpp", "htm", "html", "java",
-    "jpeg", "jpg", "js", "jsx", "kt", "lua", "m", "md", "mdx", "mjs", "mm", "php", "pl", "png", "po", "ps1", "py",
-    "pyi", "rb", "rs", "rst", "scala", "scss", "sh", "snap", "sol", "sql", "svelte", "svg", "swift", "tex",
-    "tf", "ts", "tsx", "vue", "webp", "xml", "xsd", "zig",
+    "adoc", "c", "cc", "cpp", "cs", "css", "dart", "ex", "exs", "gif", "go", "h", "hpp", "htm",
+    "html", "java", "jpeg", "jpg", "js", "jsx", "kt", "lua", "m", "md", "mdx", "mjs", "mm", "php",
+    "pl", "png", "po", "ps1", "py", "pyi", "rb", "rs", "rst", "scala", "scss", "sh", "snap", "sol",
+    "sql", "svelte", "svg", "swift", "tex", "tf", "ts", "tsx", "vue", "webp", "xml", "xsd", "zig",
 ];
 /// Certificates and lists of them, which are for everybody.
 pub(super) const PUBLIC_STEMS: &[&str] = &["ca-bundle", "ca-certificates", "cacert", "cacerts"];
 /// What copies and backups have behind their names.
 pub(super) const COPY_ENDS: &[&str] = &[
-    ".backup", ".bak", ".bz2", ".copy", ".gz", ".old", ".orig", ".save", ".swo", ".swp", ".tmp", ".xz", ".zst",
-    "~", "-", " copy", " - copy",
+    ".backup", ".bak", ".bz2", ".copy", ".gz", ".old", ".orig", ".save", ".swo", ".swp", ".tmp",
+    ".xz", ".zst", "~", "-", " copy", " - copy",
 ];
 /// Ends of archives.
 pub(super) const ARCHIVE_ENDS: &[&str] = &[
-    ".7z", ".ear", ".gz", ".bz2", ".jar", ".rar", ".tar", ".tgz", ".war", ".whl", ".xz", ".zip", ".zst",
+    ".7z", ".ear", ".gz", ".bz2", ".jar", ".rar", ".tar", ".tgz", ".war", ".whl", ".xz", ".zip",
+    ".zst",
 ];
 /// Memory that every later session reads.
 pub(super) const MEMORY_NAMES: &[&str] = &[

@@ -56,7 +56,10 @@ fn every_secret_path_of_the_deny_first_list_is_a_secret_in_a_home() {
         for home in ["$HOME", "/home/u", "/Users/u", "~", "/root"] {
             let path = path.replace("$HOME", home);
             assert!(class_of_path(&path).contains(policy::Target::SecretFile), "{path}");
-            assert!(class_of_path(&path.to_uppercase()).contains(policy::Target::SecretFile), "{path}");
+            assert!(
+                class_of_path(&path.to_uppercase()).contains(policy::Target::SecretFile),
+                "{path}"
+            );
         }
         count += 1;
     }

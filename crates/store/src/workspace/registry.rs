@@ -239,8 +239,18 @@ impl Registry {
             }
         }
         let prefix = self.dir.join(key);
-        let place =
-            Place { root, prefix, marks, seen, last, sidecar, related, first_time, told, _locks: locks };
+        let place = Place {
+            root,
+            prefix,
+            marks,
+            seen,
+            last,
+            sidecar,
+            related,
+            first_time,
+            told,
+            _locks: locks,
+        };
         Ok(place)
     }
 

@@ -13,8 +13,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use aegx::{Digest, Hasher};
 use ::files::{Dir, Kind as Type, Stat};
+use aegx::{Digest, Hasher};
 use monitor::taint::tokens;
 
 use super::manifest::{
@@ -50,9 +50,8 @@ pub(super) fn scan(root: &Path, known: &Manifest) -> io::Result<Manifest> {
     let mut found = looking.folder(&dir, "", 0)?;
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(WORKERS_MAX);
     let more = thread::scope(|scope| {
-        let started = (1..workers).filter_map(|_| {
-            thread::Builder::new().spawn_scoped(scope, || looking.work()).ok()
-        });
+        let started = (1..workers)
+            .filter_map(|_| thread::Builder::new().spawn_scoped(scope, || looking.work()).ok());
         let started: Vec<_> = started.collect();
         let mut all = looking.work();
         for worker in started {
@@ -65,7 +64,10 @@ pub(super) fn scan(root: &Path, known: &Manifest) -> io::Result<Manifest> {
     Ok(Manifest { entries: found.into_iter().collect(), truncated, root: Some(look.id) })
 }
 
-#[expect(clippy::disallowed_methods, reason = "compared with times that the kernel wrote, and no others")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "compared with times that the kernel wrote, and no others"
+)]
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
@@ -98,12 +100,25 @@ enum Work {
 
 type Entries = Vec<(String, Entry)>;
 
+/// One of them has taken something. However that ends, the others do not wait for it longer.
+struct Busy<'a>(&'a Looking<'a>);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue();
+        queue.busy = queue.busy.saturating_sub(1);
+        drop(queue);
+        self.0.bell.notify_all();
+    }
+}
+
 impl Looking<'_> {
     /// Until there is nothing left to look at.
     fn work(&self) -> Entries {
         let mut found = Vec::new();
         let mut reader = Reader::default();
         while let Some(work) = self.next() {
+            let _busy = Busy(self);
             match work {
                 Work::Folder { within, name, below, depth } => {
                     let folder = within.raw_dir(&name).map(Arc::new);
@@ -120,8 +135,6 @@ impl Looking<'_> {
                     }
                 }
             }
-            self.queue().busy -= 1;
-            self.bell.notify_all();
         }
         found
     }
@@ -223,7 +236,8 @@ impl Looking<'_> {
             }
             hasher.update(piece);
             length += bytes;
-            let read = if piece.len() < SAMPLE_BYTES { 0 } else { fill(&mut file, &mut reader.piece)? };
+            let read =
+                if piece.len() < SAMPLE_BYTES { 0 } else { fill(&mut file, &mut reader.piece)? };
             piece = reader.piece.get(..read).unwrap_or_default();
         }
         let after = Dir::raw_look(&file)?;

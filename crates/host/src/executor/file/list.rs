@@ -1,5 +1,7 @@
 //! Listing folders. Names are content, too: what a tainted session called something carries its label.
 
+use std::collections::HashSet;
+
 use files::{Kind, Relative};
 use model::TaintTag;
 use model::ipc::FileList;
@@ -17,7 +19,7 @@ pub(super) fn list(files: &WorkspaceFiles, permit: Permit<FileList>) -> Result<O
     let depth = wanted.depth.map_or(1, |it| it.get());
     let mut listing = Listing { files, entries: Vec::new(), whole: true };
     listing.folder(&path, depth)?;
-    let shown: Vec<&str> = listing.entries.iter().map(|it| it.0.as_str()).collect();
+    let shown: HashSet<&str> = listing.entries.iter().map(|it| it.0.as_str()).collect();
     let tags = files.names_label(&shown)?;
     let entries: Vec<Value> = listing.entries.iter().map(|it| it.1.clone()).collect();
     let body = json!({ "path": path.to_string(), "entries": entries, "truncated": !listing.whole });
@@ -71,11 +73,11 @@ impl Listing<'_> {
 
 impl WorkspaceFiles {
     /// The labels of files, by their names alone.
-    fn names_label(&self, paths: &[&str]) -> Result<Vec<TaintTag>, Stop> {
+    fn names_label(&self, paths: &HashSet<&str>) -> Result<Vec<TaintTag>, Stop> {
         let marks = self.registry.marks(&self.root)?;
         let mut tags: Vec<TaintTag> = Vec::new();
         for mark in marks {
-            let is_shown = paths.contains(&mark.path.as_str());
+            let is_shown = paths.contains(mark.path.as_str());
             if is_shown && monitor::taint::is_outside(mark.tag.taint) && !tags.contains(&mark.tag) {
                 tags.push(mark.tag);
             }

@@ -124,9 +124,9 @@ fn is_secret(targets: Targets) -> bool {
 
 /// The labels beside the files are the host's to write.
 fn not_the_labels(path: &Relative) -> Result<(), Stop> {
-    let is_ours = path.names().any(|it| {
-        it.eq_ignore_ascii_case(SIDECAR) || it.starts_with(files::private::TEMPORARY)
-    });
+    let is_ours = path
+        .names()
+        .any(|it| it.eq_ignore_ascii_case(SIDECAR) || it.starts_with(files::private::TEMPORARY));
     if is_ours {
         return Err(Stop::not_begun(format!("`{path}` is written by the host alone")));
     }

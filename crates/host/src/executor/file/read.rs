@@ -29,10 +29,10 @@ pub(super) fn read(
         // What is packed is as secret as it was.
         if members.names.iter().any(|it| is_secret(class_of_path(it))) {
             let origin = format!("archive {path}");
-            tags.push(TaintTag {
-                taint: Taint::SECRET_RISK,
-                ..taint::label(Source::File, &origin, now)
-            });
+            let secret =
+                TaintTag { taint: Taint::SECRET_RISK, ..taint::label(Source::File, &origin, now) };
+            files.registry.know(&files.root, &bytes, &secret)?;
+            tags.push(secret);
         }
         let names = told(&path, &members.names.join("\n"), &tags)?;
         add("archive", json!(names));
@@ -76,9 +76,14 @@ mod tests {
     #[test]
     fn lines_are_counted_from_one() {
         let text = "a\nb\nc";
-        for (first, most, expected) in
-            [(1, 9, "a\nb\nc"), (1, 1, "a\n"), (2, 1, "b\n"), (3, 5, "c"), (4, 1, ""), (2, u64::MAX, "b\nc")]
-        {
+        for (first, most, expected) in [
+            (1, 9, "a\nb\nc"),
+            (1, 1, "a\n"),
+            (2, 1, "b\n"),
+            (3, 5, "c"),
+            (4, 1, ""),
+            (2, u64::MAX, "b\nc"),
+        ] {
             assert_eq!(lines(text, first, most), (expected, 3), "{first} {most}");
         }
         assert_eq!(lines("", 1, 1), ("", 0));

@@ -47,7 +47,8 @@ pub(super) fn edit(
         1 => {}
         _ if all => {}
         _ => {
-            let why = format!("`old` is in `{path}` {found} times; give more of it, or `all`: true");
+            let why =
+                format!("`old` is in `{path}` {found} times; give more of it, or `all`: true");
             return Err(Stop::failed(why));
         }
     }
@@ -58,10 +59,13 @@ pub(super) fn edit(
     // What stays of the file keeps its label.
     own = taint::worse(own.as_ref(), label.as_ref());
     let place = Place { files, path: &path, own: own.as_ref(), session: &session, now };
-    place.put(text.replace(old, new).as_bytes(), |mut body| {
+    let mut output = place.put(text.replace(old, new).as_bytes(), |mut body| {
         body["replaced"] = json!(found);
         body
-    })
+    })?;
+    // That a text is in it, and how often, is something that was read of it.
+    output.tags.extend(label);
+    Ok(output)
 }
 
 struct Place<'a> {
