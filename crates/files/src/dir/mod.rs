@@ -133,15 +133,14 @@ impl Stat {
             | FileType::BlockDevice
             | FileType::Unknown => Kind::Special,
         };
-        let bytes = u64::try_from(stat.st_size).unwrap_or(0);
-        let id = (stat.st_dev, stat.st_ino);
-        let nanos = |seconds: i64, nanos| {
-            let nanos = i64::try_from(nanos).unwrap_or(0);
-            seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
-        };
-        let modified = nanos(stat.st_mtime, stat.st_mtime_nsec);
-        let changed = nanos(stat.st_ctime, stat.st_ctime_nsec);
-        Self { kind, bytes, links: u64::from(stat.st_nlink), id, modified, changed }
+        Self {
+            kind,
+            bytes: number(stat.st_size),
+            links: number(stat.st_nlink),
+            id: (number(stat.st_dev), number(stat.st_ino)),
+            modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
+            changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
+        }
     }
 
     /// Is it a file of one name?
@@ -154,4 +153,13 @@ impl Stat {
             Kind::Special => Err(DirError::NoFile { path: path.clone() }),
         }
     }
+}
+
+/// The kernels do not agree how wide these are.
+fn number(value: impl TryInto<u64>) -> u64 {
+    value.try_into().unwrap_or(u64::MAX)
+}
+
+fn nanoseconds(seconds: i64, more: impl TryInto<i64>) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(more.try_into().unwrap_or(0))
 }

@@ -54,10 +54,14 @@ impl Listing<'_> {
                 Kind::Link => "link",
                 Kind::Special => "special",
             };
-            let mut told = json!({ "path": child.as_str(), "type": kind });
-            if it.stat.kind == Kind::File {
-                told["bytes"] = json!(it.stat.bytes);
-            }
+            let told = match it.stat.kind {
+                Kind::File => {
+                    json!({ "path": child.as_str(), "type": kind, "bytes": it.stat.bytes })
+                }
+                Kind::Folder | Kind::Link | Kind::Special => {
+                    json!({ "path": child.as_str(), "type": kind })
+                }
+            };
             self.entries.push((child.as_str().to_owned(), told));
             if it.stat.kind == Kind::Folder && depth > 1 {
                 below.push(child);

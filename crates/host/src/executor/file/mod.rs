@@ -19,7 +19,7 @@ use monitor::target::class_of_path;
 use monitor::{Output, Permit, Status, taint};
 use policy::{Target, Targets};
 use scan::boundary::{self, Boundary, Nonce};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use store::workspace::{Registry, SIDECAR, WorkspaceError};
 
 /// The longest file that is read or written, in bytes.
@@ -141,6 +141,18 @@ fn told(path: &Relative, text: &str, tags: &[TaintTag]) -> Result<String, Stop> 
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(|error| Stop::not_begun(error.to_string()))?;
     Ok(boundary::wrap(Boundary::File, path.as_str(), text, &Nonce::new(random)))
+}
+
+/// An answer, with the labels of what it holds.
+fn answer(mut body: Map<String, Value>, tags: Vec<TaintTag>) -> Output {
+    if !tags.is_empty() {
+        body.insert("taint".to_owned(), json!(tag_values(&tags)));
+    }
+    Output { tags, ..Output::text(Value::Object(body).to_string()) }
+}
+
+fn fields<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn tag_values(tags: &[TaintTag]) -> Vec<Value> {

@@ -5,9 +5,9 @@ use model::ipc::FileRead;
 use model::{Source, Taint, TaintTag};
 use monitor::target::class_of_path;
 use monitor::{Output, Permit, taint};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::{FILE_BYTES_MAX, Stop, WorkspaceFiles, is_secret, path, tag_values, told};
+use super::{FILE_BYTES_MAX, Stop, WorkspaceFiles, answer, fields, is_secret, path, told};
 
 /// Lines that are given when the message does not say how many.
 const LINES_DEFAULT: u64 = 2000;
@@ -21,10 +21,7 @@ pub(super) fn read(
     let path = path(wanted.path.as_str())?;
     let bytes = files.dir.read(&path, FILE_BYTES_MAX)?;
     let mut tags = files.label(&path, &bytes, now)?;
-    let mut body = Map::new();
-    let mut add = |name: &str, value: Value| drop(body.insert(name.to_owned(), value));
-    add("path", json!(path.as_str()));
-    add("bytes", json!(bytes.len()));
+    let mut body = fields([("path", json!(path.as_str())), ("bytes", json!(bytes.len()))]);
     if let Some(members) = archive::members(&bytes) {
         // What is packed is as secret as it was.
         if members.names.iter().any(|it| is_secret(class_of_path(it))) {
@@ -35,22 +32,20 @@ pub(super) fn read(
             tags.push(secret);
         }
         let names = told(&path, &members.names.join("\n"), &tags)?;
-        add("archive", json!(names));
-        add("truncated", json!(!members.whole));
+        body.extend(fields([("archive", json!(names)), ("truncated", json!(!members.whole))]));
     } else {
         let text = String::from_utf8(bytes)
             .map_err(|_| Stop::failed(format!("`{path}` is no text in UTF-8")))?;
         let first = wanted.offset.map_or(1, |it| it.get());
         let most = wanted.limit.map_or(LINES_DEFAULT, |it| it.get());
         let (part, lines) = lines(&text, first, most);
-        add("content", json!(told(&path, part, &tags)?));
-        add("lines", json!(lines));
-        add("truncated", json!(part.len() < text.len()));
+        body.extend(fields([
+            ("content", json!(told(&path, part, &tags)?)),
+            ("lines", json!(lines)),
+            ("truncated", json!(part.len() < text.len())),
+        ]));
     }
-    if !tags.is_empty() {
-        add("taint", json!(tag_values(&tags)));
-    }
-    Ok(Output { tags, ..Output::text(Value::Object(body).to_string()) })
+    Ok(answer(body, tags))
 }
 
 /// So many lines from one on, and how many there are.

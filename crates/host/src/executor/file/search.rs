@@ -8,7 +8,7 @@ use monitor::{Output, Permit};
 use policy::Target;
 use serde_json::{Value, json};
 
-use super::{FILE_BYTES_MAX, Stop, WorkspaceFiles, path_or_base, tag_values, told};
+use super::{FILE_BYTES_MAX, Stop, WorkspaceFiles, answer, fields, path_or_base, told};
 
 /// Places that are given when the message does not say how many.
 const RESULTS_DEFAULT: u64 = 100;
@@ -51,15 +51,12 @@ pub(super) fn search(
         // Whoever names a file was judged by its name.
         hunt.file(&path)?;
     }
-    let mut body = json!({
-        "results": hunt.results,
-        "truncated": !hunt.whole,
-        "skippedSecretFiles": hunt.skipped,
-    });
-    if !hunt.tags.is_empty() {
-        body["taint"] = json!(tag_values(&hunt.tags));
-    }
-    Ok(Output { tags: hunt.tags, ..Output::text(body.to_string()) })
+    let body = fields([
+        ("results", json!(hunt.results)),
+        ("truncated", json!(!hunt.whole)),
+        ("skippedSecretFiles", json!(hunt.skipped)),
+    ]);
+    Ok(answer(body, hunt.tags))
 }
 
 struct Hunt<'a> {

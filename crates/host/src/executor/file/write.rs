@@ -8,7 +8,7 @@ use monitor::{Output, Permit, taint};
 use serde_json::json;
 use store::workspace::Written;
 
-use super::{FILE_BYTES_MAX, Stop, WorkspaceFiles, not_the_labels, path, tag_values};
+use super::{FILE_BYTES_MAX, Stop, WorkspaceFiles, answer, fields, not_the_labels, path};
 
 pub(super) fn write(
     files: &WorkspaceFiles,
@@ -20,7 +20,7 @@ pub(super) fn write(
     let session = permit.who().session.clone();
     let content = permit.spend().content;
     let place = Place { files, path: &path, own: own.as_ref(), session: &session, now };
-    place.put(content.as_str().as_bytes(), |body| body)
+    place.put(content.as_str().as_bytes(), None)
 }
 
 pub(super) fn edit(
@@ -59,10 +59,7 @@ pub(super) fn edit(
     // What stays of the file keeps its label.
     own = taint::worse(own.as_ref(), label.as_ref());
     let place = Place { files, path: &path, own: own.as_ref(), session: &session, now };
-    let mut output = place.put(text.replace(old, new).as_bytes(), |mut body| {
-        body["replaced"] = json!(found);
-        body
-    })?;
+    let mut output = place.put(text.replace(old, new).as_bytes(), Some(found))?;
     // That a text is in it, and how often, is something that was read of it.
     output.tags.extend(label);
     Ok(output)
@@ -78,11 +75,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn put(
-        &self,
-        content: &[u8],
-        also: impl FnOnce(serde_json::Value) -> serde_json::Value,
-    ) -> Result<Output, Stop> {
+    /// Labels and writes. `replaced` is how often a text was replaced, where that was asked for.
+    fn put(&self, content: &[u8], replaced: Option<usize>) -> Result<Output, Stop> {
         let Self { files, path, own, session, now } = *self;
         not_the_labels(path)?;
         if content.len() as u64 > FILE_BYTES_MAX {
@@ -101,13 +95,15 @@ impl Place<'_> {
         let label = files.registry.before_write(&files.root, &written)?;
         files.dir.create_folders(&folder)?;
         files.dir.replace(path, content)?;
-        let tags: Vec<TaintTag> = label.into_iter().collect();
-        let mut body = json!({ "path": path.as_str(), "bytes": content.len(), "created": is_new });
-        if !tags.is_empty() {
-            body["taint"] = json!(tag_values(&tags));
-        }
+        let mut body = fields([
+            ("path", json!(path.as_str())),
+            ("bytes", json!(content.len())),
+            ("created", json!(is_new)),
+        ]);
+        body.extend(replaced.map(|it| ("replaced".to_owned(), json!(it))));
+        let mut output = answer(body, label.into_iter().collect());
         // Who writes what is known to be from outside has it from outside, whatever the way.
-        let tags = tags.into_iter().filter(|it| own != Some(it)).collect();
-        Ok(Output { tags, ..Output::text(also(body).to_string()) })
+        output.tags.retain(|it| own != Some(it));
+        Ok(output)
     }
 }
