@@ -12,7 +12,7 @@ use egress::Rules;
 use evidence::{Durability, NewRecord, SystemClock};
 use host::control::{self, Control};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
-use host::{HostExecutor, Services};
+use host::{HostExecutor, Services, WorkspaceFiles};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Approver, OpenError, Opening};
 use serde_json::json;
@@ -23,7 +23,7 @@ use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
 use crate::run::{Exit, Failure};
-use crate::visit::Visit;
+use crate::visit::{self, Visit};
 
 /// Serve the messages of one agent, in one session, for one user.
 ///
@@ -46,7 +46,10 @@ use crate::visit::Visit;
 /// With `providers: {browser: container}` in config.yaml the agent can drive a real browser by the actions
 /// browser_launch, browser_navigate and so on; each ends with this process. See docs/browser.md.
 ///
-/// With --workspace DIR files carry labels from one session to the next: see `lazaret taint show`.
+/// With --workspace DIR the agent works there: file_read, file_write, file_edit, file_list and file_search
+/// cannot leave it, and files carry labels from one session to the next: see `lazaret taint show`. With
+/// --own-workspace it is workspaces-data/AGENT/USER in the state directory, which is made; once it is there it
+/// is used without being asked for.
 ///
 /// Try it:
 ///   lazaret ipc --user me --agent main --session s1 --stdio < frames
@@ -78,6 +81,9 @@ pub(crate) struct Args {
     /// tainted session leaves there is marked.
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Work in the agent's own workspace for this user, which is made if it is not there.
+    #[arg(long, conflicts_with = "workspace")]
+    own_workspace: bool,
     /// Listen here, in a directory of mode 0700 [default: ipc/SESSION.sock in the state directory]
     #[arg(long, value_name = "PATH", conflicts_with = "stdio")]
     socket: Option<PathBuf>,
@@ -101,22 +107,24 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let gate = setup::open_with_keys(&home, Durability::Synced, policy, catalogue)?;
     let control = bind_control(&home)?;
     let approver = if control.is_some() { Approver::Reachable } else { Approver::Absent };
-    let outcome =
-        open_session(&gate, &who, &home, args.profile, approver).and_then(|(rules, scope)| {
-            let visit = Visit::begin(args.workspace.as_deref(), &gate, &who, &home);
-            let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
-            let served = visit.and_then(|visit| {
-                let door = Control::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
-                let work = || serve(&gate, &who, &home, args, stop, rules, scope);
-                let served = match &control {
-                    Some(socket) => door.beside(socket, work).map_err(Failure::unable).flatten(),
-                    None => work(),
-                };
-                served.and(visit.end(&gate, &who))
-            });
-            let ended = gate.monitor.end_session(&who).map_err(Failure::unable);
-            served.and(ended)
+    let opened = open_session(&gate, &who, &home, args.profile, approver);
+    let outcome = opened.and_then(|(rules, scope)| {
+        let visit = visit::place(args.workspace.as_deref(), args.own_workspace, &who, &home)
+            .and_then(|dir| Visit::begin(dir.as_deref(), &gate, &who, &home));
+        let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
+        let served = visit.and_then(|visit| {
+            let door = Control::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
+            let files = visit.files()?;
+            let work = || serve(&gate, &who, &home, args, stop, Hands { rules, scope, files });
+            let served = match &control {
+                Some(socket) => door.beside(socket, work).map_err(Failure::unable).flatten(),
+                None => work(),
+            };
+            served.and(visit.end(&gate, &who))
         });
+        let ended = gate.monitor.end_session(&who).map_err(Failure::unable);
+        served.and(ended)
+    });
     // However it went: what was done is in order on the disk.
     gate.close()?;
     outcome.map(|()| Exit::Done)
@@ -175,17 +183,24 @@ fn bind_control(home: &Path) -> Result<Option<Socket>, Failure> {
     }
 }
 
+/// What a session may reach.
+struct Hands {
+    rules: Rules,
+    scope: Scope,
+    files: Option<WorkspaceFiles>,
+}
+
 fn serve(
     gate: &Gate,
     who: &Caller,
     home: &Path,
     args: &Args,
     stop: Stop,
-    rules: Rules,
-    scope: Scope,
+    hands: Hands,
 ) -> Result<(), Failure> {
     let memory = Arc::clone(&gate.store) as Arc<dyn Memory>;
     let mut executor = HostExecutor::new(memory, args.home.journal()?, Arc::new(SystemClock));
+    let Hands { rules, scope, files } = hands;
     if let Some(keeper) = gate.keeper.clone() {
         let settings = host::settings(home).map_err(Failure::usage)?;
         let journal = Arc::clone(&gate.journal);
@@ -195,6 +210,9 @@ fn serve(
     let web = host::web(home, Arc::clone(&gate.journal), gate.keeper.clone());
     if let Some(web) = web.map_err(Failure::usage)? {
         executor = executor.with_web(web, rules);
+    }
+    if let Some(files) = files {
+        executor = executor.with_files(files);
     }
     let (monitor, journal) = (Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
     if let Some(browsers) = host::browsers(home, monitor, journal).map_err(Failure::usage)? {

@@ -191,3 +191,25 @@ fn the_help_teaches() {
         assert!(text.contains(needed), "{needed}");
     }
 }
+
+#[test]
+fn an_agents_own_workspace_is_made_once_and_there_from_then_on() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |session: &str, more: &[&str], message: &Value| {
+        let args = ["ipc", "--user", "me", "--agent", "main", "--session", session, "--stdio"];
+        let ran = lazaret(home.path(), &[&args[..], more].concat(), frame(&message.to_string()));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        frames(&ran.stdout).remove(0)
+    };
+    let write = json!({"action": "file_write", "path": "a/b.md", "content": "hello"});
+    let none = run("s1", &[], &write);
+    assert!(none["error"].as_str().unwrap().contains("no workspace"), "{none}");
+    let done = run("s2", &["--own-workspace"], &write);
+    assert_eq!(done["ok"], true, "{done}");
+    let path = home.path().join("workspaces-data/main/me/a/b.md");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "hello");
+    let read = run("s3", &[], &json!({"action": "file_read", "path": "a/b.md"}));
+    assert_eq!(read["content"], "hello");
+    let out = run("s4", &[], &json!({"action": "file_read", "path": "../../../store.sqlite"}));
+    assert!(out["error"].as_str().unwrap().contains("path-escape"), "{out}");
+}

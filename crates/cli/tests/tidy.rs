@@ -13,7 +13,7 @@ const TEST_FILE_LINES_MAX: usize = 600;
 const FN_LINES_MAX: usize = 70;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    files::resolved(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
 }
 
 /// Files with this ending below `dir`, without what was built.

@@ -125,8 +125,8 @@ pub fn export(
 
 fn refuse_inside(reader: &Reader, target: &Path) -> Result<(), ExportError> {
     let parent = target.parent().filter(|it| !it.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new(".")).canonicalize();
-    let root = reader.layout().root().canonicalize();
+    let parent = files::resolved(parent.unwrap_or(Path::new(".")));
+    let root = files::resolved(reader.layout().root());
     match (parent, root) {
         (Ok(parent), Ok(root)) if parent.starts_with(&root) => {
             Err(ExportError::Inside { path: target.display().to_string() })

@@ -9,6 +9,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
 const DIRECTORY_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 const OTHERS: u32 = 0o077;
@@ -47,14 +50,30 @@ pub fn close_to_others(path: &Path, found: &Metadata) -> io::Result<()> {
 /// # Errors
 /// What the system says, or that there is something else at the name.
 pub fn open_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    // Looked at first: opening a pipe would wait for its other end.
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-        Ok(found) if found.is_file() => {}
-        Ok(_) => return Err(misplaced(path, "file")),
+    // A link is not followed, and a pipe is not waited for.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let bits = i32::try_from(flags.bits()).map_err(io::Error::other)?;
+    let file = match options.mode(FILE_MODE).custom_flags(bits).open(path) {
+        // A link; a pipe or a socket that is to be written to; a folder.
+        Err(error) if is_no_file(&error) => return Err(misplaced(path, "file")),
+        file => file?,
+    };
+    // What was opened is looked at, not what had the name before.
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(misplaced(path, "file"));
     }
-    options.mode(FILE_MODE).open(path)
+    let writes = rustix::fs::fcntl_getfl(&file)?.intersects(OFlags::WRONLY | OFlags::RDWR);
+    if writes && found.permissions().mode() & OTHERS != 0 {
+        // One that was there before with a wider mode would keep it.
+        file.set_permissions(fs::Permissions::from_mode(FILE_MODE))?;
+    }
+    Ok(file)
+}
+
+fn is_no_file(error: &io::Error) -> bool {
+    let code = error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
+    matches!(code, Some(Errno::LOOP | Errno::MLINK | Errno::NXIO | Errno::ISDIR))
 }
 
 /// Opens a plain file for reading.
@@ -66,13 +85,17 @@ pub fn open(path: &Path) -> io::Result<File> {
 pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let length = file.metadata()?.len();
-    if length > bytes_max {
+    let too_long = |length: u64| {
         let what = format!("it has {length} bytes, at most {bytes_max} can belong here");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+        io::Error::new(io::ErrorKind::FileTooLarge, what)
+    };
+    if length > bytes_max {
+        return Err(too_long(length));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-    file.take(bytes_max).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    // One byte more: one that grows is not taken for a whole one.
+    file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max { Err(too_long(bytes.len() as u64)) } else { Ok(bytes) }
 }
 
 /// As [`read`]; `None` if there is no such file.
@@ -98,15 +121,38 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Puts `bytes` at `path`, whole or not at all.
+/// Puts `bytes` at `path`, whole or not at all. A link there is replaced, not followed.
+///
+/// The temporary file lies beside it, is opened exclusively, and has a name that nobody can know
+/// before: two writers do not meet, and nobody plants something for us.
+///
+/// # Errors
+/// What the system says. Then the old file is there as it was.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = path.with_extension("new");
-    let mut file = create(&temporary)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)?;
+    let temporary = path.with_file_name(random_name()?);
+    let mut options = OpenOptions::new();
+    let mut file = options.write(true).create_new(true).mode(FILE_MODE).open(&temporary)?;
+    let written = file
+        .write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&temporary, path));
+    if let Err(error) = written {
+        // Best effort: the first error is the one to tell.
+        let _ = fs::remove_file(&temporary);
+        return Err(error);
+    }
     sync_parent(path)
 }
+
+/// A name for a temporary file that nobody can guess.
+pub(crate) fn random_name() -> io::Result<String> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(format!("{TEMPORARY}{:016x}", u64::from_be_bytes(bytes)))
+}
+
+/// How the name of a temporary file begins. What a crash left of one is nobody's file.
+pub const TEMPORARY: &str = ".lazaret-new-";
 
 /// Appends a line. A torn one before it is cut off first.
 pub fn append_line(path: &Path, line: &[u8]) -> io::Result<()> {

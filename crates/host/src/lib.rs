@@ -20,7 +20,7 @@ pub mod workspace;
 
 pub use admission::{AdmissionError, admission, providers, settings};
 pub use browsing::{BrowserError, browsers};
-pub use executor::{AUDIT_RESULTS_DEFAULT, HostExecutor};
+pub use executor::{AUDIT_RESULTS_DEFAULT, FILE_BYTES_MAX, HostExecutor, WorkspaceFiles};
 pub use keys::{KeysError, keeper};
 pub use manifests::{agents, manifest, manifest_path};
 pub use providers::{NotBuilt, Providers, is_built};

@@ -155,6 +155,8 @@ impl From<ActionName> for EffectKind {
             | ActionName::SchedulerListTriggers => Self::SchedulerList,
             ActionName::SchedulerRemoveCron => Self::SchedulerRemove,
             ActionName::AuditQuery => Self::AuditQuery,
+            ActionName::FileRead | ActionName::FileList | ActionName::FileSearch => Self::FileRead,
+            ActionName::FileWrite | ActionName::FileEdit => Self::FileWrite,
         }
     }
 }

@@ -76,6 +76,13 @@ fn flow(name: ActionName) -> Flow {
             Untrusted,
             &[("service", Destination), ("path", Target), ("body", Content)],
         )),
+        // What a file gives back carries the file's label.
+        ActionName::FileRead | ActionName::FileList => of(Read, Trusted, &[("path", Target)]),
+        ActionName::FileSearch => of(Read, Trusted, &[("query", Content), ("path", Target)]),
+        ActionName::FileWrite => of(Write, Own, &[("path", Target), ("content", Content)]),
+        ActionName::FileEdit => {
+            of(Write, Own, &[("path", Target), ("old", Content), ("new", Content)])
+        }
         ActionName::SchedulerRemoveCron => destructive(of(Write, Own, &[("id", Target)])),
     }
 }

@@ -174,7 +174,13 @@ fn source_of_action(action: &Action) -> Source {
         | Action::SchedulerGetHeartbeat(_)
         | Action::SchedulerListTriggers(_)
         | Action::SchedulerRemoveCron(_)
-        | Action::AuditQuery(_) => Source::Agent,
+        | Action::AuditQuery(_)
+        // What a file of the workspace holds carries the file's label.
+        | Action::FileRead(_)
+        | Action::FileWrite(_)
+        | Action::FileEdit(_)
+        | Action::FileList(_)
+        | Action::FileSearch(_) => Source::Agent,
     }
 }
 

@@ -138,4 +138,9 @@ granted! {
     SchedulerListTriggers,
     SchedulerRemoveCron,
     AuditQuery,
+    FileRead,
+    FileWrite,
+    FileEdit,
+    FileList,
+    FileSearch,
 }

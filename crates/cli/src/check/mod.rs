@@ -1,8 +1,10 @@
 //! `lazaret check …`: one file per kind. `batch` reads requests and prints answers for all of them.
 
 mod batch;
+mod file;
 mod ipc;
 pub(crate) mod lines;
+mod path;
 pub(crate) mod timing;
 mod url;
 
@@ -27,13 +29,17 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Kind {
+    File(file::Args),
     Ipc(ipc::Args),
+    Path(path::Args),
     Url(url::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.kind {
+        Kind::File(args) => file::run(args),
         Kind::Ipc(args) => ipc::run(args),
+        Kind::Path(args) => path::run(args),
         Kind::Url(args) => url::run(args),
     }
 }

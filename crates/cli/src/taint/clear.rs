@@ -149,7 +149,7 @@ fn clear_file(
 ) -> Result<Exit, Failure> {
     let (name, tag) = (&looked.mark.path, &looked.mark.tag);
     let journal = open::writer(&Config::new(args.home.journal()?))?;
-    let root = workspace.canonicalize().map_err(Failure::unable)?;
+    let root = ::files::resolved(workspace).map_err(Failure::unable)?;
     let content = json!({
         "subject": FILE,
         "name": name,

@@ -120,7 +120,7 @@ fn use_wal(db: &Connection) -> rusqlite::Result<()> {
 /// The parent's own path may lead through links; only the last name may be none.
 fn real_path(path: &Path) -> Result<PathBuf, IndexError> {
     let parent = path.parent().unwrap_or(Path::new("."));
-    let parent = parent.canonicalize().map_err(|error| ReadError::io(parent, error))?;
+    let parent = files::resolved(parent).map_err(|error| ReadError::io(parent, error))?;
     Ok(parent.join(path.file_name().unwrap_or_default()))
 }
 

@@ -15,6 +15,7 @@
 
 mod absent;
 mod audit;
+mod file;
 mod memory;
 
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ use absent::absent;
 use audit::Evidence;
 
 pub use audit::AUDIT_RESULTS_DEFAULT;
+pub use file::{FILE_BYTES_MAX, WorkspaceFiles};
 
 /// Carries out what was permitted.
 ///
@@ -47,6 +49,7 @@ pub struct HostExecutor {
     web: Option<(Web, Rules)>,
     services: Option<Services>,
     browsers: Option<Browsers>,
+    files: Option<WorkspaceFiles>,
 }
 
 impl HostExecutor {
@@ -63,6 +66,7 @@ impl HostExecutor {
             web: None,
             services: None,
             browsers: None,
+            files: None,
         }
     }
 
@@ -87,9 +91,23 @@ impl HostExecutor {
         self
     }
 
+    /// With the files of a workspace.
+    #[must_use]
+    pub fn with_files(mut self, files: WorkspaceFiles) -> Self {
+        self.files = Some(files);
+        self
+    }
+
     /// Does something with a browser, if there are any.
     fn browse(&self, act: impl FnOnce(&Browsers) -> Output) -> Output {
         self.browsers.as_ref().map_or_else(|| absent(ProviderKind::Browser), act)
+    }
+
+    fn in_workspace(&self, act: impl FnOnce(&WorkspaceFiles, i64) -> Output) -> Output {
+        match &self.files {
+            Some(files) => act(files, self.clock.unix_seconds()),
+            None => Output::not_begun("this session has no workspace"),
+        }
     }
 }
 
@@ -132,6 +150,13 @@ impl Executor for HostExecutor {
             | Granted::SchedulerGetHeartbeat(_)
             | Granted::SchedulerListTriggers(_)
             | Granted::SchedulerRemoveCron(_) => absent(ProviderKind::Scheduler),
+            Granted::FileRead(permit) => self.in_workspace(|files, now| files.read(permit, now)),
+            Granted::FileWrite(permit) => self.in_workspace(|files, now| files.write(permit, now)),
+            Granted::FileEdit(permit) => self.in_workspace(|files, now| files.edit(permit, now)),
+            Granted::FileList(permit) => self.in_workspace(|files, _| files.list(permit)),
+            Granted::FileSearch(permit) => {
+                self.in_workspace(|files, now| files.search(permit, now))
+            }
             Granted::Tool(_) => Output::not_begun("tools of others are not run by the host"),
         }
     }

@@ -8,6 +8,7 @@ mod notes;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ::files::{Dir, DirError, PathRefused};
 use aegx::{Principal, RecordType};
 use evidence::{AppendError, Clock, Journal, NewRecord, Receipt};
 use model::{Caller, Kind, SessionId, Source, Taint, TaintTag};
@@ -17,8 +18,12 @@ use serde_json::Value;
 use store::workspace::{After, Registry, WorkspaceError};
 use store::{Broken, Oversight};
 
+use crate::executor::WorkspaceFiles;
+
 /// The folder of the state directory in which the labels of workspaces lie.
 pub const LABELS: &str = "workspaces";
+/// The folder of the state directory in which agents have workspaces of their own, one for each user.
+pub const OWN: &str = "workspaces-data";
 
 /// A workspace, fixed when it is opened: a link that is turned elsewhere later changes nothing.
 pub struct Workspace {
@@ -50,6 +55,12 @@ pub enum VisitError {
         /// The state directory.
         home: PathBuf,
     },
+    /// The agent's or the user's name cannot be a folder's.
+    #[error("no workspace can have this name: {refused}")]
+    NoName {
+        /// Why.
+        refused: PathRefused,
+    },
     /// The files or their labels.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
@@ -69,7 +80,7 @@ impl VisitError {
     #[must_use]
     pub fn is_misplaced(&self) -> bool {
         match self {
-            Self::HoldsState { .. } => true,
+            Self::HoldsState { .. } | Self::NoName { .. } => true,
             Self::Workspace(error) => matches!(
                 error,
                 WorkspaceError::HoldsStore { .. } | WorkspaceError::NoDirectory { .. }
@@ -86,7 +97,7 @@ impl Workspace {
     /// If it is no directory, or one of both lies in the other.
     pub fn open(home: &Path, dir: &Path) -> Result<Self, VisitError> {
         let at = |path: &Path, error| WorkspaceError::Io { path: path.to_owned(), error };
-        let root = match dir.canonicalize() {
+        let root = match ::files::resolved(dir) {
             Ok(root) if root.is_dir() => root,
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(at(dir, error).into());
@@ -95,11 +106,41 @@ impl Workspace {
                 return Err(WorkspaceError::NoDirectory { path: dir.to_owned() }.into());
             }
         };
-        let home = home.canonicalize().map_err(|error| at(home, error))?;
-        if home.starts_with(&root) || root.starts_with(&home) {
+        let home = ::files::resolved(home).map_err(|error| at(home, error))?;
+        // An agent's own workspace lies in a place of its own there, beside everything else.
+        let own = root.strip_prefix(home.join(OWN)).is_ok_and(|it| it.components().count() >= 2);
+        if home.starts_with(&root) || (root.starts_with(&home) && !own) {
             return Err(VisitError::HoldsState { path: root, home });
         }
         Ok(Self { registry: Registry::open(&home.join(LABELS))?, root })
+    }
+
+    /// Where an agent has its own workspace for a user.
+    ///
+    /// # Errors
+    /// If one of both is no name for a folder.
+    pub fn own(home: &Path, who: &Caller) -> Result<PathBuf, VisitError> {
+        let names = [who.agent.as_str(), who.user.as_str()];
+        let plain = |it: &str| it.replace(':', "+");
+        let mut path = home.join(OWN);
+        for name in names.map(plain) {
+            let name = ::files::segment(&name).map_err(|refused| VisitError::NoName { refused })?;
+            path.push(name);
+        }
+        Ok(path)
+    }
+
+    /// Its files, for whoever carries out what an agent may do with them.
+    ///
+    /// # Errors
+    /// If it is not there any more.
+    pub fn files(&self) -> Result<WorkspaceFiles, VisitError> {
+        let at = |error: DirError| WorkspaceError::Io {
+            path: self.root.clone(),
+            error: io::Error::other(error),
+        };
+        let dir = Dir::open(&self.root).map_err(at)?;
+        Ok(WorkspaceFiles::new(dir, self.root.clone(), self.registry.clone()))
     }
 
     /// Before an open session begins its work: what lies here counts as read by it. Gives what a

@@ -69,6 +69,7 @@ fn an_action_whose_provider_is_missing_fails_and_makes_nothing_up() {
 fn one_of_each() -> Vec<(Value, &'static str)> {
     let id = "123e4567-e89b-12d3-a456-426614174000";
     let (llm, web, browser) = ("no llm provider", "no web provider", "no browser provider");
+    let files = "this session has no workspace";
     let (skills, scheduler) = ("no skills provider", "no scheduler provider");
     let user = json!([{"role": "user", "content": "hello"}]);
     vec![
@@ -105,6 +106,11 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
         (json!({"action": "scheduler_list_triggers"}), scheduler),
         (json!({"action": "scheduler_remove_cron", "id": "j"}), scheduler),
         (json!({"action": "audit_query"}), "ok"),
+        (json!({"action": "file_read", "path": "a"}), files),
+        (json!({"action": "file_write", "path": "a", "content": "b"}), files),
+        (json!({"action": "file_edit", "path": "a", "old": "b", "new": "c"}), files),
+        (json!({"action": "file_list"}), files),
+        (json!({"action": "file_search", "query": "a"}), files),
     ]
 }
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use aegx::Principal;
 use evidence::{Config, Durability, Filter, Index, Journal, Reader, SystemClock};
-use host::HostExecutor;
 use host::ipc::{Door, Limits, Socket, Stop, Stopper, serve_socket};
+use host::{HostExecutor, WorkspaceFiles};
 use model::{AgentId, Caller, Kind, Profile, SessionId, Source, UserId};
 use monitor::provenance::Catalogue;
 use monitor::{Admission, Approver, Heard, Monitor, Opening, Setup};
@@ -30,6 +30,15 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn new(dir: &Path) -> Self {
+        Self::with(dir, |executor| executor)
+    }
+
+    /// With the files of a workspace.
+    pub(crate) fn with_files(dir: &Path, files: WorkspaceFiles) -> Self {
+        Self::with(dir, |executor| executor.with_files(files))
+    }
+
+    fn with(dir: &Path, hands: impl FnOnce(HostExecutor) -> HostExecutor) -> Self {
         let mut config = Config::new(dir.join("evidence"));
         config.durability = Durability::DangerouslyUnsynced;
         let journal = Arc::new(Journal::open(&config).unwrap().0);
@@ -42,7 +51,7 @@ impl House {
             catalogue: Catalogue::default(),
             clock: Arc::new(SystemClock),
         }));
-        let executor = HostExecutor::new(store, dir.join("evidence"), Arc::new(SystemClock));
+        let executor = hands(HostExecutor::new(store, dir.join("evidence"), Arc::new(SystemClock)));
         let door = Door::new(Arc::clone(&monitor), Arc::clone(&journal), executor);
         Self { dir: dir.to_owned(), monitor, journal, door: Arc::new(door) }
     }

@@ -53,6 +53,15 @@ pub(super) const BODY_UNITS_MAX: usize = 100_000;
 
 pub(super) const JOB_UNITS_MAX: usize = 128;
 
+pub(super) const FILE_PATH_UNITS_MAX: usize = 1024;
+pub(super) const FILE_UNITS_MAX: usize = 500_000;
+pub(super) const EDIT_UNITS_MAX: usize = 500_000;
+pub(super) const FIRST_LINE_MAX: u64 = 100_000_000;
+pub(super) const FILE_LINES_MAX: u64 = 100_000;
+pub(super) const FOLDER_LEVELS_MAX: u64 = 16;
+pub(super) const SOUGHT_UNITS_MAX: usize = 1000;
+pub(super) const FILE_RESULTS_MAX: u64 = 1000;
+
 pub(super) const AUDIT_ACTION_UNITS_MAX: usize = 100;
 pub(super) const AUDIT_RESULTS_MAX: u64 = 500;
 /// How many digits of a second a time may have: nanoseconds.

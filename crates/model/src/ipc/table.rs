@@ -6,9 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::action::{
     AuditQuery, BrowserClick, BrowserClose, BrowserLaunch, BrowserNavigate, BrowserScreenshot,
-    BrowserSnapshot, BrowserType, LlmCall, MemoryDelete, MemoryList, MemoryQuery, MemoryRead,
-    MemoryWrite, OauthCall, SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers,
-    SchedulerRemoveCron, SkillList, SkillPropose, SkillRead, WebFetch, WebSearch,
+    BrowserSnapshot, BrowserType, FileEdit, FileList, FileRead, FileSearch, FileWrite, LlmCall,
+    MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, OauthCall,
+    SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers, SchedulerRemoveCron,
+    SkillList, SkillPropose, SkillRead, WebFetch, WebSearch,
 };
 use super::issue::Reader;
 use super::shape::{Fields, Property, object_schema, sorted};
@@ -106,6 +107,11 @@ actions! {
     scheduler_list_triggers SchedulerListTriggers "list what can set off a job",
     scheduler_remove_cron SchedulerRemoveCron "remove a scheduled job",
     audit_query AuditQuery "search the evidence",
+    file_read FileRead "read a file of the workspace",
+    file_write FileWrite "write a file of the workspace",
+    file_edit FileEdit "change a part of a file of the workspace",
+    file_list FileList "list a folder of the workspace",
+    file_search FileSearch "search the files of the workspace",
 }
 
 impl Action {

@@ -16,6 +16,11 @@ const OTHERS: &[&str] = &[
     r#"{"action":"scheduler_get_heartbeat"}"#,
     r#"{"action":"scheduler_list_cron"}"#,
     r#"{"action":"scheduler_list_triggers"}"#,
+    r#"{"action":"file_read","path":"a","offset":2,"limit":3}"#,
+    r#"{"action":"file_write","path":"a","content":""}"#,
+    r#"{"action":"file_edit","path":"a","old":"b","new":"c","all":true}"#,
+    r#"{"action":"file_list"}"#,
+    r#"{"action":"file_search","query":"b","path":"a","maxResults":1}"#,
 ];
 
 #[test]
@@ -29,7 +34,7 @@ fn every_accepted_message_is_the_action_that_it_names() {
     }
     let missed: Vec<_> = ActionName::ALL.iter().filter(|name| !read.contains(name)).collect();
     assert!(missed.is_empty(), "{missed:?}");
-    assert_eq!(ActionName::ALL.len(), 24);
+    assert_eq!(ActionName::ALL.len(), 29);
 }
 
 #[test]

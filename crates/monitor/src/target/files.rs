@@ -1,137 +1,15 @@
 //! Classes of files, by name. Case, trailing dots and blanks, streams and backslashes do not matter:
-//! some disks do not see them either.
+//! some disks do not see them either. A copy, a backup and a file in an archive are what they are of.
 
 use policy::{Target, Targets};
 use scan::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Names of files that hold secrets, whole.
-const SECRET_NAMES: &[&str] = &[
-    ".env",
-    ".git-credentials",
-    ".htpasswd",
-    ".netrc",
-    ".pgpass",
-    ".vault-token",
-    "_netrc",
-    "cookies.sqlite",
-    "credentials",
-    "credentials.json",
-    "credentials.yaml",
-    "credentials.yml",
-    "creds.json",
-    "gshadow",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_rsa",
-    "key4.db",
-    "login data",
-    "logins.json",
-    "master.key",
-    "private.key",
-    "secrets.json",
-    "secrets.toml",
-    "secrets.yaml",
-    "secrets.yml",
-    "server.key",
-    "service-account.json",
-    "shadow",
-];
-/// Beginnings of names: `.env.local`, `id_rsa.bak`.
-const SECRET_BEGINNINGS: &[&str] =
-    &[".env.", ".env-", ".env_", ".env~", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa"];
-/// Ends of names.
-const SECRET_ENDS: &[&str] = &[
-    ".env",
-    ".jks",
-    ".kdbx",
-    ".key",
-    ".keystore",
-    ".p12",
-    ".pem",
-    ".pfx",
-    ".ppk",
-    ".secret",
-    ".secrets",
-];
-/// Directories in which everything is a secret.
-const SECRET_DIRECTORIES: &[&str] =
-    &[".aws", ".clawdbot", ".gnupg", ".kube", ".lazaret", ".password-store", ".ssh"];
-/// Parts of paths; `*` is any one part.
-const SECRET_PATHS: &[&str] = &[
-    ".config/gcloud",
-    ".config/gh/hosts.yml",
-    ".docker/config.json",
-    ".openclaw/credentials",
-    "proc/*/environ",
-    "run/secrets",
-];
-/// Public halves and lists, which say much but open nothing.
-const SENSITIVE_NAMES: &[&str] = &[
-    ".gitconfig",
-    ".npmrc",
-    ".pypirc",
-    "authorized_keys",
-    "known_hosts",
-    ".bash_history",
-    ".zsh_history",
-];
-/// Parts of names.
-const SENSITIVE_PARTS: &[&str] = &["password", "passwd", "token", "secret", "credential"];
-/// Memory that every later session reads.
-const MEMORY_NAMES: &[&str] = &[
-    "agents.md",
-    "claude.md",
-    "gemini.md",
-    "heartbeat.md",
-    "identity.md",
-    "memory.md",
-    "soul.md",
-    "tools.md",
-    "user.md",
-    ".cursorrules",
-    "copilot-instructions.md",
-];
-/// What decides what an agent or its host does.
-const CONTROL_NAMES: &[&str] = &[
-    ".ax-taint.json",
-    ".bash_aliases",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".envrc",
-    ".mcp.json",
-    ".profile",
-    ".zlogin",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    "claude_desktop_config.json",
-    "config.fish",
-    "mcp.json",
-    "mcp_config.json",
-    "skill.md",
-];
-/// Directories of the same.
-const CONTROL_DIRECTORIES: &[&str] =
-    &[".aer", ".claude", ".codex", ".cursor", ".gemini", ".lazaret"];
-/// Parts of paths: what other programs run by themselves.
-const CONTROL_PATHS: &[&str] = &[
-    ".config/autostart",
-    ".config/systemd",
-    ".git/config",
-    ".git/hooks",
-    ".github/workflows",
-    ".vscode/settings.json",
-    ".vscode/tasks.json",
-    "etc/cron.d",
-    "etc/crontab",
-    "etc/systemd",
-    "library/launchagents",
-    "library/launchdaemons",
-];
+use super::names::{
+    ARCHIVE_ENDS, CONTROL_DIRECTORIES, CONTROL_NAMES, CONTROL_PATHS, COPY_ENDS, EXAMPLE_WORDS,
+    HOME_DIRECTORIES, HOME_NAMES, MEMORY_NAMES, PROSE_ENDS, PUBLIC_STEMS, SECRET_BEGINNINGS,
+    SECRET_DIRECTORIES, SECRET_ENDS, SECRET_NAMES, SECRET_PATHS, SENSITIVE_NAMES, SENSITIVE_PARTS,
+};
 
 /// The classes of a path, as it is written and with its `..` followed: who asks for `.ssh/../a` has a
 /// reason to name `.ssh`.
@@ -162,16 +40,17 @@ fn class_of_parts(parts: &[&str]) -> Targets {
     let has = |paths: &[&str]| paths.iter().any(|it| has_parts(parts, it));
 
     let mut found = Targets::NONE;
-    let secret = (looks_like_file && SECRET_NAMES.contains(&name))
-        || SECRET_BEGINNINGS.iter().any(|it| name.starts_with(it) && !name.ends_with(".pub"))
-        || (name != ".key" && SECRET_ENDS.iter().any(|it| name.ends_with(it)))
+    let in_home = at_home(parts).and_then(|it| it.first().copied());
+    let secret = looks_like_file && is_secret_name(name)
         || is_in(SECRET_DIRECTORIES)
-        || has(SECRET_PATHS);
-    if SENSITIVE_NAMES.contains(&name) {
+        || has(SECRET_PATHS)
+        || in_home.is_some_and(|it| HOME_DIRECTORIES.contains(&it) || HOME_NAMES.contains(&it));
+    let beside = SENSITIVE_NAMES.contains(&name) || name.ends_with(".pub");
+    if beside && (secret || SENSITIVE_NAMES.contains(&name)) && in_home != Some(name) {
         found = found.with(Target::SensitiveFile);
     } else if secret {
         found = found.with(Target::SecretFile);
-    } else if looks_like_file && SENSITIVE_PARTS.iter().any(|it| name.contains(it)) {
+    } else if looks_like_file && is_telling(name) {
         found = found.with(Target::SensitiveFile);
     }
     if MEMORY_NAMES.contains(&name) {
@@ -181,6 +60,86 @@ fn class_of_parts(parts: &[&str]) -> Targets {
         found = found.with(Target::ControlPlane);
     }
     found
+}
+
+/// Is it the name of a file with secrets, or of a copy of one?
+fn is_secret_name(name: &str) -> bool {
+    is_secret_itself(name)
+        || original(name).is_some_and(is_secret_itself)
+        || without_number(name).is_some_and(|it| is_secret_itself(&it))
+}
+
+/// `credentials (1).json` is another `credentials.json`.
+fn without_number(name: &str) -> Option<String> {
+    let (before, rest) = name.split_once(" (")?;
+    let (number, after) = rest.split_once(')')?;
+    number.bytes().all(|it| it.is_ascii_digit()).then(|| format!("{before}{after}"))
+}
+
+fn is_secret_itself(name: &str) -> bool {
+    if SECRET_NAMES.contains(&name) {
+        return true;
+    }
+    // `.env.example` shows how it is done; `id_rsa.pub` is for everybody; `id_rsa_test.go` is a program.
+    if is_example(name) || is_prose(name) || name.ends_with(".pub") {
+        return false;
+    }
+    let begins = SECRET_BEGINNINGS.iter().any(|it| name.starts_with(it));
+    let ends = SECRET_ENDS.iter().any(|it| name.ends_with(it) && name.len() > it.len())
+        && !is_public(name);
+    begins || ends
+}
+
+/// `.env.example`, `example.env`, `.env.local.sample`
+fn is_example(name: &str) -> bool {
+    name.split(['.', '-', '_']).any(|it| EXAMPLE_WORDS.contains(&it))
+}
+
+/// A program, a page, a picture.
+fn is_prose(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && PROSE_ENDS.contains(&end))
+}
+
+/// `public.pem`, `cacert.pem`
+fn is_public(name: &str) -> bool {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    PUBLIC_STEMS.contains(&stem)
+        || stem.split(['.', '-', '_']).any(|it| matches!(it, "public" | "pub"))
+}
+
+/// Says its name that it may hold something?
+fn is_telling(name: &str) -> bool {
+    SENSITIVE_PARTS.iter().any(|it| name.contains(it)) && !is_prose(name) && !is_example(name)
+}
+
+/// What a file is a copy of, by its name: `server.key.bak`, `credentials (1).json`, `copy of .netrc`.
+fn original(name: &str) -> Option<&str> {
+    let mut bare = name.strip_prefix("copy of ").unwrap_or(name);
+    let mut shorter = true;
+    while shorter {
+        let before = bare.len();
+        bare = COPY_ENDS.iter().find_map(|it| bare.strip_suffix(it)).unwrap_or(bare).trim_end();
+        if let Some((stem, _)) = bare.rsplit_once(" (").filter(|_| bare.ends_with(')')) {
+            bare = stem;
+        }
+        shorter = bare.len() < before;
+    }
+    // The editor's: `.server.key.swp`, `#server.key#`.
+    let hidden =
+        bare.strip_prefix('.').filter(|it| SECRET_NAMES.contains(it) || it.starts_with('.'));
+    let bare = hidden.unwrap_or(bare).trim_matches('#');
+    (bare != name && !bare.is_empty()).then_some(bare)
+}
+
+/// What follows a home directory, if the path begins with one.
+fn at_home<'a>(parts: &'a [&'a str]) -> Option<&'a [&'a str]> {
+    match parts {
+        ["~" | "$home" | "${home}" | "%userprofile%" | "root", rest @ ..] => Some(rest),
+        ["home" | "users", _, rest @ ..] => Some(rest),
+        [drive, "users", _, rest @ ..] if drive.ends_with(':') => Some(rest),
+        [first, rest @ ..] if first.starts_with('~') && !rest.is_empty() => Some(rest),
+        _ => None,
+    }
 }
 
 /// So often an address may be encoded over and over.
@@ -203,12 +162,24 @@ fn normal(text: &str) -> String {
 }
 
 fn joined(path: &str) -> String {
+    let path = opened(path);
     let parts = path.split('/').map(|part| {
         // `name::$DATA` and `name.` are `name` to some systems.
         let part = part.split_once("::").map_or(part, |(name, _)| name);
         if part.chars().all(|it| it == '.') { part } else { part.trim_end_matches(['.', ' ']) }
     });
     parts.collect::<Vec<_>>().join("/")
+}
+
+/// A name in an archive is a name behind it: `backup.zip!/.env`, `backup.tar.gz#.env`.
+fn opened(path: &str) -> String {
+    let mut opened = String::with_capacity(path.len());
+    for character in path.chars() {
+        let behind = matches!(character, '!' | '#' | ':' | '|')
+            && ARCHIVE_ENDS.iter().any(|it| opened.ends_with(it));
+        opened.push(if behind { '/' } else { character });
+    }
+    opened
 }
 
 fn percent_decoded(text: &str) -> String {
@@ -262,6 +233,21 @@ mod tests {
             "~/.docker/config.json",
             "%252Eenv",
             "a/../.env",
+            "backup.zip!/.env",
+            "backup.tar.gz#app/.env",
+            "jar:file:/x.jar!/conf/server.key",
+            "x.zip::.env",
+            "server.key.bak",
+            "copy of .netrc",
+            "credentials (1).json",
+            ".env copy",
+            "/etc/shadow-",
+            "$HOME/.claude/x",
+            "/home/u/.npmrc",
+            "/Users/u/.docker/x",
+            "C:\\Users\\u\\.codex\\auth",
+            "~/.cargo/credentials.toml",
+            "~/Library/Keychains/login.keychain-db",
             "x/．env",
             "/app/.env/.",
             ".config/x/../gcloud/a",
@@ -277,6 +263,17 @@ mod tests {
             "/src/keyboard.ts",
             "notes/env",
             "a.key.rs",
+            ".env.example",
+            ".env.local.sample",
+            "example.env",
+            "id_rsa.pub",
+            "deploy/id_ed25519.pub",
+            "docs/credentials.md",
+            "id_rsa_test.go",
+            "public.pem",
+            "jwt_public.key",
+            ".claude/skills/x/SKILL.md",
+            "/home/u/project/.docker/Dockerfile",
         ] {
             assert!(!class_of_path(path).contains(Target::SecretFile), "{path}");
         }
@@ -311,7 +308,13 @@ mod tests {
 
     #[test]
     fn lists_beside_secrets_are_sensitive() {
-        for path in ["~/.ssh/known_hosts", ".npmrc", "config/api_token.txt", "passwords.csv"] {
+        for path in [
+            "~/.ssh/known_hosts",
+            "~/.ssh/id_rsa.pub",
+            "app/.npmrc",
+            "config/api_token.txt",
+            "passwords.csv",
+        ] {
             assert!(class_of_path(path).contains(Target::SensitiveFile), "{path}");
         }
     }

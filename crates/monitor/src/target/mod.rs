@@ -6,6 +6,7 @@
 
 mod files;
 mod hosts;
+mod names;
 mod outward;
 
 use model::{Reach as Goes, Role, ToolCall};

@@ -36,6 +36,7 @@ domains! {
     /// Files of the workspace.
     Workspace "workspace" [
         "list_files" "read_file" "write_file" "edit_file" "find_files" "grep_files"
+        "file_read" "file_write" "file_edit" "file_list" "file_search"
     ],
     /// Pages and searches.
     Web "web" [

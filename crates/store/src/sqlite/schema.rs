@@ -83,7 +83,7 @@ fn make_file(path: &Path) -> std::io::Result<()> {
 /// The parent's own path may lead through links; only the last name may be none.
 fn real_path(path: &Path) -> std::io::Result<PathBuf> {
     let parent = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok(parent.canonicalize()?.join(path.file_name().unwrap_or_default()))
+    Ok(files::resolved(parent)?.join(path.file_name().unwrap_or_default()))
 }
 
 fn check(db: &Connection, path: &Path) -> Result<(), OpenError> {

@@ -40,7 +40,9 @@ impl From<TagForm> for TaintTag {
         let known = Source::parse(&form.source).ok();
         let flags = form.flags.split('|').filter_map(|it| Taint::parse(it).ok());
         let taint = flags.fold(Taint::NONE, Taint::union);
-        let taint = if is_outside(taint) { taint } else { taint.union(Taint::UNTRUSTED) };
+        // A secret is marked as such and is nobody else's word; everything else here is.
+        let is_known = is_outside(taint) || taint == Taint::SECRET_RISK;
+        let taint = if is_known { taint } else { taint.union(Taint::UNTRUSTED) };
         let origin = if known.is_some() { form.origin } else { form.source };
         Self {
             source: known.unwrap_or(Source::File),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use aegx::{Digest, timestamp};
 use model::TaintTag;
-use monitor::taint::worse;
+use monitor::taint::{is_outside, worse};
 use serde::{Deserialize, Serialize};
 
 use super::error::WorkspaceError;
@@ -80,9 +80,10 @@ impl Marks {
         !self.files.is_empty() || !self.contents.is_empty()
     }
 
-    /// The worst label of all files that are there.
+    /// The worst label of all files that are there. What is only secret does not rub off on others.
     pub(super) fn worst(&self) -> Option<TaintTag> {
-        self.files.values().fold(None, |sum, mark| worse(sum.as_ref(), Some(&mark.tag)))
+        let outside = self.files.values().filter(|it| is_outside(it.tag.taint));
+        outside.fold(None, |sum, mark| worse(sum.as_ref(), Some(&mark.tag)))
     }
 
     /// Forgets marks of files that are gone. Their contents stay known.

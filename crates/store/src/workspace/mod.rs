@@ -11,15 +11,18 @@ mod files;
 mod form;
 mod manifest;
 mod marks;
+mod passing;
 mod preseed;
 mod registry;
 mod related;
+mod scan;
 mod shape;
 mod sidecar;
 
 pub use error::WorkspaceError;
 pub use manifest::{DEPTH_MAX, FILES_MAX, HASHED_BYTES_MAX};
 pub use marks::Mark;
+pub use passing::Written;
 pub use preseed::PRESEED_MAX;
 pub use registry::{After, Before, Looked, Registry};
 pub use related::RELATED_MAX;

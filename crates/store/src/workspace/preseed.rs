@@ -3,7 +3,7 @@
 use aegx::Hasher;
 use model::TaintTag;
 use monitor::Found;
-use monitor::taint::worse;
+use monitor::taint::{is_outside, worse};
 
 use super::manifest::{Entry, Manifest};
 use super::marks::{Mark, Marks, WHOLE};
@@ -14,7 +14,8 @@ pub const PRESEED_MAX: usize = 64;
 /// One for each label.
 pub(super) fn preseed(marks: &Marks, seen: &Manifest) -> Vec<Found> {
     let mut groups: Vec<Group> = Vec::new();
-    for mark in marks.files.values() {
+    // What is only secret is not from outside: it counts when it is read.
+    for mark in marks.files.values().filter(|it| is_outside(it.tag.taint)) {
         let known = groups.iter().position(|it| it.is_of(&mark.tag));
         let full = groups.len() >= PRESEED_MAX;
         let at = known.or_else(|| full.then_some(PRESEED_MAX - 1));

@@ -16,6 +16,7 @@ use super::error::WorkspaceError;
 use super::files;
 use super::manifest::{Manifest, NO_TEXT};
 use super::marks::{Mark, Marks, WHOLE};
+use super::passing;
 use super::preseed::preseed;
 use super::related::{self, Related};
 use super::sidecar::{self, SIDECAR, Sidecar};
@@ -26,7 +27,7 @@ const MANIFEST_BYTES_MAX: u64 = 1 << 28;
 /// The labels of all persistent workspaces, in a directory that no agent can reach.
 #[derive(Clone, Debug)]
 pub struct Registry {
-    dir: PathBuf,
+    pub(super) dir: PathBuf,
 }
 
 /// A workspace as a session finds it.
@@ -71,7 +72,7 @@ impl Registry {
     /// If it cannot.
     pub fn open(dir: &Path) -> Result<Self, WorkspaceError> {
         files::create_dir(dir).map_err(WorkspaceError::io(dir))?;
-        Ok(Self { dir: dir.canonicalize().map_err(WorkspaceError::io(dir))? })
+        Ok(Self { dir: ::files::resolved(dir).map_err(WorkspaceError::io(dir))? })
     }
 
     /// Looks at a workspace before `session` works in it. Seed the session with what it gives.
@@ -87,14 +88,14 @@ impl Registry {
         let mut place = self.enter(workspace, now)?;
         // Between sessions nobody is known to have written; what is a copy is still a copy.
         let author = Author { tag: None, session: session.as_str(), now };
-        let last = place.last()?;
+        let last = place.last_known()?;
         let marked = changes::mark(&mut place.marks, &last, &place.seen, &author);
         let unfinished = unfinished(&place.prefix)?;
+        let sidecar = place.finish()?;
         if !unfinished.contains(session) {
             // A session that comes back is still compared with how it first found things.
-            place.keep(&place.base(session))?;
+            place.keep_base(&place.base(session))?;
         }
-        let sidecar = place.finish()?;
         Ok(Before {
             preseed: preseed(&place.marks, &place.seen),
             sidecar,
@@ -124,12 +125,15 @@ impl Registry {
         if place.seen.is_elsewhere(&before) {
             before.entries.clear();
         }
+        // What passed through us was labelled then, by what the session was then.
+        before.entries.extend(passing::read(&base)?);
         let there = place.marks.worst();
         let tag = worse(tag, there.as_ref());
         let author = Author { tag: tag.as_ref(), session: session.as_str(), now };
         let marked = changes::mark(&mut place.marks, &before, &place.seen, &author);
         let sidecar = place.finish()?;
         files::remove(&base).map_err(WorkspaceError::io(&base))?;
+        passing::forget(&base)?;
         Ok(After { marked, sidecar, truncated: place.seen.truncated })
     }
 
@@ -180,7 +184,8 @@ impl Registry {
             return Ok(None);
         };
         let root = root(workspace)?;
-        let seen = Manifest::of(&root).map_err(WorkspaceError::io(&root))?;
+        let last = read_manifest(&self.file(&root, "last"))?.unwrap_or_default();
+        let seen = Manifest::of(&root, &last).map_err(WorkspaceError::io(&root))?;
         Ok(Some(Looked { mark, content: seen.entries.get(path).map(|it| it.digest) }))
     }
 
@@ -221,7 +226,10 @@ impl Registry {
         let (related, locks) = related::lock(&self.dir, &key, &root)?;
         let mut marks = Marks::load(&self.file(&root, "marks"))?.unwrap_or_default();
         self.follow(&root, &mut marks)?;
-        let seen = Manifest::of(&root).map_err(WorkspaceError::io(&root))?;
+        let last = read_manifest(&self.file(&root, "last"))?;
+        let none = Manifest::default();
+        let seen = Manifest::of(&root, last.as_ref().unwrap_or(&none));
+        let seen = seen.map_err(WorkspaceError::io(&root))?;
         let sidecar = sidecar::reconcile(&root, &mut marks, &seen, now);
         let first_time = !marks.has_history();
         let mut told = Vec::new();
@@ -231,8 +239,18 @@ impl Registry {
             }
         }
         let prefix = self.dir.join(key);
-        let place =
-            Place { root, prefix, marks, seen, sidecar, related, first_time, told, _locks: locks };
+        let place = Place {
+            root,
+            prefix,
+            marks,
+            seen,
+            last,
+            sidecar,
+            related,
+            first_time,
+            told,
+            _locks: locks,
+        };
         Ok(place)
     }
 
@@ -273,8 +291,8 @@ impl Registry {
 }
 
 const KEY_BYTES_MAX: u64 = 64;
-const BASE: &str = "base.";
-const BASE_END: char = '~';
+pub(super) const BASE: &str = "base.";
+pub(super) const BASE_END: char = '~';
 
 /// A workspace that is looked at, under its lock.
 struct Place {
@@ -282,6 +300,8 @@ struct Place {
     prefix: PathBuf,
     marks: Marks,
     seen: Manifest,
+    /// The tree as it was looked at last, if anybody did.
+    last: Option<Manifest>,
     sidecar: Sidecar,
     related: Vec<Related>,
     /// Nothing marked was ever known of this workspace itself.
@@ -304,9 +324,9 @@ impl Place {
     }
 
     /// The tree as it was looked at last. Where nobody ever looked, as it is now.
-    fn last(&self) -> Result<Manifest, WorkspaceError> {
-        if let Some(last) = read_manifest(&self.file("last"))? {
-            return Ok(last);
+    fn last_known(&self) -> Result<Manifest, WorkspaceError> {
+        if let Some(last) = &self.last {
+            return Ok(last.clone());
         }
         if !self.first_time {
             return Ok(Manifest::default());
@@ -320,8 +340,18 @@ impl Place {
         Ok(last)
     }
 
-    fn keep(&self, path: &Path) -> Result<(), WorkspaceError> {
-        files::replace(path, &sidecar::json(&self.seen)).map_err(WorkspaceError::io(path))
+    /// Keeps the tree as it is now. What is kept is never written into, so two names may be of one file.
+    fn keep_last(&self) -> Result<(), WorkspaceError> {
+        let path = self.file("last");
+        if self.last.as_ref() == Some(&self.seen) {
+            return Ok(());
+        }
+        files::replace(&path, &sidecar::json(&self.seen)).map_err(WorkspaceError::io(&path))
+    }
+
+    /// Keeps it as a session found it.
+    fn keep_base(&self, path: &Path) -> Result<(), WorkspaceError> {
+        files::link(&self.file("last"), path).map_err(WorkspaceError::io(path))
     }
 
     /// Keeps the marks, first with the host, then beside the files.
@@ -331,7 +361,7 @@ impl Place {
         let is_there = self.sidecar == Sidecar::Intact && digest == self.marks.sidecar;
         self.marks.sidecar = digest;
         self.marks.save(&self.file("marks"))?;
-        self.keep(&self.file("last"))?;
+        self.keep_last()?;
         let text = text.filter(|_| !is_there);
         let written = text.map_or(Ok(()), |it| files::replace(&self.root.join(SIDECAR), &it));
         // Something may stand in its place. The host's copy is the one that counts.
@@ -354,17 +384,17 @@ fn unfinished(prefix: &Path) -> Result<Vec<SessionId>, WorkspaceError> {
     Ok(found)
 }
 
-fn read_manifest(path: &Path) -> Result<Option<Manifest>, WorkspaceError> {
+pub(super) fn read_manifest(path: &Path) -> Result<Option<Manifest>, WorkspaceError> {
     let bytes = files::read(path, MANIFEST_BYTES_MAX).map_err(WorkspaceError::io(path))?;
     // One that cannot be read is none: then everything counts as new.
     Ok(bytes.and_then(|it| serde_json::from_slice(&it).ok()))
 }
 
-fn root(workspace: &Path) -> Result<PathBuf, WorkspaceError> {
-    let root = workspace.canonicalize().map_err(WorkspaceError::io(workspace))?;
+pub(super) fn root(workspace: &Path) -> Result<PathBuf, WorkspaceError> {
+    let root = ::files::resolved(workspace).map_err(WorkspaceError::io(workspace))?;
     if root.is_dir() { Ok(root) } else { Err(WorkspaceError::NoDirectory { path: root }) }
 }
 
-fn key(root: &Path) -> String {
+pub(super) fn key(root: &Path) -> String {
     Digest::of(root.as_os_str().as_bytes()).to_string()
 }

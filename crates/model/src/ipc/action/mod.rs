@@ -2,6 +2,7 @@
 
 mod audit;
 mod browser;
+mod file;
 mod llm;
 mod memory;
 mod oauth;
@@ -14,6 +15,7 @@ pub use browser::{
     BrowserClick, BrowserClose, BrowserConfig, BrowserLaunch, BrowserNavigate, BrowserScreenshot,
     BrowserSession, BrowserSnapshot, BrowserType, ElementRef, Viewport,
 };
+pub use file::{FileEdit, FileList, FilePath, FileRead, FileSearch, FileWrite};
 pub use llm::{LlmCall, Role, Turn};
 pub use memory::{MemoryDelete, MemoryKind, MemoryList, MemoryQuery, MemoryRead, MemoryWrite};
 pub use oauth::{OauthCall, OauthMethod};

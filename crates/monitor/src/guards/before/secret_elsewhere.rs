@@ -38,30 +38,13 @@ fn is_for(held: &HeldSecret, target: Option<&Target>) -> bool {
 /// The one host to which everything in the call goes, if there is just one.
 fn destination(effect: &Effect) -> Option<Target> {
     let Effect::Action(action) = effect else { return None };
-    match &**action {
-        Action::WebFetch(fetch) => Target::parse(fetch.url.as_str()).ok(),
-        Action::BrowserNavigate(it) => Target::parse(it.url.as_str()).ok(),
-        Action::LlmCall(_)
-        | Action::MemoryWrite(_)
-        | Action::MemoryQuery(_)
-        | Action::MemoryRead(_)
-        | Action::MemoryDelete(_)
-        | Action::MemoryList(_)
-        | Action::WebSearch(_)
-        | Action::BrowserLaunch(_)
-        | Action::BrowserSnapshot(_)
-        | Action::BrowserClick(_)
-        | Action::BrowserType(_)
-        | Action::BrowserScreenshot(_)
-        | Action::BrowserClose(_)
-        | Action::SkillPropose(_)
-        | Action::SkillRead(_)
-        | Action::SkillList(_)
-        | Action::OauthCall(_)
-        | Action::SchedulerListCron(_)
-        | Action::SchedulerGetHeartbeat(_)
-        | Action::SchedulerListTriggers(_)
-        | Action::SchedulerRemoveCron(_)
-        | Action::AuditQuery(_) => None,
-    }
+    // Whatever is not here is held: a new action must be put here to get through.
+    let url = if let Action::WebFetch(fetch) = &**action {
+        fetch.url.as_str()
+    } else if let Action::BrowserNavigate(navigate) = &**action {
+        navigate.url.as_str()
+    } else {
+        return None;
+    };
+    Target::parse(url).ok()
 }

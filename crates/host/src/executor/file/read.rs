@@ -1,0 +1,86 @@
+//! Reading: the text of a file, or the names in an archive.
+
+use files::archive;
+use model::ipc::FileRead;
+use model::{Source, Taint, TaintTag};
+use monitor::target::class_of_path;
+use monitor::{Output, Permit, taint};
+use serde_json::json;
+
+use super::{FILE_BYTES_MAX, Stop, WorkspaceFiles, answer, fields, is_secret, path, told};
+
+/// Lines that are given when the message does not say how many.
+const LINES_DEFAULT: u64 = 2000;
+
+pub(super) fn read(
+    files: &WorkspaceFiles,
+    permit: Permit<FileRead>,
+    now: i64,
+) -> Result<Output, Stop> {
+    let wanted = permit.spend();
+    let path = path(wanted.path.as_str())?;
+    let bytes = files.dir.read(&path, FILE_BYTES_MAX)?;
+    let mut tags = files.label(&path, &bytes, now)?;
+    let mut body = fields([("path", json!(path.as_str())), ("bytes", json!(bytes.len()))]);
+    if let Some(members) = archive::members(&bytes) {
+        // What is packed is as secret as it was.
+        if members.names.iter().any(|it| is_secret(class_of_path(it))) {
+            let origin = format!("archive {path}");
+            let secret =
+                TaintTag { taint: Taint::SECRET_RISK, ..taint::label(Source::File, &origin, now) };
+            files.registry.know(&files.root, &bytes, &secret)?;
+            tags.push(secret);
+        }
+        let names = told(&path, &members.names.join("\n"), &tags)?;
+        body.extend(fields([("archive", json!(names)), ("truncated", json!(!members.whole))]));
+    } else {
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Stop::failed(format!("`{path}` is no text in UTF-8")))?;
+        let first = wanted.offset.map_or(1, |it| it.get());
+        let most = wanted.limit.map_or(LINES_DEFAULT, |it| it.get());
+        let (part, lines) = lines(&text, first, most);
+        body.extend(fields([
+            ("content", json!(told(&path, part, &tags)?)),
+            ("lines", json!(lines)),
+            ("truncated", json!(part.len() < text.len())),
+        ]));
+    }
+    Ok(answer(body, tags))
+}
+
+/// So many lines from one on, and how many there are.
+fn lines(text: &str, first: u64, most: u64) -> (&str, u64) {
+    let (mut from, mut to, mut at, mut count) = (text.len(), text.len(), 0, 0);
+    for line in text.split_inclusive('\n') {
+        count += 1;
+        if count == first {
+            from = at;
+        }
+        at += line.len();
+        if count == first.saturating_add(most).saturating_sub(1) {
+            to = at;
+        }
+    }
+    (text.get(from..to.max(from)).unwrap_or_default(), count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_from_one() {
+        let text = "a\nb\nc";
+        for (first, most, expected) in [
+            (1, 9, "a\nb\nc"),
+            (1, 1, "a\n"),
+            (2, 1, "b\n"),
+            (3, 5, "c"),
+            (4, 1, ""),
+            (2, u64::MAX, "b\nc"),
+        ] {
+            assert_eq!(lines(text, first, most), (expected, 3), "{first} {most}");
+        }
+        assert_eq!(lines("", 1, 1), ("", 0));
+    }
+}

@@ -1,0 +1,195 @@
+//! The names that single files out.
+
+/// Names of files that hold secrets, whole.
+pub(super) const SECRET_NAMES: &[&str] = &[
+    ".env",
+    ".boto",
+    ".dockercfg",
+    ".git-credentials",
+    ".htpasswd",
+    ".msmtprc",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".netrc",
+    ".pgpass",
+    ".s3cfg",
+    ".vault-token",
+    "_netrc",
+    "cookies.sqlite",
+    "credentials",
+    "credentials.json",
+    "credentials.yaml",
+    "credentials.yml",
+    "creds.json",
+    "gshadow",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_rsa",
+    "key4.db",
+    "kubeconfig",
+    "login data",
+    "logins.json",
+    "master.key",
+    "private.key",
+    "rclone.conf",
+    "secrets.json",
+    "secrets.toml",
+    "secrets.yaml",
+    "secrets.yml",
+    "server.key",
+    "service-account.json",
+    "shadow",
+];
+/// Beginnings of names: `.env.local`, `id_rsa.bak`.
+pub(super) const SECRET_BEGINNINGS: &[&str] =
+    &[".env.", ".env-", ".env_", ".env~", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa"];
+/// Ends of names.
+pub(super) const SECRET_ENDS: &[&str] = &[
+    ".env",
+    ".jks",
+    ".kdbx",
+    ".key",
+    ".keystore",
+    ".p12",
+    ".pem",
+    ".pfx",
+    ".ppk",
+    ".secret",
+    ".secrets",
+];
+/// Directories in which everything is a secret.
+pub(super) const SECRET_DIRECTORIES: &[&str] = &[
+    ".aer",
+    ".aws",
+    ".azure",
+    ".clawdbot",
+    ".gnupg",
+    ".kube",
+    ".lazaret",
+    ".password-store",
+    ".ssh",
+];
+/// Directories that hold secrets in a home, and settings elsewhere (seed 002).
+pub(super) const HOME_DIRECTORIES: &[&str] =
+    &[".anthropic", ".claude", ".codex", ".docker", ".openai"];
+/// Files of the same kind.
+pub(super) const HOME_NAMES: &[&str] =
+    &[".bash_history", ".gitconfig", ".npmrc", ".pypirc", ".zsh_history"];
+/// Parts of paths; `*` is any one part.
+pub(super) const SECRET_PATHS: &[&str] = &[
+    ".cargo/credentials.toml",
+    ".config/anthropic",
+    ".config/claude",
+    ".config/codex",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git/credentials",
+    ".config/glab-cli",
+    ".config/hub",
+    ".config/lab",
+    ".config/op",
+    ".config/rclone",
+    ".config/zeph",
+    ".docker/config.json",
+    ".local/share/keyrings",
+    ".openclaw/credentials",
+    ".subversion/auth",
+    "library/application support/sops",
+    "library/cookies",
+    "library/keychains",
+    "proc/*/environ",
+    "proc/*/fd",
+    "proc/*/mem",
+    "proc/*/task",
+    "run/secrets",
+    "system32/config/sam",
+];
+/// Public halves and lists, which say much but open nothing.
+pub(super) const SENSITIVE_NAMES: &[&str] = &[
+    ".gitconfig",
+    ".npmrc",
+    ".pypirc",
+    "authorized_keys",
+    "known_hosts",
+    ".bash_history",
+    ".zsh_history",
+];
+/// Parts of names.
+pub(super) const SENSITIVE_PARTS: &[&str] =
+    &["password", "passwd", "token", "secret", "credential"];
+/// Words in a name that say that it only shows how it is done.
+pub(super) const EXAMPLE_WORDS: &[&str] =
+    &["dist", "example", "examples", "sample", "schema", "template", "tmpl"];
+/// Ends of programs, pages and pictures, which are named after what they are about.
+pub(super) const PROSE_ENDS: &[&str] = &[
+    "adoc", "c", "cc", "cpp", "cs", "css", "dart", "ex", "exs", "gif", "go", "h", "hpp", "htm",
+    "html", "java", "jpeg", "jpg", "js", "jsx", "kt", "lua", "m", "md", "mdx", "mjs", "mm", "php",
+    "pl", "png", "po", "ps1", "py", "pyi", "rb", "rs", "rst", "scala", "scss", "sh", "snap", "sol",
+    "sql", "svelte", "svg", "swift", "tex", "tf", "ts", "tsx", "vue", "webp", "xml", "xsd", "zig",
+];
+/// Certificates and lists of them, which are for everybody.
+pub(super) const PUBLIC_STEMS: &[&str] = &["ca-bundle", "ca-certificates", "cacert", "cacerts"];
+/// What copies and backups have behind their names.
+pub(super) const COPY_ENDS: &[&str] = &[
+    ".backup", ".bak", ".bz2", ".copy", ".gz", ".old", ".orig", ".save", ".swo", ".swp", ".tmp",
+    ".xz", ".zst", "~", "-", " copy", " - copy",
+];
+/// Ends of archives.
+pub(super) const ARCHIVE_ENDS: &[&str] = &[
+    ".7z", ".ear", ".gz", ".bz2", ".jar", ".rar", ".tar", ".tgz", ".war", ".whl", ".xz", ".zip",
+    ".zst",
+];
+/// Memory that every later session reads.
+pub(super) const MEMORY_NAMES: &[&str] = &[
+    "agents.md",
+    "claude.md",
+    "gemini.md",
+    "heartbeat.md",
+    "identity.md",
+    "memory.md",
+    "soul.md",
+    "tools.md",
+    "user.md",
+    ".cursorrules",
+    "copilot-instructions.md",
+];
+/// What decides what an agent or its host does.
+pub(super) const CONTROL_NAMES: &[&str] = &[
+    ".ax-taint.json",
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".envrc",
+    ".mcp.json",
+    ".profile",
+    ".zlogin",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "claude_desktop_config.json",
+    "config.fish",
+    "mcp.json",
+    "mcp_config.json",
+    "skill.md",
+];
+/// Directories of the same.
+pub(super) const CONTROL_DIRECTORIES: &[&str] =
+    &[".aer", ".claude", ".codex", ".cursor", ".gemini", ".lazaret"];
+/// Parts of paths: what other programs run by themselves.
+pub(super) const CONTROL_PATHS: &[&str] = &[
+    ".config/autostart",
+    ".config/systemd",
+    ".git/config",
+    ".git/hooks",
+    ".github/workflows",
+    ".vscode/settings.json",
+    ".vscode/tasks.json",
+    "etc/cron.d",
+    "etc/crontab",
+    "etc/systemd",
+    "library/launchagents",
+    "library/launchdaemons",
+];
