@@ -71,6 +71,11 @@ fn a_head_that_is_too_long() {
         got.failed("");
         assert!(!got.text().contains("yyyy"), "{}", got.text());
     }
+    // Also if it comes all at once, and hyper would have room for it.
+    for bytes in [(64 << 10) + 1, 100_000] {
+        let said = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "y".repeat(bytes));
+        fetch(&Origin::says(said), patient()).failed("the head of the answer");
+    }
     let fields = |count: usize| {
         let fields: String = (0..count).map(|it| format!("x{it}: y\r\n")).collect();
         Origin::says(format!("HTTP/1.1 200 OK\r\n{fields}content-length: 2\r\n\r\nok"))
@@ -94,6 +99,9 @@ fn what_is_no_answer() {
         "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n",
         "HTTP/1.1 200 OK\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\nabcd",
         "HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: xyz\r\n\r\nabcd",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
     ] {
         let got = fetch(&Origin::says(said), Limits { head: Duration::from_secs(2), ..patient() });

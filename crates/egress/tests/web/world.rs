@@ -237,6 +237,13 @@ impl Got {
         self.page()["content"].as_str().unwrap().to_owned()
     }
 
+    /// Where the page says, in its marks, that it came from.
+    pub(crate) fn led_to(&self) -> Option<String> {
+        let content = self.content();
+        let line = content.lines().find_map(|it| it.strip_prefix("redirected to: "));
+        line.map(str::to_owned)
+    }
+
     /// It failed, and says so in these words.
     pub(crate) fn failed(&self, words: &str) {
         assert_eq!(self.delivered.output.status, Status::Failed, "{}", self.text());
