@@ -41,13 +41,8 @@ impl Wire {
     /// `answer_bytes`: the longest answer as it travels.
     pub(crate) fn new(answer_bytes: u64) -> Arc<Self> {
         let per_exchange = answer_bytes.saturating_add(UNASKED_BYTES_MAX);
-        let state = State {
-            exchanges: 0,
-            left: UNASKED_BYTES_MAX,
-            spoilt: false,
-            cut: None,
-            reader: None,
-        };
+        let state =
+            State { exchanges: 0, left: UNASKED_BYTES_MAX, spoilt: false, cut: None, reader: None };
         Arc::new(Self { state: Mutex::new(state), per_exchange })
     }
 

@@ -38,13 +38,16 @@ pub(crate) struct Script {
     /// Said without end after that, with pauses of this length. Nothing if it is empty.
     pub(crate) again: Vec<u8>,
     pub(crate) pause: Duration,
-    /// Does it say anything at all after its first SETTINGS?
+    /// Said when a client takes a request back.
+    pub(crate) on_reset: Vec<u8>,
+    /// Does it say that it is there?
     pub(crate) answers_pings: bool,
 }
 
 impl Script {
     pub(crate) fn once(once: fn(u32) -> Vec<u8>) -> Self {
-        Self { once, again: Vec::new(), pause: Duration::ZERO, answers_pings: true }
+        let (again, on_reset) = (Vec::new(), Vec::new());
+        Self { once, again, pause: Duration::ZERO, on_reset, answers_pings: true }
     }
 
     pub(crate) fn again(once: fn(u32) -> Vec<u8>, again: Vec<u8>) -> Self {
@@ -121,15 +124,32 @@ async fn serve(mut stream: TlsStream<TcpStream>, script: &Script) -> std::io::Re
             }
             (HEADERS, _) => {
                 stream.write_all(&(script.once)(number)).await?;
-                while !script.again.is_empty() {
-                    stream.write_all(&script.again).await?;
-                    stream.flush().await?;
-                    tokio::time::sleep(script.pause).await;
+                stream.flush().await?;
+                if !script.again.is_empty() {
+                    return flood(stream, script).await;
                 }
             }
+            (RESET, _) => stream.write_all(&script.on_reset).await?,
             _ => {}
         }
         stream.flush().await?;
+    }
+}
+
+/// Speaks without end, and reads whatever is said meanwhile.
+async fn flood(stream: TlsStream<TcpStream>, script: &Script) -> std::io::Result<()> {
+    let (mut from, mut to) = tokio::io::split(stream);
+    let speaks = async {
+        loop {
+            to.write_all(&script.again).await?;
+            to.flush().await?;
+            tokio::time::sleep(script.pause).await;
+        }
+    };
+    let mut sink = tokio::io::sink();
+    tokio::select! {
+        ended = speaks => ended,
+        read = tokio::io::copy(&mut from, &mut sink) => read.map(drop),
     }
 }
 

@@ -133,7 +133,7 @@ fn a_redirect_without_a_place_is_an_answer_and_one_with_two_is_none() {
 #[test]
 fn a_location_with_a_line_break_is_two_fields_or_a_broken_answer() {
     let origin = Origin::says(
-        "HTTP/1.1 302 Found\r\nlocation: /a\r\nauthorization: stolen\r\ncontent-length: 0\r\n\r\n",
+        "HTTP/1.1 302 Found\r\nlocation: /a\r\nauthorization: stolen\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
     );
     let got = world(&origin).fetch(&origin.url("a.example", "/"));
     // `/a` answers the same again, which is a circle.
