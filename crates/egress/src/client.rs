@@ -37,10 +37,6 @@ const PACKED: HeaderValue = HeaderValue::from_static("gzip, deflate");
 const IDLE_PER_HOST_MAX: usize = 4;
 /// How long they are kept.
 const IDLE_KEPT: Duration = Duration::from_secs(30);
-/// An HTTP/2 server that is asked something is asked whether it is there, so often,
-const ALIVE_ASKED: Duration = Duration::from_secs(5);
-/// and has so long to say so.
-const ALIVE_ANSWERED: Duration = Duration::from_secs(5);
 
 /// Asks the web, in bounds.
 pub struct Client {
@@ -100,8 +96,8 @@ impl Client {
             .http1_max_buf_size(limits.head_bytes.max(HEAD_BYTES_MIN))
             .http1_max_headers(FIELDS_MAX)
             .http2_max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
-            .http2_keep_alive_interval(ALIVE_ASKED)
-            .http2_keep_alive_timeout(ALIVE_ANSWERED)
+            .http2_keep_alive_interval(limits.idle / 2)
+            .http2_keep_alive_timeout(limits.idle / 2)
             .build(connector);
         Ok(Self { pool, limits, slots: Slots::default() })
     }

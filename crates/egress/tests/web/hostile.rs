@@ -102,9 +102,8 @@ fn a_server_that_is_gone_is_noticed_while_it_is_asked() {
     let silent = Script { answers_pings: false, ..Script::once(|_| Vec::new()) };
     let origin = Http2::new(vec![silent]);
     let begun = Instant::now();
-    // 5 s until it is asked whether it is there, and 5 s to say so.
-    world(&origin, patient()).fetch(&origin.url("/")).failed("");
-    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    world(&origin, Limits { idle: SHORT, ..patient() }).fetch(&origin.url("/")).failed("");
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -180,7 +179,7 @@ fn floods() -> Vec<(&'static str, Script)> {
 fn a_flood_ends_soon_and_with_it_the_connection() {
     for (what, script) in floods() {
         let origin = Http2::new(vec![script]);
-        let world = world(&origin, patient());
+        let world = world(&origin, Limits { wire_bytes: 64 << 10, ..patient() });
         let begun = Instant::now();
         world.fetch(&origin.url("/")).failed("");
         assert!(begun.elapsed() < SOON, "{what}: {:?}", begun.elapsed());
@@ -193,7 +192,7 @@ fn a_flood_behind_an_answer_ends_too() {
     for (what, mut script) in floods() {
         script.once = page;
         let origin = Http2::new(vec![script]);
-        let world = world(&origin, patient());
+        let world = world(&origin, Limits { wire_bytes: 64 << 10, ..patient() });
         // It may be cut before the page is read, or after.
         let _ = world.fetch(&origin.url("/"));
         until(|| origin.open() == 0, what);
