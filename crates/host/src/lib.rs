@@ -18,4 +18,4 @@ pub use admission::{AdmissionError, admission, providers, settings};
 pub use executor::{AUDIT_RESULTS_DEFAULT, HostExecutor};
 pub use providers::{NotBuilt, Providers, is_built};
 pub use reach::reach;
-pub use web::{WebError, web};
+pub use web::{WebError, dialer, web};

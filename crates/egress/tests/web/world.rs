@@ -134,6 +134,7 @@ impl World {
         });
         let names = Arc::new(plan.names);
         let dialer = Dialer::with_resolver(Arc::clone(&names) as Arc<dyn Resolve>, &plan.limits)
+            .blocking(plan.rules.block.clone())
             .dangerously_open_these_loopback_ports_for_tests(&plan.ports);
         let client = Client::new(Arc::new(dialer), &plan.trust, plan.limits).unwrap();
         let web = Web::new(client, Arc::clone(&journal), plan.engine).unwrap();
