@@ -162,7 +162,7 @@ mod tests {
             assert_eq!(args[URL], "http://a.example/way");
             let stand_in = Target::parse(args[LOOKS_LIKE].as_str().unwrap()).unwrap();
             assert!(exfiltration(&stand_in).iter().any(|it| it.rule == rule), "{args}");
-            assert!(!args.to_string().contains(&query[2..20]), "{args}");
+            assert!(!args.to_string().contains(query.get(2..20).unwrap()), "{args}");
         }
         let plain = Request::builder().uri("http://a.example/?page=2&sort=name").body(()).unwrap();
         let args = String::from_utf8(Asking::of(&plain).ok().unwrap().args).unwrap();

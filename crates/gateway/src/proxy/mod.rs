@@ -103,7 +103,7 @@ impl Proxy {
     fn take(self: &Arc<Self>, asked: Request<Incoming>, guest: &Guest, door: &Arc<Door>) -> Taken {
         match self.accounts.of(asked.headers()).cloned() {
             Some(account) if guest.try_seat() => Taken::Begun(self.begin(account, asked)),
-            Some(account) => Taken::Waits(account, asked),
+            Some(account) => Taken::Waits(Box::new((account, asked))),
             None => Taken::Refused(door.turn_away()),
         }
     }
@@ -124,8 +124,8 @@ impl Proxy {
     ) -> io::Result<Response<Body>> {
         let begun = match taken {
             Taken::Begun(begun) => begun,
-            Taken::Waits(account, asked) => match guest.seat().await {
-                Ok(()) => self.begin(account, asked),
+            Taken::Waits(waits) => match guest.seat().await {
+                Ok(()) => self.begin(waits.0, waits.1),
                 Err(no) => return Ok(no.response()),
             },
             Taken::Refused(no) => return Ok(no.response()),
@@ -138,6 +138,6 @@ impl Proxy {
 enum Taken {
     Begun(JoinHandle<Response<Body>>),
     /// For a place. If the program goes, nothing was begun.
-    Waits(Account, Request<Incoming>),
+    Waits(Box<(Account, Request<Incoming>)>),
     Refused(No),
 }
