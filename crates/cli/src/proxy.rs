@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aegx::Principal;
-use egress::{Dialer, Limits, Ways};
+use egress::{Limits, Ways};
 use evidence::Durability;
 use gateway::proxy::{self, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
 use host::ipc::Stop;
@@ -95,10 +95,11 @@ fn serve(args: &Args, home: &Path, gate: &Gate, stop: &Stop) -> Result<(), Failu
     }
     let callers: Vec<Caller> = accounts.iter().map(|it| it.who.clone()).collect();
     let limits = Limits::default();
+    let dialer = host::dialer(home, &limits).map_err(Failure::usage)?;
     let proxy = Arc::new(Proxy {
         monitor: Arc::clone(&gate.monitor),
         journal: Arc::clone(&gate.journal),
-        ways: Ways::new(Arc::new(Dialer::new(&limits)), limits),
+        ways: Ways::new(Arc::new(dialer), limits),
         accounts,
         bounds: Bounds::default(),
     });

@@ -9,6 +9,7 @@ use hyper::body::{Body as _, Incoming};
 use tokio::time::timeout;
 
 use crate::limits::Limits;
+use crate::why::why;
 
 /// What is unpacked at a time, in bytes.
 const PIECE_BYTES: usize = 32 << 10;
@@ -45,7 +46,7 @@ pub(crate) async fn read(
             }
             Ok(None) => break,
             Ok(Some(Err(error))) => {
-                return Err(broken(format!("broke off ({})", chain(&error)), *wire_bytes));
+                return Err(broken(format!("broke off ({})", why(&error)), *wire_bytes));
             }
             Ok(Some(Ok(frame))) => frame,
         };
@@ -200,19 +201,4 @@ impl Write for Bounded {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// An error with what caused it, on one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let said = cause.to_string();
-        if !text.contains(&said) {
-            text.push_str(": ");
-            text.push_str(&said);
-        }
-        source = cause.source();
-    }
-    text
 }

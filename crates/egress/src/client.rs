@@ -10,17 +10,15 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, LOCATION, USER_AGENT};
-use hyper::http::Extensions;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::client::legacy::Client as Pool;
-use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use scan::net::{Refused, Target};
 use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
-use crate::body::{self, chain};
-use crate::connect::{ConnectError, Connector, Peer};
+use crate::body;
+use crate::connect::{ConnectError, Connector};
 use crate::dial::{DialError, Dialer};
 use crate::event::{EgressEvent, Outcome};
 use crate::headers;
@@ -28,6 +26,8 @@ use crate::limits::{FIELDS_MAX, HEAD_BYTES_MIN, Limits, REDIRECTS_MAX};
 use crate::rules::Rules;
 use crate::slots::Slots;
 use crate::tls::{self, Trust, TrustError};
+use crate::using::Using;
+use crate::why::why;
 
 /// How we call ourselves.
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("lazaret/", env!("CARGO_PKG_VERSION")));
@@ -90,7 +90,8 @@ impl Client {
     /// If nobody vouches for servers.
     pub fn new(dialer: Arc<Dialer>, trust: &Trust, limits: Limits) -> Result<Self, TrustError> {
         let tls = tls::config(trust, &[b"h2", b"http/1.1"])?;
-        let connector = Connector { dialer, tls, handshake: limits.connect };
+        let answer_bytes = limits.wire_bytes.saturating_add(limits.head_bytes) as u64;
+        let connector = Connector { dialer, tls, handshake: limits.connect, answer_bytes };
         let pool = Pool::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .timer(TokioTimer::new())
@@ -99,6 +100,8 @@ impl Client {
             .http1_max_buf_size(limits.head_bytes.max(HEAD_BYTES_MIN))
             .http1_max_headers(FIELDS_MAX)
             .http2_max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
+            .http2_keep_alive_interval(limits.idle / 2)
+            .http2_keep_alive_timeout(limits.idle / 2)
             .build(connector);
         Ok(Self { pool, limits, slots: Slots::default() })
     }
@@ -154,9 +157,9 @@ impl Client {
         let _slot =
             self.slots.take(&format!("host {host}"), self.limits.per_host, "from this host")?;
         let mut request = self.request(ask)?;
-        let connection = capture_connection(&mut request);
-        let waiting = timeout(self.limits.head, self.pool.request(request)).await;
-        event.address = peer(&connection);
+        let mut using = Using::of(&mut request);
+        let waiting = timeout(self.limits.head, using.until(self.pool.request(request))).await;
+        event.address = using.address();
         let response = match waiting {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => {
@@ -169,7 +172,11 @@ impl Client {
             }
         };
         event.outcome = Outcome::Answered(response.status().as_u16());
-        self.answer(ask, response, event).await
+        headers::check_head(response.headers(), self.limits.head_bytes)?;
+        headers::check_framing(response.headers())?;
+        let answer = self.answer(ask, response, event).await?;
+        using.ended_well();
+        Ok(answer)
     }
 
     fn request(&self, ask: &Ask<'_>) -> Result<Request<Full<Bytes>>, AskError> {
@@ -272,13 +279,6 @@ fn late(total: Duration, received_bytes: u64) -> AskError {
     })
 }
 
-/// Whom the connection is with that a request was given.
-fn peer(connection: &CaptureConnection) -> Option<IpAddr> {
-    let mut extras = Extensions::new();
-    connection.connection_metadata().as_ref()?.get_extras(&mut extras);
-    extras.get::<Peer>().map(|it| it.0.ip())
-}
-
 /// Who was dialled for a request that failed before it had a connection.
 fn dialled(error: &hyper_util::client::legacy::Error) -> Option<IpAddr> {
     let mut source = error.source();
@@ -306,5 +306,5 @@ pub(crate) fn of_pool(error: &hyper_util::client::legacy::Error) -> AskError {
         }
         source = cause.source();
     }
-    AskError::Failed(chain(error))
+    AskError::Failed(why(error).to_owned())
 }

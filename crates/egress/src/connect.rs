@@ -21,6 +21,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::dial::{DialError, Dialer, Dialled};
+use crate::wire::Wire;
 
 /// Why there is no connection to ask by.
 #[derive(Debug, thiserror::Error)]
@@ -37,11 +38,16 @@ pub(crate) struct Connector {
     pub(crate) dialer: Arc<Dialer>,
     pub(crate) tls: Arc<ClientConfig>,
     pub(crate) handshake: Duration,
+    /// The longest answer as it travels, in bytes.
+    pub(crate) answer_bytes: u64,
 }
 
-/// Whom a connection is with, for the record.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
+/// Whom a connection is with, for the record, and what comes over it.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    pub(crate) address: SocketAddr,
+    pub(crate) wire: Arc<Wire>,
+}
 
 impl tower_service::Service<Uri> for Connector {
     type Response = TokioIo<Link>;
@@ -63,7 +69,7 @@ impl Connector {
         // Read again from the text: whatever asks for a connection gets only one that leads outside.
         let target = Target::parse(&uri.to_string()).map_err(DialError::Refused)?;
         let dialled = self.dialer.dial(target.host(), target.port()).await?;
-        let peer = dialled.address;
+        let peer = Peer { address: dialled.address, wire: Wire::new(self.answer_bytes) };
         match target.scheme() {
             Scheme::Http => Ok(Link { stream: Stream::Plain(dialled.stream), peer }),
             Scheme::Https => {
@@ -125,7 +131,7 @@ fn why(error: &io::Error) -> &'static str {
 /// A connection, plain or encrypted.
 pub(crate) struct Link {
     stream: Stream,
-    peer: SocketAddr,
+    peer: Peer,
 }
 
 enum Stream {
@@ -135,7 +141,7 @@ enum Stream {
 
 impl Connection for Link {
     fn connected(&self) -> Connected {
-        let connected = Connected::new().extra(Peer(self.peer));
+        let connected = Connected::new().extra(self.peer.clone());
         match &self.stream {
             Stream::Tls(stream) if stream.get_ref().1.alpn_protocol() == Some(b"h2") => {
                 connected.negotiated_h2()
@@ -151,10 +157,15 @@ impl AsyncRead for Link {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match &mut self.get_mut().stream {
+        let link = self.get_mut();
+        link.peer.wire.check(context)?;
+        let before = buffer.filled().len();
+        let polled = match &mut link.stream {
             Stream::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
             Stream::Tls(stream) => Pin::new(stream).poll_read(context, buffer),
-        }
+        };
+        link.peer.wire.came(buffer.filled().len().saturating_sub(before))?;
+        polled
     }
 }
 

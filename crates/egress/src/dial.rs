@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use scan::net::{self, Host, Refused};
+use scan::net::{self, Domains, Host, Refused};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -22,6 +22,8 @@ pub struct Dialer {
     connect: Duration,
     /// For all addresses of a name together.
     total: Duration,
+    /// Addresses that nobody reaches, by whatever name.
+    block: Domains,
     /// Ports of this machine that are open all the same.
     loopback_ports: Vec<u16>,
 }
@@ -75,8 +77,16 @@ impl Dialer {
             lookup: limits.lookup,
             connect: limits.connect,
             total: limits.total,
+            block: Domains::default(),
             loopback_ports: Vec::new(),
         }
+    }
+
+    /// Dials no address that is on this list. Names on it are for [`crate::Rules`], which know what was asked for.
+    #[must_use]
+    pub fn blocking(mut self, block: Domains) -> Self {
+        self.block = block;
+        self
     }
 
     /// Opens these ports of this machine, for servers that a test or a benchmark has started itself.
@@ -90,12 +100,17 @@ impl Dialer {
     /// The vetted addresses of `host`.
     ///
     /// # Errors
-    /// If one of them is not of the public network, or if there is none.
+    /// If one of them is not of the public network or is blocked, or if there is none.
     pub async fn vetted(&self, host: &Host, port: u16) -> Result<Arc<[IpAddr]>, DialError> {
         let addresses = match host {
             Host::Address(address) => Arc::from([*address]),
             Host::Name(name) => self.look_up(name).await?,
         };
+        if let Some(blocked) = addresses.iter().find(|it| self.block.contains(&Host::Address(**it)))
+        {
+            let reason = format!("`{host}` is at {blocked}, which is blocked");
+            return Err(Refused { rule: "egress-blocked", reason }.into());
+        }
         let open = |it: &IpAddr| it.is_loopback() && self.loopback_ports.contains(&port);
         if !addresses.is_empty() && addresses.iter().all(open) {
             return Ok(addresses);

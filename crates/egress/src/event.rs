@@ -4,10 +4,10 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use aegx::{Digest, RecordType};
-use evidence::{Content, NewRecord};
+use evidence::{AppendError, Content, Journal, NewRecord};
 use hyper::{Method, Uri};
 use model::{Caller, Kind, Taint};
-use scan::net::Target;
+use scan::net::{Target, seen_host};
 use serde_json::{Map, Value, json};
 
 use crate::client::AskError;
@@ -19,6 +19,9 @@ const PATH_CHARS_MAX: usize = 120;
 const HOST_CHARS_MAX: usize = 253;
 /// The longest method that is recorded, in characters.
 const METHOD_CHARS_MAX: usize = 32;
+/// The longest reason that is recorded, in characters. With all the others a record is short enough to stand
+/// in the journal itself.
+const REASON_CHARS_MAX: usize = 300;
 
 /// One hop of one exchange.
 #[derive(Clone, Debug)]
@@ -88,7 +91,7 @@ impl EgressEvent {
             scheme: target.scheme().as_str(),
             host: target.host().to_string(),
             port: target.port(),
-            path: shortened(target.url().path()),
+            path: shortened(target.url().path(), PATH_CHARS_MAX),
             hop,
             ..Self::begun(tool, correlation.to_owned())
         }
@@ -131,25 +134,27 @@ impl EgressEvent {
             None => "",
         };
         let host = web.and_then(url::Url::host_str).unwrap_or_default();
-        event.host = host.trim_matches(['[', ']']).to_owned();
+        event.host = shortened(host.trim_matches(['[', ']']), HOST_CHARS_MAX);
         event.port = web.and_then(url::Url::port_or_known_default).unwrap_or_default();
-        event.path = shortened(web.map_or("", |it| it.path()));
+        event.path = shortened(web.map_or("", |it| it.path()), PATH_CHARS_MAX);
         event
     }
 
     /// What a program asks of the proxy.
     #[must_use]
     pub fn of_proxy(method: &Method, uri: &Uri, correlation: String) -> Self {
-        let scheme = match uri.scheme_str() {
-            Some("http") => "http",
-            Some(_) | None => "https",
+        let (scheme, port) = match uri.scheme_str() {
+            Some("http") => ("http", 80),
+            Some("https") => ("https", 443),
+            None if method == Method::CONNECT => ("https", 443),
+            Some(_) | None => ("", 0),
         };
         Self {
-            method: method.as_str().chars().take(METHOD_CHARS_MAX).collect(),
+            method: shortened(method.as_str(), METHOD_CHARS_MAX),
             scheme,
-            host: uri.host().unwrap_or_default().chars().take(HOST_CHARS_MAX).collect(),
-            port: uri.port_u16().unwrap_or(if scheme == "http" { 80 } else { 443 }),
-            path: shortened(uri.path()),
+            host: uri.host().map(plain_host).unwrap_or_default(),
+            port: uri.port_u16().unwrap_or(port),
+            path: shortened(uri.path(), PATH_CHARS_MAX),
             ..Self::begun("proxy", correlation)
         }
     }
@@ -164,15 +169,23 @@ impl EgressEvent {
         };
     }
 
-    /// The record of it, beside the decision `record` by which it happened.
-    #[must_use]
-    pub fn record(&self, who: &Caller, record: Digest) -> NewRecord {
-        NewRecord { parents: vec![record], ..self.undecided(who) }
+    /// Records it, beside the `decision` by which it happened if it came to one. It is durable with the next
+    /// record that is waited for.
+    ///
+    /// # Errors
+    /// If it cannot be recorded in any way.
+    pub fn note(
+        &self,
+        journal: &Journal,
+        who: &Caller,
+        decision: Option<Digest>,
+    ) -> Result<(), AppendError> {
+        let posted = journal.post(self.record(who, decision));
+        // What cannot be posted may still be appended, which takes longer.
+        posted.or_else(|_| journal.append(self.record(who, decision)).map(drop))
     }
 
-    /// The record of what did not even come to a decision.
-    #[must_use]
-    pub fn undecided(&self, who: &Caller) -> NewRecord {
+    fn record(&self, who: &Caller, decision: Option<Digest>) -> NewRecord {
         let record_type = match self.outcome {
             Outcome::Refused { .. } => RecordType::GuardDecision,
             Outcome::Answered(_) | Outcome::Tunnelled | Outcome::Failed { .. } => {
@@ -180,6 +193,7 @@ impl EgressEvent {
             }
         };
         NewRecord {
+            parents: decision.into_iter().collect(),
             principal: aegx::Principal::Sys,
             taint: Taint::NONE,
             session: Some(who.session.clone()),
@@ -219,14 +233,61 @@ impl EgressEvent {
             Outcome::Tunnelled => {}
             Outcome::Refused { rule, reason } => {
                 add("rule", rule.as_str().into());
-                add("reason", reason.as_str().into());
+                add("reason", shortened(reason, REASON_CHARS_MAX).into());
             }
-            Outcome::Failed { reason } => add("reason", reason.as_str().into()),
+            Outcome::Failed { reason } => {
+                add("reason", shortened(reason, REASON_CHARS_MAX).into());
+            }
         }
         value
     }
 }
 
-fn shortened(path: &str) -> String {
-    path.chars().take(PATH_CHARS_MAX).collect()
+/// A host in its one form, so that whoever looks for it finds it in whatever spelling it was asked for.
+fn plain_host(written: &str) -> String {
+    let host = seen_host(&format!("http://{written}/"));
+    let host = host.as_deref().unwrap_or(written);
+    shortened(host.trim_matches(['[', ']']), HOST_CHARS_MAX)
+}
+
+fn shortened(text: &str, chars_max: usize) -> String {
+    text.chars().take(chars_max).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use aegx::Sorted;
+    use evidence::INLINE_BYTES_MAX;
+
+    use super::*;
+
+    #[test]
+    fn the_longest_event_stands_in_the_journal_itself() {
+        let uri: Uri = format!("http://{}/{}", "a".repeat(400), "%".repeat(5000)).parse().unwrap();
+        let method = Method::from_bytes("M".repeat(100).as_bytes()).unwrap();
+        let mut event = EgressEvent::of_proxy(&method, &uri, "0".repeat(16));
+        // The character that is longest when it is written down.
+        let reason = "\u{1}".repeat(100_000);
+        event.outcome = Outcome::Refused { rule: "net-name-leads-inside".to_owned(), reason };
+        event.address = "2606:4700:4700:1111:2222:3333:4444:5555".parse().ok();
+        (event.sent_bytes, event.received_bytes) = (u64::MAX, u64::MAX);
+        assert!(Sorted(&event.value()).to_string().len() < INLINE_BYTES_MAX);
+    }
+
+    #[test]
+    fn what_a_program_asks_for_has_one_spelling_and_no_guesses() {
+        for (method, uri, scheme, host, port) in [
+            ("GET", "http://ORIGIN.example./x", "http", "origin.example", 80),
+            ("GET", "http://0x7f.1:81/", "http", "127.0.0.1", 81),
+            ("GET", "http://[2606:4700:0:0::1]/", "http", "2606:4700::1", 80),
+            ("CONNECT", "Origin.Example:443", "https", "origin.example", 443),
+            ("GET", "ftp://origin.example/", "", "origin.example", 0),
+            ("GET", "/path", "", "", 0),
+        ] {
+            let method = Method::from_bytes(method.as_bytes()).unwrap();
+            let event = EgressEvent::of_proxy(&method, &uri.parse().unwrap(), String::new());
+            let found = (event.scheme, event.host.as_str(), event.port);
+            assert_eq!(found, (scheme, host, port), "{uri}");
+        }
+    }
 }

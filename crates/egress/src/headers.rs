@@ -1,8 +1,10 @@
 //! Header fields: which a caller may set, and which go on to another host.
 
 use hyper::HeaderMap;
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{CONTENT_LENGTH, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use scan::net::{Refused, Target};
+
+use crate::client::AskError;
 
 /// Fields that say who speaks, with whom, or how a message is framed. They are ours to set or nobody's.
 const NOT_FOR_CALLERS: &[&str] = &[
@@ -78,5 +80,37 @@ pub(crate) fn on_to(headers: &mut HeaderMap, from: &Target, to: &Target) {
         let kept = GO_ON.iter().map(|it| HeaderName::from_static(it));
         *headers =
             kept.filter_map(|it| headers.get(&it).cloned().map(|value| (it, value))).collect();
+    }
+}
+
+/// Refuses the head of an answer that is longer than it may be. The library bounds only what it reads at a time.
+pub(crate) fn check_head(headers: &HeaderMap, most: usize) -> Result<(), AskError> {
+    // What stands between a name, its value and the next line.
+    const BETWEEN_BYTES: usize = 4;
+    let bytes: usize = headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + BETWEEN_BYTES)
+        .fold(0, usize::saturating_add);
+    if bytes > most {
+        return Err(AskError::Failed(format!("the head of the answer has more than {most} bytes")));
+    }
+    Ok(())
+}
+
+/// Refuses a message that is packed for its way in any other form than in chunks: nobody here would unpack it.
+pub(crate) fn check_framing(headers: &HeaderMap) -> Result<(), AskError> {
+    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    let first = codings.next().is_none_or(|it| it.as_bytes().eq_ignore_ascii_case(b"chunked"));
+    if first && codings.next().is_none() {
+        return Ok(());
+    }
+    let reason = "the message is framed in a way for which nobody had asked";
+    Err(AskError::Failed(reason.to_owned()))
+}
+
+/// Takes off a length that does not count, because the message says where it ends.
+pub(crate) fn one_framing(headers: &mut HeaderMap) {
+    if headers.contains_key(TRANSFER_ENCODING) {
+        headers.remove(CONTENT_LENGTH);
     }
 }

@@ -22,7 +22,10 @@ mod rules;
 mod slots;
 mod tls;
 mod tunnel;
+mod using;
 mod web;
+mod why;
+mod wire;
 
 pub use carried::Carried;
 pub use client::{AskError, Client};

@@ -28,7 +28,8 @@ pub struct Limits {
     pub connect: Duration,
     /// Until the head of the answer is there, with all that comes before it.
     pub head: Duration,
-    /// Between two pieces of a body.
+    /// Between two pieces of a body. A server that speaks HTTP/2 is asked after half of it whether it is there,
+    /// and has the other half to say so.
     pub idle: Duration,
     /// For everything, redirects included.
     pub total: Duration,

@@ -17,13 +17,14 @@ use serde_json::Value;
 use tokio::time::timeout;
 use url::Position;
 
-use crate::body::chain;
 use crate::carried::Carried;
 use crate::client::AskError;
 use crate::dial::{DialError, Dialer, Dialled};
+use crate::headers;
 use crate::limits::{FIELDS_MAX, HEAD_BYTES_MIN, Limits};
 use crate::passing::{Arriving, Driven, Leaving};
 use crate::rules::Rules;
+use crate::why::why;
 
 /// The parameter of a call that says whom is dialled: a URL without its query, which may hold secrets and
 /// would be recorded.
@@ -99,9 +100,10 @@ impl Ways {
         rules.check_payload(announced(asked.headers()))?;
         let request = request(&call, &target, rules, asked, carried)?;
         let stream = self.dial(&target, carried).await?.stream;
-        let failed = |error: hyper::Error| AskError::Failed(chain(&error));
+        let failed = |error: hyper::Error| AskError::Failed(why(&error).to_owned());
         let (mut sender, connection) = http1::Builder::new()
             .max_buf_size(self.limits.head_bytes.max(HEAD_BYTES_MIN))
+            .max_header_size(self.limits.head_bytes)
             .max_headers(FIELDS_MAX)
             .handshake(TokioIo::new(stream))
             .await
@@ -117,6 +119,7 @@ impl Ways {
             let reason = "the server left HTTP, for which nobody had asked";
             return Err(AskError::Failed(reason.to_owned()));
         }
+        headers::check_framing(response.headers())?;
         let (mut head, inner) = response.into_parts();
         strip(&mut head.headers);
         OURS.iter().for_each(|it| drop(head.headers.remove(*it)));
@@ -148,7 +151,7 @@ impl Ways {
             let before = carried.sent();
             match timeout(self.limits.head, &mut answer).await {
                 Ok(answered) => {
-                    return answered.map_err(|error| AskError::Failed(chain(&error)));
+                    return answered.map_err(|error| AskError::Failed(why(&error).to_owned()));
                 }
                 Err(_) if carried.sent() != before => {}
                 Err(_) => {
@@ -187,6 +190,7 @@ fn request(
 
 /// Takes off what concerns one connection only, and what `connection` names as such.
 fn strip(headers: &mut HeaderMap) {
+    headers::one_framing(headers);
     let named: Vec<HeaderName> = headers
         .get_all("connection")
         .iter()

@@ -5,6 +5,7 @@ mod fetch;
 mod path;
 mod search;
 mod service;
+mod told;
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use data_encoding::HEXLOWER;
 use evidence::Journal;
 use monitor::{Output, Permit, Status};
-use scan::boundary::Nonce;
+use scan::boundary::{self, Boundary, Nonce};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::client::{Answer, Ask, AskError, Client};
@@ -57,14 +58,19 @@ impl Web {
         ask: Ask<'_>,
         hops: &mut usize,
     ) -> Result<Answer, AskError> {
-        let (who, record) = (permit.who().clone(), permit.record());
-        let journal = Arc::clone(&self.journal);
-        // Durable with the outcome, which the gate records and waits for. If the disk fails, that does.
+        let (who, record) = (permit.who(), permit.record());
+        let mut noted = Ok(());
+        // Durable with the outcome, which the gate records and waits for.
         let mut see = |event: EgressEvent| {
             *hops = hops.saturating_add(1);
-            let _ = journal.post(event.record(&who, record));
+            if let Err(error) = event.note(&self.journal, who, Some(record)) {
+                noted = Err(error);
+            }
         };
-        self.runtime.block_on(self.client.ask(ask, &mut see))
+        let answer = self.runtime.block_on(self.client.ask(ask, &mut see));
+        // INVARIANT (NothingSilent): of what is not recorded nothing is given out.
+        let unnoted = |_| AskError::Failed("what was asked could not be recorded".to_owned());
+        noted.map_err(unnoted).and(answer)
     }
 }
 
@@ -73,21 +79,29 @@ fn total(wanted: Option<u64>, most: Duration) -> Duration {
     wanted.map_or(most, |it| Duration::from_millis(it).min(most))
 }
 
-/// What the agent is told of an exchange that gave nothing. Nobody else's words are in a refusal before the
-/// first hop; later ones may name what a page led to.
-fn failed(error: &AskError, first_hop: bool) -> Output {
+/// What the agent is told of an exchange that ended at its first hop. There are nobody else's words in it: what
+/// it names, the agent has named.
+fn failed(error: &AskError) -> Output {
     match error {
-        AskError::Refused(refused) if first_hop => {
+        AskError::Refused(refused) => {
             Output::not_begun(format!("{} ({})", refused.reason, refused.rule))
         }
-        AskError::Refused(refused) => Output {
-            status: Status::Failed,
-            ..Output::text(format!("{} ({})", refused.reason, refused.rule))
-        },
         AskError::Failed(reason) => {
             Output { status: Status::Failed, ..Output::text(reason.as_str()) }
         }
     }
+}
+
+/// The same of one that ended behind a redirect. What that named stands in marks, like all that servers say.
+fn led_nowhere(error: &AskError, kind: Boundary, asked: &str) -> Output {
+    let (said, rule) = match error {
+        AskError::Refused(refused) => (&refused.reason, format!(" ({})", refused.rule)),
+        AskError::Failed(reason) => (reason, String::new()),
+    };
+    let marked = nonce().map(|it| boundary::wrap(kind, asked, said, &it));
+    let marked = marked.unwrap_or_default();
+    let text = format!("a redirect came to nothing{rule}\n{marked}");
+    Output { status: Status::Failed, ..Output::text(text) }
 }
 
 fn random<const N: usize>() -> Result<[u8; N], Output> {

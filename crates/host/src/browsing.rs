@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use browser::{Admits, Browsers, Limits, Program, ProgramError, Setup};
-use egress::{Dialer, Rules};
+use egress::Rules;
 use evidence::Journal;
 use model::provider::{self, Provider, ProviderKind};
 use model::{Caller, ToolDef};
@@ -14,6 +14,7 @@ use monitor::{Admission, Monitor};
 
 use crate::admission::{self, AdmissionError};
 use crate::reach::reach;
+use crate::web::{self, WebError};
 
 /// Why there are no browsers although they were chosen.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +22,9 @@ pub enum BrowserError {
     /// The settings are not understood.
     #[error(transparent)]
     Settings(#[from] AdmissionError),
+    /// The way out that they have cannot be had.
+    #[error(transparent)]
+    Way(#[from] WebError),
     /// There is no program to start.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -57,7 +61,7 @@ pub fn browsers(
         home: home.to_owned(),
         program: Program::find(settings.program.as_deref())?,
         limits,
-        dialer: Arc::new(Dialer::new(&egress::Limits::default())),
+        dialer: Arc::new(web::dialer(home, &egress::Limits::default())?),
         admits: Box::new(ByFiles(home.to_owned())),
     };
     Ok(Some(Browsers::new(setup)?))

@@ -26,4 +26,4 @@ pub use manifests::{agents, manifest, manifest_path};
 pub use providers::{NotBuilt, Providers, is_built};
 pub use reach::reach;
 pub use services::{Services, ServicesError};
-pub use web::{WebError, web};
+pub use web::{WebError, dialer, web};

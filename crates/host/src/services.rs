@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use egress::{Client, Dialer, Limits, NewTokens, Rules, ServiceKeys, Trust, TrustError, Web};
+use egress::{Client, Limits, NewTokens, Rules, ServiceKeys, Trust, TrustError, Web};
 use evidence::Journal;
 use hyper::header::HeaderValue;
 use model::ipc::OauthCall;
 use monitor::{Output, Permit, SERVICES};
 use policy::access::{Global, Service as Definition};
-use scan::net::{Refused, Target};
+use scan::net::{DomainError, Refused, Target};
 use url::form_urlencoded::Serializer;
 use vault::{Keeper, Name, NameError, Scope, Secret, Want};
 use zeroize::Zeroizing;
+
+use crate::web::dialer_of;
 
 /// The services of one session.
 pub struct Services {
@@ -54,6 +56,9 @@ pub enum ServicesError {
     /// Nobody vouches for servers.
     #[error(transparent)]
     Trust(#[from] TrustError),
+    /// What is blocked is not understood.
+    #[error(transparent)]
+    Blocked(#[from] DomainError),
     /// The system gives no threads.
     #[error("no threads for services: {0}")]
     Io(#[from] std::io::Error),
@@ -72,7 +77,7 @@ impl Services {
         journal: Arc<Journal>,
     ) -> Result<Self, ServicesError> {
         let limits = Limits::default();
-        let client = Client::new(Arc::new(Dialer::new(&limits)), &Trust::System, limits)?;
+        let client = Client::new(Arc::new(dialer_of(settings, &limits)?), &Trust::System, limits)?;
         Self::with_web(settings, keeper, scope, rules, Web::new(client, journal, None)?)
     }
 

@@ -12,8 +12,8 @@ use hyper::header::HeaderValue;
 use model::ipc::WebSearch;
 use model::provider::{self, Provider, ProviderKind};
 use monitor::Permit;
-use policy::access::{Domain, SearchEngine};
-use scan::net::{Refused, Target};
+use policy::access::{Domain, Global, SearchEngine};
+use scan::net::{DomainError, Domains, Refused, Target};
 use vault::{Keeper, Name, Scope, Want};
 
 use crate::admission::{self, AdmissionError};
@@ -33,6 +33,9 @@ pub enum WebError {
     /// The settings are not understood.
     #[error(transparent)]
     Settings(#[from] AdmissionError),
+    /// A domain or an address that is blocked is none.
+    #[error(transparent)]
+    Domain(#[from] DomainError),
     /// Nobody vouches for servers.
     #[error(transparent)]
     Trust(#[from] TrustError),
@@ -62,8 +65,22 @@ pub fn web(
         Some(_) | None => return Ok(None),
     };
     let limits = Limits::default();
-    let client = Client::new(Arc::new(Dialer::new(&limits)), &Trust::System, limits)?;
+    let client = Client::new(Arc::new(dialer(home, &limits)?), &Trust::System, limits)?;
     Ok(Some(Web::new(client, journal, engine)?))
+}
+
+/// What dials for agents whose host has its settings in `home`: no address that they block, by whatever name.
+///
+/// # Errors
+/// If they are not understood.
+pub fn dialer(home: &Path, limits: &Limits) -> Result<Dialer, WebError> {
+    Ok(dialer_of(admission::settings(home)?.as_ref(), limits)?)
+}
+
+/// The same by settings that were read.
+pub(crate) fn dialer_of(settings: Option<&Global>, limits: &Limits) -> Result<Dialer, DomainError> {
+    let blocked = settings.and_then(|it| it.egress().blocked_domains.as_deref());
+    Ok(Dialer::new(limits).blocking(Domains::parse(blocked.unwrap_or_default())?))
 }
 
 fn engine(home: &Path, keeper: Option<Arc<Keeper>>) -> Result<Engine, WebError> {
@@ -124,6 +141,21 @@ impl KeyFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
+    fn addresses_that_the_settings_block_are_not_dialled() {
+        let home = tempfile::tempdir().unwrap();
+        let vetted = |text: &str| {
+            fs::write(home.path().join("config.yaml"), text).unwrap();
+            let target = Target::parse("https://[::ffff:93.184.216.34]/").unwrap();
+            let dialer = dialer(home.path(), &Limits::default()).unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.unwrap().block_on(dialer.vetted(target.host(), target.port())).is_ok()
+        };
+        assert!(vetted("egress: {blockedDomains: [93.184.216.35]}\n"));
+        assert!(!vetted("egress: {blockedDomains: [93.184.216.34]}\n"));
+    }
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a file of the test's own")]

@@ -202,6 +202,28 @@ fn an_entry_of_a_list_of_what_is_allowed_means_https_unless_it_says_otherwise() 
 }
 
 #[test]
+fn an_address_on_a_list_is_meant_in_every_form() {
+    let host = |url: &str| Target::parse(url).unwrap().host().clone();
+    let spellings = [
+        "https://93.184.216.34/",
+        "https://[::ffff:93.184.216.34]/",
+        "https://[64:ff9b::5db8:d822]/",
+    ];
+    for pattern in ["93.184.216.34", "[::ffff:93.184.216.34]", "[64:ff9b::5db8:d822]"] {
+        let list = Domains::parse(&[pattern]).unwrap();
+        for url in spellings {
+            assert!(list.contains(&host(url)), "{pattern} {url}");
+        }
+        for url in ["https://93.184.216.35/", "https://[64:ff9b::5db8:d823]/", "https://a.example/"]
+        {
+            assert!(!list.contains(&host(url)), "{pattern} {url}");
+        }
+    }
+    let list = Domains::parse(&["[2606:4700::1111]"]).unwrap();
+    assert!(list.contains(&host("https://[2606:4700:0::1111]/")));
+}
+
+#[test]
 fn data_that_is_carried_off_is_seen_and_never_said() {
     for row in rows("exfiltration.jsonl") {
         let target = Target::parse(text(&row, "url")).unwrap();

@@ -12,7 +12,7 @@ use scan::net::{Refused, Target};
 use scan::page;
 use serde_json::{Value, json};
 
-use super::{Web, correlation, failed, nonce, total};
+use super::{Web, correlation, failed, led_nowhere, nonce, total};
 use crate::client::{Answer, Ask, AskError};
 use crate::rules::Rules;
 
@@ -72,6 +72,7 @@ impl Web {
         let asked = permit.effect();
         let most = asked.max_results.map_or(RESULTS_DEFAULT, |it| it.get());
         let (target, headers) = engine.request(&permit, most)?;
+        let source = format!("search at {}", target.host());
         let ask = Ask {
             tool: "web_search",
             session: permit.who().session.as_str(),
@@ -85,9 +86,12 @@ impl Web {
             total: total(None, self.client.limits().total),
         };
         let mut hops = 0;
-        let answer = self.ask(&permit, ask, &mut hops).map_err(|it| failed(&it, hops <= 1))?;
+        let answer = self.ask(&permit, ask, &mut hops).map_err(|error| match hops {
+            0 | 1 => failed(&error),
+            _ => led_nowhere(&error, Boundary::Search, &source),
+        })?;
         drop(permit.spend());
-        engine.told(&answer, usize::try_from(most).unwrap_or(usize::MAX))
+        engine.told(&answer, &source, usize::try_from(most).unwrap_or(usize::MAX))
     }
 }
 
@@ -120,11 +124,11 @@ impl Engine {
             }
         };
         url.query_pairs_mut().append_pair("q", query);
-        let refused = |it: Refused| failed(&AskError::Refused(it), true);
+        let refused = |it: Refused| failed(&AskError::Refused(it));
         Ok((Target::parse(url.as_str()).map_err(refused)?, headers))
     }
 
-    fn told(&self, answer: &Answer, most: usize) -> Result<Output, Output> {
+    fn told(&self, answer: &Answer, source: &str, most: usize) -> Result<Output, Output> {
         let no = |why: String| Output { status: Status::Failed, ..Output::text(why) };
         if !answer.status.is_success() {
             return Err(no(format!("the search engine answered with {}", answer.status.as_u16())));
@@ -145,9 +149,8 @@ impl Engine {
         };
         let found: Vec<Found<'_>> =
             rows.iter().filter_map(|it| Found::of(it, snippet)).take(most).collect();
-        let source = format!("search at {}", answer.target.host());
         let text = listing(&found);
-        let content = boundary::wrap(Boundary::Search, &source, &text, &nonce()?);
+        let content = boundary::wrap(Boundary::Search, source, &text, &nonce()?);
         Ok(Output::text(json!({ "content": content, "count": found.len() }).to_string()))
     }
 }

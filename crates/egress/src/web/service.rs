@@ -114,7 +114,7 @@ impl Web {
         keys: &dyn ServiceKeys,
     ) -> Result<Output, Output> {
         let asked = permit.effect();
-        let refused = |it| failed(&AskError::Refused(it), true);
+        let refused = |it| failed(&AskError::Refused(it));
         let target = below(&service.base, asked.path.as_str()).map_err(refused)?;
         let fields = fields(asked, service).map_err(refused)?;
         // Where it may not go, no token is asked for.
@@ -126,7 +126,7 @@ impl Web {
             headers.insert(service.header.clone(), value);
             let ask = self.to_service(permit, rules, target.clone(), headers)?;
             let mut hops = 0;
-            let answer = self.ask(permit, ask, &mut hops).map_err(|it| failed(&it, hops <= 1))?;
+            let answer = self.ask(permit, ask, &mut hops).map_err(|it| failed(&it))?;
             Ok((answer, version))
         };
         let (mut answer, version) = once(fields.clone())?;

@@ -13,7 +13,9 @@
 
 mod bodies;
 mod fields;
+mod frames;
 mod heads;
+mod hostile;
 mod limits;
 mod names;
 mod origin;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use egress::{ADDRESSES_MAX, DialError, Dialer, Limits, Resolve};
-use scan::net::Target;
+use scan::net::{Domains, Target};
 
 use crate::origin::{Origin, answer, html};
 use crate::world::{LOOPBACK, Names, Plan};
@@ -121,4 +121,24 @@ impl Resolve for Always {
     fn resolve<'a>(&'a self, _: &'a str) -> egress::Looking<'a> {
         Box::pin(async { Ok(self.0.clone()) })
     }
+}
+
+#[test]
+fn no_name_leads_to_an_address_that_is_blocked() {
+    let origin = Origin::paths(|_| html("here"));
+    let on = origin.url("b.example", "/").replace("http:", "");
+    let leads = Origin::paths(move |_| answer(302, &[("location", &on)], ""));
+    let names = Names::here(&["a.example"])
+        .with("b.example", &[&["127.0.0.2"]])
+        .with("c.example", &[&[LOOPBACK, "::ffff:127.0.0.2"]])
+        .with("d.example", &[&["64:ff9b::7f00:2"]]);
+    let mut plan = Plan::new(names, &[origin.port, leads.port]);
+    plan.rules.block = Domains::parse(&["127.0.0.2"]).unwrap();
+    let world = plan.open();
+    for name in ["b.example", "c.example", "d.example"] {
+        world.fetch(&origin.url(name, "/")).refused("egress-blocked");
+    }
+    world.fetch(&leads.url("a.example", "/")).refused("egress-blocked");
+    assert_eq!(origin.connections(), 0);
+    assert!(world.fetch(&origin.url("a.example", "/")).content().contains("here"));
 }

@@ -59,6 +59,19 @@ pub(crate) fn names(names: &[&str]) -> CertificateParams {
     CertificateParams::new(names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()).unwrap()
 }
 
+/// Takes connections with this certificate, for these protocols.
+pub(crate) fn acceptor(paper: Paper, alpn: &[&[u8]]) -> TlsAcceptor {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(paper.chain, paper.key)
+        .unwrap();
+    config.alpn_protocols = alpn.iter().map(|it| it.to_vec()).collect();
+    TlsAcceptor::from(Arc::new(config))
+}
+
 /// What a request looked like from the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
@@ -87,15 +100,7 @@ impl TlsOrigin {
         alpn: &[&[u8]],
         answer: impl Fn(&str, &str) -> Response<Full<Bytes>> + Send + Sync + 'static,
     ) -> Self {
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(paper.chain, paper.key)
-            .unwrap();
-        config.alpn_protocols = alpn.iter().map(|it| it.to_vec()).collect();
-        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let acceptor = acceptor(paper, alpn);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()

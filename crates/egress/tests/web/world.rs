@@ -134,6 +134,7 @@ impl World {
         });
         let names = Arc::new(plan.names);
         let dialer = Dialer::with_resolver(Arc::clone(&names) as Arc<dyn Resolve>, &plan.limits)
+            .blocking(plan.rules.block.clone())
             .dangerously_open_these_loopback_ports_for_tests(&plan.ports);
         let client = Client::new(Arc::new(dialer), &plan.trust, plan.limits).unwrap();
         let web = Web::new(client, Arc::clone(&journal), plan.engine).unwrap();
@@ -235,6 +236,13 @@ impl Got {
 
     pub(crate) fn content(&self) -> String {
         self.page()["content"].as_str().unwrap().to_owned()
+    }
+
+    /// Where the page says, in its marks, that it came from.
+    pub(crate) fn led_to(&self) -> Option<String> {
+        let content = self.content();
+        let line = content.lines().find_map(|it| it.strip_prefix("redirected to: "));
+        line.map(str::to_owned)
     }
 
     /// It failed, and says so in these words.

@@ -27,11 +27,14 @@ pub(crate) struct No {
 }
 
 impl No {
+    /// The rule of those who have no account.
+    pub(crate) const NO_ACCOUNT: &str = "proxy-account";
+
     pub(crate) fn no_account() -> Self {
         Self {
             status: StatusCode::PROXY_AUTHENTICATION_REQUIRED,
             decision: Decision::Deny.as_str(),
-            rule: "proxy-account".to_owned(),
+            rule: Self::NO_ACCOUNT.to_owned(),
             reason: "give the name and the token that `lazaret proxy` has printed".to_owned(),
         }
     }

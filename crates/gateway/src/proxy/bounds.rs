@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Connections of programs at once, tunnels included.
 pub const CONNECTIONS_MAX: usize = 4096;
+/// Connections of programs that have not said yet who they are.
+const STRANGERS_MAX: usize = 256;
 /// Calls at the gate at once. Those of one agent wait for each other anyway, and each holds a thread.
 pub(crate) const AT_THE_GATE_MAX: usize = 8;
 /// The head of a request, in bytes.
@@ -14,8 +16,14 @@ pub(crate) const FIELDS_MAX: usize = 100;
 /// What a program may cost the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Connections of programs at once, tunnels included. Who comes then waits.
+    /// Connections of programs with an account at once, tunnels included. Who comes then waits.
     pub connections: usize,
+    /// Connections of those who have not said yet who they are, or wait. When one more comes, the first goes.
+    pub strangers: usize,
+    /// How long a program may take to say who it is.
+    pub greeting: Duration,
+    /// How long those who have no account are counted before they are recorded together.
+    pub counted: Duration,
     /// How long a program may take for the head of a request, and be silent between two.
     pub head: Duration,
     /// A connection through which nothing comes for so long is closed.
@@ -31,6 +39,9 @@ impl Default for Bounds {
     fn default() -> Self {
         Self {
             connections: CONNECTIONS_MAX,
+            strangers: STRANGERS_MAX,
+            greeting: Duration::from_secs(10),
+            counted: Duration::from_secs(60),
             head: Duration::from_secs(60),
             silence: Duration::from_secs(600),
             half_closed: Duration::from_secs(60),

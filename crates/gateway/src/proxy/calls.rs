@@ -5,13 +5,20 @@ use hyper::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use hyper::{HeaderMap, Method, Request};
 use model::ToolDef;
 use monitor::provenance::{Catalogue, CatalogueError};
-use scan::net::{Refused, Target};
+use scan::net::{Refused, Target, exfiltration};
 use serde_json::json;
 
 /// The call for a request that is passed on.
 const REQUEST: &str = "http_request";
 /// The call for a tunnel.
 const CONNECT: &str = "http_connect";
+/// The parameter of a call whose query looks as if it carried data off: the same address with a query that looks
+/// as it does, and has none of its data.
+const LOOKS_LIKE: &str = "looks_like";
+/// What stands for text that was encoded: text that was encoded.
+const ENCODED: &str = "stands-for=VGhpcyBzdGFuZHMgZm9yIGEgcXVlcnkgdGhhdCBpcyBub3QgcmVjb3JkZWQu";
+/// The length of what stands for far too much text, in bytes.
+const LONG_BYTES: usize = 300;
 
 /// A call on its way to the gate.
 pub(crate) struct Asking {
@@ -29,9 +36,15 @@ pub(crate) enum NoCall {
 
 impl Asking {
     /// What a request asks for. Its URL is read here for the first time, so that what the gate records is
-    /// known to have no user name or password in it. Its query is not for the gate: it would be recorded.
+    /// known to have no user name or password in it. Its query is not for the gate, which would record it; how
+    /// it looks is.
     pub(crate) fn of<B>(asked: &Request<B>) -> Result<Self, NoCall> {
         let (method, uri) = (asked.method(), asked.uri());
+        if !is_in_chunks(asked.headers()) {
+            return Err(NoCall::Bad(
+                "a body has a length or comes in chunks, and in no other form",
+            ));
+        }
         let (tool, url) = if method == Method::CONNECT {
             const TWO: NoCall = NoCall::Bad("CONNECT names a host and a port");
             let authority = uri.authority().ok_or(TWO)?;
@@ -47,13 +60,41 @@ impl Asking {
             return Err(NoCall::Bad("this is a proxy: ask for a whole URL, or by CONNECT"));
         };
         let target = Target::parse(&url).map_err(NoCall::Refused)?;
-        let args = json!({ URL: target.url().as_str(), METHOD: method.as_str() });
+        let mut args = json!({ URL: target.url().as_str(), METHOD: method.as_str() });
+        if let Some(query) = uri.query()
+            && let Some(fields) = args.as_object_mut()
+        {
+            let whole = Target::parse(&format!("{url}?{query}")).map_err(NoCall::Refused)?;
+            let looks = looks_like(&target, &whole);
+            looks.into_iter().for_each(|it| drop(fields.insert(LOOKS_LIKE.to_owned(), it.into())));
+        }
         Ok(Self { tool, args: args.to_string().into_bytes() })
     }
 
     pub(crate) fn is_tunnel(&self) -> bool {
         self.tool == CONNECT
     }
+}
+
+/// What the gate is told of the query of `whole`, if that shows more signs of carrying data off than the target
+/// without it.
+fn looks_like(bare: &Target, whole: &Target) -> Option<String> {
+    let known = exfiltration(bare);
+    let more =
+        exfiltration(whole).into_iter().find(|it| known.iter().all(|or| or.rule != it.rule))?;
+    let mut url = bare.url().clone();
+    match more.rule {
+        "net-exfil-long" => url.set_query(Some(&"x".repeat(LONG_BYTES))),
+        _ => url.set_query(Some(ENCODED)),
+    }
+    Some(url.into())
+}
+
+/// Is a body that says how it is packed for its way packed in chunks alone?
+fn is_in_chunks(headers: &HeaderMap) -> bool {
+    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    let first = codings.next().is_none_or(|it| it.as_bytes().eq_ignore_ascii_case(b"chunked"));
+    first && codings.next().is_none()
 }
 
 fn has_body(headers: &HeaderMap) -> bool {
@@ -73,7 +114,11 @@ pub fn tools() -> Result<Vec<ToolDef>, model::ToolError> {
             "description": about,
             "inputSchema": {
                 "type": "object",
-                "properties": { URL: string("Whom is asked."), METHOD: string("How.") },
+                "properties": {
+                    URL: string("Whom is asked."),
+                    METHOD: string("How."),
+                    LOOKS_LIKE: string("How the query looks, without what it says."),
+                },
                 "required": [URL, METHOD],
             },
         })
@@ -93,9 +138,34 @@ pub fn catalogue() -> Result<Catalogue, CatalogueError> {
     let tool = |effect: &str| {
         json!({
             "effect": effect, "output": "own", "egress": true, "destructive": false,
-            "args": { URL: "destination", METHOD: "control" },
+            "args": { URL: "destination", METHOD: "control", LOOKS_LIKE: "destination" },
         })
     };
     let all = json!({ "tools": { REQUEST: tool("send"), CONNECT: tool("send") } });
     Catalogue::parse(&all.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_for_a_query_looks_as_it_does_and_says_nothing_of_it() {
+        let secret = "QUtJQUlPU0ZPRE5ON0VYQU1QTEVBS0lBSU9TRk9ETk43RVhBTVBMRQ";
+        let long = format!("a={}", "secret-".repeat(60));
+        for (query, rule) in [(format!("d={secret}"), "net-exfil-query"), (long, "net-exfil-long")]
+        {
+            let asked = format!("http://a.example/way?{query}");
+            let asked = Request::builder().uri(asked).body(()).unwrap();
+            let args = Asking::of(&asked).ok().unwrap().args;
+            let args: serde_json::Value = serde_json::from_slice(&args).unwrap();
+            assert_eq!(args[URL], "http://a.example/way");
+            let stand_in = Target::parse(args[LOOKS_LIKE].as_str().unwrap()).unwrap();
+            assert!(exfiltration(&stand_in).iter().any(|it| it.rule == rule), "{args}");
+            assert!(!args.to_string().contains(query.get(2..20).unwrap()), "{args}");
+        }
+        let plain = Request::builder().uri("http://a.example/?page=2&sort=name").body(()).unwrap();
+        let args = String::from_utf8(Asking::of(&plain).ok().unwrap().args).unwrap();
+        assert!(!args.contains(LOOKS_LIKE), "{args}");
+    }
 }

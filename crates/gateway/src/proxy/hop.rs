@@ -37,11 +37,7 @@ impl Drop for Hop {
         self.event.sent_bytes = self.carried.sent();
         self.event.received_bytes = self.carried.received();
         self.event.took = self.at.elapsed();
-        let record = match self.decision {
-            Some(decision) => self.event.record(&self.who, decision),
-            None => self.event.undecided(&self.who),
-        };
-        // The decision is recorded; if the disk fails now, the next request is refused.
-        let _ = self.journal.post(record);
+        // If the disk fails now, the next request is refused.
+        let _ = self.event.note(&self.journal, &self.who, self.decision);
     }
 }

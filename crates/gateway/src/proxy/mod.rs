@@ -7,6 +7,7 @@ mod accounts;
 mod answer;
 mod bounds;
 mod calls;
+mod door;
 mod hop;
 mod near;
 mod relay;
@@ -19,14 +20,18 @@ use std::time::Duration;
 
 use egress::Ways;
 use evidence::Journal;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use monitor::Monitor;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
 
+use answer::{Body, No};
 use bounds::{FIELDS_MAX, HEAD_BYTES_MAX};
+use door::{Door, Guest};
 use near::Near;
 
 pub use accounts::{Account, Accounts, TOKEN_BYTES, Token};
@@ -56,16 +61,13 @@ impl Proxy {
     /// # Errors
     /// Never: what goes wrong with one connection ends that connection.
     pub async fn serve(self: Arc<Self>, listener: TcpListener) -> Infallible {
-        let room = Arc::new(Semaphore::new(self.bounds.connections));
+        let door = Door::new(self.bounds, Arc::clone(&self.journal));
         loop {
-            // Who comes when there is no room waits in the system's queue.
-            let Ok(place) = Arc::clone(&room).acquire_owned().await else { continue };
             match listener.accept().await {
                 Ok((stream, _)) => {
                     // Small messages go at once; a socket that cannot be told so works as well.
                     let _ = stream.set_nodelay(true);
-                    let near = Near::new(stream, place, self.bounds.linger);
-                    tokio::spawn(Arc::clone(&self).converse(near));
+                    tokio::spawn(Arc::clone(&self).converse(stream, Arc::clone(&door)));
                 }
                 Err(_) => tokio::time::sleep(PAUSE).await,
             }
@@ -73,12 +75,15 @@ impl Proxy {
     }
 
     /// Answers requests until the program is done, or breaks off: then it is told nothing any more.
-    async fn converse(self: Arc<Self>, near: Near) {
-        let (moved, bounds) = (near.moved(), self.bounds);
+    async fn converse(self: Arc<Self>, stream: TcpStream, door: Arc<Door>) {
+        let (guest, bounds) = (door.welcome(), self.bounds);
+        let near = Near::new(stream, Arc::clone(&guest), bounds.linger);
+        let moved = near.moved();
+        let (proxy, known) = (self, Arc::clone(&guest));
         let answering = service_fn(move |asked| {
-            // On its own: a call that has begun ends in order, also if nobody waits for it any more.
-            let answer = tokio::spawn(request::answer(Arc::clone(&self), asked));
-            async move { answer.await.map_err(io::Error::other) }
+            // Here and not when the answer is first waited for, which may be never.
+            let taken = proxy.take(asked, &known, &door);
+            Arc::clone(&proxy).answer(taken, Arc::clone(&known))
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -91,6 +96,48 @@ impl Proxy {
         tokio::select! {
             _ = connection => {}
             () = near::stands_still(&moved, bounds.silence) => {}
+            () = guest.must_go() => {}
         }
     }
+
+    fn take(self: &Arc<Self>, asked: Request<Incoming>, guest: &Guest, door: &Arc<Door>) -> Taken {
+        match self.accounts.of(asked.headers()).cloned() {
+            Some(account) if guest.try_seat() => Taken::Begun(self.begin(account, asked)),
+            Some(account) => Taken::Waits(Box::new((account, asked))),
+            None => Taken::Refused(door.turn_away()),
+        }
+    }
+
+    /// On its own: a call that has begun ends in order, also if nobody waits for it any more.
+    fn begin(
+        self: &Arc<Self>,
+        account: Account,
+        asked: Request<Incoming>,
+    ) -> JoinHandle<Response<Body>> {
+        tokio::spawn(request::answer(Arc::clone(self), account, asked))
+    }
+
+    async fn answer(
+        self: Arc<Self>,
+        taken: Taken,
+        guest: Arc<Guest>,
+    ) -> io::Result<Response<Body>> {
+        let begun = match taken {
+            Taken::Begun(begun) => begun,
+            Taken::Waits(waits) => match guest.seat().await {
+                Ok(()) => self.begin(waits.0, waits.1),
+                Err(no) => return Ok(no.response()),
+            },
+            Taken::Refused(no) => return Ok(no.response()),
+        };
+        begun.await.map_err(io::Error::other)
+    }
+}
+
+/// How far a request has come when it has been read.
+enum Taken {
+    Begun(JoinHandle<Response<Body>>),
+    /// For a place. If the program goes, nothing was begun.
+    Waits(Box<(Account, Request<Incoming>)>),
+    Refused(No),
 }

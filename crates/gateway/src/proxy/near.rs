@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Sleep, sleep};
+
+use super::door::Guest;
 
 /// What is thrown away at a time, in bytes.
 const WASTE_BYTES: usize = 16 << 10;
@@ -18,16 +19,15 @@ const WASTE_BYTES: usize = 16 << 10;
 /// A program's connection.
 pub(crate) struct Near {
     stream: TcpStream,
-    /// Given back when the connection is gone, and not before.
-    place: OwnedSemaphorePermit,
+    guest: Arc<Guest>,
     moved: Arc<AtomicU64>,
     linger: Duration,
     ending: Option<Pin<Box<Sleep>>>,
 }
 
 impl Near {
-    pub(crate) fn new(stream: TcpStream, place: OwnedSemaphorePermit, linger: Duration) -> Self {
-        Self { stream, place, moved: Arc::default(), linger, ending: None }
+    pub(crate) fn new(stream: TcpStream, guest: Arc<Guest>, linger: Duration) -> Self {
+        Self { stream, guest, moved: Arc::default(), linger, ending: None }
     }
 
     /// A count that grows while anything moves.
@@ -35,8 +35,9 @@ impl Near {
         Arc::clone(&self.moved)
     }
 
-    pub(crate) fn into_parts(self) -> (TcpStream, OwnedSemaphorePermit) {
-        (self.stream, self.place)
+    /// The connection, and who keeps its place.
+    pub(crate) fn into_parts(self) -> (TcpStream, Arc<Guest>) {
+        (self.stream, self.guest)
     }
 
     fn count<T>(&self, polled: Poll<T>) -> Poll<T> {

@@ -1,4 +1,4 @@
-//! One request of a program: who it is, the gate, the way out, the answer.
+//! One request of a program: the gate, the way out, the answer.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,13 +31,20 @@ use super::relay::relay;
 const CORRELATION_BYTES: usize = 8;
 
 /// Answers one request, whatever it is.
-pub(crate) async fn answer(proxy: Arc<Proxy>, asked: Request<Incoming>) -> Response<Body> {
-    proxy.answered(asked).await.unwrap_or_else(No::response)
+pub(crate) async fn answer(
+    proxy: Arc<Proxy>,
+    account: Account,
+    asked: Request<Incoming>,
+) -> Response<Body> {
+    proxy.answered(account, asked).await.unwrap_or_else(No::response)
 }
 
 impl Proxy {
-    async fn answered(self: Arc<Self>, asked: Request<Incoming>) -> Result<Response<Body>, No> {
-        let account = self.accounts.of(asked.headers()).cloned().ok_or_else(No::no_account)?;
+    async fn answered(
+        self: Arc<Self>,
+        account: Account,
+        asked: Request<Incoming>,
+    ) -> Result<Response<Body>, No> {
         let mut hop = self.hop(&account.who, &asked)?;
         let asking = match Asking::of(&asked) {
             Ok(asking) => asking,
@@ -135,7 +142,7 @@ impl Proxy {
                 return hop.event.failed(&AskError::Failed(reason));
             };
             hop.event.outcome = Outcome::Tunnelled;
-            let (stream, _place) = near.into_parts();
+            let (stream, _guest) = near.into_parts();
             let carried: &Carried = &hop.carried;
             // However it ended, it has; how much came through is what is left to say.
             let _ = relay(stream, early, dialled.stream, carried, &self.bounds).await;

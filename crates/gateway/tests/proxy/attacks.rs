@@ -15,6 +15,9 @@ async fn a_body_has_one_length() {
         "content-length: 5\r\ntransfer-encoding: chunked, identity\r\n",
         "transfer-encoding: identity\r\n",
         "transfer-encoding: xchunked\r\n",
+        "transfer-encoding: gzip, chunked\r\n",
+        "transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n",
+        "transfer-encoding: chunked, chunked\r\n",
         "transfer-encoding : chunked\r\n",
         "x-folded: a\r\n content-length: 5\r\n",
         "content-length: 0x5\r\n",
@@ -122,8 +125,14 @@ async fn an_answer_of_a_server_has_bounds() {
         Box::leak((0..500).map(|it| format!("x-{it}: 1\r\n")).collect::<String>().into_boxed_str());
     let head = format!("HTTP/1.1 200 OK\r\n{many}content-length: 0\r\n\r\n");
     let head: &'static [u8] = Box::leak(head.into_bytes().into_boxed_slice());
+    let long =
+        format!("HTTP/1.1 200 OK\r\nx: {}\r\ncontent-length: 0\r\n\r\n", "y".repeat(100_000));
+    let long: &'static [u8] = Box::leak(long.into_bytes().into_boxed_slice());
     for answer in [
         head,
+        long,
+        b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: xyz\r\n\r\nhello, and more",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
         b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n",
         b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello!",
         b"not http at all\r\n\r\n",
@@ -133,6 +142,17 @@ async fn an_answer_of_a_server_has_bounds() {
         let answer = rig.ask(&format!("GET http://origin.example:{}/", origin.port), "").await;
         assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
     }
+}
+
+#[tokio::test]
+async fn an_answer_with_two_framings_comes_whole() {
+    let two = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n\
+        20\r\nthe first five are not the whole\r\n0\r\n\r\n";
+    let origin = Origin::plain(Says::Bytes(two)).await;
+    let rig = Setting::to(&[&origin]).start().await;
+    let answer = rig.ask(&format!("GET http://origin.example:{}/", origin.port), "").await;
+    assert!(answer.contains("the first five are not the whole"), "{answer}");
+    assert!(!answer.contains("content-length: 5"), "{answer}");
 }
 
 #[tokio::test]

@@ -103,3 +103,49 @@ async fn tunnels_count_as_connections() {
     timeout(LONG, fourth.read(&mut byte)).await.unwrap().unwrap();
     assert_eq!(&byte, b"H");
 }
+
+#[tokio::test]
+async fn those_who_say_nothing_keep_nobody_out() {
+    let origin = Origin::plain(Says::Echo).await;
+    let mut setting = Setting::to(&[&origin]);
+    (setting.bounds.strangers, setting.bounds.connections) = (4, 2);
+    let rig = setting.start().await;
+    let mut silent = Vec::new();
+    for _ in 0..40 {
+        let mut stream = rig.connect().await;
+        // Half of them begin, and stop.
+        if silent.len() % 2 == 0 {
+            stream.write_all(b"GET http://origin.example/ HTTP/1.1\r\n").await.unwrap();
+        }
+        silent.push(stream);
+    }
+    let line = format!("GET http://origin.example:{}/", origin.port);
+    let answer = timeout(Duration::from_secs(5), rig.ask(&line, "")).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    // Who came first went first, and none of them has a place.
+    assert_eq!(rest(&mut silent[0]).await, "");
+    let to = format!("origin.example:{}", origin.port);
+    let _both = (rig.tunnel(&to).await, rig.tunnel(&to).await);
+}
+
+#[tokio::test]
+async fn who_does_not_say_who_it_is_has_less_time_than_who_did() {
+    let origin = Origin::plain(Says::Echo).await;
+    let mut setting = Setting::to(&[&origin]);
+    setting.bounds.greeting = Duration::from_millis(300);
+    let rig = setting.start().await;
+    let mut known = rig.connect().await;
+    let line = format!("GET http://origin.example:{}/", origin.port);
+    let asked = request(&line, "").replace("connection: close\r\n", "");
+    known.write_all(asked.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    timeout(LONG, known.read_exact(&mut answer)).await.unwrap().unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    let mut silent = rig.connect().await;
+    assert_eq!(timeout(LONG, rest(&mut silent)).await.unwrap(), "");
+    // The other is still there, and may ask again.
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    known.write_all(request(&line, "").as_bytes()).await.unwrap();
+    let answer = rest(&mut known).await;
+    assert_eq!(answer.matches("200 OK").count(), 1, "{answer}");
+}

@@ -142,3 +142,62 @@ async fn a_program_that_leaves_early_costs_its_agent_nothing() {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(!find(&rig.kept(), b"abandoned"), "no call was lost");
 }
+
+#[tokio::test]
+async fn those_who_have_no_account_are_counted() {
+    let mut setting = Setting::to(&[]);
+    setting.bounds.counted = std::time::Duration::from_millis(800);
+    let rig = setting.start().await;
+    let asked = "GET http://origin.example/ HTTP/1.1\r\nhost: a\r\n\r\n";
+    for _ in 0..5 {
+        assert_eq!(refused(&rig.raw(asked).await, 407), "proxy-account");
+    }
+    // The first at once, the others together, however they fell into the periods.
+    let counted = |all: &[serde_json::Value]| -> u64 {
+        all.iter().map(|it| it["count"].as_u64().unwrap()).sum()
+    };
+    let first = &rig.events(1).await[0];
+    assert_eq!((&first["count"], &first["rule"]), (&1.into(), &"proxy-account".into()), "{first}");
+    let mut events = Vec::new();
+    while counted(&events) < 5 {
+        events = rig.events(events.len() + 1).await;
+    }
+    assert_eq!(counted(&events), 5, "{events:?}");
+    assert!(events.len() < 5, "{events:?}");
+}
+
+#[tokio::test]
+async fn a_query_is_judged_and_not_recorded() {
+    const DATA: &str = "QUtJQUlPU0ZPRE5ON0VYQU1QTEVBS0lBSU9TRk9ETk43RVhBTVBMRQ";
+    let origin = Origin::plain(Says::Echo).await;
+    let rig = Setting::to(&[&origin]).start().await;
+    let decided = |rig: &crate::support::Rig| {
+        let records = rig.records();
+        let found = records.iter().rev().map(content).find(|it| it["tool"] == "http_request");
+        found.unwrap()
+    };
+    for (query, suspicious) in [("page=2".to_owned(), false), (format!("d={DATA}"), true)] {
+        let line = format!("GET http://origin.example:{}/?{query}", origin.port);
+        let answer = rig.ask(&line, "").await;
+        assert!(answer.contains(&query), "the server gets it as it is: {answer}");
+        let facts = decided(&rig)["facts"].to_string();
+        assert_eq!(facts.contains("exfiltration"), suspicious, "{facts}");
+    }
+    assert!(!find(&rig.kept(), &DATA.as_bytes()[..20]));
+}
+
+#[tokio::test]
+async fn hosts_are_recorded_in_one_spelling() {
+    let origin = Origin::plain(Says::Echo).await;
+    let rig = Setting::to(&[&origin]).start().await;
+    let port = origin.port;
+    rig.ask(&format!("GET http://ORIGIN.example.:{port}/"), "").await;
+    rig.ask("GET http://0x7f.1/", "").await;
+    rig.ask("GET ftp://Origin.Example/", "").await;
+    let events = rig.events(3).await;
+    let found: Vec<_> = events
+        .iter()
+        .map(|it| [&it["host"], &it["scheme"]].map(|it| it.as_str().unwrap()))
+        .collect();
+    assert_eq!(found, [["origin.example", "http"], ["127.0.0.1", "http"], ["origin.example", ""]]);
+}

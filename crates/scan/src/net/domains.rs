@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use psl::Psl as _;
 
+use super::embedded::innermost;
 use super::lists::suffixes;
 use super::spelling::plain_name;
 use super::{Host, Refused, Scheme, Target};
@@ -90,7 +91,7 @@ impl Domains {
     fn doors(&self, host: &Host) -> impl Iterator<Item = &Doors> {
         let (name, address) = match host {
             Host::Name(name) => (Some(name.as_str()), None),
-            Host::Address(address) => (None, self.addresses.get(address)),
+            Host::Address(address) => (None, self.addresses.get(&innermost(*address))),
         };
         let exact = name.and_then(|it| self.names.get(it));
         let trees = name.into_iter().flat_map(suffixes).filter_map(|it| self.trees.get(it));
@@ -110,7 +111,7 @@ impl Domains {
             (Scheme::Http, port) => Doors::from([(Scheme::Http, port), (Scheme::Https, port)]),
         };
         if let Some(address) = address(host) {
-            self.addresses.entry(address).or_default().extend(doors);
+            self.addresses.entry(innermost(address)).or_default().extend(doors);
             return Ok(());
         }
         let (list, name) = match host.strip_prefix("*.") {

@@ -1,6 +1,14 @@
 //! IPv4 addresses that travel inside IPv6 ones.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The address that is reached in the end: the one inside, if there is one.
+pub(super) fn innermost(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(outer) => embedded(outer).map_or(address, IpAddr::V4),
+        IpAddr::V4(_) => address,
+    }
+}
 
 /// The IPv4 address inside: mapped, compatible, translated, NAT64 in all its splits, 6to4, Teredo, ISATAP.
 pub(super) fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {

@@ -128,6 +128,28 @@ fn entropy(bytes: &[u8]) -> f64 {
     -counts.iter().filter(|it| **it > 0).map(share).map(|it| it * it.log2()).sum::<f64>()
 }
 
+/// Without percent signs. What is no text then has none of the letters that are looked at.
+pub(super) fn decoded(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.contains('%') {
+        return text.into();
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let digit = |it: u8| char::from(it).to_digit(16).and_then(|it| u8::try_from(it).ok());
+        let mut ahead = rest.clone();
+        let pair = (ahead.next().and_then(digit), ahead.next().and_then(digit));
+        match pair {
+            (Some(high), Some(low)) if byte == b'%' => {
+                bytes.push(high << 4 | low);
+                rest = ahead;
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

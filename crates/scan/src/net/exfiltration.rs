@@ -3,8 +3,8 @@
 use psl::Psl as _;
 use url::Url;
 
-use super::encoded::{Data, LETTERS_MIN, data_in, is_random};
-use super::lists::{Class, HOOKS, classes};
+use super::encoded::{Data, LETTERS_MIN, data_in, decoded, is_random};
+use super::lists::{Class, classes, is_hook};
 use super::{Host, Target};
 
 /// A sign that a URL carries data off.
@@ -50,9 +50,8 @@ fn suspicion(rule: &'static str, reason: impl Into<String>) -> Suspicion {
 }
 
 fn by_host(name: &str, path: &str) -> Option<Suspicion> {
-    let is_hook = HOOKS.iter().any(|(host, before)| name == *host && path.starts_with(before));
     let class = classes(name).next().map(|it| it.0);
-    if is_hook || matches!(class, Some(Class::Carrier | Class::Drop)) {
+    if is_hook(name, path) || matches!(class, Some(Class::Carrier | Class::Drop)) {
         let reason = format!("`{name}` passes on to somebody what is sent to it");
         return Some(suspicion("net-exfil-host", reason));
     }
@@ -111,26 +110,4 @@ fn said(data: Data) -> &'static str {
         Data::Text => "is text that was encoded",
         Data::Random => "looks like encoded or encrypted data",
     }
-}
-
-/// Without percent signs. What is no text then has none of the letters that are looked at.
-fn decoded(text: &str) -> std::borrow::Cow<'_, str> {
-    if !text.contains('%') {
-        return text.into();
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        let digit = |it: u8| char::from(it).to_digit(16).and_then(|it| u8::try_from(it).ok());
-        let mut ahead = rest.clone();
-        let pair = (ahead.next().and_then(digit), ahead.next().and_then(digit));
-        match pair {
-            (Some(high), Some(low)) if byte == b'%' => {
-                bytes.push(high << 4 | low);
-                rest = ahead;
-            }
-            _ => bytes.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned().into()
 }

@@ -1,8 +1,10 @@
 //! Names that mean something: who serves to carry data off, who leads inside.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::encoded::decoded;
 use super::names::{INSIDE, LEADS_INSIDE, METADATA};
 use super::wildcard::SERVICES;
 use super::{Host, Refused};
@@ -102,17 +104,72 @@ pub(super) const DROPS: &[&str] = &[
     "webhook.cool",
     "webhookinbox.com",
 ];
-/// Hooks on hosts that serve much else: whoever knows the path can write, and its owner reads.
-pub(super) const HOOKS: &[(&str, &str)] = &[
-    ("api.telegram.org", "/bot"),
-    ("canary.discord.com", "/api/webhooks/"),
-    ("discord.com", "/api/webhooks/"),
-    ("discordapp.com", "/api/webhooks/"),
-    ("hooks.slack.com", "/services/"),
-    ("hooks.zapier.com", "/hooks/"),
-    ("maker.ifttt.com", "/trigger/"),
-    ("ptb.discord.com", "/api/webhooks/"),
+/// Hooks on hosts that serve much else, and on those under them: whoever knows the path can write, and its owner
+/// reads. The path is given by how its first parts begin.
+const HOOKS: &[(&str, &[&str])] = &[
+    ("api.telegram.org", &["bot"]),
+    ("chat.googleapis.com", &["spaces"]),
+    ("discord.com", &["api", "webhooks"]),
+    ("discordapp.com", &["api", "webhooks"]),
+    ("hook.eu1.make.com", &[""]),
+    ("hook.eu2.make.com", &[""]),
+    ("hook.integromat.com", &[""]),
+    ("hook.us1.make.com", &[""]),
+    ("hook.us2.make.com", &[""]),
+    ("hooks.slack.com", &["services"]),
+    ("hooks.slack.com", &["triggers"]),
+    ("hooks.slack.com", &["workflows"]),
+    ("hooks.zapier.com", &["hooks"]),
+    ("maker.ifttt.com", &["trigger"]),
+    ("maker.ifttt.com", &["use"]),
+    ("outlook.office.com", &["webhook"]),
+    ("outlook.office365.com", &["webhook"]),
+    ("webhook.office.com", &["webhook"]),
 ];
+/// How often a path may be written in percent signs and be read all the same.
+const DECODINGS_MAX: usize = 2;
+
+/// Is it a hook of [`HOOKS`]? However its path is written: with percent signs, in capital letters, with more
+/// slashes than it needs, for a version of the interface.
+pub(super) fn is_hook(name: &str, path: &str) -> bool {
+    let of = |host: &str| suffixes(name).any(|it| it == host);
+    if !HOOKS.iter().any(|(host, _)| of(host)) {
+        return false;
+    }
+    let mut plain = Cow::Borrowed(path);
+    for _ in 0..DECODINGS_MAX {
+        plain = Cow::Owned(decoded(&plain).into_owned());
+    }
+    let plain = plain.to_ascii_lowercase();
+    let parts: Vec<&str> = parts(&plain);
+    HOOKS.iter().any(|(host, first)| {
+        parts.len() >= first.len()
+            && parts.iter().zip(*first).all(|(part, begins)| part.starts_with(begins))
+            && of(host)
+    })
+}
+
+/// The parts of a path, as a server reads it: `.` is nothing and `..` takes one back; a version says nothing.
+fn parts(path: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for part in path.split(['/', '\\']) {
+        // `name;parameter` is `name` to some.
+        let part = part.split(';').next().unwrap_or_default().trim();
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part if is_version(part) => {}
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+/// `v10`, `1`.
+fn is_version(part: &str) -> bool {
+    let number = part.strip_prefix('v').unwrap_or(part);
+    !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
+}
 
 /// Refuses the services of [`CARRIERS`].
 ///
@@ -153,6 +210,42 @@ pub(super) fn suffixes(name: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hook_is_one_however_its_path_is_written() {
+        for (name, path) in [
+            ("discord.com", "/api/webhooks/1/x"),
+            ("discord.com", "/api/v10/webhooks/1/x"),
+            ("discord.com", "/%61pi/webhooks/1/x"),
+            ("discord.com", "/%2561pi/webhooks/1/x"),
+            ("discord.com", "//api///webhooks/1/x"),
+            ("discord.com", "/x/%2e%2e/api/./webhooks/1"),
+            ("discord.com", "/API/Webhooks/1"),
+            ("discord.com", "/api;a=b/webhooks/1"),
+            ("discord.com", "/api%2Fwebhooks/1"),
+            ("www.discord.com", "/api/webhooks/1/x"),
+            ("ptb.discord.com", "/api/webhooks/1/x"),
+            ("api.telegram.org", "/%62ot12:x/sendMessage"),
+            ("hooks.slack.com", "/workflows/T1"),
+            ("hooks.slack.com", "/%73ervices/T1"),
+            ("x.webhook.office.com", "/webhookb2/1"),
+            ("chat.googleapis.com", "/v1/spaces/x/messages"),
+        ] {
+            assert!(is_hook(name, path), "{name}{path}");
+        }
+        for (name, path) in [
+            ("discord.com", "/"),
+            ("discord.com", "/api"),
+            ("discord.com", "/blog/api/webhooks"),
+            ("discord.com", "/developers/docs/resources/webhook"),
+            ("notdiscord.com", "/api/webhooks/1"),
+            ("api.telegram.org", "/"),
+            ("hooks.slack.com", "/"),
+            ("slack.com", "/services/x"),
+        ] {
+            assert!(!is_hook(name, path), "{name}{path}");
+        }
+    }
 
     #[test]
     fn no_domain_is_on_two_lists() {

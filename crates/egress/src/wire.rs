@@ -1,0 +1,158 @@
+//! A connection as the bytes that come over it: how many may, and when nobody needs it any more.
+//!
+//! A server speaks when it is asked. What it sends otherwise, and what it sends beside an answer, as the
+//! frames by which HTTP/2 speaks of itself, is bounded here, whatever it is.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
+
+/// What may come while nobody asks, in bytes. It is more than the first piece of an answer, which may be
+/// here before its exchange is counted.
+const UNASKED_BYTES_MAX: u64 = 1 << 20;
+
+/// What is known of one connection.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    state: Mutex<State>,
+    /// What may come for one exchange, with its framing, in bytes.
+    per_exchange: u64,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Exchanges that are under way.
+    exchanges: usize,
+    /// What may still come, in bytes.
+    left: u64,
+    /// An exchange did not end well: the last one under way takes the connection along.
+    spoilt: bool,
+    cut: Option<io::ErrorKind>,
+    reader: Option<Waker>,
+}
+
+/// One exchange that is under way. Dropped before it has ended well, it spoils the connection.
+pub(crate) struct Exchange {
+    wire: Arc<Wire>,
+    ended_well: bool,
+}
+
+impl Wire {
+    /// `answer_bytes`: the longest answer as it travels.
+    pub(crate) fn new(answer_bytes: u64) -> Arc<Self> {
+        let per_exchange = answer_bytes.saturating_add(UNASKED_BYTES_MAX);
+        let state =
+            State { exchanges: 0, left: UNASKED_BYTES_MAX, spoilt: false, cut: None, reader: None };
+        Arc::new(Self { state: Mutex::new(state), per_exchange })
+    }
+
+    /// Counts an exchange.
+    pub(crate) fn begin(self: &Arc<Self>) -> Exchange {
+        let mut state = self.lock();
+        state.exchanges = state.exchanges.saturating_add(1);
+        state.left = state.left.saturating_add(self.per_exchange);
+        drop(state);
+        Exchange { wire: Arc::clone(self), ended_well: false }
+    }
+
+    /// May anything more be read? Who reads is woken when not.
+    pub(crate) fn check(&self, reader: &Context<'_>) -> io::Result<()> {
+        let mut state = self.lock();
+        if let Some(kind) = state.cut {
+            return Err(kind.into());
+        }
+        match &mut state.reader {
+            Some(waker) => waker.clone_from(reader.waker()),
+            none => *none = Some(reader.waker().clone()),
+        }
+        Ok(())
+    }
+
+    /// So many bytes more have come.
+    pub(crate) fn came(&self, bytes: usize) -> io::Result<()> {
+        let mut state = self.lock();
+        if let Some(left) = state.left.checked_sub(bytes as u64) {
+            state.left = left;
+            return Ok(());
+        }
+        state.cut = Some(io::ErrorKind::QuotaExceeded);
+        Err(io::ErrorKind::QuotaExceeded.into())
+    }
+
+    fn end(&self, well: bool) {
+        let mut state = self.lock();
+        state.exchanges = state.exchanges.saturating_sub(1);
+        state.spoilt |= !well;
+        if state.exchanges > 0 {
+            return;
+        }
+        state.left = UNASKED_BYTES_MAX;
+        if state.spoilt {
+            state.cut = state.cut.or(Some(io::ErrorKind::ConnectionAborted));
+            let reader = state.reader.take();
+            drop(state);
+            reader.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Exchange {
+    pub(crate) fn is_over(&self, wire: &Arc<Wire>) -> bool {
+        Arc::ptr_eq(&self.wire, wire)
+    }
+
+    /// The connection may serve others.
+    pub(crate) fn ended_well(mut self) {
+        self.ended_well = true;
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.wire.end(self.ended_well);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reads(wire: &Wire) -> bool {
+        wire.check(&Context::from_waker(Waker::noop())).is_ok()
+    }
+
+    #[test]
+    fn a_connection_goes_with_the_last_exchange_after_one_went_wrong() {
+        let wire = Wire::new(100);
+        wire.begin().ended_well();
+        assert!(reads(&wire));
+        let (one, other) = (wire.begin(), wire.begin());
+        drop(one);
+        assert!(reads(&wire), "somebody else still needs it");
+        other.ended_well();
+        assert!(!reads(&wire));
+    }
+
+    #[test]
+    fn what_comes_is_bounded_with_an_exchange_and_without() {
+        let unasked = usize::try_from(UNASKED_BYTES_MAX).unwrap();
+        let wire = Wire::new(100);
+        wire.came(unasked).unwrap();
+        assert!(wire.came(1).is_err() && !reads(&wire));
+        let wire = Wire::new(100);
+        let exchange = wire.begin();
+        wire.came(100 + 2 * unasked).unwrap();
+        exchange.ended_well();
+        // Each begins anew.
+        wire.came(unasked).unwrap();
+        let exchange = wire.begin();
+        wire.came(100 + unasked).unwrap();
+        assert!(wire.came(1).is_err());
+        drop(exchange);
+        assert!(!reads(&wire));
+    }
+}
