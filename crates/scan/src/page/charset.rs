@@ -69,16 +69,90 @@ fn declared_wide(content_type: Option<&str>) -> bool {
     Encoding::for_label(label.as_bytes()).is_some_and(|it| it.output_encoding() != it)
 }
 
-/// `<meta charset=…>` or `<meta http-equiv=content-type content="…; charset=…">`.
+/// `<meta charset=…>` or `<meta http-equiv=content-type content="…; charset=…">`, as browsers look for it
+/// before they parse: comments and other tags are passed over, with what stands in their quotes.
 fn meta_charset(start: &[u8]) -> Option<&'static Encoding> {
     let text = String::from_utf8_lossy(start).to_ascii_lowercase();
-    text.split("<meta").skip(1).find_map(|after| {
-        let tag = after.split('>').next()?;
-        let value = tag.split("charset").nth(1)?.trim_start().strip_prefix('=')?.trim_start();
-        let value = value.trim_start_matches(['"', '\'']);
-        let end = |it: char| it.is_ascii_whitespace() || ['"', '\'', ';', '/'].contains(&it);
-        Encoding::for_label(value.split(end).next()?.as_bytes())
-    })
+    let mut rest = text.as_str();
+    loop {
+        rest = rest.get(rest.find('<')? + 1..)?;
+        if let Some(comment) = rest.strip_prefix("!--") {
+            // `<!-->` is a whole comment.
+            rest = rest.get(2..).filter(|_| comment.starts_with('>')).unwrap_or(comment);
+            rest = rest.get(rest.find("-->").map_or_else(|| rest.len(), |it| it + 3)..)?;
+            continue;
+        }
+        if rest.starts_with(['!', '/', '?'])
+            && !rest.get(1..)?.starts_with(|it: char| it.is_ascii_alphabetic())
+        {
+            rest = rest.get(rest.find('>')?..)?;
+            continue;
+        }
+        let named = rest.strip_prefix('/').unwrap_or(rest);
+        if !named.starts_with(|it: char| it.is_ascii_alphabetic()) {
+            continue;
+        }
+        let meta = rest
+            .strip_prefix("meta")
+            .filter(|it| it.starts_with(|it: char| it.is_ascii_whitespace() || it == '/'));
+        let (attributes, after) = attributes(meta.unwrap_or(named))?;
+        if meta.is_some()
+            && let Some(found) = declared(&attributes)
+        {
+            return Some(found);
+        }
+        rest = after;
+    }
+}
+
+/// The encoding that the attributes of a `<meta>` name.
+fn declared(attributes: &[(&str, &str)]) -> Option<&'static Encoding> {
+    let value = |name: &str| attributes.iter().find(|it| it.0 == name).map(|it| it.1);
+    let label = match value("charset") {
+        Some(label) => label,
+        None => {
+            value("http-equiv").filter(|it| *it == "content-type")?;
+            let rest = value("content")?.split("charset").nth(1)?.trim_start();
+            let rest = rest.strip_prefix('=')?.trim_start();
+            let rest = rest.trim_start_matches(['"', '\'']);
+            rest.split(|it: char| it.is_ascii_whitespace() || [';', '"', '\''].contains(&it))
+                .next()?
+        }
+    };
+    Encoding::for_label(label.trim().as_bytes())
+}
+
+/// Names and values up to the end of a tag, and what follows it. Nothing if the tag does not end.
+fn attributes(tag: &str) -> Option<(Vec<(&str, &str)>, &str)> {
+    let blank = |it: char| it.is_ascii_whitespace() || it == '/';
+    let mut found = Vec::new();
+    let mut rest = tag;
+    loop {
+        rest = rest.trim_start_matches(blank);
+        if let Some(after) = rest.strip_prefix('>') {
+            return Some((found, after));
+        }
+        let first = rest.chars().next()?;
+        // A sign of equality at the beginning belongs to the name.
+        let from = first.len_utf8();
+        let end = rest.get(from..)?.find(|it: char| blank(it) || it == '>' || it == '=')? + from;
+        let (name, after) = rest.split_at_checked(end)?;
+        rest = after.trim_start_matches(|it: char| it.is_ascii_whitespace());
+        let Some(value) = rest.strip_prefix('=') else {
+            found.push((name, ""));
+            continue;
+        };
+        let value = value.trim_start_matches(|it: char| it.is_ascii_whitespace());
+        let quote = value.chars().next()?;
+        let (value, after) = if quote == '"' || quote == '\'' {
+            value.get(1..)?.split_once(quote)?
+        } else {
+            let end = value.find(|it: char| it.is_ascii_whitespace() || it == '>')?;
+            value.split_at_checked(end)?
+        };
+        found.push((name, value));
+        rest = after;
+    }
 }
 
 fn looks_like_html(start: &[u8]) -> bool {

@@ -1,5 +1,10 @@
 //! Colours as style sheets write them.
 
+use super::css::{Part, Token, components, inside, split};
+use super::names::NAMES;
+use super::number::{Amount, Kind, amount};
+use super::space;
+
 /// Red, green, blue and how much of it covers what lies below, each 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ink {
@@ -13,27 +18,57 @@ pub(super) const WHITE: Ink = Ink { red: 255, green: 255, blue: 255, cover: 255 
 pub(super) const BLACK: Ink = Ink { red: 0, green: 0, blue: 0, cover: 255 };
 
 impl Ink {
-    /// A colour in lower case, if it is one that can be read.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let text = text.trim();
-        if let Some(digits) = text.strip_prefix('#') {
-            return hex(digits);
-        }
-        if let Some((function, rest)) = text.split_once('(') {
-            return call(function.trim(), rest.strip_suffix(')')?);
-        }
-        if text == "transparent" {
-            return Some(Self { cover: 0, ..BLACK });
-        }
-        let named = NAMES.iter().find(|it| it.0 == text)?.1;
-        let [_, red, green, blue] = u32::to_be_bytes(named);
-        Some(Self { red, green, blue, cover: 255 })
+    pub(super) const CLEAR: Self = Self { cover: 0, ..BLACK };
+    pub(super) const BUTTON: Self = Self { red: 239, green: 239, blue: 239, cover: 255 };
+
+    /// The colour that a component of a value is: nothing if it is none, `None` in it if it is one that
+    /// cannot be known. In an `old` page digits need no sign.
+    pub(super) fn read(item: &[Part<'_>], old: bool) -> Option<Option<Self>> {
+        Self::within(item, old, 0)
     }
 
-    /// The old attributes `color`, `bgcolor` and `text`: as above, and digits without their sign.
+    /// The old attributes `color`, `bgcolor` and `text`: browsers make a colour of anything.
     pub(super) fn parse_attribute(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase();
-        Self::parse(&text).or_else(|| hex(&text))
+        if text.is_empty() || text == "transparent" {
+            return None;
+        }
+        named(&text)
+            .or_else(|| text.strip_prefix('#').filter(|it| it.len() == 3).and_then(hex))
+            .or_else(|| anything(&text))
+    }
+
+    fn within(item: &[Part<'_>], old: bool, depth: usize) -> Option<Option<Self>> {
+        match &item.first()?.token {
+            Token::Hash(digits, _) => hex(digits).map(Some),
+            Token::Word(word) => {
+                let word = word.to_ascii_lowercase();
+                if word == "transparent" {
+                    return Some(Some(Self::CLEAR));
+                }
+                let bare = || hex(&word).filter(|_| old && matches!(word.len(), 3 | 6));
+                named(&word).or_else(bare).map(Some)
+            }
+            Token::Call(name) if depth < DEPTH_MAX => {
+                call(&name.to_ascii_lowercase(), inside(item), depth + 1)
+            }
+            Token::Space
+            | Token::Call(_)
+            | Token::At(_)
+            | Token::Text(_)
+            | Token::Url(_)
+            | Token::Broken
+            | Token::Number(_)
+            | Token::Share(_)
+            | Token::Length(..)
+            | Token::Mark
+            | Token::Sign(_) => None,
+        }
+    }
+
+    fn of(parts: [f64; 3], cover: f64) -> Self {
+        let [red, green, blue] = parts.map(byte);
+        Self { red, green, blue, cover: byte(cover) }
     }
 
     /// Does it let everything below show?
@@ -46,6 +81,14 @@ impl Ink {
         self.cover == 255
     }
 
+    pub(super) fn is_light(self) -> bool {
+        self.vanishes_on(WHITE)
+    }
+
+    pub(super) fn is_dark(self) -> bool {
+        self.vanishes_on(BLACK)
+    }
+
     /// Can nobody tell it from `other`, being painted over it?
     pub(super) fn vanishes_on(self, other: Self) -> bool {
         let apart = |a: u8, b: u8| usize::from(a.abs_diff(b)) * usize::from(self.cover) / 255;
@@ -54,9 +97,33 @@ impl Ink {
             + apart(self.blue, other.blue);
         all <= APART_MAX
     }
+
+    /// What shows where it lies over another one.
+    pub(super) fn over(self, below: Self) -> Self {
+        let opaque = Self { cover: 255, ..self };
+        opaque.mixed(below, f64::from(self.cover) / 255.0)
+    }
+
+    /// So much of this one, and the rest of the other.
+    fn mixed(self, other: Self, share: f64) -> Self {
+        let mix = |a: u8, b: u8| f64::from(a) * share + f64::from(b) * (1.0 - share);
+        Self::of(
+            [mix(self.red, other.red), mix(self.green, other.green), mix(self.blue, other.blue)],
+            mix(self.cover, other.cover),
+        )
+    }
+}
+
+fn named(word: &str) -> Option<Ink> {
+    let at = NAMES.binary_search_by(|it| it.0.cmp(word)).ok()?;
+    let [_, red, green, blue] = u32::to_be_bytes(NAMES.get(at)?.1);
+    Some(Ink { red, green, blue, cover: 255 })
 }
 
 fn hex(digits: &str) -> Option<Ink> {
+    if digits.len() > 8 {
+        return None;
+    }
     let values: Option<Vec<u8>> =
         digits.chars().map(|it| it.to_digit(16).and_then(|it| u8::try_from(it).ok())).collect();
     let full = |high: u8, low: u8| high * 16 + low;
@@ -75,39 +142,98 @@ fn hex(digits: &str) -> Option<Ink> {
     }
 }
 
-fn call(function: &str, arguments: &str) -> Option<Ink> {
-    let split = |it: char| it == ',' || it == '/' || it.is_whitespace();
-    let parts: Vec<&str> = arguments.split(split).filter(|it| !it.is_empty()).take(5).collect();
-    let cover = parts.get(3).map_or(Some(255.0), |it| amount(it, 255.0, 255.0))?;
-    let [first, second, third] = [*parts.first()?, *parts.get(1)?, *parts.get(2)?];
-    let [red, green, blue] = match function {
-        "rgb" | "rgba" => {
-            [amount(first, 255.0, 1.0)?, amount(second, 255.0, 1.0)?, amount(third, 255.0, 1.0)?]
+/// What browsers make of an attribute that names no colour: three parts, of which two digits count.
+fn anything(text: &str) -> Option<Ink> {
+    let text = text.strip_prefix('#').unwrap_or(text);
+    let digits = text.chars().take(ATTRIBUTE_CHARS_MAX);
+    let mut digits: Vec<u32> = digits.map(|it| it.to_digit(16).unwrap_or(0)).collect();
+    while digits.is_empty() || !digits.len().is_multiple_of(3) {
+        digits.push(0);
+    }
+    let length = digits.len() / 3;
+    let parts: Vec<&[u32]> =
+        digits.chunks(length).map(|it| it.get(length.saturating_sub(8)..).unwrap_or(it)).collect();
+    let zeros = parts.iter().map(|it| it.iter().take_while(|it| **it == 0).count()).min()?;
+    let length = parts.first()?.len();
+    let skipped = zeros.min(length.saturating_sub(2));
+    let part = |at: usize| {
+        let two = parts.get(at)?.get(skipped..)?;
+        let value = two.iter().take(2).fold(0, |sum, it| sum * 16 + it);
+        u8::try_from(value).ok()
+    };
+    Some(Ink { red: part(0)?, green: part(1)?, blue: part(2)?, cover: 255 })
+}
+
+fn call(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>> {
+    match name {
+        "color-mix" => return mix(arguments, depth),
+        "light-dark" => {
+            return Ink::within(super::css::trim(split(arguments, ',').next()?), false, depth);
         }
-        "hsl" | "hsla" => {
-            let turn = first.trim_end_matches("deg").parse::<f64>().ok()?;
-            turned(turn, amount(second, 1.0, 0.01)?, amount(third, 1.0, 0.01)?)
+        "contrast-color" | "device-cmyk" => return Some(None),
+        _ => {}
+    }
+    let separator = |it: &&[Part<'_>]| !it.first().is_some_and(|it| it.is(',') || it.is('/'));
+    let mut items: Vec<&[Part<'_>]> = components(arguments).filter(separator).collect();
+    let space = match name {
+        "color" => items.iter().position(|it| !it.first().is_some_and(|it| it.is_word("from")))?,
+        _ => usize::MAX,
+    };
+    if items.first()?.first()?.is_word("from") {
+        return Some(same(&items, depth));
+    }
+    let space = match items.get(space).and_then(|it| it.first()?.word()) {
+        Some(word) => {
+            let word = word.to_ascii_lowercase();
+            items.remove(space);
+            word
         }
+        None => name.to_owned(),
+    };
+    // A part may be missing, which is none of it.
+    let zero = Amount { value: 0.0, kind: Kind::Plain, letters: 0.0 };
+    let part =
+        |it: &&[Part<'_>]| amount(it).or_else(|| it.first()?.is_word("none").then_some(zero));
+    let parts: Option<Vec<Amount>> = items.iter().map(part).collect();
+    let (first, cover) = match *parts?.as_slice() {
+        [a, b, c] => ([a, b, c], 255.0),
+        [a, b, c, d] => ([a, b, c], share(d, 1.0) * 255.0),
         _ => return None,
     };
-    Some(Ink { red: byte(red), green: byte(green), blue: byte(blue), cover: byte(cover) })
+    Some(space::rgb(&space, first)?.map(|it| Ink::of(it, cover)))
 }
 
-/// A number times `unit`, or a share of `whole` in percent.
-fn amount(text: &str, whole: f64, unit: f64) -> Option<f64> {
-    match text.strip_suffix('%') {
-        Some(share) => Some(share.parse::<f64>().ok()? / 100.0 * whole),
-        None => Some(text.parse::<f64>().ok()? * unit),
+/// `rgb(from white r g b)`: the same colour again; with anything calculated it cannot be known.
+fn same(items: &[&[Part<'_>]], depth: usize) -> Option<Ink> {
+    let (origin, parts) = items.get(1..)?.split_first()?;
+    let kept = parts.iter().all(|it| it.first().is_some_and(|it| it.word().is_some()));
+    Ink::within(origin, false, depth)?.filter(|_| kept)
+}
+
+fn mix(arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>> {
+    let mut inks = Vec::new();
+    for part in split(arguments, ',').skip(1).take(2) {
+        let items: Vec<&[Part<'_>]> = components(part).collect();
+        let ink = items.iter().find_map(|it| Ink::within(it, false, depth))?;
+        let share = items.iter().find_map(|it| amount(it)).map(|it| it.value / 100.0);
+        inks.push((ink, share));
     }
+    let [(first, share), (second, other)] = *inks.as_slice() else { return None };
+    let share = match (share, other) {
+        (Some(share), Some(other)) if share + other > 0.0 => share / (share + other),
+        (Some(share), _) => share,
+        (None, Some(other)) => 1.0 - other,
+        (None, None) => 0.5,
+    };
+    Some(match (first, second) {
+        (Some(first), Some(second)) => Some(first.mixed(second, share)),
+        _ => None,
+    })
 }
 
-/// From hue in degrees, saturation and lightness.
-fn turned(hue: f64, saturation: f64, lightness: f64) -> [f64; 3] {
-    let reach = saturation * lightness.min(1.0 - lightness);
-    [0.0, 8.0, 4.0].map(|shift| {
-        let at = (shift + hue / 30.0).rem_euclid(12.0);
-        255.0 * (lightness - reach * (at - 3.0).min(9.0 - at).clamp(-1.0, 1.0))
-    })
+/// A share, or a number of which `whole` is all.
+pub(super) fn share(amount: Amount, whole: f64) -> f64 {
+    if amount.kind == Kind::Share { amount.value / 100.0 } else { amount.value / whole }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=255")]
@@ -119,82 +245,25 @@ fn byte(value: f64) -> u8 {
 const APART_MAX: usize = 24;
 /// Less cover than this cannot be seen.
 const COVER_MIN: u8 = 13;
-
-const NAMES: &[(&str, u32)] = &[
-    ("white", 0xff_ffff),
-    ("black", 0x00_0000),
-    ("red", 0xff_0000),
-    ("lime", 0x00_ff00),
-    ("green", 0x00_8000),
-    ("blue", 0x00_00ff),
-    ("yellow", 0xff_ff00),
-    ("gray", 0x80_8080),
-    ("grey", 0x80_8080),
-    ("silver", 0xc0_c0c0),
-    ("maroon", 0x80_0000),
-    ("olive", 0x80_8000),
-    ("navy", 0x00_0080),
-    ("purple", 0x80_0080),
-    ("teal", 0x00_8080),
-    ("aqua", 0x00_ffff),
-    ("cyan", 0x00_ffff),
-    ("fuchsia", 0xff_00ff),
-    ("magenta", 0xff_00ff),
-    ("orange", 0xff_a500),
-    ("pink", 0xff_c0cb),
-    ("brown", 0xa5_2a2a),
-    ("gold", 0xff_d700),
-    ("beige", 0xf5_f5dc),
-    ("ivory", 0xff_fff0),
-    ("snow", 0xff_fafa),
-    ("whitesmoke", 0xf5_f5f5),
-    ("ghostwhite", 0xf8_f8ff),
-    ("floralwhite", 0xff_faf0),
-    ("azure", 0xf0_ffff),
-    ("mintcream", 0xf5_fffa),
-    ("linen", 0xfa_f0e6),
-    ("seashell", 0xff_f5ee),
-    ("aliceblue", 0xf0_f8ff),
-    ("honeydew", 0xf0_fff0),
-    ("lavender", 0xe6_e6fa),
-    ("oldlace", 0xfd_f5e6),
-    ("cornsilk", 0xff_f8dc),
-    ("lightyellow", 0xff_ffe0),
-    ("lightcyan", 0xe0_ffff),
-    ("lightgray", 0xd3_d3d3),
-    ("lightgrey", 0xd3_d3d3),
-    ("darkgray", 0xa9_a9a9),
-    ("darkgrey", 0xa9_a9a9),
-    ("dimgray", 0x69_6969),
-    ("dimgrey", 0x69_6969),
-    ("gainsboro", 0xdc_dcdc),
-    ("tomato", 0xff_6347),
-    ("coral", 0xff_7f50),
-    ("salmon", 0xfa_8072),
-    ("crimson", 0xdc_143c),
-    ("indigo", 0x4b_0082),
-    ("violet", 0xee_82ee),
-    ("tan", 0xd2_b48c),
-    ("khaki", 0xf0_e68c),
-    ("turquoise", 0x40_e0d0),
-    ("skyblue", 0x87_ceeb),
-    ("steelblue", 0x46_82b4),
-    ("royalblue", 0x41_69e1),
-    ("darkblue", 0x00_008b),
-    ("darkgreen", 0x00_6400),
-    ("darkred", 0x8b_0000),
-    ("slategray", 0x70_8090),
-    ("lightblue", 0xad_d8e6),
-];
+/// Colours made of colours.
+const DEPTH_MAX: usize = 4;
+/// Characters of an old attribute that browsers look at.
+const ATTRIBUTE_CHARS_MAX: usize = 128;
 
 #[cfg(test)]
 mod tests {
+    use super::super::css::tokens;
     use super::*;
+
+    fn read(text: &str) -> Option<Option<Ink>> {
+        Ink::read(&tokens(text), false)
+    }
 
     #[test]
     fn one_colour_in_many_spellings() {
         for text in [
             "white",
+            "WHITE",
             "#fff",
             "#FFFFFF",
             "#ffff",
@@ -203,20 +272,38 @@ mod tests {
             "rgb(255 255 255 / 1)",
             "rgba(100%, 100%, 100%, 100%)",
             "hsl(0, 0%, 100%)",
+            "hsl(0turn 0% 100%)",
             "hsla(120deg 50% 100% / 1)",
+            "hwb(0 100% 0%)",
+            "oklch(1 0 0)",
+            "oklab(100% 0 0)",
+            "lab(100 0 0)",
+            "lch(100% 0 none)",
+            "color(srgb 1 1 1)",
+            "color(display-p3 1 1 1)",
+            "color-mix(in srgb, white, white)",
+            "color-mix(in oklab, white 100%, black)",
+            "light-dark(white, black)",
+            "rgb(from white r g b)",
+            "rgb(calc(200 + 55) 255 255)",
+            "canvas",
         ] {
-            assert_eq!(Ink::parse(&text.to_lowercase()), Some(WHITE), "{text}");
+            assert_eq!(read(text), Some(Some(WHITE)), "{text}");
         }
-        assert_eq!(Ink::parse("hsl(240,100%,50%)"), Ink::parse("blue"));
-        assert_eq!(Ink::parse_attribute("00FF00"), Ink::parse("lime"));
-        for text in ["", "#", "#ff", "rgb(", "rgb(1,2)", "rgb(a,b,c)", "var(--x)", "é"] {
-            assert_eq!(Ink::parse(text), None, "{text}");
+        assert_eq!(read("hsl(240,100%,50%)"), read("blue"));
+        assert_eq!(read("oklch(62.8% 0.2577 29.23)"), read("red"));
+        assert_eq!(Ink::parse_attribute("00FF00"), read("lime").flatten());
+        assert_eq!(Ink::parse_attribute("#0f0"), read("lime").flatten());
+        assert_eq!(Ink::parse_attribute("zzzzzz"), read("black").flatten());
+        for text in ["", "#", "#ff", "#ggg", "rgb(1,2)", "rgb(a,b,c)", "bogus", "é", "rgb(1px 2 3)"]
+        {
+            assert_eq!(read(text), None, "{text}");
         }
     }
 
     #[test]
     fn near_is_the_same_and_grey_is_not() {
-        let ink = |text| Ink::parse(text).unwrap();
+        let ink = |text| read(text).flatten().unwrap();
         assert!(ink("#fefefe").vanishes_on(WHITE));
         assert!(!ink("#999").vanishes_on(WHITE));
         assert!(ink("rgba(0,0,0,0.01)").vanishes_on(WHITE) && ink("transparent").is_clear());

@@ -1,44 +1,69 @@
 //! Can an element be seen? Its style sheets, its attributes and what stands above it decide.
 
-use super::colour::{Ink, WHITE};
-use super::declare::{Declaration, SWITCHES, Said, Switch, declarations};
+use super::colour::{BLACK, Ink, WHITE};
+use super::declare::{Paint, Switch, Wide};
 use super::dropped::DropKind;
-use super::selector::Key;
-use super::sheet::Sheet;
-use super::tree::{Element, Id, Tree};
+use super::own::Own;
+use super::parts::usually_hidden;
+use super::style::{Style, Styles};
+use super::tree::{Element, Id};
+use super::value::TINY_PIXELS;
 
 /// How an element and what is in it looks, as far as that can hide it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Look {
     /// Hidden with all that is in it, why, and from which element on.
     gone: Option<(DropKind, Id)>,
     /// Hidden unless something inside says otherwise.
-    invisible: Option<Id>,
-    tiny: Option<Id>,
-    indented: Option<Id>,
-    faded: Option<Id>,
+    veiled: Option<(DropKind, Id)>,
+    /// What hides, by switches.
+    on: u64,
+    /// The size of letters in pixels.
+    size: f64,
     colour: Option<Ink>,
+    fill: Option<Option<Ink>>,
     back: Back,
+    blend: Blend,
+    own: Own,
 }
 
 /// What lies behind the text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Back {
     /// Nothing was painted: the page itself.
-    #[default]
     Page,
     Plain(Ink),
     Unknown,
 }
 
+/// How the text goes together with what lies behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blend {
+    Covers,
+    Lightens,
+    Darkens,
+    Unknown,
+}
+
 impl Look {
+    /// Of the page itself. What is not seen here may have given it another colour.
+    pub(super) fn of_page(unseen: bool) -> Self {
+        Self {
+            gone: None,
+            veiled: None,
+            on: 0,
+            size: 16.0,
+            colour: (!unseen).then_some(BLACK),
+            fill: None,
+            back: Back::Page,
+            blend: Blend::Covers,
+            own: Own::default(),
+        }
+    }
+
     /// Why text here is not seen, and which element is the reason.
     pub(super) fn hidden(&self) -> Option<(DropKind, Id)> {
-        self.gone
-            .or_else(|| Some((DropKind::Visibility, self.invisible?)))
-            .or_else(|| Some((DropKind::FontSize, self.tiny?)))
-            .or_else(|| Some((DropKind::OffScreen, self.indented?)))
-            .or_else(|| Some((DropKind::SameColour, self.faded?)))
+        self.gone.or(self.veiled)
     }
 
     /// The same, but hidden for `kind` unless it was hidden before.
@@ -55,194 +80,192 @@ impl Look {
         styles: &mut Styles<'_>,
         path: &[Id],
     ) -> Self {
-        let mut look = *self;
+        let mut look = self.clone();
         if look.gone.is_some() {
             return look;
         }
-        let style = styles.cascade(element, path);
-        look.gone = style.hides(element).map(|it| (it, id));
-        let inherited = |which, above: Option<Id>| match style.switch(which) {
-            Some(true) => above.or(Some(id)),
-            Some(false) => None,
-            None => above,
+        let style = styles.cascade(element, id, path, &self.own);
+        look.on = style.computed(self.on);
+        if let Some((pixels, times)) = style.size {
+            look.size = pixels + times * self.size;
+        }
+        look.gone = look.hides(element, &style).map(|it| (it, id));
+        let faded = look.paint(element, &style, styles.sheet.unseen_backgrounds);
+        let why = look.veil(faded);
+        look.veiled = match (why, self.veiled) {
+            (Some(kind), Some(before)) if before.0 == kind => Some(before),
+            (Some(kind), _) => Some((kind, id)),
+            (None, _) => None,
         };
-        look.invisible = inherited(Switch::VisibilityHidden, look.invisible);
-        look.tiny = inherited(Switch::FontTiny, look.tiny);
-        look.indented = inherited(Switch::IndentFar, look.indented);
-        look.paint(element, id, &style, styles.sheet.unseen_backgrounds);
+        look.own = style.own;
         look
     }
 
-    fn paint(&mut self, element: &Element, id: Id, style: &Style, unseen: bool) {
-        let is_link = &*element.name.local == "a" && element.attribute("href").is_some();
-        self.colour = match style.colour {
-            Some(colour) => colour,
-            // A link has a colour of its own.
-            None if is_link => None,
-            None => self.colour,
-        };
-        self.back = match style.background {
-            None => self.back,
-            Some(Some(ink)) if ink.is_clear() => self.back,
-            Some(Some(ink)) if ink.is_solid() => Back::Plain(ink),
-            Some(_) => Back::Unknown,
-        };
-        let faded = self.colour.is_some_and(|ink| match self.back {
-            Back::Unknown => false,
-            Back::Page => ink.is_clear() || (!unseen && ink.vanishes_on(WHITE)),
-            Back::Plain(back) => ink.vanishes_on(back),
-        });
-        self.faded = if faded { self.faded.or(Some(id)) } else { None };
-    }
-}
-
-/// The style sheets of a page at work.
-pub(super) struct Styles<'a> {
-    pub(super) tree: &'a Tree,
-    pub(super) sheet: &'a Sheet,
-    steps: usize,
-}
-
-impl<'a> Styles<'a> {
-    pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet) -> Self {
-        Self { tree, sheet, steps: 0 }
-    }
-
-    /// Was so much compared that the rest of the page is better left unread?
-    pub(super) fn exhausted(&self) -> bool {
-        self.steps > STEPS_MAX
-    }
-
-    /// Everything said about the element, the weightier over the lighter.
-    fn cascade(&mut self, element: &Element, path: &[Id]) -> Style {
-        let mut style = Style::default();
-        style.old_attributes(element);
-        let mut rules = self.matching(element, path);
-        let rank =
-            |it: &usize| (self.sheet.rules.get(*it).map(|it| it.selector.specificity()), *it);
-        rules.sort_by_cached_key(rank);
-        rules.dedup();
-        let inline = declarations(element.attribute("style").unwrap_or_default());
-        for important in [false, true] {
-            for rule in rules.iter().filter_map(|it| self.sheet.rules.get(*it)) {
-                self.steps += rule.declarations.len();
-                style.take(&rule.declarations, important);
-            }
-            style.take(&inline, important);
-        }
-        style
-    }
-
-    fn matching(&mut self, element: &Element, path: &[Id]) -> Vec<usize> {
-        let sheet = self.sheet;
-        if sheet.rules.is_empty() {
-            return Vec::new();
-        }
-        let classes = element.attribute("class").unwrap_or_default().split_ascii_whitespace();
-        let keys = classes
-            .map(|it| Key::Class(it.to_ascii_lowercase()))
-            .chain(element.attribute("id").map(|it| Key::Id(it.trim().to_ascii_lowercase())))
-            .chain([Key::Tag((*element.name.local).to_ascii_lowercase()), Key::Any]);
-        let mut found = Vec::new();
-        for key in keys {
-            for index in sheet.by_key.get(&key).into_iter().flatten() {
-                let Some(rule) = sheet.rules.get(*index).filter(|_| !self.exhausted()) else {
-                    break;
-                };
-                if rule.selector.selects(self.tree, path, element, &mut self.steps) {
-                    found.push(*index);
-                }
-            }
-        }
-        found
-    }
-}
-
-/// What holds for one element after all was weighed.
-#[derive(Debug, Default)]
-struct Style {
-    switches: [Option<bool>; SWITCHES],
-    colour: Option<Option<Ink>>,
-    background: Option<Option<Ink>>,
-}
-
-impl Style {
-    fn switch(&self, which: Switch) -> Option<bool> {
-        self.switches.get(which as usize).copied().flatten()
-    }
-
     fn is(&self, which: Switch) -> bool {
-        self.switch(which) == Some(true)
+        self.on & which.bit() != 0
     }
 
-    fn take(&mut self, declarations: &[Declaration], important: bool) {
-        for declaration in declarations.iter().filter(|it| it.important == important) {
-            match declaration.said {
-                Said::Switch(which, on) => {
-                    if let Some(switch) = self.switches.get_mut(which as usize) {
-                        *switch = Some(on);
-                    }
-                }
-                Said::Colour(ink) => self.colour = Some(ink),
-                Said::Background(ink) => self.background = Some(ink),
-            }
-        }
+    fn any(&self, switches: &[Switch]) -> bool {
+        switches.iter().any(|it| self.is(*it))
     }
 
-    /// Attributes from before there were style sheets.
-    fn old_attributes(&mut self, element: &Element) {
-        let name = &*element.name.local;
-        let colour = match name {
-            "font" => element.attribute("color"),
-            "body" => element.attribute("text"),
-            _ => None,
-        };
-        self.colour = colour.map(Ink::parse_attribute);
-        if matches!(
-            name,
-            "body" | "table" | "tr" | "td" | "th" | "thead" | "tbody" | "tfoot" | "marquee"
-        ) {
-            self.background = element.attribute("bgcolor").map(Ink::parse_attribute);
-            if element.attribute("background").is_some() {
-                self.background = Some(None);
-            }
+    /// Why text here cannot be seen, unless what is inside says otherwise.
+    fn veil(&self, faded: bool) -> Option<DropKind> {
+        if self.any(&[Switch::VisibilityHidden, Switch::TextSecret]) {
+            Some(DropKind::Visibility)
+        } else if self.size <= TINY_PIXELS || self.is(Switch::FontFlat) {
+            Some(DropKind::FontSize)
+        } else if self.any(&[Switch::IndentFar, Switch::LettersSqueezed]) {
+            Some(DropKind::OffScreen)
+        } else {
+            faded.then_some(DropKind::SameColour)
         }
     }
 
     /// Why the element is hidden with everything in it.
-    fn hides(&self, element: &Element) -> Option<DropKind> {
-        let truth = |name| element.attribute(name).map(|it| it.trim().to_ascii_lowercase());
-        let far = [Switch::LeftFar, Switch::RightFar, Switch::TopFar, Switch::BottomFar];
-        let flat = self.is(Switch::WidthZero) || self.is(Switch::HeightZero);
-        let limited = self.is(Switch::WidthLimitZero) || self.is(Switch::HeightLimitZero);
+    fn hides(&self, element: &Element, style: &Style) -> Option<DropKind> {
+        let aria = element
+            .attribute("aria-hidden")
+            .is_some_and(|it| it.trim().eq_ignore_ascii_case("true"));
+        let by_itself = usually_hidden(element);
         if self.is(Switch::DisplayNone) {
             Some(DropKind::DisplayNone)
-        } else if element.attribute("hidden").is_some()
-            && self.switch(Switch::DisplayNone).is_none()
-        {
+        } else if by_itself.is_some() && !style.says(Switch::DisplayNone) {
+            by_itself
+        } else if is_until_found(element) && !style.says(Switch::ContentHidden) {
             Some(DropKind::HiddenAttribute)
-        } else if truth("aria-hidden").as_deref() == Some("true") {
+        } else if aria {
             Some(DropKind::AriaHidden)
         } else if self.is(Switch::ContentHidden) {
             Some(DropKind::Visibility)
-        } else if self.is(Switch::OpacityZero) {
+        } else if self.any(&[Switch::OpacityZero, Switch::Filtered]) {
             Some(DropKind::Opacity)
-        } else if self.is(Switch::ClipPathEmpty)
+        } else if self.any(&[Switch::ClipPathEmpty, Switch::Masked])
             || (self.is(Switch::Clipped) && self.is(Switch::OutOfFlow))
         {
             Some(DropKind::Clipped)
-        } else if (flat || limited) && self.is(Switch::OverflowHidden) {
+        } else if self.is_flat(style) || self.is(Switch::Zoomed) {
             Some(DropKind::ZeroSize)
-        } else if self.is(Switch::MarginFar)
-            || self.is(Switch::TransformAway)
-            || (self.switch(Switch::OutOfFlow).is_some() && far.iter().any(|it| self.is(*it)))
-        {
-            Some(DropKind::OffScreen)
         } else {
-            None
+            self.is_away().then_some(DropKind::OffScreen)
+        }
+    }
+
+    /// Does a box of no size cut off what is in it?
+    fn is_flat(&self, style: &Style) -> bool {
+        let cuts = self.any(&[Switch::OverflowX, Switch::OverflowY, Switch::Contained]);
+        // What hangs out below or to the right is seen in the padding there.
+        let low = !self.any(&[Switch::HeightKept, Switch::PadBottom]);
+        let narrow = !self.any(&[Switch::WidthKept, Switch::PadRight]);
+        let lines = self.is(Switch::LineZero) && !style.says(Switch::HeightZero);
+        cuts && ((low && (lines || self.any(&[Switch::HeightZero, Switch::HeightLimitZero])))
+            || (narrow && self.any(&[Switch::WidthZero, Switch::WidthLimitZero])))
+    }
+
+    /// Is it moved or turned to where nobody sees it?
+    fn is_away(&self) -> bool {
+        let margins =
+            [Switch::MarginLeft, Switch::MarginRight, Switch::MarginTop, Switch::MarginBottom];
+        let turned = [Switch::Transformed, Switch::Translated, Switch::Scaled, Switch::Rotated];
+        let far = [Switch::LeftFar, Switch::RightFar, Switch::TopFar, Switch::BottomFar];
+        let edge = [Switch::LeftEdge, Switch::RightEdge, Switch::TopEdge, Switch::BottomEdge];
+        let overflow = self.any(&[Switch::OverflowX, Switch::OverflowY]);
+        self.any(&margins)
+            || self.any(&turned)
+            || (self.is(Switch::Placed) && self.any(&far))
+            || (self.is(Switch::Fixed) && self.any(&edge))
+            || (self.is(Switch::IndentFull) && overflow)
+    }
+
+    /// Takes over the colours; does the text fade into what lies behind it?
+    fn paint(&mut self, element: &Element, style: &Style, unseen: bool) -> bool {
+        let is_link = &*element.name.local == "a" && element.attribute("href").is_some();
+        if let Some(face) = face(element) {
+            (self.colour, self.fill) = ((!unseen).then_some(BLACK), None);
+            self.back = if unseen { Back::Unknown } else { Back::Plain(face) };
+        }
+        self.colour = match style.colour {
+            Some(Paint::Known(ink)) => Some(ink),
+            Some(Paint::Wide(Wide::Initial)) => Some(BLACK),
+            Some(Paint::Unknown) => None,
+            // A link has a colour of its own.
+            None | Some(Paint::Wide(Wide::Revert)) if is_link => None,
+            None | Some(Paint::Current | Paint::Wide(_)) => self.colour,
+        };
+        self.fill = match style.fill {
+            Some(Paint::Known(ink)) => Some(Some(ink)),
+            Some(Paint::Unknown) => Some(None),
+            Some(Paint::Current | Paint::Wide(Wide::Initial)) => None,
+            None | Some(Paint::Wide(_)) => self.fill,
+        };
+        let mut text = self.fill.unwrap_or(self.colour);
+        let outer = self.back;
+        let painted = match style.background {
+            Some(Paint::Known(ink)) => Some(Some(ink)),
+            Some(Paint::Current) => Some(self.colour),
+            Some(Paint::Unknown) => Some(None),
+            None | Some(Paint::Wide(_)) => None,
+        };
+        self.back = match painted {
+            _ if self.is(Switch::Image) => Back::Unknown,
+            None => self.back,
+            Some(Some(ink)) if ink.is_clear() => self.back,
+            Some(Some(ink)) if ink.is_solid() => Back::Plain(ink),
+            Some(Some(ink)) => self.back.below(ink, unseen),
+            Some(None) => Back::Unknown,
+        };
+        if self.is(Switch::ClipText) && text.is_some_and(|it| !it.is_solid()) {
+            // The background shows in the form of the letters.
+            text = if let Back::Plain(ink) = self.back { Some(ink) } else { None };
+            self.back = outer;
+        }
+        if self.is(Switch::BlendLight) {
+            self.blend = Blend::Lightens;
+        } else if self.is(Switch::BlendDark) {
+            self.blend = Blend::Darkens;
+        } else if self.is(Switch::BlendOther) {
+            self.blend = Blend::Unknown;
+        }
+        self.fades(text, unseen) || style.maybe.is_some_and(|it| self.fades(Some(it), unseen))
+    }
+
+    fn fades(&self, text: Option<Ink>, unseen: bool) -> bool {
+        let back = match self.back {
+            Back::Unknown => return false,
+            Back::Page if unseen => None,
+            Back::Page => Some(WHITE),
+            Back::Plain(back) => Some(back),
+        };
+        match self.blend {
+            Blend::Unknown => return false,
+            Blend::Lightens if back.is_some_and(Ink::is_light) => return true,
+            Blend::Darkens if back.is_some_and(Ink::is_dark) => return true,
+            Blend::Covers | Blend::Lightens | Blend::Darkens => {}
+        }
+        text.is_some_and(|ink| ink.is_clear() || back.is_some_and(|back| ink.vanishes_on(back)))
+    }
+}
+
+impl Back {
+    /// With a colour over it that lets some of it show.
+    fn below(self, ink: Ink, unseen: bool) -> Self {
+        match self {
+            Self::Page if !unseen => Self::Plain(ink.over(WHITE)),
+            Self::Plain(back) => Self::Plain(ink.over(back)),
+            Self::Page | Self::Unknown => Self::Unknown,
         }
     }
 }
 
-/// How often selectors may be held against elements.
-const STEPS_MAX: usize = 10_000_000;
+/// The background of elements that have one of their own, with black text on it.
+fn face(element: &Element) -> Option<Ink> {
+    match &*element.name.local {
+        "button" => Some(Ink::BUTTON),
+        "input" | "select" | "textarea" | "mark" => Some(WHITE),
+        _ => None,
+    }
+}
+
+fn is_until_found(element: &Element) -> bool {
+    element.attribute("hidden").is_some_and(|it| it.trim().eq_ignore_ascii_case("until-found"))
+}

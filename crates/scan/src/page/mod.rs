@@ -4,19 +4,34 @@
 //! Style sheets in files of their own, scripts, and text in pictures are out of reach.
 //!
 //! INVARIANT (Bounded): time and memory are linear in the bytes, and all numbers have limits. Nothing here
-//! calls itself, so that no depth of nesting overflows the stack.
+//! calls itself deeper than a small constant, so that no depth of nesting overflows the stack.
 
 mod charset;
 mod colour;
+mod condition;
+mod css;
 mod declare;
 mod dropped;
+mod fit;
+mod items;
+mod layer;
+mod lex;
 mod look;
+mod names;
+mod number;
+mod own;
 mod parse;
 mod parts;
+mod pseudo;
 mod selector;
+mod shape;
 mod sheet;
+mod space;
+mod style;
 mod tree;
+mod value;
 mod walk;
+mod words;
 mod write;
 
 use url::Url;

@@ -2,8 +2,10 @@
 
 use url::Url;
 
+use super::condition::media_of;
 use super::dropped::DropKind;
-use super::sheet::{Sheet, media};
+use super::fit::Sure;
+use super::sheet::Sheet;
 use super::tree::{DOCUMENT, Element, Id, Tree};
 
 /// The style sheets that stand in the page.
@@ -11,7 +13,12 @@ pub(super) fn sheet_of(tree: &Tree) -> Sheet {
     let mut sheet = Sheet::default();
     for (id, element) in tree.elements() {
         match &*element.name.local {
-            "style" if applies(element) && is_shown(tree, id) => sheet.add(&tree.text_of(id)),
+            "style" if is_shown(tree, id) => {
+                let sure = applies(element);
+                if sure > Sure::No {
+                    sheet.add(&tree.text_of(id), tree.is_old(), sure == Sure::Maybe);
+                }
+            }
             "link" => {
                 let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
                 sheet.unseen_backgrounds |= rel.contains("stylesheet");
@@ -22,10 +29,12 @@ pub(super) fn sheet_of(tree: &Tree) -> Sheet {
     sheet
 }
 
-fn applies(style: &Element) -> bool {
-    let kind = style.attribute("type").unwrap_or_default().trim().to_ascii_lowercase();
-    let queries = style.attribute("media").unwrap_or_default().trim().to_ascii_lowercase();
-    (kind.is_empty() || kind == "text/css") && (queries.is_empty() || media(&queries))
+fn applies(style: &Element) -> Sure {
+    let kind = style.attribute("type").unwrap_or_default().to_ascii_lowercase();
+    if !kind.is_empty() && kind != "text/css" {
+        return Sure::No;
+    }
+    media_of(style.attribute("media").unwrap_or_default())
 }
 
 /// Does it stand in the document, and not in a template?
@@ -75,9 +84,25 @@ pub(super) fn dropped_kind(element: &Element) -> Option<DropKind> {
         }
         "input" if is("type", "hidden") => Some(DropKind::HiddenInput),
         "img" if is_dot("width") || is_dot("height") => Some(DropKind::ZeroSize),
-        "datalist" | "rp" | "annotation" | "annotation-xml" => Some(DropKind::DisplayNone),
-        "dialog" if element.attribute("open").is_none() => Some(DropKind::DisplayNone),
+        "annotation" | "annotation-xml" => Some(DropKind::DisplayNone),
+        // What stands in them is for browsers that do not know them.
+        "progress" | "meter" => Some(DropKind::Object),
+        "mphantom" => Some(DropKind::Visibility),
         _ => None,
+    }
+}
+
+/// Elements that are not shown unless a style says how to display them.
+pub(super) fn usually_hidden(element: &Element) -> Option<DropKind> {
+    let open = element.attribute("open").is_some();
+    match &*element.name.local {
+        "datalist" | "rp" => Some(DropKind::DisplayNone),
+        "dialog" if !open => Some(DropKind::DisplayNone),
+        _ if element.attribute("popover").is_some() && !open => Some(DropKind::DisplayNone),
+        _ => element
+            .attribute("hidden")
+            .filter(|it| !it.trim().eq_ignore_ascii_case("until-found"))
+            .map(|_| DropKind::HiddenAttribute),
     }
 }
 

@@ -1,28 +1,68 @@
-//! Selectors of style sheets: names, classes, ids, attributes, and what stands above.
+//! Selectors of style sheets as they are written; `fit.rs` holds them against elements.
 
-use super::declare::{split, unescape};
-use super::tree::{Content, Element, Id, Tree};
+use std::rc::Rc;
 
-/// A selector, read from its end: what the element is, then what stands above it.
-#[derive(Debug)]
-pub(super) struct Selector {
-    subject: Compound,
-    above: Vec<(Relation, Compound)>,
+use super::css::{Part, Token, component, inside, split, trim};
+use super::pseudo::{Pseudo, pseudo_class, pseudo_element};
+
+/// The selectors of a rule.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    pub(super) selectors: Vec<Selector>,
+    /// One of them has a name in it that not every browser knows; those pass over the whole rule.
+    pub(super) doubtful: bool,
+    /// Lists within lists below this one.
+    pub(super) depth: usize,
 }
 
+/// A selector, read from its end: what the element is, then what stands above or before it.
+#[derive(Debug)]
+pub(super) struct Selector {
+    pub(super) subject: Compound,
+    pub(super) above: Vec<(Relation, Compound)>,
+    pub(super) specificity: Specificity,
+}
+
+/// How it ranks among others: ids, then classes and attributes, then names.
+pub(super) type Specificity = (usize, usize, usize);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
+pub(super) enum Relation {
     Ancestor,
     Parent,
+    /// The element right before.
+    Next,
+    /// Any element before, of the same parent.
+    Later,
 }
 
 /// What one element must be.
 #[derive(Debug, Default)]
-struct Compound {
-    tag: Option<String>,
-    ids: Vec<String>,
-    classes: Vec<String>,
-    attributes: Vec<(String, Option<String>)>,
+pub(super) struct Compound {
+    pub(super) tag: Option<String>,
+    pub(super) ids: Vec<String>,
+    pub(super) classes: Vec<String>,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) pseudos: Vec<Pseudo>,
+}
+
+#[derive(Debug)]
+pub(super) struct Attribute {
+    pub(super) name: String,
+    pub(super) compare: Compare,
+    pub(super) value: String,
+    pub(super) any_case: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compare {
+    Exists,
+    Is,
+    Word,
+    Dash,
+    Starts,
+    Ends,
+    Holds,
 }
 
 /// By which word rules are looked up.
@@ -34,42 +74,99 @@ pub(super) enum Key {
     Any,
 }
 
+impl List {
+    /// Of a rule: nothing for what no browser takes for selectors. `outer` are those of the rule around.
+    pub(super) fn of_rule(parts: &[Part<'_>], outer: Option<&Rc<List>>) -> Option<Self> {
+        if nesting(parts) <= BRACKETS_MAX {
+            return Self::parse(parts, outer);
+        }
+        let mut list = Self::default();
+        list.add(Selector::unreadable());
+        Some(list)
+    }
+
+    /// The same of a part of it, in brackets.
+    pub(super) fn parse(parts: &[Part<'_>], outer: Option<&Rc<List>>) -> Option<Self> {
+        let mut list = Self::default();
+        for one in split(parts, ',') {
+            list.add(Selector::parse(trim(one), outer)?);
+        }
+        Some(list)
+    }
+
+    /// The same where single selectors may be passed over: in `:is` and `:where`.
+    pub(super) fn parse_forgiving(parts: &[Part<'_>], outer: Option<&Rc<List>>) -> Self {
+        let mut list = Self::default();
+        split(parts, ',')
+            .filter_map(|one| Selector::parse(trim(one), outer))
+            .for_each(|it| list.add(it));
+        list
+    }
+
+    fn add(&mut self, selector: Selector) {
+        let all = || selector.above.iter().map(|it| &it.1).chain([&selector.subject]);
+        let pseudos = || all().flat_map(|it| &it.pseudos);
+        self.doubtful |= pseudos().any(Pseudo::is_doubtful);
+        self.depth = self.depth.max(1 + pseudos().map(Pseudo::depth).max().unwrap_or(0));
+        self.selectors.push(selector);
+    }
+
+    pub(super) fn specificity(&self) -> Specificity {
+        self.selectors.iter().map(|it| it.specificity).max().unwrap_or_default()
+    }
+}
+
 impl Selector {
-    /// `None` for what is not understood: pseudo-classes, siblings.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        let spaced = text.replace('>', " > ");
+    fn parse(parts: &[Part<'_>], outer: Option<&Rc<List>>) -> Option<Self> {
         let mut above: Vec<(Relation, Compound)> = Vec::new();
-        let mut relation = Relation::Ancestor;
-        for word in split(&spaced, ' ').flat_map(words).filter(|it| !it.is_empty()) {
-            if word == ">" {
-                relation = Relation::Parent;
+        let mut relation: Option<Relation> = None;
+        let mut rest = parts;
+        let nested = outer.is_some() && !parts.iter().any(|it| it.is('&'));
+        let leading = parts.first().and_then(combinator).is_some();
+        if let Some(outer) = outer.filter(|_| nested || leading) {
+            above.push((Relation::Ancestor, Compound::of(Pseudo::is(Rc::clone(outer)))));
+            relation = Some(Relation::Ancestor);
+        } else if leading {
+            return None;
+        }
+        while let Some(first) = rest.first() {
+            if first.is_space() {
+                relation = relation.or(Some(Relation::Ancestor));
+                rest = rest.get(1..)?;
+                continue;
+            }
+            if let Some(sign) = combinator(first) {
+                if !matches!(relation, None | Some(Relation::Ancestor)) {
+                    return None;
+                }
+                relation = Some(sign);
+                rest = rest.get(1..)?;
                 continue;
             }
             // Of each compound the relation to the one after it is kept, so it moves one to the left.
             if let Some(last) = above.last_mut() {
-                last.0 = relation;
+                last.0 = relation.take()?;
             }
-            above.push((Relation::Ancestor, Compound::parse(word)?));
-            relation = Relation::Ancestor;
+            let (compound, after) = Compound::parse(rest, outer)?;
+            above.push((Relation::Ancestor, compound));
+            (relation, rest) = (None, after);
             if above.len() > COMPOUNDS_MAX {
-                return None;
+                return Some(Self::unreadable());
             }
         }
+        if !matches!(relation, None | Some(Relation::Ancestor)) {
+            return None;
+        }
+        let specificity = above.iter().fold((0, 0, 0), |sum, it| plus(sum, it.1.specificity()));
         let (_, subject) = above.pop()?;
         above.reverse();
-        Some(Self { subject, above })
+        Some(Self { subject, above, specificity })
     }
 
-    /// How it ranks among others: ids, then classes and attributes, then names.
-    pub(super) fn specificity(&self) -> (usize, usize, usize) {
-        let all = self.above.iter().map(|it| &it.1).chain([&self.subject]);
-        all.fold((0, 0, 0), |(ids, classes, tags), it| {
-            (
-                ids + it.ids.len(),
-                classes + it.classes.len() + it.attributes.len(),
-                tags + usize::from(it.tag.is_some()),
-            )
-        })
+    /// Stands for what is too much to be read: it may select anything.
+    fn unreadable() -> Self {
+        let subject = Compound::of(Pseudo::Doubtful);
+        Self { subject, above: Vec::new(), specificity: (COMPOUNDS_MAX, 0, 0) }
     }
 
     pub(super) fn key(&self) -> Key {
@@ -84,123 +181,222 @@ impl Selector {
             Key::Any
         }
     }
-
-    /// Does it select `element`, which stands below `path`? Counts what it looks at in `steps`.
-    pub(super) fn selects(
-        &self,
-        tree: &Tree,
-        path: &[Id],
-        element: &Element,
-        steps: &mut usize,
-    ) -> bool {
-        if !self.subject.fits(element, steps) {
-            return false;
-        }
-        let mut left = path.iter().rev().filter_map(|id| match &tree.get(*id)?.content {
-            Content::Element(element) => Some(element),
-            Content::Root | Content::Text(_) | Content::Comment(_) => None,
-        });
-        self.above.iter().all(|(relation, compound)| match relation {
-            Relation::Parent => left.next().is_some_and(|it| compound.fits(it, steps)),
-            Relation::Ancestor => left.any(|it| compound.fits(it, steps)),
-        })
-    }
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    split(text, '\n').flat_map(|it| split(it, '\t')).flat_map(|it| split(it, '\r'))
+/// How deep brackets stand in brackets.
+fn nesting(parts: &[Part<'_>]) -> usize {
+    let (mut deep, mut most) = (0_usize, 0);
+    for part in parts {
+        match part.sign() {
+            Some('(' | '[' | '{') => deep += 1,
+            Some(')' | ']' | '}') => deep = deep.saturating_sub(1),
+            Some(_) | None => deep += usize::from(part.call().is_some()),
+        }
+        most = most.max(deep);
+    }
+    most
+}
+
+fn plus(a: Specificity, b: Specificity) -> Specificity {
+    (a.0 + b.0, a.1 + b.1, a.2 + b.2)
+}
+
+fn combinator(part: &Part<'_>) -> Option<Relation> {
+    match part.sign()? {
+        '>' => Some(Relation::Parent),
+        '+' => Some(Relation::Next),
+        '~' => Some(Relation::Later),
+        _ => None,
+    }
 }
 
 impl Compound {
-    fn parse(text: &str) -> Option<Self> {
+    fn of(pseudo: Pseudo) -> Self {
+        Self { pseudos: vec![pseudo], ..Self::default() }
+    }
+
+    fn specificity(&self) -> Specificity {
+        let own = (
+            self.ids.len(),
+            self.classes.len() + self.attributes.len(),
+            usize::from(self.tag.is_some()),
+        );
+        self.pseudos.iter().fold(own, |sum, it| plus(sum, it.specificity()))
+    }
+
+    fn parse<'p, 'a>(
+        parts: &'p [Part<'a>],
+        outer: Option<&Rc<List>>,
+    ) -> Option<(Self, &'p [Part<'a>])> {
         let mut compound = Self::default();
-        let mut rest = text;
-        if let Some(after) = rest.strip_prefix('*') {
-            rest = after;
-        } else if rest.strip_prefix(":root").is_some() {
-            compound.tag = Some("html".to_owned());
-            rest = rest.strip_prefix(":root").unwrap_or_default();
-        } else {
-            let (tag, after) = name(rest);
-            compound.tag = (!tag.is_empty()).then(|| tag.to_ascii_lowercase());
-            rest = after;
-        }
-        while let Some(sign) = rest.chars().next() {
-            rest = rest.strip_prefix(sign)?;
-            if sign == '[' {
-                let (inside, after) = rest.split_once(']')?;
-                compound.attributes.push(attribute(inside)?);
-                rest = after;
-                continue;
+        let mut rest = compound.name(parts);
+        let mut some = rest.len() < parts.len();
+        while let Some(first) = rest.first() {
+            if first.is_space() || combinator(first).is_some() {
+                break;
             }
-            let (word, after) = name(rest);
-            rest = after;
-            match sign {
-                _ if word.is_empty() => return None,
-                '.' => compound.classes.push(word),
-                '#' => compound.ids.push(word),
-                _ => return None,
-            }
+            rest = compound.part(rest, outer)?;
+            some = true;
         }
-        Some(compound)
+        some.then_some((compound, rest))
     }
 
-    /// Classes and ids in any case: in old pages they are compared so.
-    fn fits(&self, element: &Element, steps: &mut usize) -> bool {
-        *steps += 1;
-        if self.tag.as_ref().is_some_and(|it| !it.eq_ignore_ascii_case(&element.name.local)) {
-            return false;
-        }
-        if !self.ids.is_empty() {
-            let id = element.attribute("id").unwrap_or_default();
-            if self.ids.iter().any(|it| !it.eq_ignore_ascii_case(id)) {
-                return false;
+    /// `p`, `*`, `svg|p`: the name at the beginning.
+    fn name<'p, 'a>(&mut self, parts: &'p [Part<'a>]) -> &'p [Part<'a>] {
+        let any = |it: &Part<'_>| it.is('*');
+        let mut rest = parts;
+        if let [space, bar, name, ..] = parts
+            && bar.is('|')
+            && (any(space) || space.word().is_some())
+            && (any(name) || name.word().is_some())
+        {
+            if !any(space) {
+                self.pseudos.push(Pseudo::Doubtful);
             }
+            rest = parts.get(2..).unwrap_or_default();
         }
-        if !self.classes.is_empty() {
-            let classes = element.attribute("class").unwrap_or_default();
-            *steps += classes.len() / 8 * self.classes.len();
-            let has = |it: &String| {
-                classes.split_ascii_whitespace().any(|one| it.eq_ignore_ascii_case(one))
-            };
-            if !self.classes.iter().all(has) {
-                return false;
+        match rest.split_first() {
+            Some((first, after)) if any(first) => after,
+            Some((first, after)) => match first.word() {
+                Some(word) => {
+                    self.tag = Some(word.to_ascii_lowercase());
+                    after
+                }
+                None => rest,
+            },
+            None => rest,
+        }
+    }
+
+    fn part<'p, 'a>(
+        &mut self,
+        parts: &'p [Part<'a>],
+        outer: Option<&Rc<List>>,
+    ) -> Option<&'p [Part<'a>]> {
+        let (first, after) = component(parts)?;
+        if let Token::Hash(id, valid) = &first.first()?.token {
+            self.ids.push(id.to_string());
+            return valid.then_some(after);
+        }
+        match first.first()?.sign()? {
+            '&' => self.pseudos.push(match outer {
+                Some(outer) => Pseudo::is(Rc::clone(outer)),
+                None => Pseudo::Root,
+            }),
+            '[' => self.attributes.push(attribute(trim(inside(first)))?),
+            '.' => {
+                let (class, after) = after.split_first()?;
+                self.classes.push(class.word()?.to_owned());
+                return Some(after);
             }
+            ':' => {
+                let element = after.first()?.is(':');
+                let (one, after) = component(if element { after.get(1..)? } else { after })?;
+                self.pseudos.push(if element {
+                    pseudo_element(one)?
+                } else {
+                    pseudo_class(one, outer)?
+                });
+                return Some(after);
+            }
+            _ => return None,
         }
-        self.attributes.iter().all(|(name, wanted)| {
-            *steps += element.attributes.len();
-            let found = element.attribute(name);
-            wanted.as_ref().map_or(found.is_some(), |it| {
-                found.is_some_and(|found| it.eq_ignore_ascii_case(found))
-            })
-        })
+        Some(after)
     }
 }
 
-/// `name` or `name=value`; other comparisons are not understood.
-fn attribute(inside: &str) -> Option<(String, Option<String>)> {
-    let (name, value) = match inside.split_once('=') {
-        Some((name, value)) => (name, Some(value)),
-        None => (inside, None),
+/// `name`, `name=value`, `name^="value" i`.
+fn attribute(parts: &[Part<'_>]) -> Option<Attribute> {
+    let mut rest = parts.iter().filter(|it| !it.is_space()).peekable();
+    // A namespace of any kind is none.
+    if rest.peek()?.is('*') || rest.peek()?.is('|') {
+        rest.next();
+        rest.next_if(|it| it.is('|'));
+    }
+    let name = rest.next()?.word()?.to_ascii_lowercase();
+    let old = OLD_ATTRIBUTES.contains(&name.as_str());
+    let Some(sign) = rest.next() else {
+        return Some(Attribute {
+            name,
+            compare: Compare::Exists,
+            value: String::new(),
+            any_case: old,
+        });
     };
-    let name = name.trim().to_ascii_lowercase();
-    let known =
-        !name.is_empty() && name.chars().all(|it| it.is_alphanumeric() || it == '-' || it == '_');
-    let value = value.map(|it| unescape(it.trim().trim_matches(['"', '\''])));
-    known.then_some((name, value))
+    let compare = match sign.sign()? {
+        '=' => Compare::Is,
+        '~' => Compare::Word,
+        '|' => Compare::Dash,
+        '^' => Compare::Starts,
+        '$' => Compare::Ends,
+        '*' => Compare::Holds,
+        _ => return None,
+    };
+    if compare != Compare::Is && !rest.next()?.is('=') {
+        return None;
+    }
+    let value = rest.next()?;
+    let value = value.word().or_else(|| value.text())?.to_owned();
+    let any_case = match rest.next() {
+        None => old,
+        Some(it) if it.is_word("i") => true,
+        Some(it) if it.is_word("s") => false,
+        Some(_) => return None,
+    };
+    rest.next().is_none().then_some(Attribute { name, compare, value, any_case })
 }
 
-/// The name at the start, with escapes resolved, and the rest.
-fn name(text: &str) -> (String, &str) {
-    let mut escaped = false;
-    let end = text.find(|it: char| {
-        let part = escaped;
-        escaped = it == '\\' && !part;
-        !(part || escaped || it.is_alphanumeric() || it == '-' || it == '_' || !it.is_ascii())
-    });
-    let (name, rest) = text.split_at_checked(end.unwrap_or(text.len())).unwrap_or((text, ""));
-    (unescape(name), rest)
-}
+/// Attributes whose values browsers compare in any case.
+const OLD_ATTRIBUTES: &[&str] = &[
+    "accept",
+    "accept-charset",
+    "align",
+    "alink",
+    "axis",
+    "bgcolor",
+    "charset",
+    "checked",
+    "clear",
+    "codetype",
+    "color",
+    "compact",
+    "declare",
+    "defer",
+    "dir",
+    "direction",
+    "disabled",
+    "enctype",
+    "face",
+    "frame",
+    "hreflang",
+    "http-equiv",
+    "lang",
+    "language",
+    "link",
+    "media",
+    "method",
+    "multiple",
+    "nohref",
+    "noresize",
+    "noshade",
+    "nowrap",
+    "readonly",
+    "rel",
+    "rev",
+    "rules",
+    "scope",
+    "scrolling",
+    "selected",
+    "shape",
+    "target",
+    "text",
+    "type",
+    "valign",
+    "valuetype",
+    "vlink",
+];
 
+/// Brackets within brackets in one selector.
+const BRACKETS_MAX: usize = 8;
 /// Compounds in one selector; nobody writes more.
-const COMPOUNDS_MAX: usize = 16;
+const COMPOUNDS_MAX: usize = 32;

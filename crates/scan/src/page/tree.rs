@@ -64,11 +64,45 @@ pub(super) struct Node {
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
+    old: bool,
 }
 
 impl Tree {
     pub(super) fn get(&self, id: Id) -> Option<&Node> {
         self.nodes.get(id)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn element(&self, id: Id) -> Option<&Element> {
+        match &self.get(id)?.content {
+            Content::Element(element) => Some(element),
+            Content::Root | Content::Text(_) | Content::Comment(_) => None,
+        }
+    }
+
+    /// Is it written as pages were before there were standards? Browsers read the styles of such a page
+    /// in another way.
+    pub(super) fn is_old(&self) -> bool {
+        self.old
+    }
+
+    pub(super) fn before(&self, id: Id) -> Option<Id> {
+        self.get(id)?.before
+    }
+
+    /// Neither an element nor text is in it.
+    pub(super) fn is_empty(&self, id: Id) -> bool {
+        let mut child = self.get(id).and_then(|it| it.first);
+        while let Some(node) = child.and_then(|it| self.get(it)) {
+            match node.content {
+                Content::Root | Content::Comment(_) => child = node.after,
+                Content::Element(_) | Content::Text(_) => return false,
+            }
+        }
+        true
     }
 
     pub(super) fn elements(&self) -> impl Iterator<Item = (Id, &Element)> {
@@ -116,13 +150,15 @@ pub(super) struct Builder {
     document: Handle,
     /// Nodes made, attributes kept and nodes moved.
     work: Cell<usize>,
+    old: Cell<bool>,
 }
 
 impl Builder {
     pub(super) fn new() -> Self {
         let nameless = QualName::new(None, ns!(), LocalName::from(""));
         let document = Handle { id: DOCUMENT, name: Rc::new(nameless) };
-        let builder = Self { nodes: RefCell::default(), document, work: Cell::new(0) };
+        let builder =
+            Self { nodes: RefCell::default(), document, work: Cell::new(0), old: Cell::new(false) };
         builder.add(Content::Root);
         builder
     }
@@ -134,7 +170,7 @@ impl Builder {
 
     /// What was built, leaving nothing behind.
     pub(super) fn take(&self) -> Tree {
-        Tree { nodes: self.nodes.take() }
+        Tree { nodes: self.nodes.take(), old: self.old.get() }
     }
 
     fn add(&self, content: Content) -> Id {
@@ -290,7 +326,9 @@ impl TreeSink for Builder {
         x.id == y.id
     }
 
-    fn set_quirks_mode(&self, _: QuirksMode) {}
+    fn set_quirks_mode(&self, mode: QuirksMode) {
+        self.old.set(mode == QuirksMode::Quirks);
+    }
 
     fn append_before_sibling(&self, sibling: &Handle, child: NodeOrText<Handle>) {
         match child {

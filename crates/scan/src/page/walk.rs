@@ -3,8 +3,9 @@
 use url::Url;
 
 use super::dropped::{DropKind, Report};
-use super::look::{Look, Styles};
+use super::look::Look;
 use super::parts::{LINES, PARAGRAPHS, base_of, dropped_kind, is_title, sheet_of};
+use super::style::Styles;
 use super::tree::{Content, DOCUMENT, Element, Id, Tree};
 use super::write::{Gap, Writer};
 use super::{LINK_BYTES_MAX, LINKS_MAX, Link, Page, PageKind, label};
@@ -74,7 +75,7 @@ impl Walker {
     fn all(&mut self, tree: &Tree, styles: &mut Styles<'_>) {
         let mut open: Vec<Open> = Vec::new();
         let mut path: Vec<Id> = Vec::new();
-        let mut look = Look::default();
+        let mut look = Look::of_page(styles.sheet.unseen_backgrounds);
         let mut next = tree.get(DOCUMENT).and_then(|it| it.first);
         loop {
             let Some((id, node)) = next.and_then(|id| Some((id, tree.get(id)?))) else {
@@ -100,7 +101,10 @@ impl Walker {
                         self.cut = true;
                         return;
                     }
-                    let own = dropped_kind(element).map_or(own, |it| own.without(it, id));
+                    let own = match dropped_kind(element) {
+                        Some(kind) => own.without(kind, id),
+                        None => own,
+                    };
                     let end = self.enter(element, id, tree, &own);
                     open.push(Open { after: node.after, look, end });
                     path.push(id);

@@ -1,0 +1,297 @@
+//! Holds selectors against elements. Where it cannot be known whether one selects, it may.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use super::pseudo::{Nth, Pseudo};
+use super::selector::{Attribute, Compare, Compound, List, Relation, Selector};
+use super::tree::{Content, DOCUMENT, Element, Id, Tree};
+
+/// How sure it is that a selector selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sure {
+    No,
+    Maybe,
+    Yes,
+}
+
+/// A page at which selectors are held.
+pub(super) struct Scene<'a> {
+    pub(super) tree: &'a Tree,
+    /// How much was compared so far.
+    pub(super) steps: usize,
+    places: OnceCell<Vec<Place>>,
+}
+
+/// Where an element stands among the elements of its parent: from the start, from the end, and the same
+/// among those of its name.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    first: u32,
+    last: u32,
+    first_of_type: u32,
+    last_of_type: u32,
+}
+
+/// An element, and how many of the path stand above it.
+type Spot = (Id, usize);
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(tree: &'a Tree) -> Self {
+        Self { tree, steps: 0, places: OnceCell::new() }
+    }
+
+    /// Was so much compared that the rest of the page is better left unread?
+    pub(super) fn exhausted(&self) -> bool {
+        self.steps > STEPS_MAX
+    }
+
+    /// Does `selector` select the element at `spot`, which stands below the start of `path`?
+    pub(super) fn selects(&mut self, selector: &Selector, path: &[Id], spot: Spot) -> Sure {
+        let own = self.fits(&selector.subject, path, spot);
+        if own == Sure::No || selector.above.is_empty() {
+            return own;
+        }
+        let mut spots = vec![(spot, own)];
+        for (index, (relation, compound)) in selector.above.iter().enumerate() {
+            let mut next = Vec::new();
+            let last = index + 1 == selector.above.len();
+            for (spot, sure) in self.related(*relation, path, &spots) {
+                if self.exhausted() {
+                    return Sure::Maybe;
+                }
+                let found = self.fits(compound, path, spot).min(sure);
+                if found > Sure::No {
+                    next.push((spot, found));
+                }
+                if last && found == Sure::Yes {
+                    return Sure::Yes;
+                }
+            }
+            spots = next;
+        }
+        spots.iter().map(|it| it.1).max().unwrap_or(Sure::No)
+    }
+
+    /// All elements that stand so to one of these, nearest first. Each comes once, as surely as may be.
+    fn related(
+        &mut self,
+        relation: Relation,
+        path: &[Id],
+        spots: &[(Spot, Sure)],
+    ) -> Vec<(Spot, Sure)> {
+        let mut found: Vec<(Spot, Sure)> = Vec::new();
+        match relation {
+            Relation::Ancestor => {
+                // Above the deepest that is sure all are sure.
+                let deepest = |least| {
+                    spots.iter().filter(|it| it.1 >= least).map(|it| it.0.1).max().unwrap_or(0)
+                };
+                let (sure, maybe) = (deepest(Sure::Yes), deepest(Sure::Maybe));
+                for (depth, id) in path.iter().enumerate().take(maybe).rev() {
+                    found.push(((*id, depth), if depth < sure { Sure::Yes } else { Sure::Maybe }));
+                }
+                return found;
+            }
+            Relation::Parent => {
+                for ((_, depth), sure) in spots {
+                    let above = depth.checked_sub(1);
+                    let parent = above.and_then(|it| Some((*path.get(it)?, it)));
+                    found.extend(parent.map(|it| (it, *sure)));
+                }
+            }
+            Relation::Next => {
+                for ((id, depth), sure) in spots {
+                    found.extend(self.before(*id).map(|it| ((it, *depth), *sure)));
+                }
+            }
+            Relation::Later => {
+                for ((id, depth), sure) in spots {
+                    let mut at = *id;
+                    while let Some(before) = self.before(at) {
+                        self.steps += 1;
+                        if self.exhausted() {
+                            break;
+                        }
+                        found.push(((before, *depth), *sure));
+                        at = before;
+                    }
+                }
+            }
+        }
+        if spots.len() > 1 {
+            found.sort_by(|a, b| b.cmp(a));
+            found.dedup_by_key(|it| it.0);
+        }
+        found
+    }
+
+    /// The element before this one, of the same parent.
+    fn before(&mut self, id: Id) -> Option<Id> {
+        let mut at = self.tree.before(id)?;
+        loop {
+            self.steps += 1;
+            match self.tree.get(at)?.content {
+                Content::Element(_) => return Some(at),
+                Content::Root | Content::Text(_) | Content::Comment(_) => {
+                    at = self.tree.before(at)?
+                }
+            }
+        }
+    }
+
+    fn fits(&mut self, compound: &Compound, path: &[Id], spot: Spot) -> Sure {
+        self.steps += 1;
+        let Some(element) = self.tree.element(spot.0) else { return Sure::No };
+        if compound.tag.as_ref().is_some_and(|it| !it.eq_ignore_ascii_case(&element.name.local)) {
+            return Sure::No;
+        }
+        let old = self.tree.is_old();
+        let same = |a: &str, b: &str| if old { a.eq_ignore_ascii_case(b) } else { a == b };
+        if !compound.ids.is_empty() {
+            let id = element.attribute("id").unwrap_or_default();
+            if compound.ids.iter().any(|it| !same(it, id)) {
+                return Sure::No;
+            }
+        }
+        if !compound.classes.is_empty() {
+            let classes = element.attribute("class").unwrap_or_default();
+            self.steps += classes.len() / 8 * compound.classes.len();
+            let has = |it: &String| classes.split_ascii_whitespace().any(|one| same(it, one));
+            if !compound.classes.iter().all(has) {
+                return Sure::No;
+            }
+        }
+        self.steps += compound.attributes.len() * element.attributes.len();
+        if !compound.attributes.iter().all(|it| attribute_fits(it, element)) {
+            return Sure::No;
+        }
+        let mut sure = Sure::Yes;
+        for pseudo in &compound.pseudos {
+            sure = sure.min(self.pseudo_fits(pseudo, path, spot, element));
+            if sure == Sure::No {
+                break;
+            }
+        }
+        sure
+    }
+
+    fn pseudo_fits(&mut self, pseudo: &Pseudo, path: &[Id], spot: Spot, element: &Element) -> Sure {
+        let surely = |it: bool| if it { Sure::Yes } else { Sure::No };
+        match pseudo {
+            Pseudo::Is(list) | Pseudo::Where(list) => self.any(list, path, spot),
+            Pseudo::Not(list) => match self.any(list, path, spot) {
+                Sure::Yes => Sure::No,
+                Sure::Maybe => Sure::Maybe,
+                Sure::No => Sure::Yes,
+            },
+            Pseudo::Never => Sure::No,
+            Pseudo::Unknown | Pseudo::Doubtful => Sure::Maybe,
+            Pseudo::Root => surely(self.tree.parent(spot.0) == Some(DOCUMENT)),
+            Pseudo::Empty => surely(self.tree.is_empty(spot.0)),
+            Pseudo::Link => surely(
+                matches!(&*element.name.local, "a" | "area") && element.attribute("href").is_some(),
+            ),
+            Pseudo::Checked => surely(
+                element.attribute("checked").is_some() || element.attribute("selected").is_some(),
+            ),
+            Pseudo::Open => surely(element.attribute("open").is_some()),
+            Pseudo::Disabled(wanted) => {
+                let can = matches!(
+                    &*element.name.local,
+                    "button" | "input" | "select" | "textarea" | "option" | "optgroup" | "fieldset"
+                );
+                match (can, element.attribute("disabled").is_some() == *wanted) {
+                    (true, true) => Sure::Yes,
+                    // A group of fields may be disabled as a whole.
+                    (true, false) => Sure::Maybe,
+                    (false, _) => Sure::No,
+                }
+            }
+            Pseudo::Nth(nth) => surely(self.stands(*nth, spot.0)),
+        }
+    }
+
+    fn any(&mut self, list: &List, path: &[Id], spot: Spot) -> Sure {
+        let mut most = Sure::No;
+        for selector in &list.selectors {
+            if self.exhausted() {
+                return Sure::Maybe;
+            }
+            most = most.max(self.selects(selector, path, spot));
+            if most == Sure::Yes {
+                break;
+            }
+        }
+        most
+    }
+
+    fn stands(&mut self, nth: Nth, id: Id) -> bool {
+        let tree = self.tree;
+        let places = self.places.get_or_init(|| places(tree));
+        let Some(place) = places.get(id) else { return false };
+        let (first, last) = match nth.of_type {
+            true => (place.first_of_type, place.last_of_type),
+            false => (place.first, place.last),
+        };
+        if nth.only {
+            return first == 1 && last == 1;
+        }
+        let at = i64::from(if nth.from_end { last } else { first });
+        match nth.step {
+            0 => at == nth.start,
+            step => (at - nth.start) % step == 0 && (at - nth.start) / step >= 0,
+        }
+    }
+}
+
+fn places(tree: &Tree) -> Vec<Place> {
+    let mut all = vec![Place::default(); tree.len()];
+    let mut elements: Vec<(Id, &str)> = Vec::new();
+    for parent in 0..tree.len() {
+        elements.clear();
+        let mut child = tree.get(parent).and_then(|it| it.first);
+        while let Some((id, node)) = child.and_then(|id| Some((id, tree.get(id)?))) {
+            if let Content::Element(element) = &node.content {
+                elements.push((id, &element.name.local));
+            }
+            child = node.after;
+        }
+        for backwards in [false, true] {
+            let mut seen: HashMap<&str, u32> = HashMap::new();
+            for (index, (id, name)) in (1_u32..).zip(&elements) {
+                let of_type = seen.entry(name).or_default();
+                *of_type += 1;
+                let Some(place) = all.get_mut(*id) else { continue };
+                if backwards {
+                    (place.last, place.last_of_type) = (index, *of_type);
+                } else {
+                    (place.first, place.first_of_type) = (index, *of_type);
+                }
+            }
+            elements.reverse();
+        }
+    }
+    all
+}
+
+fn attribute_fits(wanted: &Attribute, element: &Element) -> bool {
+    let Some(found) = element.attribute(&wanted.name) else { return false };
+    let lower = |it: &str| if wanted.any_case { it.to_ascii_lowercase() } else { it.to_owned() };
+    let (found, value) = (lower(found), lower(&wanted.value));
+    let some = !value.is_empty();
+    match wanted.compare {
+        Compare::Exists => true,
+        Compare::Is => found == value,
+        Compare::Word => found.split_ascii_whitespace().any(|it| it == value),
+        Compare::Dash => {
+            found.strip_prefix(&value).is_some_and(|it| it.is_empty() || it.starts_with('-'))
+        }
+        Compare::Starts => some && found.starts_with(&value),
+        Compare::Ends => some && found.ends_with(&value),
+        Compare::Holds => some && found.contains(&value),
+    }
+}
+
+/// How often selectors may be held against elements.
+const STEPS_MAX: usize = 10_000_000;

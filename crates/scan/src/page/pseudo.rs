@@ -1,0 +1,302 @@
+//! Pseudo-classes and pseudo-elements: what they ask of an element.
+
+use std::rc::Rc;
+
+use super::css::{Part, Token, inside};
+use super::selector::{List, Specificity};
+
+#[derive(Debug)]
+pub(super) enum Pseudo {
+    /// One of these selects it.
+    Is(Rc<List>),
+    /// The same, but it adds nothing to the rank.
+    Where(Rc<List>),
+    Not(Rc<List>),
+    /// Not as long as nobody touches the page, or not the text of the element itself.
+    Never,
+    /// It depends on what is not known here.
+    Unknown,
+    /// Not even that is known, whether browsers know it.
+    Doubtful,
+    Root,
+    Empty,
+    Link,
+    Checked,
+    Open,
+    Disabled(bool),
+    Nth(Nth),
+}
+
+/// The place among the children of the parent: `step` times something plus `start`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Nth {
+    pub(super) step: i64,
+    pub(super) start: i64,
+    pub(super) from_end: bool,
+    pub(super) of_type: bool,
+    /// Both the first and the last.
+    pub(super) only: bool,
+}
+
+impl Pseudo {
+    /// Lists too deep within each other are not looked into.
+    pub(super) fn is(list: Rc<List>) -> Self {
+        if list.depth < DEPTH_MAX { Self::Is(list) } else { Self::Unknown }
+    }
+
+    pub(super) fn is_doubtful(&self) -> bool {
+        match self {
+            Self::Doubtful => true,
+            Self::Not(list) => list.doubtful,
+            Self::Is(_)
+            | Self::Where(_)
+            | Self::Never
+            | Self::Unknown
+            | Self::Root
+            | Self::Empty
+            | Self::Link
+            | Self::Checked
+            | Self::Open
+            | Self::Disabled(_)
+            | Self::Nth(_) => false,
+        }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.list().map_or(0, |it| it.depth)
+    }
+
+    fn list(&self) -> Option<&List> {
+        match self {
+            Self::Is(list) | Self::Where(list) | Self::Not(list) => Some(list),
+            Self::Never
+            | Self::Unknown
+            | Self::Doubtful
+            | Self::Root
+            | Self::Empty
+            | Self::Link
+            | Self::Checked
+            | Self::Open
+            | Self::Disabled(_)
+            | Self::Nth(_) => None,
+        }
+    }
+
+    pub(super) fn specificity(&self) -> Specificity {
+        match self {
+            Self::Where(_) => (0, 0, 0),
+            Self::Is(list) | Self::Not(list) => list.specificity(),
+            Self::Never
+            | Self::Unknown
+            | Self::Doubtful
+            | Self::Root
+            | Self::Empty
+            | Self::Link
+            | Self::Checked
+            | Self::Open
+            | Self::Disabled(_)
+            | Self::Nth(_) => (0, 1, 0),
+        }
+    }
+}
+
+/// `:name` or `:name(…)`; nothing for what breaks the selector.
+pub(super) fn pseudo_class(one: &[Part<'_>], outer: Option<&Rc<List>>) -> Option<Pseudo> {
+    let first = one.first()?;
+    match first.word() {
+        Some(name) => Some(plain(&name.to_ascii_lowercase())),
+        None => called(&first.call()?.to_ascii_lowercase(), inside(one), outer),
+    }
+}
+
+fn plain(name: &str) -> Pseudo {
+    let nth =
+        |from_end, of_type, only| Pseudo::Nth(Nth { step: 0, start: 1, from_end, of_type, only });
+    match name {
+        "root" | "scope" => Pseudo::Root,
+        "empty" => Pseudo::Empty,
+        "link" | "any-link" | "-webkit-any-link" | "-moz-any-link" => Pseudo::Link,
+        "checked" => Pseudo::Checked,
+        "open" => Pseudo::Open,
+        "disabled" => Pseudo::Disabled(true),
+        "enabled" => Pseudo::Disabled(false),
+        "first-child" => nth(false, false, false),
+        "last-child" => nth(true, false, false),
+        "only-child" => nth(false, false, true),
+        "first-of-type" => nth(false, true, false),
+        "last-of-type" => nth(true, true, false),
+        "only-of-type" => nth(false, true, true),
+        "first-line" => Pseudo::Unknown,
+        _ if NEVER.contains(&name) => Pseudo::Never,
+        _ if UNKNOWN.contains(&name) => Pseudo::Unknown,
+        _ => Pseudo::Doubtful,
+    }
+}
+
+fn called(name: &str, parts: &[Part<'_>], outer: Option<&Rc<List>>) -> Option<Pseudo> {
+    let place = |from_end, of_type| nth(parts, from_end, of_type);
+    match name {
+        "is" | "matches" | "-webkit-any" | "-moz-any" => {
+            Some(Pseudo::is(Rc::new(List::parse_forgiving(parts, inner(parts, outer)))))
+        }
+        "where" => {
+            let list = Rc::new(List::parse_forgiving(parts, inner(parts, outer)));
+            Some(if list.depth < DEPTH_MAX { Pseudo::Where(list) } else { Pseudo::Unknown })
+        }
+        "not" => {
+            let list = Rc::new(List::parse(parts, inner(parts, outer))?);
+            Some(if list.depth < DEPTH_MAX { Pseudo::Not(list) } else { Pseudo::Unknown })
+        }
+        "nth-child" => place(false, false),
+        "nth-last-child" => place(true, false),
+        "nth-of-type" => place(false, true),
+        "nth-last-of-type" => place(true, true),
+        "has" | "lang" | "dir" | "host" | "host-context" | "heading" => Some(Pseudo::Unknown),
+        "state" | "active-view-transition-type" => Some(Pseudo::Never),
+        _ => Some(Pseudo::Doubtful),
+    }
+}
+
+/// In brackets nothing is nested unless `&` says so.
+fn inner<'o>(parts: &[Part<'_>], outer: Option<&'o Rc<List>>) -> Option<&'o Rc<List>> {
+    outer.filter(|_| parts.iter().any(|it| it.is('&')))
+}
+
+/// `::name`. What it says is not said of the text of the element, but for the first line of it.
+pub(super) fn pseudo_element(one: &[Part<'_>]) -> Option<Pseudo> {
+    let first = one.first()?;
+    let name = first.word().or_else(|| first.call())?.to_ascii_lowercase();
+    Some(match name.as_str() {
+        "first-line" | "slotted" | "details-content" => Pseudo::Unknown,
+        _ if name.starts_with("-webkit-") || ELEMENTS.contains(&name.as_str()) => Pseudo::Never,
+        _ => Pseudo::Doubtful,
+    })
+}
+
+/// `2n+1`, `odd`, `-n + 3`, `4`.
+fn nth(parts: &[Part<'_>], from_end: bool, of_type: bool) -> Option<Pseudo> {
+    let mut text = String::new();
+    for part in parts {
+        match &part.token {
+            Token::Space => {}
+            Token::Word(word) if word.eq_ignore_ascii_case("of") => return Some(Pseudo::Unknown),
+            Token::Word(word) => text.push_str(word),
+            Token::Number(value) => text.push_str(&format!("{value:+}")),
+            Token::Length(value, unit) => text.push_str(&format!("{value}{unit}")),
+            Token::Sign(sign @ ('+' | '-')) => text.push(*sign),
+            Token::Call(_)
+            | Token::At(_)
+            | Token::Hash(..)
+            | Token::Text(_)
+            | Token::Url(_)
+            | Token::Broken
+            | Token::Share(_)
+            | Token::Mark
+            | Token::Sign(_) => return None,
+        }
+    }
+    let text = text.to_ascii_lowercase().replace("++", "+").replace("-+", "-");
+    let number = |it: &str| match it {
+        "" | "+" => Some(1),
+        "-" => Some(-1),
+        _ => it.parse::<i64>().ok(),
+    };
+    let (step, start) = match text.as_str() {
+        "odd" => (2, 1),
+        "even" => (2, 0),
+        _ => match text.split_once('n') {
+            Some((step, "")) => (number(step)?, 0),
+            Some((step, start)) => (number(step)?, start.parse().ok()?),
+            None => (0, text.parse().ok()?),
+        },
+    };
+    Some(Pseudo::Nth(Nth { step, start, from_end, of_type, only: false }))
+}
+
+/// What holds only once somebody does something.
+const NEVER: &[&str] = &[
+    "hover",
+    "active",
+    "focus",
+    "focus-visible",
+    "focus-within",
+    "visited",
+    "local-link",
+    "target",
+    "target-within",
+    "target-current",
+    "fullscreen",
+    "-webkit-full-screen",
+    "-moz-full-screen",
+    "modal",
+    "picture-in-picture",
+    "popover-open",
+    "autofill",
+    "-webkit-autofill",
+    "user-valid",
+    "user-invalid",
+    "playing",
+    "paused",
+    "seeking",
+    "buffering",
+    "stalled",
+    "muted",
+    "volume-locked",
+    "current",
+    "past",
+    "future",
+    "-moz-focusring",
+    "before",
+    "after",
+    "first-letter",
+    "active-view-transition",
+];
+
+/// What browsers know and what cannot be known here.
+const UNKNOWN: &[&str] = &[
+    "default",
+    "indeterminate",
+    "valid",
+    "invalid",
+    "in-range",
+    "out-of-range",
+    "required",
+    "optional",
+    "read-only",
+    "read-write",
+    "placeholder-shown",
+    "defined",
+    "host",
+    "first",
+    "left",
+    "right",
+    "blank",
+    "has-slotted",
+];
+
+/// Pseudo-elements that all browsers know.
+const ELEMENTS: &[&str] = &[
+    "before",
+    "after",
+    "marker",
+    "placeholder",
+    "selection",
+    "backdrop",
+    "cue",
+    "cue-region",
+    "file-selector-button",
+    "first-letter",
+    "target-text",
+    "highlight",
+    "spelling-error",
+    "grammar-error",
+    "part",
+    "view-transition",
+    "view-transition-group",
+    "view-transition-image-pair",
+    "view-transition-new",
+    "view-transition-old",
+];
+
+/// Lists of selectors within lists of selectors.
+const DEPTH_MAX: usize = 8;

@@ -1,0 +1,273 @@
+//! What all style sheets of a page say of one element, the weightier over the lighter.
+
+use std::rc::Rc;
+
+use super::colour::Ink;
+use super::css::tokens;
+use super::declare::{Declaration, Paint, Said, State, Surface, Switch, Wide, declarations};
+use super::fit::{Scene, Sure};
+use super::own::Own;
+use super::selector::{Key, Specificity};
+use super::sheet::{Rule, Sheet};
+use super::tree::{Element, Id, Tree};
+use super::value;
+
+/// The style sheets of a page at work.
+pub(super) struct Styles<'a> {
+    pub(super) sheet: &'a Sheet,
+    ranks: Vec<usize>,
+    scene: Scene<'a>,
+}
+
+/// A rule that selects, by rank.
+struct Match<'a> {
+    layer: usize,
+    specificity: Specificity,
+    index: usize,
+    rule: &'a Rule,
+    unsure: bool,
+}
+
+impl<'a> Styles<'a> {
+    pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet) -> Self {
+        Self { sheet, ranks: sheet.layers.ranks(), scene: Scene::new(tree) }
+    }
+
+    /// Was so much compared that the rest of the page is better left unread?
+    pub(super) fn exhausted(&self) -> bool {
+        self.scene.exhausted()
+    }
+
+    /// Everything said about the element, which stands below `path` in something that has `own`.
+    pub(super) fn cascade(&mut self, element: &Element, id: Id, path: &[Id], own: &Own) -> Style {
+        let old = self.scene.tree.is_old();
+        let mut style = Style::default();
+        style.old_attributes(element);
+        let inline = declarations(element.attribute("style").unwrap_or_default(), old);
+        let mut rules = self.matching(element, id, path);
+        if rules.is_empty() && inline.is_empty() {
+            style.own = own.clone();
+            return style;
+        }
+        rules.sort_by_key(|it| (it.layer, it.specificity, it.index));
+        let mut weighed: Vec<(&[Declaration], bool, bool)> = Vec::new();
+        weighed.extend(rules.iter().map(|it| (&*it.rule.declarations, it.unsure, false)));
+        weighed.push((&inline, false, false));
+        // What is important ranks by layers the other way round.
+        rules.sort_by_key(|it| (usize::MAX - it.layer, it.specificity, it.index));
+        weighed.extend(rules.iter().map(|it| (&*it.rule.declarations, it.unsure, true)));
+        weighed.push((&inline, false, true));
+        let mut said: Vec<(Rc<str>, Rc<str>)> = Vec::new();
+        for (found, _, important) in weighed.iter().filter(|it| !it.1) {
+            self.scene.steps += found.len();
+            for one in found.iter().filter(|it| it.important == *important) {
+                if let Said::Own(name, raw) = &one.said {
+                    said.push((Rc::clone(name), Rc::clone(raw)));
+                }
+            }
+        }
+        style.own = own.with(&said, &mut self.scene.steps);
+        for (found, unsure, important) in weighed {
+            self.scene.steps += found.len();
+            style.take(found, unsure, important, old);
+        }
+        style
+    }
+
+    fn matching(&mut self, element: &Element, id: Id, path: &[Id]) -> Vec<Match<'a>> {
+        let sheet = self.sheet;
+        let mut found: Vec<Match<'a>> = Vec::new();
+        if sheet.rules.is_empty() {
+            return found;
+        }
+        let classes = element.attribute("class").unwrap_or_default().split_ascii_whitespace();
+        let keys = classes
+            .map(|it| Key::Class(it.to_ascii_lowercase()))
+            .chain(element.attribute("id").map(|it| Key::Id(it.to_ascii_lowercase())))
+            .chain([Key::Tag((*element.name.local).to_ascii_lowercase()), Key::Any]);
+        for key in keys {
+            for index in sheet.by_key.get(&key).into_iter().flatten() {
+                let Some(rule) = sheet.rules.get(*index).filter(|_| !self.exhausted()) else {
+                    break;
+                };
+                let Some(selector) = rule.selector() else { continue };
+                let sure = self.scene.selects(selector, path, (id, path.len()));
+                if sure == Sure::No {
+                    continue;
+                }
+                found.push(Match {
+                    layer: self.ranks.get(rule.layer).copied().unwrap_or_default(),
+                    specificity: selector.specificity,
+                    index: *index,
+                    rule,
+                    unsure: rule.unsure || sure == Sure::Maybe,
+                });
+            }
+        }
+        found
+    }
+}
+
+/// What holds for one element after all was weighed.
+#[derive(Debug, Default)]
+pub(super) struct Style {
+    on: u64,
+    off: u64,
+    inherit: u64,
+    /// What hides by any declaration, also by one that was outranked.
+    ever: u64,
+    /// So many pixels and so many times the size outside.
+    pub(super) size: Option<(f64, f64)>,
+    ever_tiny: bool,
+    pub(super) colour: Option<Paint>,
+    pub(super) fill: Option<Paint>,
+    pub(super) background: Option<Paint>,
+    /// A colour of the text that it may have.
+    pub(super) maybe: Option<Ink>,
+    pub(super) own: Own,
+}
+
+impl Style {
+    /// What hides in the end, `outer` being what does around it.
+    pub(super) fn computed(&self, outer: u64) -> u64 {
+        let inherited = !(self.on | self.off) & outer & Switch::inherited();
+        self.on | inherited | (self.inherit & outer)
+    }
+
+    /// Was anything said of it that is not taken back?
+    pub(super) fn says(&self, which: Switch) -> bool {
+        (self.on | self.off | self.inherit) & which.bit() != 0
+    }
+
+    fn take(&mut self, found: &[Declaration], unsure: bool, important: bool, old: bool) {
+        let paints = found.iter().any(|it| {
+            matches!(it.said, Said::Ink(Surface::Background, _) | Said::Switch(Switch::Image, _))
+        });
+        for one in found.iter().filter(|it| it.important == important) {
+            match &one.said {
+                Said::Late(name, raw) => {
+                    let late = self.late(name, raw, important, old);
+                    late.iter().for_each(|it| self.weigh(it, unsure, paints));
+                }
+                Said::Switch(..)
+                | Said::Size(..)
+                | Said::SizeWide(_)
+                | Said::Ink(..)
+                | Said::All(_)
+                | Said::Own(..) => self.weigh(one, unsure, paints),
+            }
+        }
+    }
+
+    fn weigh(&mut self, one: &Declaration, unsure: bool, paints: bool) {
+        if !unsure {
+            self.say(&one.said);
+        } else if let Said::Ink(surface, paint) = &one.said {
+            if let (Surface::Colour | Surface::Fill, Paint::Known(ink), false) =
+                (surface, paint, paints)
+            {
+                self.maybe = Some(*ink);
+            }
+        } else if one.hides() {
+            self.say(&one.said);
+        }
+    }
+
+    /// What a value says once its own properties are known.
+    fn late(&self, name: &str, raw: &str, important: bool, old: bool) -> Vec<Declaration> {
+        let mut found = Vec::new();
+        let say = |said| found.push(Declaration { said, important });
+        match self.own.replace(raw) {
+            Some(text) if !value::is_late(&tokens(&text)) => {
+                let before = tokens(&text);
+                let mut any = false;
+                let mut say = say;
+                value::read(name, &before, old, |said| {
+                    any = true;
+                    say(said);
+                });
+                if !any {
+                    value::everywhere(name, Wide::Unset, say);
+                }
+            }
+            // It depends on an attribute or on the screen.
+            Some(_)
+                if matches!(name, "display" | "visibility" | "opacity" | "content-visibility") =>
+            {
+                value::hides(name, say);
+            }
+            Some(_) | None => value::everywhere(name, Wide::Unset, say),
+        }
+        found
+    }
+
+    fn say(&mut self, said: &Said) {
+        match said {
+            Said::Switch(which, state) => self.set(*which, *state),
+            Said::Size(pixels, times) => {
+                self.size = Some((*pixels, *times));
+                self.ever_tiny |= pixels + times * 16.0 <= value::TINY_PIXELS;
+            }
+            Said::SizeWide(wide) => self.size_wide(*wide),
+            Said::Ink(Surface::Colour, paint) => self.colour = Some(*paint),
+            Said::Ink(Surface::Fill, paint) => self.fill = Some(*paint),
+            Said::Ink(Surface::Background, paint) => self.background = Some(*paint),
+            Said::All(wide) => {
+                Switch::ALL.iter().for_each(|it| self.set(*it, State::Wide(*wide)));
+                self.size_wide(*wide);
+                self.colour = Some(Paint::Wide(*wide));
+                self.fill = Some(Paint::Wide(*wide));
+                self.background = Some(Paint::Wide(*wide));
+            }
+            Said::Own(..) | Said::Late(..) => {}
+        }
+    }
+
+    fn size_wide(&mut self, wide: Wide) {
+        self.size = match wide {
+            Wide::Initial => Some((16.0, 0.0)),
+            Wide::Inherit | Wide::Unset | Wide::Revert => None,
+            Wide::RevertLayer => self.ever_tiny.then_some((0.0, 0.0)),
+        };
+    }
+
+    fn set(&mut self, which: Switch, state: State) {
+        let bit = which.bit();
+        self.on &= !bit;
+        self.off &= !bit;
+        self.inherit &= !bit;
+        match state {
+            State::Hides => {
+                self.on |= bit;
+                self.ever |= bit;
+            }
+            State::Shows | State::Wide(Wide::Initial) => self.off |= bit,
+            State::Wide(Wide::Inherit) => self.inherit |= bit,
+            State::Wide(Wide::Unset) if which.is_inherited() => self.inherit |= bit,
+            State::Wide(Wide::Unset) => self.off |= bit,
+            State::Wide(Wide::Revert) => {}
+            // What the layers below say is not kept apart: if one of them hides, it does.
+            State::Wide(Wide::RevertLayer) => self.on |= self.ever & bit,
+        }
+    }
+
+    /// Attributes from before there were style sheets.
+    fn old_attributes(&mut self, element: &Element) {
+        let name = &*element.name.local;
+        let paint = |it: &str| Ink::parse_attribute(it).map(Paint::Known);
+        self.colour = match name {
+            "font" => element.attribute("color").and_then(paint),
+            "body" => element.attribute("text").and_then(paint),
+            _ => None,
+        };
+        if matches!(
+            name,
+            "body" | "table" | "tr" | "td" | "th" | "thead" | "tbody" | "tfoot" | "marquee"
+        ) {
+            self.background = element.attribute("bgcolor").and_then(paint);
+            if element.attribute("background").is_some_and(|it| !it.trim().is_empty()) {
+                self.set(Switch::Image, State::Hides);
+            }
+        }
+    }
+}

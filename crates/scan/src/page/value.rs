@@ -1,0 +1,446 @@
+//! What the values of properties say. A value that the property does not know says nothing: browsers pass
+//! over such a declaration, and what was said before it stays.
+
+use super::colour::Ink;
+use super::css::{Part, Token, components, inside, split};
+use super::declare::{Paint, Said, State, Surface, Switch, Wide};
+use super::number::{Amount, Kind, amount, length};
+use super::{shape, words};
+
+/// Can the property have a part in hiding text?
+pub(super) fn is_known(name: &str) -> bool {
+    name == "all"
+        || name == "font"
+        || name == "font-size"
+        || !targets(name).is_empty()
+        || surface(name).is_some()
+}
+
+/// Tells what `name: value` says.
+pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMut(Said)) {
+    let items: Vec<&[Part<'_>]> = components(value).collect();
+    if let [one] = items.as_slice()
+        && let Some(wide) = wide(one)
+    {
+        return everywhere(name, wide, say);
+    }
+    let mut switch = |which, hides: bool| {
+        say(Said::Switch(which, if hides { State::Hides } else { State::Shows }));
+    };
+    match name {
+        "font-size" => {
+            if let [one] = items.as_slice() {
+                size(one, old).into_iter().for_each(say);
+            }
+        }
+        "font" => font(&items, say),
+        "position" => {
+            let Some(word) = only(&items, words::POSITIONS) else { return };
+            switch(Switch::Placed, word != "static");
+            switch(Switch::OutOfFlow, word == "absolute" || word == "fixed");
+            switch(Switch::Fixed, word == "fixed");
+        }
+        "text-indent" => {
+            let mut amounts = items.iter().filter_map(|it| length(it, old));
+            let Some(indent) = amounts.next() else { return };
+            switch(Switch::IndentFar, is_far(indent).is_some());
+            switch(Switch::IndentFull, indent.kind == Kind::Share && indent.value >= 99.0);
+        }
+        "overflow" => {
+            let cuts: Option<Vec<bool>> = items.iter().map(|it| cuts(it)).collect();
+            match cuts.as_deref() {
+                Some([both]) => {
+                    switch(Switch::OverflowX, *both);
+                    switch(Switch::OverflowY, *both);
+                }
+                Some([across, down]) => {
+                    switch(Switch::OverflowX, *across);
+                    switch(Switch::OverflowY, *down);
+                }
+                Some(_) | None => {}
+            }
+        }
+        "mix-blend-mode" => {
+            let Some(word) = only(&items, words::BLENDS) else { return };
+            let light = ["screen", "lighten", "color-dodge", "plus-lighter"].contains(&&*word);
+            let dark = ["multiply", "darken", "color-burn"].contains(&&*word);
+            switch(Switch::BlendLight, light);
+            switch(Switch::BlendDark, dark);
+            switch(Switch::BlendOther, !light && !dark && word != "normal");
+        }
+        "background" => background(&items, value, say),
+        _ => {
+            if let Some(surface) = surface(name) {
+                if let [one] = items.as_slice() {
+                    paint(one, old).into_iter().for_each(|it| say(Said::Ink(surface, it)));
+                }
+                return;
+            }
+            sides(name, &items, old, &mut switch);
+            if let ([which], Some(hides)) = (targets(name), single(name, &items, value, old)) {
+                switch(*which, hides);
+            }
+        }
+    }
+}
+
+/// Properties of one switch: does the value hide?
+fn single(name: &str, items: &[&[Part<'_>]], value: &[Part<'_>], old: bool) -> Option<bool> {
+    let one = || if let [one] = items { Some(*one) } else { None };
+    let is_small = |it: Amount| it.pixels().abs() <= TINY_PIXELS;
+    match name {
+        "display" => {
+            let mut all = items.iter().map(|it| word(it, words::DISPLAYS));
+            let first = all.next()??;
+            let rest = all.collect::<Option<Vec<String>>>()?;
+            // What stands in a column is not shown.
+            Some(rest.is_empty() && (first == "none" || first.starts_with("table-column")))
+        }
+        "visibility" => Some(only(items, &["visible", "hidden", "collapse"])? != "visible"),
+        "content-visibility" => Some(only(items, &["visible", "hidden", "auto"])? == "hidden"),
+        "-webkit-text-security" => {
+            Some(only(items, &["none", "disc", "circle", "square"])? != "none")
+        }
+        "opacity" | "-webkit-opacity" | "-moz-opacity" => Some(is_faint(amount(one()?)?)?),
+        "filter" | "-webkit-filter" => shape::filter(items),
+        "zoom" => {
+            let zoom = match only(items, &["normal", "reset"]) {
+                Some(_) => return Some(false),
+                None => amount(one()?)?,
+            };
+            let factor = if zoom.kind == Kind::Share { zoom.value / 100.0 } else { zoom.value };
+            Some(factor > 0.0 && factor * 16.0 <= TINY_PIXELS)
+        }
+        "letter-spacing" => match only(items, &["normal"]) {
+            Some(_) => Some(false),
+            None => length(one()?, old).map(|it| it.pixels() <= -LETTER_PIXELS),
+        },
+        "line-height" => match only(items, &["normal"]) {
+            Some(_) => Some(false),
+            None => amount(one()?)
+                .filter(|it| it.value >= 0.0 && it.kind != Kind::Angle)
+                .map(|it| it.value <= if it.kind == Kind::Plain { 0.06 } else { TINY_PIXELS }),
+        },
+        "font-size-adjust" => match amount(items.last()?) {
+            Some(it) => Some(it.value <= FAINT),
+            None => word(one()?, &["none", "from-font"]).map(|_| false),
+        },
+        "transform" | "-webkit-transform" | "-ms-transform" => shape::transform(items),
+        "translate" => shape::translate(items),
+        "scale" => shape::scale(items),
+        "rotate" => shape::rotate(items),
+        "clip" => shape::clip(one()?),
+        "clip-path" | "-webkit-clip-path" => shape::path(items),
+        "mask" | "mask-image" | "-webkit-mask" | "-webkit-mask-image" => shape::mask(value),
+        "width" | "inline-size" | "height" | "block-size" => {
+            box_size(one()?, old).map(|it| it.is_some_and(is_small))
+        }
+        "max-width" | "max-inline-size" | "max-height" | "max-block-size" => {
+            box_size(one()?, old).map(|it| it.is_some_and(is_small))
+        }
+        "min-width" | "min-inline-size" | "min-height" | "min-block-size" => {
+            box_size(one()?, old).map(|it| it.is_some_and(|it| it.value > TINY_PIXELS))
+        }
+        "overflow-x" | "overflow-y" | "overflow-inline" | "overflow-block" => cuts(one()?),
+        "contain" => {
+            let all: Option<Vec<String>> =
+                items.iter().map(|it| word(it, words::CONTAINS)).collect();
+            Some(all?.iter().any(|it| matches!(&**it, "paint" | "strict" | "content")))
+        }
+        "background-image" => {
+            let plain = only(items, &["none"]).is_some();
+            (plain || items.iter().any(|it| is_image(it))).then_some(!plain)
+        }
+        "background-clip" | "-webkit-background-clip" => {
+            let last = items.last()?;
+            word(last, words::CLIPS).map(|it| it == "text")
+        }
+        _ => None,
+    }
+}
+
+/// Properties of the four sides: distances, margins, paddings.
+fn sides(name: &str, items: &[&[Part<'_>]], old: bool, switch: &mut impl FnMut(Switch, bool)) {
+    let all = targets(name);
+    let place = matches!(
+        all.first(),
+        Some(Switch::LeftFar | Switch::RightFar | Switch::TopFar | Switch::BottomFar)
+    );
+    let margin = matches!(
+        all.first(),
+        Some(Switch::MarginLeft | Switch::MarginRight | Switch::MarginTop | Switch::MarginBottom)
+    );
+    let padding = matches!(
+        all.first(),
+        Some(Switch::PadLeft | Switch::PadRight | Switch::PadTop | Switch::PadBottom)
+    );
+    if !place && !margin && !padding {
+        return;
+    }
+    // `None` in it for a word that is no length.
+    let values: Option<Vec<Option<Amount>>> =
+        items.iter().map(|it| side(it, old && name != "inset")).collect();
+    let Some(values) = values.filter(|it| (1..=4).contains(&it.len())) else { return };
+    let step = if place { 2 } else { 1 };
+    let count = all.len() / step;
+    if values.len() > count {
+        return;
+    }
+    for (index, which) in all.chunks(step).enumerate() {
+        // Top, right, bottom, left: a side that is not said is as the opposite one.
+        let at = match (values.len(), index) {
+            (1, _) => 0,
+            (2, it) => it % 2,
+            (3, 3) => 1,
+            (_, it) => it,
+        };
+        let value = values.get(at).copied().flatten();
+        match which {
+            [far, edge] => {
+                let (is_far, is_out) = placed(*far, value);
+                switch(*far, is_far);
+                switch(*edge, is_out);
+            }
+            [one] if margin => {
+                switch(
+                    *one,
+                    value.is_some_and(|it| it.kind != Kind::Share && is_far(it).is_some()),
+                );
+            }
+            [one] => switch(*one, value.is_some_and(|it| it.pixels() > 2.0)),
+            _ => {}
+        }
+    }
+}
+
+/// Is a box with this distance from a side on no screen, and is it so if the screen is all there is?
+fn placed(side: Switch, distance: Option<Amount>) -> (bool, bool) {
+    let Some(distance) = distance else { return (false, false) };
+    let pixels = distance.pixels();
+    let sideways = matches!(side, Switch::LeftFar | Switch::RightFar);
+    let screen = if distance.kind == Kind::Share {
+        1000.0
+    } else if sideways {
+        SCREEN_PIXELS
+    } else {
+        SCREEN_PIXELS_DOWN
+    };
+    // To the left of the screen nobody can scroll.
+    let off = side == Switch::RightFar && distance.kind != Kind::Share && pixels >= SCREEN_PIXELS;
+    (is_far(distance).is_some() || off, pixels >= screen || pixels <= -screen)
+}
+
+fn side(item: &[Part<'_>], old: bool) -> Option<Option<Amount>> {
+    match length(item, old) {
+        Some(it) => Some(Some(it)),
+        None => word(item, &["auto"]).map(|_| None),
+    }
+}
+
+/// A length of a box; `None` in it for a word such as `auto`.
+fn box_size(item: &[Part<'_>], old: bool) -> Option<Option<Amount>> {
+    match length(item, old) {
+        Some(it) => (it.value >= 0.0 || it.letters != 0.0).then_some(Some(it)),
+        None => word(item, words::SIZES).map(|_| None),
+    }
+}
+
+fn cuts(item: &[Part<'_>]) -> Option<bool> {
+    Some(word(item, &["visible", "hidden", "clip", "scroll", "auto", "overlay"])? != "visible")
+}
+
+pub(super) fn is_faint(amount: Amount) -> Option<bool> {
+    match amount.kind {
+        Kind::Plain => Some(amount.value < FAINT),
+        Kind::Share => Some(amount.value / 100.0 < FAINT),
+        Kind::Length | Kind::Angle => None,
+    }
+}
+
+/// So far away that it is on no screen: less than nothing, or more.
+pub(super) fn is_far(amount: Amount) -> Option<bool> {
+    let pixels = amount.pixels();
+    // To the right and down a page can be scrolled, so only what is out of all proportion counts.
+    let back = pixels <= -FAR_BACK_PIXELS;
+    (back || pixels >= FAR_FORTH_PIXELS).then_some(back)
+}
+
+fn size(item: &[Part<'_>], old: bool) -> Option<Said> {
+    if let Some(amount) = length(item, old) {
+        return (amount.value >= 0.0).then(|| match amount.kind {
+            Kind::Share => Said::Size(0.0, amount.value / 100.0),
+            Kind::Length | Kind::Plain | Kind::Angle => {
+                Said::Size(amount.value - amount.letters * 16.0, amount.letters)
+            }
+        });
+    }
+    let word = item.first()?.word()?.to_ascii_lowercase();
+    let (_, pixels) = words::FONT_SIZES.iter().find(|it| it.0 == word)?;
+    Some(match word.as_str() {
+        "larger" | "smaller" => Said::Size(0.0, *pixels),
+        _ => Said::Size(*pixels, 0.0),
+    })
+}
+
+/// `font: … size / height family`.
+fn font(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
+    if only(items, words::SYSTEM_FONTS).is_some() {
+        return say(Said::Size(16.0, 0.0));
+    }
+    let sized = |it: &&[Part<'_>]| {
+        size(it, false).filter(
+            |_| !matches!(it.first().map(|it| &it.token), Some(Token::Number(it)) if *it > 0.0),
+        )
+    };
+    let Some(at) = items.iter().position(|it| sized(it).is_some()) else { return };
+    let is_slash = |it: &&[Part<'_>]| it.first().is_some_and(|it| it.is('/'));
+    let rest = items.get(at + 1..).unwrap_or_default();
+    let (height, family) = match rest.split_first() {
+        Some((slash, rest)) if is_slash(slash) => (rest.first(), rest.get(1..)),
+        Some(_) | None => (None, Some(rest)),
+    };
+    let named = |it: &&[Part<'_>]| {
+        matches!(it.first().map(|it| &it.token), Some(Token::Word(_) | Token::Text(_)))
+    };
+    if !family.and_then(<[_]>::first).is_some_and(named) {
+        return;
+    }
+    let height = height.is_some_and(|it| single("line-height", &[it], it, false) == Some(true));
+    say(Said::Switch(Switch::LineZero, if height { State::Hides } else { State::Shows }));
+    say(Said::Switch(Switch::FontFlat, State::Shows));
+    items.get(at).and_then(sized).into_iter().for_each(say);
+}
+
+fn background(items: &[&[Part<'_>]], value: &[Part<'_>], mut say: impl FnMut(Said)) {
+    let mut image = false;
+    let mut colour = None;
+    let mut clip = false;
+    let commas = split(value, ',').count().saturating_sub(1);
+    for item in items {
+        let Some(first) = item.first() else { continue };
+        if first.is('/') || first.is(',') || amount(item).is_some() {
+            continue;
+        }
+        if let Some(found) = paint(item, false) {
+            colour = Some(found);
+        } else if is_image(item) {
+            image = true;
+        } else {
+            match word(item, words::BACKGROUNDS) {
+                Some(word) => clip |= word == "text",
+                None => return,
+            }
+        }
+    }
+    let state = |on| if on { State::Hides } else { State::Shows };
+    say(Said::Switch(Switch::Image, state(image || commas > 0)));
+    say(Said::Switch(Switch::ClipText, state(clip)));
+    say(Said::Ink(Surface::Background, colour.unwrap_or(Paint::Known(Ink::CLEAR))));
+}
+
+pub(super) fn is_image(item: &[Part<'_>]) -> bool {
+    let known = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.ends_with("gradient")
+            || ["url", "image", "image-set", "-webkit-image-set", "element", "cross-fade", "paint"]
+                .contains(&&*name)
+    };
+    match item.first().map(|it| &it.token) {
+        Some(Token::Url(_)) => true,
+        Some(Token::Call(name)) => known(name),
+        Some(_) | None => false,
+    }
+}
+
+fn paint(item: &[Part<'_>], old: bool) -> Option<Paint> {
+    if item.first()?.is_word("currentcolor") {
+        return Some(Paint::Current);
+    }
+    Ink::read(item, old).map(|it| it.map_or(Paint::Unknown, Paint::Known))
+}
+
+/// The word for all properties that this is.
+pub(super) fn wide(item: &[Part<'_>]) -> Option<Wide> {
+    match item.first()?.word()?.to_ascii_lowercase().as_str() {
+        "initial" => Some(Wide::Initial),
+        "inherit" => Some(Wide::Inherit),
+        "unset" => Some(Wide::Unset),
+        "revert" => Some(Wide::Revert),
+        "revert-layer" | "revert-rule" => Some(Wide::RevertLayer),
+        _ => None,
+    }
+}
+
+/// A word for all properties, said of one of them.
+pub(super) fn everywhere(name: &str, wide: Wide, mut say: impl FnMut(Said)) {
+    if name == "all" {
+        return say(Said::All(wide));
+    }
+    if name == "font" || name == "font-size" {
+        say(Said::SizeWide(wide));
+    }
+    let ink = surface(name).or_else(|| (name == "background").then_some(Surface::Background));
+    ink.into_iter().for_each(|it| say(Said::Ink(it, Paint::Wide(wide))));
+    targets(name).iter().for_each(|it| say(Said::Switch(*it, State::Wide(wide))));
+}
+
+/// A property that hides for all that is known.
+pub(super) fn hides(name: &str, mut say: impl FnMut(Said)) {
+    targets(name).iter().for_each(|it| say(Said::Switch(*it, State::Hides)));
+}
+
+/// Is there a function in it whose value is known only where it is used?
+pub(super) fn is_late(value: &[Part<'_>]) -> bool {
+    value.iter().any(|it| {
+        let Token::Call(name) = &it.token else { return false };
+        ["var", "env", "attr", "if"].iter().any(|it| name.eq_ignore_ascii_case(it))
+    })
+}
+
+fn surface(name: &str) -> Option<Surface> {
+    match name {
+        "color" => Some(Surface::Colour),
+        "-webkit-text-fill-color" => Some(Surface::Fill),
+        "background-color" => Some(Surface::Background),
+        _ => None,
+    }
+}
+
+fn targets(name: &str) -> &'static [Switch] {
+    words::TARGETS
+        .binary_search_by(|it| it.0.cmp(name))
+        .ok()
+        .and_then(|it| words::TARGETS.get(it))
+        .map_or(&[], |it| it.1)
+}
+
+/// The word that this is, if it is one of these.
+fn word(item: &[Part<'_>], known: &[&str]) -> Option<String> {
+    let word = item.first()?.word()?.to_ascii_lowercase();
+    known.contains(&word.as_str()).then_some(word)
+}
+
+fn only(items: &[&[Part<'_>]], known: &[&str]) -> Option<String> {
+    if let [one] = items { word(one, known) } else { None }
+}
+
+/// What stands in the brackets of a function of this name.
+pub(super) fn called<'p, 'a>(item: &'p [Part<'a>]) -> Option<(String, &'p [Part<'a>])> {
+    let Token::Call(name) = &item.first()?.token else { return None };
+    Some((name.to_ascii_lowercase(), inside(item)))
+}
+
+/// Text of this height, and boxes of this size, show nothing.
+pub(super) const TINY_PIXELS: f64 = 1.0;
+/// Less opacity than this shows nothing.
+pub(super) const FAINT: f64 = 0.05;
+/// How far to the left or up nothing is seen any more.
+const FAR_BACK_PIXELS: f64 = 900.0;
+/// How far to the right or down nobody scrolls.
+const FAR_FORTH_PIXELS: f64 = 5000.0;
+/// How wide an ordinary screen is.
+pub(super) const SCREEN_PIXELS: f64 = 1280.0;
+/// How high it is.
+pub(super) const SCREEN_PIXELS_DOWN: f64 = 720.0;
+/// Letters that come together by so much lie upon each other.
+const LETTER_PIXELS: f64 = 8.0;

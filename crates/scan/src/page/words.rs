@@ -1,0 +1,242 @@
+//! Words of style sheets: which property turns which switch, and which words a property knows.
+
+use super::declare::Switch;
+
+/// By name, in order. Four sides stand as top, right, bottom, left; two as start, end.
+pub(super) const TARGETS: &[(&str, &[Switch])] = &[
+    ("-moz-opacity", &[Switch::OpacityZero]),
+    ("-ms-transform", &[Switch::Transformed]),
+    ("-webkit-background-clip", &[Switch::ClipText]),
+    ("-webkit-clip-path", &[Switch::ClipPathEmpty]),
+    ("-webkit-filter", &[Switch::Filtered]),
+    ("-webkit-mask", &[Switch::Masked]),
+    ("-webkit-mask-image", &[Switch::Masked]),
+    ("-webkit-opacity", &[Switch::OpacityZero]),
+    ("-webkit-text-security", &[Switch::TextSecret]),
+    ("-webkit-transform", &[Switch::Transformed]),
+    ("background", &[Switch::Image, Switch::ClipText]),
+    ("background-clip", &[Switch::ClipText]),
+    ("background-image", &[Switch::Image]),
+    ("block-size", &[Switch::HeightZero]),
+    ("bottom", &[Switch::BottomFar, Switch::BottomEdge]),
+    ("clip", &[Switch::Clipped]),
+    ("clip-path", &[Switch::ClipPathEmpty]),
+    ("contain", &[Switch::Contained]),
+    ("content-visibility", &[Switch::ContentHidden]),
+    ("display", &[Switch::DisplayNone]),
+    ("filter", &[Switch::Filtered]),
+    ("font", &[Switch::LineZero, Switch::FontFlat]),
+    ("font-size-adjust", &[Switch::FontFlat]),
+    ("height", &[Switch::HeightZero]),
+    ("inline-size", &[Switch::WidthZero]),
+    (
+        "inset",
+        &[
+            Switch::TopFar,
+            Switch::TopEdge,
+            Switch::RightFar,
+            Switch::RightEdge,
+            Switch::BottomFar,
+            Switch::BottomEdge,
+            Switch::LeftFar,
+            Switch::LeftEdge,
+        ],
+    ),
+    ("inset-block", &[Switch::TopFar, Switch::TopEdge, Switch::BottomFar, Switch::BottomEdge]),
+    ("inset-block-end", &[Switch::BottomFar, Switch::BottomEdge]),
+    ("inset-block-start", &[Switch::TopFar, Switch::TopEdge]),
+    ("inset-inline", &[Switch::LeftFar, Switch::LeftEdge, Switch::RightFar, Switch::RightEdge]),
+    ("inset-inline-end", &[Switch::RightFar, Switch::RightEdge]),
+    ("inset-inline-start", &[Switch::LeftFar, Switch::LeftEdge]),
+    ("left", &[Switch::LeftFar, Switch::LeftEdge]),
+    ("letter-spacing", &[Switch::LettersSqueezed]),
+    ("line-height", &[Switch::LineZero]),
+    ("margin", &[Switch::MarginTop, Switch::MarginRight, Switch::MarginBottom, Switch::MarginLeft]),
+    ("margin-block", &[Switch::MarginTop, Switch::MarginBottom]),
+    ("margin-block-end", &[Switch::MarginBottom]),
+    ("margin-block-start", &[Switch::MarginTop]),
+    ("margin-bottom", &[Switch::MarginBottom]),
+    ("margin-inline", &[Switch::MarginLeft, Switch::MarginRight]),
+    ("margin-inline-end", &[Switch::MarginRight]),
+    ("margin-inline-start", &[Switch::MarginLeft]),
+    ("margin-left", &[Switch::MarginLeft]),
+    ("margin-right", &[Switch::MarginRight]),
+    ("margin-top", &[Switch::MarginTop]),
+    ("mask", &[Switch::Masked]),
+    ("mask-image", &[Switch::Masked]),
+    ("max-block-size", &[Switch::HeightLimitZero]),
+    ("max-height", &[Switch::HeightLimitZero]),
+    ("max-inline-size", &[Switch::WidthLimitZero]),
+    ("max-width", &[Switch::WidthLimitZero]),
+    ("min-block-size", &[Switch::HeightKept]),
+    ("min-height", &[Switch::HeightKept]),
+    ("min-inline-size", &[Switch::WidthKept]),
+    ("min-width", &[Switch::WidthKept]),
+    ("mix-blend-mode", &[Switch::BlendLight, Switch::BlendDark, Switch::BlendOther]),
+    ("opacity", &[Switch::OpacityZero]),
+    ("overflow", &[Switch::OverflowX, Switch::OverflowY]),
+    ("overflow-block", &[Switch::OverflowY]),
+    ("overflow-inline", &[Switch::OverflowX]),
+    ("overflow-x", &[Switch::OverflowX]),
+    ("overflow-y", &[Switch::OverflowY]),
+    ("padding", &[Switch::PadTop, Switch::PadRight, Switch::PadBottom, Switch::PadLeft]),
+    ("padding-block", &[Switch::PadTop, Switch::PadBottom]),
+    ("padding-block-end", &[Switch::PadBottom]),
+    ("padding-block-start", &[Switch::PadTop]),
+    ("padding-bottom", &[Switch::PadBottom]),
+    ("padding-inline", &[Switch::PadLeft, Switch::PadRight]),
+    ("padding-inline-end", &[Switch::PadRight]),
+    ("padding-inline-start", &[Switch::PadLeft]),
+    ("padding-left", &[Switch::PadLeft]),
+    ("padding-right", &[Switch::PadRight]),
+    ("padding-top", &[Switch::PadTop]),
+    ("position", &[Switch::Placed, Switch::OutOfFlow, Switch::Fixed]),
+    ("right", &[Switch::RightFar, Switch::RightEdge]),
+    ("rotate", &[Switch::Rotated]),
+    ("scale", &[Switch::Scaled]),
+    ("text-indent", &[Switch::IndentFar, Switch::IndentFull]),
+    ("top", &[Switch::TopFar, Switch::TopEdge]),
+    ("transform", &[Switch::Transformed]),
+    ("translate", &[Switch::Translated]),
+    ("visibility", &[Switch::VisibilityHidden]),
+    ("width", &[Switch::WidthZero]),
+    ("zoom", &[Switch::Zoomed]),
+];
+
+pub(super) const POSITIONS: &[&str] =
+    &["static", "relative", "absolute", "fixed", "sticky", "-webkit-sticky"];
+
+pub(super) const DISPLAYS: &[&str] = &[
+    "none",
+    "block",
+    "inline",
+    "inline-block",
+    "flex",
+    "inline-flex",
+    "grid",
+    "inline-grid",
+    "table",
+    "inline-table",
+    "table-row",
+    "table-cell",
+    "table-row-group",
+    "table-header-group",
+    "table-footer-group",
+    "table-column",
+    "table-column-group",
+    "table-caption",
+    "list-item",
+    "contents",
+    "flow-root",
+    "flow",
+    "ruby",
+    "ruby-base",
+    "ruby-text",
+    "ruby-base-container",
+    "ruby-text-container",
+    "math",
+    "-webkit-box",
+    "-webkit-inline-box",
+    "-webkit-flex",
+    "-webkit-inline-flex",
+    "grid-lanes",
+    "inline-grid-lanes",
+];
+
+pub(super) const BLENDS: &[&str] = &[
+    "normal",
+    "multiply",
+    "screen",
+    "overlay",
+    "darken",
+    "lighten",
+    "color-dodge",
+    "color-burn",
+    "hard-light",
+    "soft-light",
+    "difference",
+    "exclusion",
+    "hue",
+    "saturation",
+    "color",
+    "luminosity",
+    "plus-lighter",
+    "plus-darker",
+];
+
+pub(super) const CONTAINS: &[&str] =
+    &["none", "strict", "content", "size", "inline-size", "layout", "style", "paint"];
+
+pub(super) const CLIPS: &[&str] =
+    &["border-box", "padding-box", "content-box", "text", "border-area"];
+
+pub(super) const SIZES: &[&str] = &[
+    "auto",
+    "none",
+    "min-content",
+    "max-content",
+    "fit-content",
+    "stretch",
+    "-webkit-fill-available",
+    "-webkit-fit-content",
+    "-webkit-max-content",
+    "-webkit-min-content",
+    "-moz-available",
+    "-moz-fit-content",
+    "-moz-max-content",
+    "-moz-min-content",
+    "contain",
+];
+
+pub(super) const BACKGROUNDS: &[&str] = &[
+    "none",
+    "repeat",
+    "no-repeat",
+    "repeat-x",
+    "repeat-y",
+    "space",
+    "round",
+    "scroll",
+    "fixed",
+    "local",
+    "center",
+    "left",
+    "right",
+    "top",
+    "bottom",
+    "cover",
+    "contain",
+    "auto",
+    "border-box",
+    "padding-box",
+    "content-box",
+    "text",
+];
+
+pub(super) const SYSTEM_FONTS: &[&str] =
+    &["caption", "icon", "menu", "message-box", "small-caption", "status-bar"];
+
+/// In pixels, or how many times what it was.
+pub(super) const FONT_SIZES: &[(&str, f64)] = &[
+    ("xx-small", 9.0),
+    ("x-small", 10.0),
+    ("small", 13.0),
+    ("medium", 16.0),
+    ("large", 18.0),
+    ("x-large", 24.0),
+    ("xx-large", 32.0),
+    ("xxx-large", 48.0),
+    ("math", 16.0),
+    ("larger", 1.2),
+    ("smaller", 0.833),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::TARGETS;
+
+    #[test]
+    fn names_stand_in_order_so_that_they_are_found() {
+        assert!(TARGETS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+}
