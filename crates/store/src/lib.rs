@@ -8,6 +8,8 @@ mod error;
 mod labels;
 mod memory;
 mod oversight;
+mod rank;
+mod scope;
 mod sessions;
 mod sqlite;
 mod turns;
