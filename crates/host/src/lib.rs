@@ -9,8 +9,11 @@ mod admission;
 pub mod control;
 mod executor;
 pub mod ipc;
+pub mod plugins;
 mod providers;
 mod reach;
+pub mod scheduler;
+pub mod skills;
 mod web;
 pub mod workspace;
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use model::provider::{
     Audit, Browser, Database, Image, Memory, Provider, ProviderKind, Scanner, Scheduler, Screener,
-    Storage, Web,
+    Skills, Storage, Web,
 };
 use policy::access::Global;
 
@@ -72,8 +72,15 @@ pub fn is_built(provider: Provider) -> bool {
     DEFAULT.contains(&provider) || BESIDE.contains(&provider)
 }
 
-/// What is there and has to be chosen: it reaches out.
-const BESIDE: &[Provider] = &[Provider::Web(Web::Fetch), Provider::Web(Web::Search)];
+/// What is there and has to be chosen: it reaches out, or does something that not everybody wants.
+const BESIDE: &[Provider] = &[
+    Provider::Memory(Memory::File),
+    Provider::Web(Web::Fetch),
+    Provider::Web(Web::Search),
+    Provider::Skills(Skills::ReadOnly),
+    Provider::Skills(Skills::Git),
+    Provider::Scheduler(Scheduler::Cron),
+];
 
 fn instead(kind: ProviderKind) -> String {
     let built = DEFAULT.iter().chain(BESIDE).filter(|it| it.kind() == kind);
@@ -101,9 +108,10 @@ mod tests {
                     Ok(chosen) => {
                         built.push(format!("{} {name}", kind.as_str()));
                         assert_eq!(chosen.of(*kind).map(Provider::name), Some(*name));
-                        // What reaches out has to be chosen.
+                        // What reaches out or acts has to be chosen.
                         let is_default = chosen == Providers::default();
-                        assert_eq!(is_default, !matches!(*name, "fetch" | "search"), "{name}");
+                        let beside = ["fetch", "search", "file", "readonly", "git", "cron"];
+                        assert_eq!(is_default, !beside.contains(name), "{name}");
                     }
                     Err(error) => {
                         let words = format!("the {} provider `{name}` is not in", kind.as_str());
@@ -114,6 +122,7 @@ mod tests {
         }
         let expected = [
             "image none",
+            "memory file",
             "memory sqlite",
             "scanner patterns",
             "screener none",
@@ -121,8 +130,11 @@ mod tests {
             "web fetch",
             "web search",
             "browser none",
+            "skills readonly",
+            "skills git",
             "audit journal",
             "scheduler none",
+            "scheduler cron",
             "database sqlite",
             "storage database",
         ];
@@ -132,7 +144,8 @@ mod tests {
     #[test]
     fn a_refusal_says_what_there_is() {
         let error = choose("providers:\n  memory: postgres\n").unwrap_err().to_string();
-        let words = "the memory provider `postgres` is not in this version; there is `sqlite`";
+        let words =
+            "the memory provider `postgres` is not in this version; there is `sqlite`, `file`";
         assert_eq!(error, words);
         let error = choose("providers:\n  llm: anthropic\n").unwrap_err().to_string();
         assert!(error.ends_with("there is no llm provider yet: leave it out"), "{error}");

@@ -76,6 +76,11 @@ fn flow(name: ActionName) -> Flow {
             Untrusted,
             &[("service", Destination), ("path", Target), ("body", Content)],
         )),
+        // What is scheduled is said to the agent again, when nobody looks.
+        ActionName::SchedulerAddCron => {
+            of(Write, Own, &[("schedule", Content), ("prompt", Content)])
+        }
+        ActionName::SchedulerRunAt => of(Write, Own, &[("datetime", Content), ("prompt", Content)]),
         ActionName::SchedulerRemoveCron => destructive(of(Write, Own, &[("id", Target)])),
     }
 }

@@ -126,5 +126,7 @@ granted! {
     SchedulerGetHeartbeat,
     SchedulerListTriggers,
     SchedulerRemoveCron,
+    SchedulerAddCron,
+    SchedulerRunAt,
     AuditQuery,
 }

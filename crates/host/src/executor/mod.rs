@@ -16,6 +16,8 @@
 mod absent;
 mod audit;
 mod memory;
+mod scheduler;
+mod skills;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,18 +32,23 @@ use store::Memory;
 use absent::absent;
 use audit::Evidence;
 
+use crate::scheduler::Scheduler;
+use crate::skills::Skills;
+
 pub use audit::AUDIT_RESULTS_DEFAULT;
 
 /// Carries out what was permitted.
 ///
-/// Memory and evidence are really there, and the web where it was given. What needs another provider
-/// (models, a browser, skills, keys, a scheduler) is answered with an error that says which one is missing, and never with
+/// Memory and evidence are really there, and the web, skills and a scheduler where they were given. What
+/// needs another provider (models, a browser, keys) is answered with an error that says which one is missing, and never with
 /// something made up.
 pub struct HostExecutor {
     memory: Arc<dyn Memory>,
     evidence: Evidence,
     clock: Arc<dyn Clock>,
     web: Option<(Web, Rules)>,
+    skills: Option<Skills>,
+    scheduler: Option<Scheduler>,
 }
 
 impl HostExecutor {
@@ -51,7 +58,28 @@ impl HostExecutor {
         journal_dir: impl Into<PathBuf>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { memory, evidence: Evidence::new(journal_dir.into()), clock, web: None }
+        Self {
+            memory,
+            evidence: Evidence::new(journal_dir.into()),
+            clock,
+            web: None,
+            skills: None,
+            scheduler: None,
+        }
+    }
+
+    /// With work at set times.
+    #[must_use]
+    pub fn with_scheduler(mut self, scheduler: Scheduler) -> Self {
+        self.scheduler = Some(scheduler);
+        self
+    }
+
+    /// With skills.
+    #[must_use]
+    pub fn with_skills(mut self, skills: Skills) -> Self {
+        self.skills = Some(skills);
+        self
     }
 
     /// With a way to the web, as far as `rules` go.
@@ -90,15 +118,44 @@ impl Executor for HostExecutor {
             | Granted::BrowserType(_)
             | Granted::BrowserScreenshot(_)
             | Granted::BrowserClose(_) => absent(ProviderKind::Browser),
-            Granted::SkillPropose(_) | Granted::SkillRead(_) | Granted::SkillList(_) => {
-                absent(ProviderKind::Skills)
-            }
+            Granted::SkillPropose(permit) => match &self.skills {
+                Some(skills) => skills::propose(skills, permit, self.clock.unix_seconds()),
+                None => absent(ProviderKind::Skills),
+            },
+            Granted::SkillRead(permit) => match &self.skills {
+                Some(skills) => skills::read(skills, permit),
+                None => absent(ProviderKind::Skills),
+            },
+            Granted::SkillList(permit) => match &self.skills {
+                Some(skills) => skills::list(skills, permit),
+                None => absent(ProviderKind::Skills),
+            },
             // A service is called with the user's key, and nobody keeps keys yet.
             Granted::OauthCall(_) => absent(ProviderKind::Credentials),
-            Granted::SchedulerListCron(_)
-            | Granted::SchedulerGetHeartbeat(_)
-            | Granted::SchedulerListTriggers(_)
-            | Granted::SchedulerRemoveCron(_) => absent(ProviderKind::Scheduler),
+            Granted::SchedulerListCron(permit) => match &self.scheduler {
+                Some(scheduler) => scheduler::list(scheduler, permit),
+                None => absent(ProviderKind::Scheduler),
+            },
+            Granted::SchedulerGetHeartbeat(permit) => match &self.scheduler {
+                Some(scheduler) => scheduler::heartbeat(scheduler, permit),
+                None => absent(ProviderKind::Scheduler),
+            },
+            Granted::SchedulerListTriggers(permit) => match &self.scheduler {
+                Some(it) => scheduler::triggers(it, permit, self.clock.unix_seconds()),
+                None => absent(ProviderKind::Scheduler),
+            },
+            Granted::SchedulerRemoveCron(permit) => match &self.scheduler {
+                Some(scheduler) => scheduler::remove(scheduler, permit),
+                None => absent(ProviderKind::Scheduler),
+            },
+            Granted::SchedulerAddCron(permit) => match &self.scheduler {
+                Some(it) => scheduler::add_cron(it, permit, self.clock.unix_seconds()),
+                None => absent(ProviderKind::Scheduler),
+            },
+            Granted::SchedulerRunAt(permit) => match &self.scheduler {
+                Some(it) => scheduler::run_at(it, permit, self.clock.unix_seconds()),
+                None => absent(ProviderKind::Scheduler),
+            },
             Granted::Tool(_) => Output::not_begun("tools of others are not run by the host"),
         }
     }

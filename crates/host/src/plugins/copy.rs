@@ -14,7 +14,12 @@ use super::inventory::{Inventory, Unfit};
 ///
 /// # Errors
 /// If it cannot be read or written, or is not what was expected: then there is nothing at `to`.
-pub(super) fn copy(from: &Path, temporary: &Path, to: &Path, expected: &Inventory) -> Result<bool, Unfit> {
+pub(super) fn copy(
+    from: &Path,
+    temporary: &Path,
+    to: &Path,
+    expected: &Inventory,
+) -> Result<bool, Unfit> {
     let failed = |error: io::Error| Unfit::Io { path: to.display().to_string(), error };
     remove(temporary).map_err(failed)?;
     private::create_dir(temporary).map_err(failed)?;

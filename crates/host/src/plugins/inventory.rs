@@ -52,7 +52,9 @@ pub enum Unfit {
         path: String,
     },
     /// Too much.
-    #[error("a plugin has at most {PLUGIN_FILES_MAX} files, {PLUGIN_BYTES_MAX} bytes and {DEPTH_MAX} levels")]
+    #[error(
+        "a plugin has at most {PLUGIN_FILES_MAX} files, {PLUGIN_BYTES_MAX} bytes and {DEPTH_MAX} levels"
+    )]
     TooMuch,
 }
 
@@ -69,7 +71,10 @@ impl Inventory {
     ///
     /// # Errors
     /// If it has what a plugin must not have, or cannot be read.
-    pub(super) fn of(path: &Path, see: &mut dyn FnMut(&str, bool, &[u8]) -> io::Result<()>) -> Result<Self, Unfit> {
+    pub(super) fn of(
+        path: &Path,
+        see: &mut dyn FnMut(&str, bool, &[u8]) -> io::Result<()>,
+    ) -> Result<Self, Unfit> {
         let mut found = Self::default();
         let root = open(CWD, path, OFlags::DIRECTORY, "")?;
         found.walk(&root, "", 0, see)?;
@@ -79,9 +84,11 @@ impl Inventory {
     /// One digest of all of it: of paths, of what may be executed, of contents.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let all: Value = self.entries.iter().map(|(path, (runs, digest))| {
-            json!([path, runs, digest.map(|it| it.to_string())])
-        }).collect();
+        let all: Value = self
+            .entries
+            .iter()
+            .map(|(path, (runs, digest))| json!([path, runs, digest.map(|it| it.to_string())]))
+            .collect();
         Digest::of(Sorted(&all).to_string().as_bytes())
     }
 
@@ -97,7 +104,9 @@ impl Inventory {
             match self.entries.get(path) {
                 None => return Some(format!("`{path}` is gone")),
                 Some(new) if new.1 != old.1 => return Some(format!("`{path}` has changed")),
-                Some(new) if new.0 != old.0 => return Some(format!("the mode of `{path}` has changed")),
+                Some(new) if new.0 != old.0 => {
+                    return Some(format!("the mode of `{path}` has changed"));
+                }
                 Some(_) => {}
             }
         }
@@ -105,7 +114,13 @@ impl Inventory {
         new.map(|path| format!("`{path}` is new"))
     }
 
-    fn walk(&mut self, dir: &OwnedFd, prefix: &str, depth: usize, see: &mut dyn FnMut(&str, bool, &[u8]) -> io::Result<()>) -> Result<(), Unfit> {
+    fn walk(
+        &mut self,
+        dir: &OwnedFd,
+        prefix: &str,
+        depth: usize,
+        see: &mut dyn FnMut(&str, bool, &[u8]) -> io::Result<()>,
+    ) -> Result<(), Unfit> {
         if depth > DEPTH_MAX {
             return Err(Unfit::TooMuch);
         }
@@ -122,20 +137,35 @@ impl Inventory {
                     self.entries.insert(path.clone(), (true, None));
                     self.walk(&file, &path, depth + 1, see)?;
                 }
-                FileType::RegularFile if about.st_nlink == 1 => self.take(file, &about, path, see)?,
+                FileType::RegularFile if about.st_nlink == 1 => {
+                    self.take(file, &about, path, see)?
+                }
                 FileType::RegularFile => return Err(Unfit::Linked { path }),
-                FileType::Symlink | FileType::Fifo | FileType::Socket | FileType::CharacterDevice
-                | FileType::BlockDevice | FileType::Unknown => return Err(Unfit::Special { path }),
+                FileType::Symlink
+                | FileType::Fifo
+                | FileType::Socket
+                | FileType::CharacterDevice
+                | FileType::BlockDevice
+                | FileType::Unknown => return Err(Unfit::Special { path }),
             }
         }
         Ok(())
     }
 
-    fn take(&mut self, file: OwnedFd, about: &Stat, path: String, see: &mut dyn FnMut(&str, bool, &[u8]) -> io::Result<()>) -> Result<(), Unfit> {
+    fn take(
+        &mut self,
+        file: OwnedFd,
+        about: &Stat,
+        path: String,
+        see: &mut dyn FnMut(&str, bool, &[u8]) -> io::Result<()>,
+    ) -> Result<(), Unfit> {
         let room = PLUGIN_BYTES_MAX - self.bytes;
         let mut bytes = Vec::new();
         // One byte more, so that a longer one is seen to be longer.
-        File::from(file).take(room + 1).read_to_end(&mut bytes).map_err(|error| io_at(&path, error))?;
+        File::from(file)
+            .take(room + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| io_at(&path, error))?;
         if bytes.len() as u64 > room {
             return Err(Unfit::TooMuch);
         }
@@ -147,7 +177,12 @@ impl Inventory {
     }
 }
 
-fn open(dir: impl std::os::fd::AsFd, name: &Path, also: OFlags, path: &str) -> Result<OwnedFd, Unfit> {
+fn open(
+    dir: impl std::os::fd::AsFd,
+    name: &Path,
+    also: OFlags,
+    path: &str,
+) -> Result<OwnedFd, Unfit> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | also;
     openat(dir, name, flags, Mode::empty()).map_err(|error| {
         let path = if path.is_empty() { name.display().to_string() } else { path.to_owned() };
@@ -161,7 +196,8 @@ fn open(dir: impl std::os::fd::AsFd, name: &Path, also: OFlags, path: &str) -> R
 /// Names in a folder, in order. Two that differ in case alone would be one on some systems.
 fn names(dir: &OwnedFd, prefix: &str) -> Result<Vec<String>, Unfit> {
     let failed = |error: rustix::io::Errno| io_at(prefix, error.into());
-    let wrong = || Unfit::Name { path: if prefix.is_empty() { ".".to_owned() } else { prefix.to_owned() } };
+    let wrong =
+        || Unfit::Name { path: if prefix.is_empty() { ".".to_owned() } else { prefix.to_owned() } };
     let mut found = Vec::new();
     for entry in Dir::read_from(dir).map_err(failed)? {
         let entry = entry.map_err(failed)?;

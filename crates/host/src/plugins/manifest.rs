@@ -72,11 +72,15 @@ impl Manifest {
     pub fn parse(bytes: &[u8]) -> Result<Self, ManifestError> {
         if bytes.len() > MANIFEST_BYTES_MAX {
             let count = bytes.len();
-            return Err(wrong(format_args!("{count} bytes, at most {MANIFEST_BYTES_MAX} are read")));
+            return Err(wrong(format_args!(
+                "{count} bytes, at most {MANIFEST_BYTES_MAX} are read"
+            )));
         }
         let form: Form = serde_json::from_slice(bytes).map_err(wrong)?;
         if !is_package_name(&form.name) {
-            return Err(wrong("`name` is not the name of a package: lower case, `name` or `@scope/name`"));
+            return Err(wrong(
+                "`name` is not the name of a package: lower case, `name` or `@scope/name`",
+            ));
         }
         let kind = ProviderKind::parse(&form.ax_provider.kind);
         let kind = kind.ok_or_else(|| wrong("`ax_provider.kind` is no kind of provider"))?;
@@ -156,11 +160,15 @@ fn is_package_name(name: &str) -> bool {
     let part = |it: &str| {
         !it.is_empty()
             && !it.starts_with(['.', '_'])
-            && it.bytes().all(|it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'~' | b'-'))
+            && it
+                .bytes()
+                .all(|it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'~' | b'-'))
     };
     name.len() <= NAME_BYTES_MAX
         && match name.strip_prefix('@') {
-            Some(scoped) => scoped.split_once('/').is_some_and(|(one, other)| part(one) && part(other)),
+            Some(scoped) => {
+                scoped.split_once('/').is_some_and(|(one, other)| part(one) && part(other))
+            }
             None => part(name),
         }
 }

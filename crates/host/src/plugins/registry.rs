@@ -75,8 +75,14 @@ impl PluginError {
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::Unfit(Unfit::Io { .. }) | Self::List { .. } => false,
-            Self::Manifest(_) | Self::Unfit(_) | Self::Missing(_) | Self::BuiltIn { .. }
-            | Self::There(_) | Self::NotThere(_) | Self::Full | Self::Changed => true,
+            Self::Manifest(_)
+            | Self::Unfit(_)
+            | Self::Missing(_)
+            | Self::BuiltIn { .. }
+            | Self::There(_)
+            | Self::NotThere(_)
+            | Self::Full
+            | Self::Changed => true,
         }
     }
 }
@@ -146,7 +152,12 @@ impl Plugins {
     ///
     /// # Errors
     /// If it is not any more what it was, or cannot be copied.
-    pub fn add(&self, prepared: Prepared, receipt: &Receipt, now: i64) -> Result<Entry, PluginError> {
+    pub fn add(
+        &self,
+        prepared: Prepared,
+        receipt: &Receipt,
+        now: i64,
+    ) -> Result<Entry, PluginError> {
         let Prepared { manifest, inventory, from } = prepared;
         let mut list = self.read()?;
         if list.contains_key(&manifest.name) {
@@ -230,7 +241,8 @@ impl Plugins {
         match look(&self.folder(&entry.name)) {
             Err(error) => Some(error.to_string()),
             Ok((inventory, manifest)) => {
-                let other = (manifest.name != entry.name).then(|| "its manifest names another".to_owned());
+                let other =
+                    (manifest.name != entry.name).then(|| "its manifest names another".to_owned());
                 inventory.difference(&entry.inventory).or(other)
             }
         }
@@ -262,7 +274,8 @@ impl Plugins {
             serde_json::from_slice(&bytes).map_err(|error| list_error(&path, error))?;
         let mut list = BTreeMap::new();
         for it in form.plugins {
-            let entry = it.entry().ok_or_else(|| list_error(&path, "an entry is not as it was written"))?;
+            let entry =
+                it.entry().ok_or_else(|| list_error(&path, "an entry is not as it was written"))?;
             if list.insert(entry.name.clone(), entry).is_some() {
                 return Err(list_error(&path, "a plugin is there twice"));
             }
@@ -350,9 +363,11 @@ impl EntryForm {
 }
 
 fn value(entry: &Entry) -> Value {
-    let files = entry.inventory.entries.iter().map(|(path, (runs, digest))| {
-        json!([path, runs, digest.map(|it| it.to_string())])
-    });
+    let files = entry
+        .inventory
+        .entries
+        .iter()
+        .map(|(path, (runs, digest))| json!([path, runs, digest.map(|it| it.to_string())]));
     json!({
         "name": entry.name,
         "digest": entry.digest.to_string(),

@@ -16,4 +16,5 @@ mod control;
 mod corpus;
 mod frames;
 mod memory;
+mod plugins;
 mod support;

@@ -16,6 +16,9 @@ const OTHERS: &[&str] = &[
     r#"{"action":"scheduler_get_heartbeat"}"#,
     r#"{"action":"scheduler_list_cron"}"#,
     r#"{"action":"scheduler_list_triggers"}"#,
+    r#"{"action":"scheduler_add_cron","schedule":"0 9 * * 1","prompt":"p","maxTokenBudget":5}"#,
+    r#"{"action":"scheduler_run_at","datetime":"2026-03-01T14:30:00","prompt":"p","delivery":{"mode":"channel","target":"last"}}"#,
+    r#"{"action":"scheduler_run_at","datetime":"2026-03-01T14:30:00","prompt":"p","delivery":{"mode":"channel","target":{"provider":"slack","scope":"dm","identifiers":{"peer":"U1"}}}}"#,
 ];
 
 #[test]
@@ -29,7 +32,7 @@ fn every_accepted_message_is_the_action_that_it_names() {
     }
     let missed: Vec<_> = ActionName::ALL.iter().filter(|name| !read.contains(name)).collect();
     assert!(missed.is_empty(), "{missed:?}");
-    assert_eq!(ActionName::ALL.len(), 24);
+    assert_eq!(ActionName::ALL.len(), 26);
 }
 
 #[test]

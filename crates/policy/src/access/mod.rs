@@ -10,9 +10,9 @@ mod tool;
 pub use domain::Domain;
 pub use file::{
     Access, Agents, Approval, BUDGET_MAX, Budget, Effort, Egress, FILE_BYTES_MAX, FileError,
-    Global, GlobalTool, Grant, KnownTools, Limits, Manifest, McpServer, Mount, MountMode, Network,
-    Operations, Peer, Sandbox, Search, SearchEngine, SubAgent, ToolFilter, Transport, Unit, User,
-    Users,
+    Global, GlobalTool, Grant, HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX, KnownTools,
+    Limits, Manifest, McpServer, Mount, MountMode, Network, Operations, Peer, Sandbox,
+    SchedulerSettings, Search, SearchEngine, SubAgent, ToolFilter, Transport, Unit, User, Users,
 };
 pub use tool::Tool;
 

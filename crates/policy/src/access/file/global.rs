@@ -1,4 +1,4 @@
-//! The host's settings: `config.yaml`, with `tools`, `providers` and `egress`.
+//! The host's settings: `config.yaml`, with `tools`, `providers`, `egress` and `scheduler`.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use super::FileError;
 use super::egress::Egress;
 use super::providers::Providers;
 use super::scalar::{Flag, Label};
+use super::scheduler::SchedulerSettings;
 use super::server::web_address;
 use super::yaml;
 use crate::access::Domain;
@@ -20,6 +21,7 @@ pub struct Global {
     tools: BTreeMap<Domain, GlobalTool>,
     providers: BTreeMap<ProviderKind, Provider>,
     egress: Egress,
+    scheduler: SchedulerSettings,
 }
 
 /// Settings of one domain.
@@ -49,14 +51,16 @@ impl Global {
     /// If anything in them is not understood.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let file: File = yaml::read(text, 1)?;
-        if file.tools.is_none() && file.providers.is_none() && file.egress.is_none() {
-            let there = "it says nothing; there are `tools`, `providers` and `egress`";
+        let others = file.egress.is_none() && file.scheduler.is_none();
+        if file.tools.is_none() && file.providers.is_none() && others {
+            let there = "it says nothing; there are `tools`, `providers`, `egress` and `scheduler`";
             return Err(FileError::at(1, there));
         }
         Ok(Self {
             tools: file.tools.unwrap_or_default().0,
             providers: file.providers.unwrap_or_default().0,
             egress: file.egress.unwrap_or_default(),
+            scheduler: file.scheduler.unwrap_or_default(),
         })
     }
 
@@ -75,6 +79,12 @@ impl Global {
     #[must_use]
     pub fn egress(&self) -> &Egress {
         &self.egress
+    }
+
+    /// Work at set times.
+    #[must_use]
+    pub fn scheduler(&self) -> &SchedulerSettings {
+        &self.scheduler
     }
 
     /// Is the domain on?
@@ -99,6 +109,8 @@ struct File {
     providers: Option<Providers>,
     #[serde(default, deserialize_with = "there")]
     egress: Option<Egress>,
+    #[serde(default, deserialize_with = "there")]
+    scheduler: Option<SchedulerSettings>,
 }
 
 /// A section that is there counts as there, whatever is in it.

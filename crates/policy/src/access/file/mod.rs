@@ -9,6 +9,7 @@ mod manifest;
 mod parts;
 mod providers;
 mod scalar;
+mod scheduler;
 mod server;
 mod users;
 mod yaml;
@@ -20,6 +21,7 @@ pub use manifest::{Access, Manifest, ToolFilter};
 pub use parts::{
     Approval, Effort, Grant, Mount, MountMode, Network, Operations, Sandbox, SubAgent,
 };
+pub use scheduler::{HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX, SchedulerSettings};
 pub use server::{McpServer, Transport};
 pub use users::{Agents, BUDGET_MAX, Budget, KnownTools, Limits, Unit, User, Users};
 pub use yaml::FILE_BYTES_MAX;
