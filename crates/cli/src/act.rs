@@ -47,7 +47,11 @@ impl Act {
         let record = NewRecord {
             principal: Principal::User,
             taint,
-            ..NewRecord::of_host(RecordType::ControlPlaneChangeRequest, Kind::of_static(kind), content)
+            ..NewRecord::of_host(
+                RecordType::ControlPlaneChangeRequest,
+                Kind::of_static(kind),
+                content,
+            )
         };
         let receipt = journal.append(record).map_err(Failure::unable)?;
         Ok(Self { journal, receipt })
@@ -64,7 +68,11 @@ impl Act {
             let content = json!({ "error": failure.message() });
             let record = NewRecord {
                 parents: vec![receipt.id()],
-                ..NewRecord::of_host(RecordType::ControlPlaneChangeRequest, Kind::of_static(failed), content)
+                ..NewRecord::of_host(
+                    RecordType::ControlPlaneChangeRequest,
+                    Kind::of_static(failed),
+                    content,
+                )
             };
             journal.append(record).map_err(Failure::unable)?;
         }

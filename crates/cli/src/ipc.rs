@@ -10,9 +10,9 @@ use aegx::verify::printable;
 use aegx::{Principal, RecordType};
 use egress::Rules;
 use evidence::{Durability, NewRecord, SystemClock};
-use host::HostExecutor;
 use host::control::{self, Control};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
+use host::{HostExecutor, plugins, scheduler};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::provenance::Catalogue;
 use monitor::{Approver, OpenError, Opening};
@@ -170,8 +170,18 @@ fn serve(
     stop: Stop,
     rules: Rules,
 ) -> Result<(), Failure> {
-    let memory = Arc::clone(&gate.store) as Arc<dyn Memory>;
+    let memory = memory(gate, home)?;
     let mut executor = HostExecutor::new(memory, args.home.journal()?, Arc::new(SystemClock));
+    for it in plugins::check(home, &gate.journal).map_err(Failure::unable)?.refused {
+        output::note(&format!("the plugin {} is refused: {}", it.name, it.why));
+    }
+    if let Some(skills) = host::skills::skills(home).map_err(Failure::usage)? {
+        executor = executor.with_skills(skills);
+    }
+    let journal = Arc::clone(&gate.journal);
+    if let Some(scheduler) = scheduler::scheduler(home, journal).map_err(Failure::usage)? {
+        executor = executor.with_scheduler(scheduler);
+    }
     if let Some(web) = host::web(home, Arc::clone(&gate.journal)).map_err(Failure::usage)? {
         executor = executor.with_web(web, rules);
     }
@@ -184,6 +194,15 @@ fn serve(
     let socket = Socket::bind(&path).map_err(not_bound)?;
     output::line(&format!("listening on {}", printable(&path.display().to_string())));
     host::ipc::serve_socket(&door, who, &socket, &Limits::default(), &stop).map_err(Failure::unable)
+}
+
+/// The memory that the settings choose.
+fn memory(gate: &Gate, home: &Path) -> Result<Arc<dyn Memory>, Failure> {
+    let store = Arc::clone(&gate.store);
+    if !crate::memory::is_file(home)? {
+        return Ok(store);
+    }
+    Ok(Arc::new(crate::memory::open(home, store)?))
 }
 
 /// INVARIANT (NothingSilent): a session that is refused leaves a record.

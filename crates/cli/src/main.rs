@@ -1,5 +1,6 @@
 //! The `lazaret` program.
 
+mod act;
 mod approvals;
 mod check;
 mod demo;
@@ -8,16 +9,20 @@ mod gate;
 mod home;
 mod ipc;
 mod machine;
+mod memory;
 mod output;
 mod person;
+mod plugins;
 mod policy;
 mod providers;
 mod proxy;
 mod replay;
 mod run;
 mod say;
+mod scheduler;
 mod schema;
 mod sessions;
+mod skills;
 mod taint;
 mod visit;
 

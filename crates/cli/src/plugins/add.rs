@@ -51,7 +51,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let done = plugins.add(prepared, &act.receipt, SystemClock.unix_seconds());
     let (entry, record) = act.end(done.map_err(|error| failure(&error)), "plugin_not_added")?;
     if args.json {
-        output::json(&json!({ "plugin": entry.name, "digest": entry.digest.to_string(), "record": record }));
+        output::json(
+            &json!({ "plugin": entry.name, "digest": entry.digest.to_string(), "record": record }),
+        );
     } else {
         output::line(&format!("added {} with digest {}", entry.name, entry.digest));
     }
@@ -67,10 +69,22 @@ fn lines(it: &Prepared) -> Vec<String> {
         FileAccess::Write => "reading and writing",
     };
     vec![
-        format!("plugin {} {}", manifest.name, manifest.version.as_deref().map_or(String::new(), |it| printable(it).to_string())),
+        format!(
+            "plugin {} {}",
+            manifest.name,
+            manifest.version.as_deref().map_or(String::new(), |it| printable(it).to_string())
+        ),
         format!("provides {} `{}`", manifest.kind.as_str(), manifest.provides),
         printable(manifest.description.as_deref().unwrap_or("no description")).to_string(),
-        format!("says it needs: network {}; files {files}; secrets {}", list(&manifest.capabilities.network), list(&manifest.capabilities.credentials)),
-        format!("{}, digest {}", output::count(it.inventory.files() as u64, "file"), it.inventory.digest()),
+        format!(
+            "says it needs: network {}; files {files}; secrets {}",
+            list(&manifest.capabilities.network),
+            list(&manifest.capabilities.credentials)
+        ),
+        format!(
+            "{}, digest {}",
+            output::count(it.inventory.files() as u64, "file"),
+            it.inventory.digest()
+        ),
     ]
 }

@@ -55,7 +55,12 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
         if args.json {
             output::json(&json!({ "plugin": it.name, "ok": false, "error": it.why }))
         } else {
-            output::line(&format!("{} {}: {}", paint.bad("refused"), printable(&it.name), printable(&it.why)))
+            output::line(&format!(
+                "{} {}: {}",
+                paint.bad("refused"),
+                printable(&it.name),
+                printable(&it.why)
+            ))
         }
     };
     let _ = checked.sound.iter().all(sound) && checked.refused.iter().all(refused);

@@ -77,7 +77,8 @@ fn find(repository: &Repository, args: &Common) -> Result<Proposal, Failure> {
     if args.reason.len() > REASON_BYTES_MAX {
         return Err(Failure::usage(format!("a reason has at most {REASON_BYTES_MAX} bytes")));
     }
-    let found = repository.proposal(ProposalState::Waiting, args.id).map_err(|error| failure(&error))?;
+    let found =
+        repository.proposal(ProposalState::Waiting, args.id).map_err(|error| failure(&error))?;
     found.ok_or_else(|| failure(&SkillError::NoProposal(args.id.to_string())))
 }
 
@@ -103,7 +104,9 @@ fn tell(
 ) -> Result<Exit, Failure> {
     let ((), record) = act.end(done.map_err(|error| failure(&error)), failed)?;
     if args.json {
-        output::json(&json!({ "proposal": found.id.to_string(), "skill": found.skill.as_str(), "state": word, "record": record }));
+        output::json(
+            &json!({ "proposal": found.id.to_string(), "skill": found.skill.as_str(), "state": word, "record": record }),
+        );
     } else {
         output::line(&format!("{word} {} of the skill {}", found.id, found.skill));
     }

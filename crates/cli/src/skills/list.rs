@@ -30,7 +30,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut proposals = Vec::new();
     if let Some(repository) = repository(&skills) {
         let answered = [ProposalState::Approved, ProposalState::Rejected];
-        let states = [ProposalState::Waiting].into_iter().chain(answered.into_iter().filter(|_| args.all));
+        let states =
+            [ProposalState::Waiting].into_iter().chain(answered.into_iter().filter(|_| args.all));
         for state in states {
             let found = repository.proposals(state).map_err(|error| failure(&error))?;
             proposals.extend(found.into_iter().map(|it| (state, it)));
@@ -77,14 +78,16 @@ pub(super) fn proposal(state: ProposalState, it: &Proposal) -> Value {
 
 fn line(it: &Listed) -> bool {
     let paint = Paint::for_stdout();
-    let taint = it.tag.as_ref().map_or_else(String::new, |it| paint.bad(&format!(" [{}]", it.taint)));
+    let taint =
+        it.tag.as_ref().map_or_else(String::new, |it| paint.bad(&format!(" [{}]", it.taint)));
     let about = it.front.description.as_deref().or(it.front.problem).unwrap_or_default();
     output::line(&format!("{:<24} {}{taint}", paint.strong(it.name.as_str()), printable(about)))
 }
 
 fn proposal_line(state: ProposalState, it: &Proposal) -> bool {
     let paint = Paint::for_stdout();
-    let taint = it.tag.as_ref().map_or_else(String::new, |it| paint.bad(&format!(" [{}]", it.taint)));
+    let taint =
+        it.tag.as_ref().map_or_else(String::new, |it| paint.bad(&format!(" [{}]", it.taint)));
     let reason: String = it.reason.chars().take(60).collect();
     output::line(&format!(
         "{} {:<8} {:<24} by {} for {}: {}{taint}",

@@ -67,12 +67,19 @@ pub(super) fn lines(it: &Proposal) -> Vec<String> {
         format!("why: {}", printable(&it.reason)),
     ];
     if let Some(tag) = &it.tag {
-        lines.push(format!("TAINTED: {} from {}; it stays so if you approve", tag.taint, printable(&tag.origin)));
+        lines.push(format!(
+            "TAINTED: {} from {}; it stays so if you approve",
+            tag.taint,
+            printable(&tag.origin)
+        ));
     }
     let findings = scan::instructions(&it.content);
     if !findings.is_empty() {
         let verdict = scan::verdict(&findings).as_str();
-        lines.push(format!("the scan for orders says: {verdict}, {}", output::count(findings.len() as u64, "finding")));
+        lines.push(format!(
+            "the scan for orders says: {verdict}, {}",
+            output::count(findings.len() as u64, "finding")
+        ));
     }
     lines.push("----".to_owned());
     lines.extend(it.content.lines().map(|it| printable(it).to_string()));

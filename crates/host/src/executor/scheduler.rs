@@ -64,15 +64,15 @@ pub(super) fn heartbeat(scheduler: &Scheduler, permit: Permit<SchedulerGetHeartb
     Output::text(json!({ "heartbeat": shown }).to_string())
 }
 
-/// The runs that wait for this agent. They wait until it takes them away by `scheduler_remove_cron`.
+/// The runs that wait for this agent. They are this session's from now on.
 pub(super) fn triggers(
     scheduler: &Scheduler,
     permit: Permit<SchedulerListTriggers>,
     now: i64,
 ) -> Output {
-    let owner = owner(permit.who());
+    let (owner, session) = (owner(permit.who()), permit.who().session.clone());
     let SchedulerListTriggers { .. } = permit.spend();
-    match scheduler.tick(now).and_then(|_| scheduler.waiting(Some(&owner))) {
+    match scheduler.tick(now).and_then(|_| scheduler.take(&owner, session.as_str(), now)) {
         Ok(waiting) => {
             let shown: Vec<Value> = waiting.iter().map(run).collect();
             let tags: Vec<TaintTag> = waiting.into_iter().filter_map(|it| it.job.tag).collect();

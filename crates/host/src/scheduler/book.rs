@@ -13,9 +13,10 @@ use model::{AgentId, Kind, Taint, TaintTag, UserId};
 use serde_json::{Value, json};
 
 use super::cron::CronError;
-use super::job::{Job, Run, When};
+use super::job::{Given, Job, Run, When};
 use super::settings::{Settings, TimeError};
 
+const BOOK: &str = "scheduler.json";
 /// How many jobs there may be in all.
 pub const JOBS_MAX: usize = 1000;
 /// A job that comes again and again and is late by more than this is missed, in seconds.
@@ -24,6 +25,8 @@ const LATE_SECONDS_MAX: i64 = 60 * 60;
 const ONCE_LATE_SECONDS_MAX: i64 = 24 * 60 * 60;
 /// How far ahead a job that comes once may lie, in seconds: five years.
 const AHEAD_SECONDS_MAX: i64 = 5 * 366 * 24 * 60 * 60;
+/// How long a run is kept for the session to which it was given, in seconds.
+const GIVEN_SECONDS_MAX: i64 = 24 * 60 * 60;
 /// The longest prompt, in bytes.
 const PROMPT_BYTES_MAX: usize = 40_000;
 /// The longest file, in bytes.
@@ -87,7 +90,7 @@ pub struct Came {
 pub enum Outcome {
     /// A run waits now.
     Came(Came),
-    /// Its last run still waits, or it is no time for work.
+    /// Nobody has asked for its last run yet, or it is no time for work.
     Skipped(Job),
     /// Nobody was there when it was due, for too long.
     Missed(Job),
@@ -217,12 +220,27 @@ impl Scheduler {
     /// # Errors
     /// If they cannot be read.
     pub fn waiting(&self, of: Option<&Owner>) -> Result<Vec<Came>, SchedulerError> {
-        let Book { jobs, runs } = self.read()?;
-        let with_job = |run: Run| {
-            let job = jobs.iter().find(|it| it.id == run.job)?.clone();
-            of.is_none_or(|of| is_of(&job, of)).then_some(Came { run, job })
-        };
-        Ok(runs.into_iter().filter_map(with_job).collect())
+        Ok(self.read()?.waiting(of))
+    }
+
+    /// Gives the runs of an owner that wait to a session, with those that it was given before.
+    ///
+    /// # Errors
+    /// If that cannot be kept; then none is given.
+    pub fn take(&self, of: &Owner, session: &str, now: i64) -> Result<Vec<Came>, SchedulerError> {
+        let _lock = self.lock()?;
+        let mut book = self.read()?;
+        let before = book.clone();
+        let own: Vec<Uuid> = book.jobs.iter().filter(|it| is_of(it, of)).map(|it| it.id).collect();
+        for run in book.runs.iter_mut().filter(|it| it.given.is_none() && own.contains(&it.job)) {
+            run.given = Some(Given { session: session.to_owned(), at: now });
+        }
+        if book != before {
+            self.write(&book)?;
+        }
+        let mut runs = book.waiting(Some(of));
+        runs.retain(|it| it.run.given.as_ref().is_some_and(|it| it.session == session));
+        Ok(runs)
     }
 
     /// Removes a job with its runs, or takes a run off the list.
@@ -258,13 +276,18 @@ impl Scheduler {
         let mut book = self.read()?;
         self.keep_heartbeat(&mut book, now)?;
         let before = book.clone();
+        let is_old = |run: &Run| {
+            run.given.as_ref().is_some_and(|it| now.saturating_sub(it.at) > GIVEN_SECONDS_MAX)
+        };
+        book.runs.retain(|it| !is_old(it));
         let mut outcomes = Vec::new();
         let mut jobs = std::mem::take(&mut book.jobs);
         for job in &mut jobs {
             let Some(due) = job.next.filter(|it| *it <= now) else { continue };
-            let waits = book.runs.iter().any(|it| it.job == job.id);
+            let waits = book.runs.iter().any(|it| it.job == job.id && it.given.is_none());
             if let Some(outcome) = self.due(job, due, waits, now)? {
                 if let Outcome::Came(came) = &outcome {
+                    book.runs.retain(|it| it.job != job.id);
                     book.runs.push(came.run.clone());
                 }
                 outcomes.push(outcome);
@@ -307,7 +330,7 @@ impl Scheduler {
             return Ok(Some(Outcome::Skipped(job.clone())));
         }
         let record = self.record("job_due", job, due)?;
-        let run = Run { id: self.new_id()?, job: job.id, due, record };
+        let run = Run { id: self.new_id()?, job: job.id, due, record, given: None };
         Ok(Some(Outcome::Came(Came { run, job: job.clone() })))
     }
 
@@ -377,19 +400,7 @@ impl Scheduler {
     }
 
     fn read(&self) -> Result<Book, SchedulerError> {
-        let bytes =
-            private::read_if_there(&self.path(), BOOK_BYTES_MAX).map_err(|it| self.wrong(it))?;
-        let Some(bytes) = bytes else { return Ok(Book::default()) };
-        let value: Value = serde_json::from_slice(&bytes).map_err(|it| self.wrong(it))?;
-        let list = |key: &str| value.get(key).and_then(Value::as_array);
-        let jobs = list("jobs").and_then(|it| it.iter().map(Job::from_json).collect());
-        let runs = list("runs").and_then(|it| it.iter().map(Run::from_json).collect());
-        let version = value.get("version").and_then(Value::as_u64) == Some(1);
-        match (jobs, runs) {
-            (Some(jobs), Some(runs)) if version => Ok(Book { jobs, runs }),
-            // Not taken for empty: a job without its tag would be a job that was washed.
-            _ => Err(self.wrong("it is not as it was written")),
-        }
+        read(&self.home)
     }
 
     fn write(&self, book: &Book) -> Result<(), SchedulerError> {
@@ -412,11 +423,53 @@ impl Scheduler {
     }
 
     fn path(&self) -> PathBuf {
-        self.home.join("scheduler.json")
+        self.home.join(BOOK)
     }
 
     fn wrong(&self, why: impl std::fmt::Display) -> SchedulerError {
-        SchedulerError::Book { path: self.path().display().to_string(), why: why.to_string() }
+        wrong(&self.home, why)
+    }
+}
+
+/// The jobs of the state directory `home` and the runs that wait, to look at.
+///
+/// # Errors
+/// If they cannot be read.
+pub fn look(home: &Path) -> Result<(Vec<Job>, Vec<Came>), SchedulerError> {
+    let book = read(home)?;
+    let waiting = book.waiting(None);
+    Ok((book.jobs, waiting))
+}
+
+fn read(home: &Path) -> Result<Book, SchedulerError> {
+    let wrong = |why: &dyn std::fmt::Display| wrong(home, why);
+    let bytes =
+        private::read_if_there(&home.join(BOOK), BOOK_BYTES_MAX).map_err(|it| wrong(&it))?;
+    let Some(bytes) = bytes else { return Ok(Book::default()) };
+    let value: Value = serde_json::from_slice(&bytes).map_err(|it| wrong(&it))?;
+    let list = |key: &str| value.get(key).and_then(Value::as_array);
+    let jobs = list("jobs").and_then(|it| it.iter().map(Job::from_json).collect());
+    let runs = list("runs").and_then(|it| it.iter().map(Run::from_json).collect());
+    let version = value.get("version").and_then(Value::as_u64) == Some(1);
+    match (jobs, runs) {
+        (Some(jobs), Some(runs)) if version => Ok(Book { jobs, runs }),
+        // Not taken for empty: a job without its tag would be a job that was washed.
+        _ => Err(wrong(&"it is not as it was written")),
+    }
+}
+
+fn wrong(home: &Path, why: impl std::fmt::Display) -> SchedulerError {
+    SchedulerError::Book { path: home.join(BOOK).display().to_string(), why: why.to_string() }
+}
+
+impl Book {
+    /// The runs of an owner that wait; all if none is named.
+    fn waiting(&self, of: Option<&Owner>) -> Vec<Came> {
+        let with_job = |run: &Run| {
+            let job = self.jobs.iter().find(|it| it.id == run.job)?.clone();
+            of.is_none_or(|of| is_of(&job, of)).then(|| Came { run: run.clone(), job })
+        };
+        self.runs.iter().filter_map(with_job).collect()
     }
 }
 

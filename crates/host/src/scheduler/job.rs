@@ -96,6 +96,17 @@ pub struct Run {
     pub due: i64,
     /// Its record, as hex.
     pub record: String,
+    /// To whom it was given; nobody yet if there is none.
+    pub given: Option<Given>,
+}
+
+/// To whom a run was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// The session.
+    pub session: String,
+    /// When, in seconds since 1970.
+    pub at: i64,
 }
 
 impl Job {
@@ -175,16 +186,25 @@ impl Run {
             "job": self.job.to_string(),
             "due": self.due,
             "record": self.record,
+            "given": self.given.as_ref().map(|it| json!({ "session": it.session, "at": it.at })),
         })
     }
 
     pub(super) fn from_json(value: &Value) -> Option<Self> {
+        let given = match value.get("given")? {
+            Value::Null => None,
+            it => Some(Given {
+                session: it.get("session")?.as_str()?.to_owned(),
+                at: it.get("at")?.as_i64()?,
+            }),
+        };
         let text = |key: &str| value.get(key).and_then(Value::as_str);
         Some(Self {
             id: Uuid::parse(text("id")?)?,
             job: Uuid::parse(text("job")?)?,
             due: value.get("due")?.as_i64()?,
             record: text("record")?.to_owned(),
+            given,
         })
     }
 }

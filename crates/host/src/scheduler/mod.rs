@@ -1,13 +1,13 @@
 //! Work at set times. A job is something that an agent is to be told later; when it is due, it becomes a run
-//! that waits until the agent takes it.
+//! that waits until the agent asks for it.
 //!
 //! INVARIANT (AsItsMaker): a run is for the user and the agent for whom the job was made, and brings the
 //! taint of the session that made it. Nobody else sees it, and time does not wash it off.
 //!
 //! INVARIANT (RecordThenAct): that a job came, was skipped or missed is in the journal before it counts.
 //!
-//! Nothing here starts an agent. A run is given to whoever speaks for its user and agent and asks for it,
-//! until it is taken away: at least once, and one run of a job at a time.
+//! Nothing here starts an agent. A run is given to the first session of its user and agent that asks for
+//! it. That session may ask again, should the answer be lost; no other gets it.
 
 mod book;
 mod cron;
@@ -20,9 +20,9 @@ use std::sync::Arc;
 use evidence::Journal;
 use model::provider::{self, Provider, ProviderKind};
 
-pub use book::{Added, Came, JOBS_MAX, NewJob, Outcome, Owner, Scheduler, SchedulerError};
+pub use book::{Added, Came, JOBS_MAX, NewJob, Outcome, Owner, Scheduler, SchedulerError, look};
 pub use cron::{Cron, CronError};
-pub use job::{Job, Run, When};
+pub use job::{Given, Job, Run, When};
 pub use settings::{Hours, JOBS_PER_USER_DEFAULT, Settings, TimeError, UnknownZone};
 
 use crate::admission::{self, AdmissionError};

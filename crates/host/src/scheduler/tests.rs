@@ -314,6 +314,27 @@ fn what_overlaps_is_skipped_and_what_is_long_past_is_missed() {
 }
 
 #[test]
+fn a_run_is_given_to_one_session_which_may_ask_again() {
+    let house = House::new();
+    let scheduler = house.scheduler("  timezone: UTC\n");
+    scheduler.add(new("alice", cron("0 * * * *")), NEW_YEAR).unwrap();
+    scheduler.add(new("alice", When::Once(NEW_YEAR + HOUR)), NEW_YEAR).unwrap();
+    scheduler.tick(NEW_YEAR + HOUR).unwrap();
+    assert_eq!(scheduler.take(&owner("bob"), "b", NEW_YEAR + HOUR).unwrap(), []);
+    let first = scheduler.take(&owner("alice"), "one", NEW_YEAR + HOUR).unwrap();
+    assert_eq!(first.len(), 2);
+    assert_eq!(scheduler.take(&owner("alice"), "two", NEW_YEAR + HOUR).unwrap(), []);
+    assert_eq!(scheduler.take(&owner("alice"), "one", NEW_YEAR + HOUR + 5).unwrap(), first);
+    // What was given does not keep the next one from coming, and makes room for it.
+    assert!(matches!(scheduler.tick(NEW_YEAR + 2 * HOUR).unwrap()[..], [Outcome::Came(_)]));
+    let second = scheduler.take(&owner("alice"), "two", NEW_YEAR + 2 * HOUR).unwrap();
+    assert!(matches!(&second[..], [it] if it.run.due == NEW_YEAR + 2 * HOUR), "{second:?}");
+    // Two days later the one that came once is over.
+    scheduler.tick(NEW_YEAR + 50 * HOUR).unwrap();
+    assert_eq!(scheduler.jobs(None).unwrap().len(), 1);
+}
+
+#[test]
 fn a_job_that_comes_once_waits_for_hours_of_work_and_is_over_when_it_was_taken() {
     let house = House::new();
     let scheduler = house.scheduler("  activeHours:\n    start: \"08:00\"\n    end: \"18:00\"\n");

@@ -17,4 +17,5 @@ mod corpus;
 mod frames;
 mod memory;
 mod plugins;
+mod providers;
 mod support;

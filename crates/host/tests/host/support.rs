@@ -30,6 +30,14 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn new(dir: &Path) -> Self {
+        Self::with(dir, |executor, _, _| executor)
+    }
+
+    /// With more than every house has.
+    pub(crate) fn with(
+        dir: &Path,
+        furnish: impl FnOnce(HostExecutor, &Arc<Journal>, &Arc<SqliteStore>) -> HostExecutor,
+    ) -> Self {
         let mut config = Config::new(dir.join("evidence"));
         config.durability = Durability::DangerouslyUnsynced;
         let journal = Arc::new(Journal::open(&config).unwrap().0);
@@ -42,7 +50,9 @@ impl House {
             catalogue: Catalogue::default(),
             clock: Arc::new(SystemClock),
         }));
-        let executor = HostExecutor::new(store, dir.join("evidence"), Arc::new(SystemClock));
+        let memory = Arc::clone(&store);
+        let executor = HostExecutor::new(memory, dir.join("evidence"), Arc::new(SystemClock));
+        let executor = furnish(executor, &journal, &store);
         let door = Door::new(Arc::clone(&monitor), Arc::clone(&journal), executor);
         Self { dir: dir.to_owned(), monitor, journal, door: Arc::new(door) }
     }

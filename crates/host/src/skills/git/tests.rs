@@ -87,7 +87,7 @@ fn nothing_is_active_until_a_person_approves_exactly_that_text() {
     assert_eq!(git(&path, &["show", "main:deploy/SKILL.md"]), proposal.content);
     assert_eq!(
         git(&path, &["log", "--first-parent", "--format=%s", "main"]),
-        "approve tea\napprove deploy\n"
+        "approve tea\napprove deploy\npropose deploy\n"
     );
     let clone = dir.path().join("clone");
     git(dir.path(), &["clone", "-q", path.to_str().unwrap(), clone.to_str().unwrap()]);
