@@ -58,6 +58,9 @@ pub enum Unfit {
     TooMuch,
 }
 
+/// Sees a file: its path, whether it may be executed, and its bytes.
+pub(super) type See<'a> = dyn FnMut(&str, bool, &[u8]) -> io::Result<()> + 'a;
+
 /// A folder's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inventory {
@@ -71,10 +74,7 @@ impl Inventory {
     ///
     /// # Errors
     /// If it has what a plugin must not have, or cannot be read.
-    pub(super) fn of(
-        path: &Path,
-        see: &mut dyn FnMut(&str, bool, &[u8]) -> io::Result<()>,
-    ) -> Result<Self, Unfit> {
+    pub(super) fn of(path: &Path, see: &mut See<'_>) -> Result<Self, Unfit> {
         let mut found = Self::default();
         let root = open(CWD, path, OFlags::DIRECTORY, "")?;
         found.walk(&root, "", 0, see)?;
@@ -119,7 +119,7 @@ impl Inventory {
         dir: &OwnedFd,
         prefix: &str,
         depth: usize,
-        see: &mut dyn FnMut(&str, bool, &[u8]) -> io::Result<()>,
+        see: &mut See<'_>,
     ) -> Result<(), Unfit> {
         if depth > DEPTH_MAX {
             return Err(Unfit::TooMuch);
@@ -157,7 +157,7 @@ impl Inventory {
         file: OwnedFd,
         about: &Stat,
         path: String,
-        see: &mut dyn FnMut(&str, bool, &[u8]) -> io::Result<()>,
+        see: &mut See<'_>,
     ) -> Result<(), Unfit> {
         let room = PLUGIN_BYTES_MAX - self.bytes;
         let mut bytes = Vec::new();

@@ -149,18 +149,9 @@ impl Job {
             }
             _ => return None,
         };
-        let tag = match value.get("tag")? {
-            Value::Null => None,
-            tag => Some(tag_from_json(tag)?),
-        };
-        let next = match value.get("next")? {
-            Value::Null => None,
-            next => Some(next.as_i64()?),
-        };
-        let token_budget = match value.get("token_budget")? {
-            Value::Null => None,
-            budget => Some(budget.as_u64()?),
-        };
+        let tag = nullable(value, "tag", tag_from_json)?;
+        let next = nullable(value, "next", Value::as_i64)?;
+        let token_budget = nullable(value, "token_budget", Value::as_u64)?;
         Some(Self {
             id: Uuid::parse(text("id")?)?,
             user: UserId::parse(text("user")?).ok()?,
@@ -191,13 +182,10 @@ impl Run {
     }
 
     pub(super) fn from_json(value: &Value) -> Option<Self> {
-        let given = match value.get("given")? {
-            Value::Null => None,
-            it => Some(Given {
-                session: it.get("session")?.as_str()?.to_owned(),
-                at: it.get("at")?.as_i64()?,
-            }),
-        };
+        let given = nullable(value, "given", |it| {
+            let session = it.get("session")?.as_str()?.to_owned();
+            Some(Given { session, at: it.get("at")?.as_i64()? })
+        })?;
         let text = |key: &str| value.get(key).and_then(Value::as_str);
         Some(Self {
             id: Uuid::parse(text("id")?)?,
@@ -207,4 +195,10 @@ impl Run {
             given,
         })
     }
+}
+
+/// What is `null` is none; what is not there, or not to be read, was not written here.
+fn nullable<T>(value: &Value, key: &str, read: impl Fn(&Value) -> Option<T>) -> Option<Option<T>> {
+    let found = value.get(key)?;
+    if found.is_null() { Some(None) } else { read(found).map(Some) }
 }

@@ -65,7 +65,7 @@ fn what_a_tainted_session_proposes_carries_its_tag() {
     let repository = Repository::new(&dir.path().join("skills.git"));
     let waiting = repository.proposals(ProposalState::Waiting).unwrap();
     let tag = waiting[0].tag.as_ref().unwrap();
-    assert_eq!((tag.origin.as_str(), &waiting[0].user[..]), (PAGE, "alice"));
+    assert_eq!((tag.origin.as_str(), waiting[0].user.as_str()), (PAGE, "alice"));
     assert!(tag.taint.contains(Taint::WEB_DERIVED));
 }
 

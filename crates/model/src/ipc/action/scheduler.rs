@@ -71,10 +71,16 @@ pub enum DeliveryTarget {
 
 impl Shape for DeliveryTarget {
     fn read(value: Value, reader: &mut Reader) -> Option<Self> {
-        match value {
+        match &value {
             Value::String(word) if word == LAST => Some(Self::Last),
             Value::String(_) => reader.refuse("must be `last` or an address"),
-            other => DeliveryAddress::read(other, reader).map(|it| Self::Address(Box::new(it))),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => {
+                DeliveryAddress::read(value, reader).map(|it| Self::Address(Box::new(it)))
+            }
         }
     }
 
