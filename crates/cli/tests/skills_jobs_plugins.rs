@@ -77,7 +77,7 @@ fn kinds(home: &Path) -> Vec<String> {
     let (code, stdout, _) = run(home, &["evidence", "query", "--json"]);
     assert_eq!(code, 0);
     let lines = stdout.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
-    lines.map(|it| it["meta"]["kind"].as_str().unwrap_or_default().to_owned()).collect()
+    lines.map(|it| it["record"]["meta"]["kind"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
 #[test]

@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 pub const PLUGIN_FILES_MAX: usize = 10_000;
 /// How long all of its files may be together, in bytes.
 pub const PLUGIN_BYTES_MAX: u64 = 256 << 20;
+/// Writable by others, or with the rights of the owner or group of the file.
+const OPEN: u32 = 0o6022;
 /// How deep its folders may lie in each other.
 const DEPTH_MAX: usize = 32;
 
@@ -67,6 +69,8 @@ pub struct Inventory {
     /// By path: may it be executed, and its digest; none for a folder.
     pub(super) entries: BTreeMap<String, (bool, Option<Digest>)>,
     bytes: u64,
+    /// The first that others could change, or that would run as somebody else.
+    pub(super) open: Option<String>,
 }
 
 impl Inventory {
@@ -171,6 +175,9 @@ impl Inventory {
         }
         self.bytes += bytes.len() as u64;
         let runs = about.st_mode & 0o111 != 0;
+        if about.st_mode & OPEN != 0 {
+            self.open.get_or_insert_with(|| path.clone());
+        }
         see(&path, runs, &bytes).map_err(|error| io_at(&path, error))?;
         self.entries.insert(path, (runs, Some(Digest::of(&bytes))));
         Ok(())

@@ -243,7 +243,9 @@ impl Plugins {
             Ok((inventory, manifest)) => {
                 let other =
                     (manifest.name != entry.name).then(|| "its manifest names another".to_owned());
-                inventory.difference(&entry.inventory).or(other)
+                let open = inventory.open.as_ref();
+                let open = open.map(|path| format!("the mode of `{path}` has changed"));
+                inventory.difference(&entry.inventory).or(open).or(other)
             }
         }
     }

@@ -1,22 +1,22 @@
-//! The jobs and the runs that wait: `scheduler.json` in the state directory, replaced whole.
+//! What becomes of jobs: they are made, come, wait, and are removed.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aegx::{Principal, RecordType, Sorted};
-use evidence::{AppendError, Journal, NewRecord};
+use aegx::{Principal, RecordType};
+use evidence::{Journal, NewRecord};
 use files::private;
 use model::ipc::Uuid;
 use model::{AgentId, Kind, Taint, TaintTag, UserId};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::cron::CronError;
+use super::error::SchedulerError;
 use super::job::{Given, Job, Run, When};
-use super::settings::{Settings, TimeError};
+use super::kept::{Book, read, wrong};
+use super::settings::Settings;
 
-const BOOK: &str = "scheduler.json";
 /// How many jobs there may be in all.
 pub const JOBS_MAX: usize = 1000;
 /// A job that comes again and again and is late by more than this is missed, in seconds.
@@ -28,9 +28,7 @@ const AHEAD_SECONDS_MAX: i64 = 5 * 366 * 24 * 60 * 60;
 /// How long a run is kept for the session to which it was given, in seconds.
 const GIVEN_SECONDS_MAX: i64 = 24 * 60 * 60;
 /// The longest prompt, in bytes.
-const PROMPT_BYTES_MAX: usize = 40_000;
-/// The longest file, in bytes.
-const BOOK_BYTES_MAX: u64 = 256 << 20;
+pub(super) const PROMPT_BYTES_MAX: usize = 40_000;
 
 /// The scheduler of a state directory.
 pub struct Scheduler {
@@ -94,63 +92,6 @@ pub enum Outcome {
     Skipped(Job),
     /// Nobody was there when it was due, for too long.
     Missed(Job),
-}
-
-/// Why a job was not made, found or removed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SchedulerError {
-    /// Its schedule.
-    #[error(transparent)]
-    Cron(#[from] CronError),
-    /// Its time.
-    #[error(transparent)]
-    Time(#[from] TimeError),
-    /// It would never come.
-    #[error("that time has passed, or lies more than five years ahead")]
-    Never,
-    /// Nothing to say, or too much.
-    #[error("a prompt has from 1 to {PROMPT_BYTES_MAX} bytes")]
-    Prompt,
-    /// As many as one may have.
-    #[error("there are {0} jobs already, which is the most; remove one first")]
-    Full(usize),
-    /// None of that name, or somebody else's.
-    #[error("there is no job `{0}`")]
-    NotFound(String),
-    /// The file.
-    #[error("`{path}`: {why}")]
-    Book {
-        /// Where it is.
-        path: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The journal.
-    #[error(transparent)]
-    Record(#[from] AppendError),
-}
-
-impl SchedulerError {
-    /// Is it about what was asked, and not about the machine?
-    #[must_use]
-    pub fn is_refusal(&self) -> bool {
-        match self {
-            Self::Book { .. } | Self::Record(_) => false,
-            Self::Cron(_)
-            | Self::Time(_)
-            | Self::Never
-            | Self::Prompt
-            | Self::Full(_)
-            | Self::NotFound(_) => true,
-        }
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Book {
-    jobs: Vec<Job>,
-    runs: Vec<Run>,
 }
 
 impl Scheduler {
@@ -404,10 +345,7 @@ impl Scheduler {
     }
 
     fn write(&self, book: &Book) -> Result<(), SchedulerError> {
-        let jobs: Vec<Value> = book.jobs.iter().map(Job::to_json).collect();
-        let runs: Vec<Value> = book.runs.iter().map(Run::to_json).collect();
-        let text = Sorted(&json!({ "jobs": jobs, "runs": runs, "version": 1 })).to_string();
-        private::replace(&self.path(), text.as_bytes()).map_err(|it| self.wrong(it))
+        book.write(&self.home)
     }
 
     /// One at a time, of all processes.
@@ -422,57 +360,11 @@ impl Scheduler {
         lock().map_err(|it| self.wrong(it))
     }
 
-    fn path(&self) -> PathBuf {
-        self.home.join(BOOK)
-    }
-
     fn wrong(&self, why: impl std::fmt::Display) -> SchedulerError {
         wrong(&self.home, why)
     }
 }
 
-/// The jobs of the state directory `home` and the runs that wait, to look at.
-///
-/// # Errors
-/// If they cannot be read.
-pub fn look(home: &Path) -> Result<(Vec<Job>, Vec<Came>), SchedulerError> {
-    let book = read(home)?;
-    let waiting = book.waiting(None);
-    Ok((book.jobs, waiting))
-}
-
-fn read(home: &Path) -> Result<Book, SchedulerError> {
-    let wrong = |why: &dyn std::fmt::Display| wrong(home, why);
-    let bytes =
-        private::read_if_there(&home.join(BOOK), BOOK_BYTES_MAX).map_err(|it| wrong(&it))?;
-    let Some(bytes) = bytes else { return Ok(Book::default()) };
-    let value: Value = serde_json::from_slice(&bytes).map_err(|it| wrong(&it))?;
-    let list = |key: &str| value.get(key).and_then(Value::as_array);
-    let jobs = list("jobs").and_then(|it| it.iter().map(Job::from_json).collect());
-    let runs = list("runs").and_then(|it| it.iter().map(Run::from_json).collect());
-    let version = value.get("version").and_then(Value::as_u64) == Some(1);
-    match (jobs, runs) {
-        (Some(jobs), Some(runs)) if version => Ok(Book { jobs, runs }),
-        // Not taken for empty: a job without its tag would be a job that was washed.
-        _ => Err(wrong(&"it is not as it was written")),
-    }
-}
-
-fn wrong(home: &Path, why: impl std::fmt::Display) -> SchedulerError {
-    SchedulerError::Book { path: home.join(BOOK).display().to_string(), why: why.to_string() }
-}
-
-impl Book {
-    /// The runs of an owner that wait; all if none is named.
-    fn waiting(&self, of: Option<&Owner>) -> Vec<Came> {
-        let with_job = |run: &Run| {
-            let job = self.jobs.iter().find(|it| it.id == run.job)?.clone();
-            of.is_none_or(|of| is_of(&job, of)).then(|| Came { run: run.clone(), job })
-        };
-        self.runs.iter().filter_map(with_job).collect()
-    }
-}
-
-fn is_of(job: &Job, owner: &Owner) -> bool {
+pub(super) fn is_of(job: &Job, owner: &Owner) -> bool {
     job.user == owner.user && job.agent == owner.agent
 }

@@ -11,7 +11,9 @@
 
 mod book;
 mod cron;
+mod error;
 mod job;
+mod kept;
 mod settings;
 
 use std::path::Path;
@@ -20,9 +22,11 @@ use std::sync::Arc;
 use evidence::Journal;
 use model::provider::{self, Provider, ProviderKind};
 
-pub use book::{Added, Came, JOBS_MAX, NewJob, Outcome, Owner, Scheduler, SchedulerError, look};
+pub use book::{Added, Came, JOBS_MAX, NewJob, Outcome, Owner, Scheduler};
 pub use cron::{Cron, CronError};
+pub use error::SchedulerError;
 pub use job::{Given, Job, Run, When};
+pub use kept::look;
 pub use settings::{Hours, JOBS_PER_USER_DEFAULT, Settings, TimeError, UnknownZone};
 
 use crate::admission::{self, AdmissionError};

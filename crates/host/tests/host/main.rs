@@ -14,6 +14,7 @@ mod audit;
 mod authority;
 mod control;
 mod corpus;
+mod crash;
 mod frames;
 mod memory;
 mod plugins;

@@ -142,72 +142,68 @@ fn a_plugin_is_sound_as_long_as_nothing_in_it_changes() {
     // What is offered later in the folder that it came from is nothing to us.
     fs::write(house.dir.path().join("source/index.js"), "evil()").unwrap();
     assert_eq!(house.refused(), [] as [&str; 0]);
+}
 
-    let inside = |name: &str| house.installed().join(name);
-    type Change<'a> = (&'a str, Box<dyn Fn() + 'a>);
-    let changes: Vec<Change<'_>> = vec![
-        ("`index.js` has changed", Box::new(|| fs::write(inside("index.js"), "evil()").unwrap())),
-        (
-            "`MANIFEST.json` has changed",
-            Box::new(|| {
-                let mut text = manifest(NAME);
-                text["capabilities"] = json!({"filesystem": "write"});
-                fs::write(inside("MANIFEST.json"), text.to_string()).unwrap();
-            }),
-        ),
-        ("`extra.js` is new", Box::new(|| fs::write(inside("extra.js"), "").unwrap())),
-        ("`lib/hidden` is new", Box::new(|| fs::create_dir(inside("lib/hidden")).unwrap())),
-        ("`index.js` is gone", Box::new(|| fs::remove_file(inside("index.js")).unwrap())),
-        (
-            "`lib/deep/a.js` is gone",
-            Box::new(|| fs::rename(inside("lib/deep/a.js"), inside("lib/deep/b.js")).unwrap()),
-        ),
-        (
-            "the mode of `index.js` has changed",
-            Box::new(|| {
-                fs::set_permissions(inside("index.js"), fs::Permissions::from_mode(0o700)).unwrap();
-            }),
-        ),
-        (
-            "neither a plain file nor a folder",
-            Box::new(|| {
-                fs::remove_file(inside("index.js")).unwrap();
-                symlink(house.dir.path().join("source/index.js"), inside("index.js")).unwrap();
-            }),
-        ),
-        (
-            "neither a plain file nor a folder",
-            Box::new(|| {
-                fs::remove_dir_all(inside("lib")).unwrap();
-                symlink(house.dir.path().join("source/lib"), inside("lib")).unwrap();
-            }),
-        ),
-        (
-            "second name",
-            Box::new(|| fs::hard_link(inside("index.js"), house.dir.path().join("other")).unwrap()),
-        ),
-        (
-            "neither a plain file nor a folder",
-            Box::new(|| {
-                let fifo = rustix::fs::FileType::Fifo;
-                rustix::fs::mknodat(rustix::fs::CWD, inside("pipe"), fifo, 0o600.into(), 0)
-                    .unwrap();
-            }),
-        ),
-        ("not plain text", Box::new(|| fs::write(inside("INDEX.js"), "").unwrap())),
-        ("No such file", Box::new(|| fs::remove_dir_all(house.installed()).unwrap())),
-    ];
-    for (says, change) in changes {
-        change();
-        let refused = house.refused();
-        assert!(matches!(&refused[..], [why] if why.contains(says)), "{says}: {refused:?}");
-        // Refused again at the next check: nothing is remembered, and nothing repaired.
-        assert_eq!(house.refused(), refused);
-        house.plugins().remove(NAME, &house.receipt()).unwrap();
-        let _ = fs::remove_file(house.dir.path().join("other"));
-        house.add().unwrap();
-        assert_eq!(house.refused(), [] as [&str; 0]);
+/// After this change the plugin is refused, again and again, until a person adds it anew.
+fn refuses(says: &str, change: impl Fn(&House)) {
+    let house = House::new();
+    house.add().unwrap();
+    change(&house);
+    let refused = house.refused();
+    assert!(matches!(&refused[..], [why] if why.contains(says)), "{says}: {refused:?}");
+    // Nothing is remembered, and nothing repaired.
+    assert_eq!(house.refused(), refused);
+    house.plugins().remove(NAME, &house.receipt()).unwrap();
+    house.add().unwrap();
+    assert_eq!(house.refused(), [] as [&str; 0]);
+}
+
+#[test]
+fn a_file_that_changed_is_new_gone_or_renamed_is_refused() {
+    let write = |name: &'static str, text: &'static str| {
+        move |house: &House| fs::write(house.installed().join(name), text).unwrap()
+    };
+    refuses("`index.js` has changed", write("index.js", "evil()"));
+    refuses("`extra.js` is new", write("extra.js", ""));
+    refuses("not plain text", write("INDEX.js", ""));
+    refuses("MANIFEST.json", write("MANIFEST.json", "{}"));
+    refuses("`MANIFEST.json` has changed", |house| {
+        let mut text = manifest(NAME);
+        text["capabilities"] = json!({"filesystem": "write"});
+        fs::write(house.installed().join("MANIFEST.json"), text.to_string()).unwrap();
+    });
+    refuses("`lib/hidden` is new", |it| fs::create_dir(it.installed().join("lib/hidden")).unwrap());
+    refuses("`index.js` is gone", |it| fs::remove_file(it.installed().join("index.js")).unwrap());
+    refuses("`lib/deep/a.js` is gone", |it| {
+        let deep = it.installed().join("lib/deep");
+        fs::rename(deep.join("a.js"), deep.join("b.js")).unwrap();
+    });
+    refuses("No such file", |it| fs::remove_dir_all(it.installed()).unwrap());
+}
+
+#[test]
+fn a_mode_a_link_or_a_pipe_that_was_not_there_is_refused() {
+    for mode in [0o700, 0o606, 0o660, 0o4600] {
+        refuses("the mode of `index.js` has changed", |it| {
+            let path = it.installed().join("index.js");
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        });
     }
+    refuses("neither a plain file nor a folder", |it| {
+        fs::remove_file(it.installed().join("index.js")).unwrap();
+        symlink(it.dir.path().join("source/index.js"), it.installed().join("index.js")).unwrap();
+    });
+    refuses("neither a plain file nor a folder", |it| {
+        fs::remove_dir_all(it.installed().join("lib")).unwrap();
+        symlink(it.dir.path().join("source/lib"), it.installed().join("lib")).unwrap();
+    });
+    refuses("second name", |it| {
+        fs::hard_link(it.installed().join("index.js"), it.dir.path().join("other")).unwrap();
+    });
+    refuses("neither a plain file nor a folder", |it| {
+        let (pipe, fifo) = (it.installed().join("pipe"), rustix::fs::FileType::Fifo);
+        rustix::fs::mknodat(rustix::fs::CWD, pipe, fifo, 0o600.into(), 0).unwrap();
+    });
 }
 
 #[test]

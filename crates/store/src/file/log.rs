@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aegx::{Digest, Sorted};
+use evidence::Durability;
 use files::private;
 use serde_json::{Value, json};
 
@@ -31,6 +32,7 @@ pub(super) struct Log {
     file: File,
     /// Held as long as the log is open.
     _lock: File,
+    durability: Durability,
     bytes: u64,
     last: Digest,
     /// A write that failed may have left anything: nothing is written after it.
@@ -40,7 +42,11 @@ pub(super) struct Log {
 impl Log {
     /// Opens the log in `dir`, or makes it, and hands every event to `see`. Answers with how many lines
     /// there are.
-    pub(super) fn open(dir: &Path, see: &mut dyn FnMut(Event)) -> Result<(Self, usize), OpenError> {
+    pub(super) fn open(
+        dir: &Path,
+        durability: Durability,
+        see: &mut dyn FnMut(Event),
+    ) -> Result<(Self, usize), OpenError> {
         let path = dir.join("memory.jsonl");
         let failed = |error: io::Error| OpenError::io(&path, error);
         private::create_dir(dir).map_err(failed)?;
@@ -54,8 +60,8 @@ impl Log {
         if read.whole < bytes.len() as u64 {
             file.set_len(read.whole).and_then(|()| file.sync_all()).map_err(failed)?;
         }
-        let log =
-            Self { path, file, _lock: lock, bytes: read.whole, last: read.last, broken: None };
+        let (bytes, last) = (read.whole, read.last);
+        let log = Self { path, file, _lock: lock, durability, bytes, last, broken: None };
         Ok((log, read.lines))
     }
 
@@ -80,7 +86,10 @@ impl Log {
             return Err(broken.clone());
         }
         let (line, hash) = line(&self.last, events);
-        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+        let written = self.file.write_all(line.as_bytes()).and_then(|()| match self.durability {
+            Durability::Synced => self.file.sync_data(),
+            Durability::DangerouslyUnsynced => Ok(()),
+        });
         if let Err(error) = written {
             let broken = Broken::new(error);
             self.broken = Some(broken.clone());
@@ -89,15 +98,6 @@ impl Log {
         self.bytes = self.bytes.saturating_add(line.len() as u64);
         self.last = hash;
         Ok(())
-    }
-
-    /// As [`Log::append`], without waiting for the disk.
-    #[cfg(test)]
-    pub(super) fn append_unsynced(&mut self, events: &[Event]) {
-        let (line, hash) = line(&self.last, events);
-        self.file.write_all(line.as_bytes()).unwrap_or_default();
-        self.bytes = self.bytes.saturating_add(line.len() as u64);
-        self.last = hash;
     }
 
     /// Writes the log anew with these changes alone, if it has many more lines than that.

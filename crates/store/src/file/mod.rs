@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aegx::Digest;
-use evidence::Receipt;
+use evidence::{Durability, Receipt};
 use model::ipc::{MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, Uuid};
 use model::{Taint, TaintTag, UserId};
 use monitor::taint::worse;
@@ -55,8 +55,21 @@ impl FileMemory {
     /// # Errors
     /// If it cannot be opened, is damaged, or another process has it open; then nothing was changed.
     pub fn open(dir: &Path, beside: Arc<dyn Beside>) -> Result<Self, OpenError> {
+        Self::open_with(dir, beside, Durability::Synced)
+    }
+
+    /// As [`FileMemory::open`]; with [`Durability::DangerouslyUnsynced`] a power cut may cost what was
+    /// acknowledged: for benchmarks only.
+    ///
+    /// # Errors
+    /// As [`FileMemory::open`].
+    pub fn open_with(
+        dir: &Path,
+        beside: Arc<dyn Beside>,
+        durability: Durability,
+    ) -> Result<Self, OpenError> {
         let mut table = Table::default();
-        let (mut log, lines) = Log::open(dir, &mut |event| table.apply(event))?;
+        let (mut log, lines) = Log::open(dir, durability, &mut |event| table.apply(event))?;
         log.compact(lines, &table.events())?;
         Ok(Self { state: Mutex::new(State { log, table }), beside })
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aegx::Digest;
+use evidence::Durability;
 use model::ipc::MemoryKind;
 use model::{AgentId, Source, Taint, TaintTag, UserId};
 use monitor::Labels;
@@ -290,25 +291,15 @@ fn one_process_at_a_time_and_nothing_planted_is_followed() {
 
 #[test]
 fn a_long_log_is_written_anew_and_says_the_same() {
-    let both = open();
+    let Both { dir, sqlite, file } = open();
+    drop(file);
+    let fast = Durability::DangerouslyUnsynced;
+    let file = FileMemory::open_with(&dir.path().join("memory"), sqlite.clone(), fast).unwrap();
+    let both = Both { dir, sqlite, file };
     let id = both.write("alice", "kept", Some(page())).id;
-    {
-        let mut state = both.file.state();
-        let mut events = Vec::new();
-        for _ in 0..6000 {
-            let id = super::new_uuid().unwrap();
-            events.push(vec![super::Event::Written(Box::new(super::row(
-                id,
-                memory("bob", "x", None),
-            )))]);
-            events.push(vec![super::Event::Deleted { id }]);
-        }
-        // As one write each, without waiting for the disk each time.
-        for event in events {
-            let super::State { log, table } = &mut *state;
-            log.append_unsynced(&event);
-            event.into_iter().for_each(|it| table.apply(it));
-        }
+    for _ in 0..6000 {
+        let gone = both.write("bob", "x", None).id;
+        both.file.delete_row(&user("bob"), gone).unwrap();
     }
     let long = fs::metadata(both.log()).unwrap().len();
     let both = both.again();
