@@ -12,7 +12,7 @@ use egress::Rules;
 use evidence::{Durability, NewRecord, SystemClock};
 use host::control::{self, Control};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
-use host::{HostExecutor, Services, WorkspaceFiles};
+use host::{HostExecutor, Services, WorkspaceFiles, plugins, scheduler};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Approver, OpenError, Opening};
 use serde_json::json;
@@ -198,9 +198,19 @@ fn serve(
     stop: Stop,
     hands: Hands,
 ) -> Result<(), Failure> {
-    let memory = Arc::clone(&gate.store) as Arc<dyn Memory>;
+    let memory = memory(gate, home)?;
     let mut executor = HostExecutor::new(memory, args.home.journal()?, Arc::new(SystemClock));
     let Hands { rules, scope, files } = hands;
+    for it in plugins::check(home, &gate.journal).map_err(Failure::unable)?.refused {
+        output::note(&format!("the plugin {} is refused: {}", it.name, it.why));
+    }
+    if let Some(skills) = host::skills::skills(home).map_err(Failure::usage)? {
+        executor = executor.with_skills(skills);
+    }
+    let journal = Arc::clone(&gate.journal);
+    if let Some(scheduler) = scheduler::scheduler(home, journal).map_err(Failure::usage)? {
+        executor = executor.with_scheduler(scheduler);
+    }
     if let Some(keeper) = gate.keeper.clone() {
         let settings = host::settings(home).map_err(Failure::usage)?;
         let journal = Arc::clone(&gate.journal);
@@ -227,6 +237,15 @@ fn serve(
     let socket = Socket::bind(&path).map_err(not_bound)?;
     output::line(&format!("listening on {}", printable(&path.display().to_string())));
     host::ipc::serve_socket(&door, who, &socket, &Limits::default(), &stop).map_err(Failure::unable)
+}
+
+/// The memory that the settings choose.
+fn memory(gate: &Gate, home: &Path) -> Result<Arc<dyn Memory>, Failure> {
+    let store = Arc::clone(&gate.store);
+    if !crate::memory::is_file(home)? {
+        return Ok(store);
+    }
+    Ok(Arc::new(crate::memory::open(home, store)?))
 }
 
 /// INVARIANT (NothingSilent): a session that is refused leaves a record.

@@ -1,6 +1,7 @@
 //! The `lazaret` program.
 
 mod access;
+mod act;
 mod approvals;
 mod check;
 mod credentials;
@@ -10,16 +11,20 @@ mod gate;
 mod home;
 mod ipc;
 mod machine;
+mod memory;
 mod output;
 mod person;
+mod plugins;
 mod policy;
 mod providers;
 mod proxy;
 mod replay;
 mod run;
 mod say;
+mod scheduler;
 mod schema;
 mod sessions;
+mod skills;
 mod taint;
 mod vault;
 mod visit;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    access, approvals, check, credentials, demo, evidence, gate, ipc, output, policy, providers,
-    proxy, replay, say, schema, sessions, taint, vault,
+    access, approvals, check, credentials, demo, evidence, gate, ipc, output, plugins, policy,
+    providers, proxy, replay, say, scheduler, schema, sessions, skills, taint, vault,
 };
 
 /// A security runtime for AI agents.
@@ -41,6 +41,9 @@ enum Command {
     Replay(replay::Args),
     Policy(policy::Args),
     Providers(providers::Args),
+    Plugins(plugins::Args),
+    Skills(skills::Args),
+    Scheduler(scheduler::Args),
     Gate(gate::Args),
     Sessions(sessions::Args),
     Taint(taint::Args),
@@ -63,6 +66,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Replay(args) => replay::run(&args),
         Command::Policy(args) => policy::run(&args),
         Command::Providers(args) => providers::run(&args),
+        Command::Plugins(args) => plugins::run(&args),
+        Command::Skills(args) => skills::run(&args),
+        Command::Scheduler(args) => scheduler::run(&args),
         Command::Gate(args) => gate::run(&args),
         Command::Sessions(args) => sessions::run(&args),
         Command::Taint(args) => taint::run(&args),
@@ -98,6 +104,11 @@ pub(crate) struct Failure {
 impl Failure {
     pub(crate) fn message(&self) -> &str {
         &self.message
+    }
+
+    /// Could it work at another time?
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self.exit, Exit::Unable)
     }
 
     pub(crate) fn refused(message: impl std::fmt::Display) -> Self {

@@ -24,16 +24,20 @@ const PASSED: &str = "Handler error: no skills provider is configured";
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     drop(SqliteStore::open(&home.path().join("store.sqlite")).unwrap());
-    rusqlite::Connection::open(home.path().join("store.sqlite"))
-        .unwrap()
-        .execute(
-            "INSERT INTO memory (id, user, agent, scope, type, content, created, record, exact,
+    let db = rusqlite::Connection::open(home.path().join("store.sqlite")).unwrap();
+    db.execute(
+        "INSERT INTO memory (id, user, agent, scope, type, content, created, record, exact,
                  seen, tag_source, tag_taint, tag_origin, tag_time, tag_record)
              VALUES (?1, 'me', 'main', 'notes', 'knowledge', ?2, 1000, '', zeroblob(32),
                  zeroblob(32), 'web', 129, 'https://evil.example/' || char(27) || '[2J', 900, '')",
-            [ROW, &"The harbour is closed on Sundays, says the page. ".repeat(20)],
-        )
-        .unwrap();
+        [ROW, &"The harbour is closed on Sundays, says the page. ".repeat(20)],
+    )
+    .unwrap();
+    // As an earlier version left it: its words are indexed when it is brought up to date.
+    db.execute_batch(
+        "CREATE INDEX memory_place ON memory (user, scope, n); PRAGMA user_version = 2",
+    )
+    .unwrap();
     home
 }
 

@@ -59,7 +59,7 @@ fn what_this_version_has_can_be_chosen() {
     assert!(fs::read_dir(empty.path()).unwrap().next().is_none(), "looking makes nothing");
     let memory = shown.iter().find(|it| it["kind"] == "memory").unwrap();
     assert_eq!(memory["in_use"], "sqlite");
-    assert_eq!(memory["built"], serde_json::json!(["sqlite"]));
+    assert_eq!(memory["built"], serde_json::json!(["file", "sqlite"]));
     let llm = shown.iter().find(|it| it["kind"] == "llm").unwrap();
     assert_eq!((&llm["in_use"], &llm["built"]), (&Value::Null, &serde_json::json!([])));
     let (_, text, _) = run(home.path(), &["providers"]);

@@ -12,9 +12,12 @@ mod executor;
 pub mod ipc;
 mod keys;
 mod manifests;
+pub mod plugins;
 mod providers;
 mod reach;
+pub mod scheduler;
 mod services;
+pub mod skills;
 mod web;
 pub mod workspace;
 

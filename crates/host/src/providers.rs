@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use model::provider::{
     Audit, Browser, Credentials, Database, Image, Memory, Provider, ProviderKind, Scanner,
-    Scheduler, Screener, Storage, Web,
+    Scheduler, Screener, Skills, Storage, Web,
 };
 use policy::access::Global;
 
@@ -72,13 +72,17 @@ pub fn is_built(provider: Provider) -> bool {
     DEFAULT.contains(&provider) || BESIDE.contains(&provider)
 }
 
-/// What is there and has to be chosen: it reaches out, or gives keys.
+/// What is there and has to be chosen: it reaches out, gives keys, or does something that not everybody wants.
 const BESIDE: &[Provider] = &[
+    Provider::Memory(Memory::File),
     Provider::Web(Web::Fetch),
     Provider::Web(Web::Search),
     Provider::Browser(Browser::Container),
     Provider::Credentials(Credentials::Age),
     Provider::Credentials(Credentials::Env),
+    Provider::Skills(Skills::ReadOnly),
+    Provider::Skills(Skills::Git),
+    Provider::Scheduler(Scheduler::Cron),
 ];
 
 fn instead(kind: ProviderKind) -> String {
@@ -100,7 +104,8 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table_is_there_or_refused_by_its_name() {
-        let reaches_out = ["fetch", "search", "container", "age", "env"];
+        let beside =
+            ["fetch", "search", "container", "age", "env", "file", "readonly", "git", "cron"];
         let mut built = Vec::new();
         for kind in ProviderKind::ALL {
             for name in kind.names() {
@@ -108,9 +113,9 @@ mod tests {
                     Ok(chosen) => {
                         built.push(format!("{} {name}", kind.as_str()));
                         assert_eq!(chosen.of(*kind).map(Provider::name), Some(*name));
-                        // What reaches out has to be chosen.
+                        // What reaches out or acts has to be chosen.
                         let is_default = chosen == Providers::default();
-                        assert_eq!(is_default, !reaches_out.contains(name), "{name}");
+                        assert_eq!(is_default, !beside.contains(name), "{name}");
                     }
                     Err(error) => {
                         let words = format!("the {} provider `{name}` is not in", kind.as_str());
@@ -121,6 +126,7 @@ mod tests {
         }
         let expected = [
             "image none",
+            "memory file",
             "memory sqlite",
             "scanner patterns",
             "screener none",
@@ -131,8 +137,11 @@ mod tests {
             "browser container",
             "credentials env",
             "credentials age",
+            "skills readonly",
+            "skills git",
             "audit journal",
             "scheduler none",
+            "scheduler cron",
             "database sqlite",
             "storage database",
         ];
@@ -142,7 +151,8 @@ mod tests {
     #[test]
     fn a_refusal_says_what_there_is() {
         let error = choose("providers:\n  memory: postgres\n").unwrap_err().to_string();
-        let words = "the memory provider `postgres` is not in this version; there is `sqlite`";
+        let words =
+            "the memory provider `postgres` is not in this version; there is `sqlite`, `file`";
         assert_eq!(error, words);
         let error = choose("providers:\n  llm: anthropic\n").unwrap_err().to_string();
         assert!(error.ends_with("there is no llm provider yet: leave it out"), "{error}");

@@ -153,6 +153,7 @@ impl From<ActionName> for EffectKind {
             ActionName::SchedulerListCron
             | ActionName::SchedulerGetHeartbeat
             | ActionName::SchedulerListTriggers => Self::SchedulerList,
+            ActionName::SchedulerAddCron | ActionName::SchedulerRunAt => Self::SchedulerAdd,
             ActionName::SchedulerRemoveCron => Self::SchedulerRemove,
             ActionName::AuditQuery => Self::AuditQuery,
             ActionName::FileRead | ActionName::FileList | ActionName::FileSearch => Self::FileRead,

@@ -83,6 +83,11 @@ fn flow(name: ActionName) -> Flow {
         ActionName::FileEdit => {
             of(Write, Own, &[("path", Target), ("old", Content), ("new", Content)])
         }
+        // What is scheduled is said to the agent again, when nobody looks.
+        ActionName::SchedulerAddCron => {
+            of(Write, Own, &[("schedule", Content), ("prompt", Content)])
+        }
+        ActionName::SchedulerRunAt => of(Write, Own, &[("datetime", Content), ("prompt", Content)]),
         ActionName::SchedulerRemoveCron => destructive(of(Write, Own, &[("id", Target)])),
     }
 }

@@ -174,6 +174,8 @@ fn source_of_action(action: &Action) -> Source {
         | Action::SchedulerGetHeartbeat(_)
         | Action::SchedulerListTriggers(_)
         | Action::SchedulerRemoveCron(_)
+        | Action::SchedulerAddCron(_)
+        | Action::SchedulerRunAt(_)
         | Action::AuditQuery(_)
         // What a file of the workspace holds carries the file's label.
         | Action::FileRead(_)

@@ -137,6 +137,8 @@ granted! {
     SchedulerGetHeartbeat,
     SchedulerListTriggers,
     SchedulerRemoveCron,
+    SchedulerAddCron,
+    SchedulerRunAt,
     AuditQuery,
     FileRead,
     FileWrite,

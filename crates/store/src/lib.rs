@@ -5,17 +5,22 @@
 
 mod content;
 mod error;
+pub mod file;
 mod labels;
 mod memory;
 mod oversight;
+mod rank;
+mod scope;
 mod sessions;
 mod sqlite;
+mod tag;
 mod turns;
 pub mod workspace;
 
 pub use content::Fingerprint;
 pub use error::{Broken, OpenError};
 pub use evidence::Durability;
+pub use file::FileMemory;
 pub use labels::LABELS_MAX;
 pub use memory::{
     MEMORY_RESULTS_DEFAULT, MEMORY_ROWS_PER_USER_MAX, Memory, MemoryError, MemoryRow,
@@ -25,6 +30,7 @@ pub use monitor::{Approvals, Labels};
 pub use oversight::{ClearError, Clearing, Oversight, REASON_BYTES_MAX, Subject, Word};
 pub use sessions::{SessionRow, SessionState};
 pub use sqlite::{CHANGE_BYTES_MAX, SESSIONS_MAX, SqliteStore};
+pub use tag::{tag_from_json, tag_to_json};
 pub use turns::{TURNS_PER_SESSION_MAX, Turn, TurnError, Turns, inherit};
 
 /// Everything that a store does. Whatever keeps it, SQLite or another, does all of it.

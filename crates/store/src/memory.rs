@@ -47,7 +47,8 @@ pub trait Memory: Send + Sync {
         now: i64,
     ) -> Result<Written, MemoryError>;
 
-    /// Rows in which the words occur, best first; without words the newest.
+    /// Rows of a scope and all beneath it in which any of the words occur, those first that have most
+    /// of them; without words the newest.
     ///
     /// # Errors
     /// If the store does not work.
@@ -65,7 +66,7 @@ pub trait Memory: Send + Sync {
     /// As [`Memory::read`].
     fn delete(&self, permit: Permit<MemoryDelete>) -> Result<(), MemoryError>;
 
-    /// The newest rows.
+    /// The newest rows of a scope and all beneath it.
     ///
     /// # Errors
     /// If the store does not work.

@@ -1,6 +1,7 @@
 //! `lazaret taint clear`: a person's act. The record of it comes first.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use aegx::verify::printable;
 use aegx::{Principal, RecordType};
@@ -13,6 +14,7 @@ use store::{Oversight, REASON_BYTES_MAX, SqliteStore, Subject, Word};
 use super::{About, SubjectArgs, files, not_found};
 use crate::evidence::open;
 use crate::home::Home;
+use crate::memory;
 use crate::output;
 use crate::person;
 use crate::run::{Exit, Failure};
@@ -57,9 +59,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match about {
         About::Kept(subject) => {
             let store = sessions::open(&args.home)?.ok_or_else(|| not_found(&subject))?;
-            let found = look(&store, &subject)?;
+            let found = look(args, &store, &subject)?;
             agreed(args, subject.kind(), &subject.name(), &found)?;
-            clear(args, &store, &subject, &found, &word(SystemClock.unix_seconds()))
+            clear(args, store, &subject, &found, &word(SystemClock.unix_seconds()))
         }
         About::Files { file: None, .. } => Err(Failure::usage(CHOICE)),
         About::Files { workspace, file: Some(file) } => {
@@ -90,7 +92,7 @@ struct Found {
     session: Option<SessionId>,
 }
 
-fn look(store: &SqliteStore, subject: &Subject) -> Result<Found, Failure> {
+fn look(args: &Args, store: &SqliteStore, subject: &Subject) -> Result<Found, Failure> {
     let missing = || not_found(subject);
     match subject {
         Subject::Session(id) => {
@@ -99,7 +101,7 @@ fn look(store: &SqliteStore, subject: &Subject) -> Result<Found, Failure> {
             Ok(Found { taint, origin, session: Some(row.id) })
         }
         Subject::Memory(id) => {
-            let row = store.memory_row(*id).map_err(Failure::unable)?.ok_or_else(missing)?;
+            let row = memory::row(&args.home.dir()?, store, *id)?.ok_or_else(missing)?;
             let taint = row.tag.as_ref().map_or(Taint::NONE, |it| it.taint);
             let origin = row.tag.map_or_else(String::new, |it| it.origin);
             Ok(Found { taint, origin, session: None })
@@ -120,7 +122,7 @@ fn confirmed(kind: &str, name: &str, found: &Found) -> Result<bool, Failure> {
 /// INVARIANT (RecordThenAct): the store wants the receipt.
 fn clear(
     args: &Args,
-    store: &SqliteStore,
+    store: SqliteStore,
     subject: &Subject,
     found: &Found,
     word: &Word,
@@ -134,7 +136,14 @@ fn clear(
         "reason": word.reason,
     });
     let receipt = record(&journal, found, content)?;
-    let cleared = store.clear(subject, word, &receipt).map_err(Failure::unable)?;
+    let home = args.home.dir()?;
+    let cleared = match subject {
+        Subject::Memory(id) if memory::is_file(&home)? => {
+            memory::open(&home, Arc::new(store))?.clear(*id, word, &receipt)
+        }
+        Subject::Memory(_) | Subject::Session(_) => store.clear(subject, word, &receipt),
+    };
+    let cleared = cleared.map_err(Failure::unable)?;
     journal.close().map_err(Failure::unable)?;
     Ok(done(args, subject.kind(), &subject.name(), cleared.taint, &cleared.record))
 }

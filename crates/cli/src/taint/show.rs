@@ -8,6 +8,7 @@ use store::{Clearing, MemoryRow, Oversight, SessionRow, Subject};
 
 use super::{About, SubjectArgs, files, not_found, tag_value};
 use crate::home::Home;
+use crate::memory;
 use crate::output::{self, Paint};
 use crate::run::{Exit, Failure};
 use crate::sessions;
@@ -47,12 +48,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             (vec![row.ok_or_else(|| not_found(&Subject::Session(id.clone())))?], Vec::new())
         }
         Some(Subject::Memory(id)) => {
-            let row = store.memory_row(*id).map_err(Failure::unable)?;
+            let row = memory::row(&args.home.dir()?, &store, *id)?;
             (Vec::new(), vec![row.ok_or_else(|| not_found(&Subject::Memory(*id)))?])
         }
         None => {
             let rows = store.tainted_sessions(args.limit).map_err(Failure::unable)?;
-            (rows, store.tainted_memory(args.limit).map_err(Failure::unable)?)
+            (rows, memory::tainted(&args.home.dir()?, &store, args.limit)?)
         }
     };
     let clearings = store.clearings(subject.as_ref(), args.limit).map_err(Failure::unable)?;

@@ -17,6 +17,8 @@ mod absent;
 mod audit;
 mod file;
 mod memory;
+mod scheduler;
+mod skills;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,13 +36,16 @@ use crate::services::Services;
 use absent::absent;
 use audit::Evidence;
 
+use crate::scheduler::Scheduler;
+use crate::skills::Skills;
+
 pub use audit::AUDIT_RESULTS_DEFAULT;
 pub use file::{FILE_BYTES_MAX, WorkspaceFiles};
 
 /// Carries out what was permitted.
 ///
-/// Memory and evidence are really there, and the web, services and browsers where they were given. What needs another
-/// provider (models, skills, a scheduler) is answered with an error that says which one is missing, and never with
+/// Memory and evidence are really there, and the web, services, browsers, skills and a scheduler where they were
+/// given. What needs another provider (models) is answered with an error that says which one is missing, and never with
 /// something made up.
 pub struct HostExecutor {
     memory: Arc<dyn Memory>,
@@ -50,6 +55,8 @@ pub struct HostExecutor {
     services: Option<Services>,
     browsers: Option<Browsers>,
     files: Option<WorkspaceFiles>,
+    skills: Option<Skills>,
+    scheduler: Option<Scheduler>,
 }
 
 impl HostExecutor {
@@ -67,7 +74,23 @@ impl HostExecutor {
             services: None,
             browsers: None,
             files: None,
+            skills: None,
+            scheduler: None,
         }
+    }
+
+    /// With work at set times.
+    #[must_use]
+    pub fn with_scheduler(mut self, scheduler: Scheduler) -> Self {
+        self.scheduler = Some(scheduler);
+        self
+    }
+
+    /// With skills.
+    #[must_use]
+    pub fn with_skills(mut self, skills: Skills) -> Self {
+        self.skills = Some(skills);
+        self
     }
 
     /// With a way to the web, as far as `rules` go.
@@ -139,17 +162,46 @@ impl Executor for HostExecutor {
             Granted::BrowserType(permit) => self.browse(|it| it.type_text(permit)),
             Granted::BrowserScreenshot(permit) => self.browse(|it| it.screenshot(permit)),
             Granted::BrowserClose(permit) => self.browse(|it| it.end(permit)),
-            Granted::SkillPropose(_) | Granted::SkillRead(_) | Granted::SkillList(_) => {
-                absent(ProviderKind::Skills)
-            }
+            Granted::SkillPropose(permit) => match &self.skills {
+                Some(skills) => skills::propose(skills, permit, self.clock.unix_seconds()),
+                None => absent(ProviderKind::Skills),
+            },
+            Granted::SkillRead(permit) => match &self.skills {
+                Some(skills) => skills::read(skills, permit),
+                None => absent(ProviderKind::Skills),
+            },
+            Granted::SkillList(permit) => match &self.skills {
+                Some(skills) => skills::list(skills, permit),
+                None => absent(ProviderKind::Skills),
+            },
             Granted::OauthCall(permit) => match &self.services {
                 Some(services) => services.call(permit),
                 None => absent(ProviderKind::Credentials),
             },
-            Granted::SchedulerListCron(_)
-            | Granted::SchedulerGetHeartbeat(_)
-            | Granted::SchedulerListTriggers(_)
-            | Granted::SchedulerRemoveCron(_) => absent(ProviderKind::Scheduler),
+            Granted::SchedulerListCron(permit) => match &self.scheduler {
+                Some(scheduler) => scheduler::list(scheduler, permit),
+                None => absent(ProviderKind::Scheduler),
+            },
+            Granted::SchedulerGetHeartbeat(permit) => match &self.scheduler {
+                Some(scheduler) => scheduler::heartbeat(scheduler, permit),
+                None => absent(ProviderKind::Scheduler),
+            },
+            Granted::SchedulerListTriggers(permit) => match &self.scheduler {
+                Some(it) => scheduler::triggers(it, permit, self.clock.unix_seconds()),
+                None => absent(ProviderKind::Scheduler),
+            },
+            Granted::SchedulerRemoveCron(permit) => match &self.scheduler {
+                Some(scheduler) => scheduler::remove(scheduler, permit),
+                None => absent(ProviderKind::Scheduler),
+            },
+            Granted::SchedulerAddCron(permit) => match &self.scheduler {
+                Some(it) => scheduler::add_cron(it, permit, self.clock.unix_seconds()),
+                None => absent(ProviderKind::Scheduler),
+            },
+            Granted::SchedulerRunAt(permit) => match &self.scheduler {
+                Some(it) => scheduler::run_at(it, permit, self.clock.unix_seconds()),
+                None => absent(ProviderKind::Scheduler),
+            },
             Granted::FileRead(permit) => self.in_workspace(|files, now| files.read(permit, now)),
             Granted::FileWrite(permit) => self.in_workspace(|files, now| files.write(permit, now)),
             Granted::FileEdit(permit) => self.in_workspace(|files, now| files.edit(permit, now)),

@@ -105,6 +105,14 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
         (json!({"action": "scheduler_get_heartbeat"}), scheduler),
         (json!({"action": "scheduler_list_triggers"}), scheduler),
         (json!({"action": "scheduler_remove_cron", "id": "j"}), scheduler),
+        (
+            json!({"action": "scheduler_add_cron", "schedule": "0 9 * * 1", "prompt": "p"}),
+            scheduler,
+        ),
+        (
+            json!({"action": "scheduler_run_at", "datetime": "2030-01-01T00:00:00", "prompt": "p"}),
+            scheduler,
+        ),
         (json!({"action": "audit_query"}), "ok"),
         (json!({"action": "file_read", "path": "a"}), files),
         (json!({"action": "file_write", "path": "a", "content": "b"}), files),

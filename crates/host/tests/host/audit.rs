@@ -45,7 +45,11 @@ fn filters_choose_by_action_time_and_number() {
     assert!(skills.iter().all(|it| it["action"] == "skill_list"));
     assert_eq!(query(&house, &who, json!({"action": "scheduler_list_cron"})).len(), 2);
     assert_eq!(query(&house, &who, json!({"action": "web_fetch"})), Vec::<Value>::new());
-    assert_eq!(query(&house, &who, json!({"limit": 1})).len(), 1);
+    let newest = query(&house, &who, json!({"limit": 1}));
+    assert_eq!((newest.len(), &newest[0]["action"]), (1, &json!("audit_query")), "the newest");
+    let run_at = json!({"action": "scheduler_run_at", "datetime": "x", "prompt": "p"});
+    house.say(&who, &run_at);
+    assert!(!query(&house, &who, json!({"action": "scheduler_run_at"})).is_empty());
     assert_eq!(query(&house, &who, json!({"until": "2001-01-01T00:00:00Z"})), Vec::<Value>::new());
     assert!(!query(&house, &who, json!({"since": "2001-01-01T00:00:00.5Z"})).is_empty());
     let odd = json!({"action": "audit_query", "filter": {"action": "a b"}});

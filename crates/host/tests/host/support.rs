@@ -30,15 +30,19 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn new(dir: &Path) -> Self {
-        Self::with(dir, |executor| executor)
+        Self::with(dir, |executor, _, _| executor)
     }
 
     /// With the files of a workspace.
     pub(crate) fn with_files(dir: &Path, files: WorkspaceFiles) -> Self {
-        Self::with(dir, |executor| executor.with_files(files))
+        Self::with(dir, |executor, _, _| executor.with_files(files))
     }
 
-    fn with(dir: &Path, hands: impl FnOnce(HostExecutor) -> HostExecutor) -> Self {
+    /// With more than every house has.
+    pub(crate) fn with(
+        dir: &Path,
+        furnish: impl FnOnce(HostExecutor, &Arc<Journal>, &Arc<SqliteStore>) -> HostExecutor,
+    ) -> Self {
         let mut config = Config::new(dir.join("evidence"));
         config.durability = Durability::DangerouslyUnsynced;
         let journal = Arc::new(Journal::open(&config).unwrap().0);
@@ -51,7 +55,9 @@ impl House {
             catalogue: Catalogue::default(),
             clock: Arc::new(SystemClock),
         }));
-        let executor = hands(HostExecutor::new(store, dir.join("evidence"), Arc::new(SystemClock)));
+        let memory = Arc::clone(&store);
+        let executor = HostExecutor::new(memory, dir.join("evidence"), Arc::new(SystemClock));
+        let executor = furnish(executor, &journal, &store);
         let door = Door::new(Arc::clone(&monitor), Arc::clone(&journal), executor);
         Self { dir: dir.to_owned(), monitor, journal, door: Arc::new(door) }
     }

@@ -52,6 +52,12 @@ pub(super) const PATH_UNITS_MAX: usize = 2048;
 pub(super) const BODY_UNITS_MAX: usize = 100_000;
 
 pub(super) const JOB_UNITS_MAX: usize = 128;
+pub(super) const SCHEDULE_UNITS_MAX: usize = 100;
+pub(super) const PROMPT_UNITS_MAX: usize = 10_000;
+/// The largest whole number that every reader of JSON reads alike, 2⁵³ − 1.
+pub(super) const JOB_TOKENS_MAX: u64 = REF_MAX;
+pub(super) const CHANNEL_UNITS_MAX: usize = 50;
+pub(super) const ADDRESS_UNITS_MAX: usize = 200;
 
 pub(super) const FILE_PATH_UNITS_MAX: usize = 1024;
 pub(super) const FILE_UNITS_MAX: usize = 500_000;

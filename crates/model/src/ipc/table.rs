@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use super::action::{
     AuditQuery, BrowserClick, BrowserClose, BrowserLaunch, BrowserNavigate, BrowserScreenshot,
     BrowserSnapshot, BrowserType, FileEdit, FileList, FileRead, FileSearch, FileWrite, LlmCall,
-    MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, OauthCall,
+    MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, OauthCall, SchedulerAddCron,
     SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers, SchedulerRemoveCron,
-    SkillList, SkillPropose, SkillRead, WebFetch, WebSearch,
+    SchedulerRunAt, SkillList, SkillPropose, SkillRead, WebFetch, WebSearch,
 };
 use super::issue::Reader;
 use super::shape::{Fields, Property, object_schema, sorted};
@@ -106,6 +106,8 @@ actions! {
     scheduler_get_heartbeat SchedulerGetHeartbeat "read the heartbeat's settings",
     scheduler_list_triggers SchedulerListTriggers "list what can set off a job",
     scheduler_remove_cron SchedulerRemoveCron "remove a scheduled job",
+    scheduler_add_cron SchedulerAddCron "schedule a job that comes again and again",
+    scheduler_run_at SchedulerRunAt "schedule a job that comes once",
     audit_query AuditQuery "search the evidence",
     file_read FileRead "read a file of the workspace",
     file_write FileWrite "write a file of the workspace",

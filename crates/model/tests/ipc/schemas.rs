@@ -51,6 +51,9 @@ fn every_string_and_number_in_a_schema_has_a_limit() {
                 let fields = schema["properties"].as_object().into_iter().flatten();
                 fields.for_each(|(name, field)| check(field, &format!("{at}.{name}")));
             }
+            _ if schema["anyOf"].is_array() => {
+                schema["anyOf"].as_array().into_iter().flatten().for_each(|it| check(it, at));
+            }
             _ => assert!(schema.get("const").or(schema["type"].as_str().map(|_| schema)).is_some()),
         }
     }

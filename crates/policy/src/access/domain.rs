@@ -49,7 +49,7 @@ domains! {
     /// Lists of things to do, and scheduled jobs.
     Tasks "tasks" [
         "task_list" "task_add" "task_close" "scheduler_list_cron" "scheduler_add_cron"
-        "scheduler_remove_cron"
+        "scheduler_remove_cron" "scheduler_run_at"
     ],
     /// What an agent can see and propose about itself.
     Introspection "introspection" [

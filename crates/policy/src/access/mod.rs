@@ -11,9 +11,10 @@ mod tool;
 pub use domain::Domain;
 pub use file::{
     Access, Agents, Approval, BUDGET_MAX, Browser, Budget, Effort, Egress, FILE_BYTES_MAX,
-    FileError, Global, GlobalTool, Grant, KnownTools, Limits, Manifest, McpServer, Mount,
-    MountMode, Network, Operations, Peer, Refresh, Sandbox, Search, SearchEngine, Service,
-    SubAgent, ToolFilter, Transport, Unit, User, Users,
+    FileError, Global, GlobalTool, Grant, HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX,
+    KnownTools, Limits, Manifest, McpServer, Mount, MountMode, Network, Operations, Peer, Refresh,
+    Sandbox, SchedulerSettings, Search, SearchEngine, Service, SubAgent, ToolFilter, Transport,
+    Unit, User, Users,
 };
 pub use keys::{KeyGrant, KeyMode, Keys};
 pub use tool::Tool;

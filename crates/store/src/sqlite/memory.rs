@@ -16,6 +16,7 @@ use crate::memory::{
     MEMORY_RESULTS_DEFAULT, MEMORY_ROWS_PER_USER_MAX, Memory, MemoryError, MemoryRow, NewMemory,
     Written,
 };
+use crate::scope;
 use crate::turns::inherit;
 
 /// About what a row costs beside its content.
@@ -108,18 +109,19 @@ impl SqliteStore {
     ) -> Result<Vec<MemoryRow>, MemoryError> {
         let user = user.as_str();
         let limit = columns::signed(limit);
-        let all = words.trim().is_empty();
+        let place = search::place(user, scope::root(scope));
         let found = self.look(|db| {
-            if all {
-                let tail = "WHERE user = ?1 AND scope = ?2 ORDER BY n DESC LIMIT ?3";
-                return select(db, tail, params![user, scope, limit]);
+            let numbers = if words.trim().is_empty() {
+                search::newest(db, &place, limit)?
+            } else {
+                search::best(db, &place, words, count(db, user)?, limit)?
+            };
+            let mut found = Vec::with_capacity(numbers.len());
+            for n in numbers {
+                // Whatever the index says, nobody sees a row of somebody else.
+                found.extend(select(db, "WHERE n = ?1 AND user = ?2", params![n, user])?);
             }
-            let place = search::place(user, scope);
-            let Some(expression) = search::expression(&place, words) else { return Ok(Vec::new()) };
-            let tail = "JOIN memory_words ON memory_words.rowid = memory.n
-                WHERE memory_words MATCH ?4 AND user = ?1 AND scope = ?2
-                ORDER BY bm25(memory_words, 0.0, 1.0), n DESC LIMIT ?3";
-            select(db, tail, params![user, scope, limit, expression])
+            Ok(found)
         })?;
         Ok(found)
     }
@@ -209,10 +211,7 @@ fn insert_row(
         time,
         record,
     ])?;
-    let mut words =
-        db.prepare_cached("INSERT INTO memory_words (rowid, place, content) VALUES (?1, ?2, ?3)")?;
-    let place = search::place(new.user.as_str(), &new.scope);
-    words.execute(params![db.last_insert_rowid(), place, search::indexed(&new.content)])?;
+    search::add(db, db.last_insert_rowid(), new.user.as_str(), &new.scope, &new.content)?;
     Ok(())
 }
 

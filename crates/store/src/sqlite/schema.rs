@@ -9,10 +9,14 @@ use files::private;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+use super::search;
 use crate::error::OpenError;
 
 /// What leads from each version to the next; the version of a database is how many were applied.
-const MIGRATIONS: &[&str] = &[include_str!("v1.sql"), include_str!("v2.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("v1.sql"), include_str!("v2.sql"), include_str!("v3.sql")];
+/// From this version on the index of words knows the tree of scopes.
+const TREE_OF_SCOPES: usize = 3;
 
 /// Marks a database as ours: `LZRT`.
 const APPLICATION_ID: i64 = 0x4c5a_5254;
@@ -134,6 +138,9 @@ fn apply(db: &Connection, done: usize) -> rusqlite::Result<()> {
     }
     for migration in MIGRATIONS.iter().skip(done) {
         db.execute_batch(migration)?;
+    }
+    if done < TREE_OF_SCOPES {
+        search::rebuild(db)?;
     }
     db.pragma_update(None, "application_id", APPLICATION_ID)?;
     db.pragma_update(None, "user_version", version_of(MIGRATIONS.len()))

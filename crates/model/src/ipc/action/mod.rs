@@ -20,7 +20,9 @@ pub use llm::{LlmCall, Role, Turn};
 pub use memory::{MemoryDelete, MemoryKind, MemoryList, MemoryQuery, MemoryRead, MemoryWrite};
 pub use oauth::{OauthCall, OauthMethod};
 pub use scheduler::{
-    SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers, SchedulerRemoveCron,
+    Delivery, DeliveryAddress, DeliveryIdentifiers, DeliveryMode, DeliveryScope, DeliveryTarget,
+    SchedulerAddCron, SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers,
+    SchedulerRemoveCron, SchedulerRunAt,
 };
 pub use skill::{SkillList, SkillPropose, SkillRead};
 pub use web::{FetchMethod, WebFetch, WebSearch};

@@ -1,4 +1,4 @@
-//! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services` and `browser`.
+//! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser` and `scheduler`.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use super::browser::Browser;
 use super::egress::Egress;
 use super::providers::Providers;
 use super::scalar::{Flag, Label};
+use super::scheduler::SchedulerSettings;
 use super::server::web_address;
 use super::services::{Service, Services};
 use super::yaml;
@@ -24,6 +25,7 @@ pub struct Global {
     egress: Egress,
     services: Services,
     browser: Browser,
+    scheduler: SchedulerSettings,
 }
 
 /// Settings of one domain.
@@ -59,9 +61,10 @@ impl Global {
             file.egress.is_some(),
             file.services.is_some(),
             file.browser.is_some(),
+            file.scheduler.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services` and `browser`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser` and `scheduler`";
             return Err(FileError::at(1, there));
         }
         Ok(Self {
@@ -70,6 +73,7 @@ impl Global {
             egress: file.egress.unwrap_or_default(),
             services: file.services.unwrap_or_default(),
             browser: file.browser.unwrap_or_default(),
+            scheduler: file.scheduler.unwrap_or_default(),
         })
     }
 
@@ -107,6 +111,12 @@ impl Global {
         &self.browser
     }
 
+    /// Work at set times.
+    #[must_use]
+    pub fn scheduler(&self) -> &SchedulerSettings {
+        &self.scheduler
+    }
+
     /// Is the domain on?
     #[must_use]
     pub fn is_enabled(&self, domain: Domain) -> bool {
@@ -133,6 +143,8 @@ struct File {
     services: Option<Services>,
     #[serde(default, deserialize_with = "there")]
     browser: Option<Browser>,
+    #[serde(default, deserialize_with = "there")]
+    scheduler: Option<SchedulerSettings>,
 }
 
 /// A section that is there counts as there, whatever is in it.

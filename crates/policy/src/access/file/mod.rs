@@ -10,6 +10,7 @@ mod manifest;
 mod parts;
 mod providers;
 mod scalar;
+mod scheduler;
 mod server;
 mod services;
 mod users;
@@ -23,6 +24,7 @@ pub use manifest::{Access, Manifest, ToolFilter};
 pub use parts::{
     Approval, Effort, Grant, Mount, MountMode, Network, Operations, Sandbox, SubAgent,
 };
+pub use scheduler::{HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX, SchedulerSettings};
 pub use server::{McpServer, Transport};
 pub use services::{Refresh, Service};
 pub use users::{Agents, BUDGET_MAX, Budget, KnownTools, Limits, Unit, User, Users};

@@ -260,3 +260,39 @@ fn the_operator_sees_tainted_rows_of_everybody() {
     assert_eq!(contents(&store.tainted_memory(10).unwrap()), ["three", "one"]);
     assert_eq!(store.memory_row(id).unwrap().unwrap().content, "one");
 }
+
+#[test]
+fn a_scope_has_what_lies_beneath_it_and_nothing_beside_it() {
+    let (dir, store) = open();
+    let scopes = ["work", "work/invoices", "work/invoices/2026", "workshop", "work-old", "Work/x"];
+    for scope in scopes {
+        let new =
+            NewMemory { scope: scope.to_owned(), ..memory("alice", &format!("tea {scope}"), None) };
+        store.keep(new).unwrap();
+    }
+    let check = |store: &SqliteStore| {
+        for words in ["", "tea"] {
+            let found = |scope| {
+                let rows = store.find_memory(&user("alice"), scope, words, 10).unwrap();
+                rows.into_iter().map(|it| it.scope).collect::<Vec<_>>()
+            };
+            assert_eq!(found("work"), ["work/invoices/2026", "work/invoices", "work"]);
+            assert_eq!(found("work/"), ["work/invoices/2026", "work/invoices", "work"]);
+            assert_eq!(found("work/invoices"), ["work/invoices/2026", "work/invoices"]);
+            assert_eq!(found("workshop"), ["workshop"]);
+            assert_eq!(found("wor"), [] as [&str; 0]);
+        }
+    };
+    check(&store);
+    drop(store);
+    // As an earlier version left it, which indexed a row under its own scope alone.
+    let path = dir.path().join("store.sqlite");
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute_batch(
+        "INSERT INTO memory_words (memory_words) VALUES ('delete-all');
+         CREATE INDEX memory_place ON memory (user, scope, n); PRAGMA user_version = 2",
+    )
+    .unwrap();
+    drop(db);
+    check(&SqliteStore::open(&path).unwrap());
+}

@@ -1,0 +1,61 @@
+//! `lazaret plugins …`: folders of somebody else's code, and whether they are what you added.
+
+mod add;
+mod list;
+mod remove;
+
+use clap::Subcommand;
+use host::plugins::{PluginError, Plugins};
+
+use crate::home::Home;
+use crate::run::{Exit, Failure};
+
+/// Add plugins, and check that they are still what you added.
+///
+/// A plugin is a folder with a MANIFEST.json. `add` copies it into the state directory and keeps a digest
+/// of every file in plugins.json, beside the folders and not in them. From then on every check compares
+/// all of it: a file that changed, is new, is gone or was renamed, a mode that changed, a link, a file with
+/// a second name, a folder that nobody added, a list that cannot be read: all refused and recorded, and
+/// there is no other mode. They are checked when `lazaret ipc` starts.
+///
+/// What a manifest says it needs is shown and grants nothing. Plugins are not run in this version.
+///
+/// Try it:
+///   lazaret plugins add ./provider-memory-redis
+///   lazaret plugins list
+///   lazaret plugins verify
+///   lazaret plugins remove @community/provider-memory-redis
+///
+/// Exit codes: 0 done, 1 refused or not as it was, 2 wrong usage, 3 could not work (another process has
+/// the journal open).
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Add(add::Args),
+    List(list::ListArgs),
+    Verify(list::VerifyArgs),
+    Remove(remove::Args),
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Command::Add(args) => add::run(args),
+        Command::List(args) => list::list(args),
+        Command::Verify(args) => list::verify(args),
+        Command::Remove(args) => remove::run(args),
+    }
+}
+
+fn plugins(home: &Home) -> Result<Plugins, Failure> {
+    Ok(Plugins::new(&home.dir()?))
+}
+
+fn failure(error: &PluginError) -> Failure {
+    if error.is_refusal() { Failure::refused(error) } else { Failure::unable(error) }
+}

@@ -1,0 +1,93 @@
+//! `lazaret scheduler add`: a person's act.
+
+use std::sync::Arc;
+
+use aegx::timestamp;
+use evidence::{Clock, SystemClock};
+use host::scheduler::{Added, Cron, NewJob, Owner, Settings, When};
+use model::{AgentId, Taint, UserId};
+use serde_json::json;
+
+use super::failure;
+use crate::act::{Act, By};
+use crate::home::Home;
+use crate::output;
+use crate::run::{Exit, Failure};
+
+/// Schedule a job.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// For whom.
+    #[arg(long, value_parser = UserId::parse)]
+    user: UserId,
+    /// Which agent is told.
+    #[arg(long, value_parser = AgentId::parse)]
+    agent: AgentId,
+    /// Again and again: minute, hour, day of the month, month, day of the week.
+    #[arg(long, value_name = "SCHEDULE", required_unless_present = "at", conflicts_with = "at")]
+    cron: Option<String>,
+    /// Once: a date and a time, by the clocks of the time zone of jobs unless it ends with Z or an offset.
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    /// What the agent is told.
+    prompt: String,
+    #[command(flatten)]
+    by: By,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let by = args.by.user()?;
+    let settings = host::settings(&args.home.dir()?).map_err(Failure::usage)?;
+    let raw = settings.map(|it| it.scheduler().clone()).unwrap_or_default();
+    let when = when(args, &Settings::new(&raw).map_err(Failure::usage)?)?;
+    let content = json!({
+        "user": args.user.as_str(),
+        "agent": args.agent.as_str(),
+        "schedule": args.cron.as_ref().or(args.at.as_ref()),
+        "prompt": args.prompt,
+    });
+    let act = Act::begin(&args.home, "job_added", &by, Taint::NONE, content)?;
+    let new = NewJob {
+        owner: Owner { user: args.user.clone(), agent: args.agent.clone() },
+        session: String::new(),
+        record: act.receipt.id().to_string(),
+        tag: None,
+        prompt: args.prompt.clone(),
+        token_budget: None,
+        when,
+    };
+    let Act { journal, receipt } = act;
+    let journal = Arc::new(journal);
+    let done = super::open(&args.home, Arc::clone(&journal)).and_then(|scheduler| {
+        scheduler.add(new, SystemClock.unix_seconds()).map_err(|error| failure(&error))
+    });
+    let Some(journal) = Arc::into_inner(journal) else {
+        return Err(Failure::unable("the journal is still in use"));
+    };
+    let (Added { id, next }, record) = Act { journal, receipt }.end(done, "job_not_added")?;
+    let next = timestamp::from_unix(next);
+    if args.json {
+        output::json(&json!({ "job": id.to_string(), "next": next, "record": record }));
+    } else {
+        output::line(&format!("added {id}, first at {next}"));
+    }
+    Ok(Exit::Done)
+}
+
+fn when(args: &Args, settings: &Settings) -> Result<When, Failure> {
+    match (&args.cron, &args.at) {
+        (Some(text), _) => {
+            let cron = Cron::parse(text).map_err(|error| failure(&error.into()))?;
+            Ok(When::Cron { cron, zone: settings.zone_name.clone() })
+        }
+        (None, Some(text)) => {
+            Ok(When::Once(settings.moment(text).map_err(|error| failure(&error.into()))?))
+        }
+        (None, None) => Err(Failure::usage("say when: --cron SCHEDULE or --at TIME")),
+    }
+}

@@ -1,0 +1,45 @@
+//! `lazaret scheduler remove`: a person's act.
+
+use std::sync::Arc;
+
+use model::Taint;
+use serde_json::json;
+
+use super::failure;
+use crate::act::{Act, By};
+use crate::home::Home;
+use crate::output;
+use crate::run::{Exit, Failure};
+
+/// Remove a job with its runs, or take a run off the list.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// The job or the run.
+    id: String,
+    #[command(flatten)]
+    by: By,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let content = json!({ "id": args.id });
+    let act = Act::begin(&args.home, "job_removed", &args.by.user()?, Taint::NONE, content)?;
+    let Act { journal, receipt } = act;
+    let journal = Arc::new(journal);
+    let done = super::open(&args.home, Arc::clone(&journal))
+        .and_then(|it| it.remove(&args.id, None).map_err(|error| failure(&error)));
+    let Some(journal) = Arc::into_inner(journal) else {
+        return Err(Failure::unable("the journal is still in use"));
+    };
+    let ((), record) = Act { journal, receipt }.end(done, "job_not_removed")?;
+    if args.json {
+        output::json(&json!({ "id": args.id, "record": record }));
+    } else {
+        output::line(&format!("removed {}", args.id.escape_debug()));
+    }
+    Ok(Exit::Done)
+}

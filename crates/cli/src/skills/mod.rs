@@ -1,0 +1,77 @@
+//! `lazaret skills …`: what agents know how to do, and what they propose.
+
+mod answer;
+mod list;
+mod show;
+
+use clap::Subcommand;
+use host::skills::{Repository, SkillError, Skills};
+use model::ipc::Uuid;
+
+use crate::home::Home;
+use crate::run::{Exit, Failure};
+
+/// List skills, and answer what agents propose.
+///
+/// A skill is a text that tells an agent how to do something. Where they are is said in config.yaml:
+///   providers:
+///     skills: readonly    the folder `skills` of the state directory: NAME/SKILL.md or NAME.md
+///     skills: git         the repository `skills.git`; agents may propose, and nothing that they propose
+///                         is active until you approve it here
+///
+/// Try it:
+///   lazaret skills list                     what is active, and what waits for you
+///   lazaret skills show deploy              a skill, or a proposal by its id
+///   lazaret skills approve ID               shows it, asks at the terminal, makes exactly that active
+///   lazaret skills reject ID --reason "too broad"
+///   git -C ~/.lazaret/skills.git log        the repository is a real one (SHA-256); clone it, push to it
+///
+/// What a tainted session proposed stays tainted when you approve it: whoever reads it is tainted too.
+///
+/// Exit codes: 0 done, 1 no such skill or proposal, or it was refused, 2 wrong usage, 3 could not work
+/// (another process has the journal open).
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    List(list::Args),
+    Show(show::Args),
+    Approve(answer::ApproveArgs),
+    Reject(answer::RejectArgs),
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Command::List(args) => list::run(args),
+        Command::Show(args) => show::run(args),
+        Command::Approve(args) => answer::approve(args),
+        Command::Reject(args) => answer::reject(args),
+    }
+}
+
+fn open(home: &Home) -> Result<Skills, Failure> {
+    let skills = host::skills::skills(&home.dir()?).map_err(Failure::usage)?;
+    skills.ok_or_else(|| {
+        Failure::usage("no skills provider is chosen: `skills: git` or `skills: readonly` under `providers` in config.yaml")
+    })
+}
+
+fn repository(skills: &Skills) -> Option<&Repository> {
+    match skills {
+        Skills::Folder(_) => None,
+        Skills::Repository(repository) => Some(repository),
+    }
+}
+
+fn parse_id(text: &str) -> Result<Uuid, String> {
+    Uuid::parse(text).ok_or_else(|| "a proposal is named by a UUID in lower case".to_owned())
+}
+
+fn failure(error: &SkillError) -> Failure {
+    if error.is_refusal() { Failure::refused(error) } else { Failure::unable(error) }
+}

@@ -1,0 +1,61 @@
+//! Work at set times. A job is something that an agent is to be told later; when it is due, it becomes a run
+//! that waits until the agent asks for it.
+//!
+//! INVARIANT (AsItsMaker): a run is for the user and the agent for whom the job was made, and brings the
+//! taint of the session that made it. Nobody else sees it, and time does not wash it off.
+//!
+//! INVARIANT (RecordThenAct): that a job came, was skipped or missed is in the journal before it counts.
+//!
+//! Nothing here starts an agent. A run is given to the first session of its user and agent that asks for
+//! it. That session may ask again, should the answer be lost; no other gets it.
+
+mod book;
+mod cron;
+mod error;
+mod job;
+mod kept;
+mod settings;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use evidence::Journal;
+use model::provider::{self, Provider, ProviderKind};
+
+pub use book::{Added, Came, JOBS_MAX, NewJob, Outcome, Owner, Scheduler};
+pub use cron::{Cron, CronError};
+pub use error::SchedulerError;
+pub use job::{Given, Job, Run, When};
+pub use kept::look;
+pub use settings::{Hours, JOBS_PER_USER_DEFAULT, Settings, TimeError, UnknownZone};
+
+use crate::admission::{self, AdmissionError};
+
+/// Why there is no scheduler although one was chosen.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The settings are not understood.
+    #[error(transparent)]
+    Settings(#[from] AdmissionError),
+    /// A time zone.
+    #[error("config.yaml: {0}")]
+    Zone(#[from] UnknownZone),
+}
+
+/// The scheduler that the settings in `home` choose, if they choose one.
+///
+/// # Errors
+/// If it cannot be had as they say.
+pub fn scheduler(home: &Path, journal: Arc<Journal>) -> Result<Option<Scheduler>, SetupError> {
+    match admission::providers(home)?.of(ProviderKind::Scheduler) {
+        Some(Provider::Scheduler(provider::Scheduler::Cron)) => {
+            let settings = admission::settings(home)?;
+            let raw = settings.map(|it| it.scheduler().clone()).unwrap_or_default();
+            Ok(Some(Scheduler::new(home, Settings::new(&raw)?, journal)))
+        }
+        Some(_) | None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

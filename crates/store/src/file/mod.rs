@@ -1,0 +1,314 @@
+//! Memory in one private file: a log of JSON lines, with all rows in memory.
+//!
+//! It keeps rows and the labels of their content. Sessions, turns and what the host knows of content in
+//! general stay where the rest of the state is.
+
+mod event;
+mod log;
+mod table;
+mod words;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use aegx::Digest;
+use evidence::{Durability, Receipt};
+use model::ipc::{MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, Uuid};
+use model::{Taint, TaintTag, UserId};
+use monitor::taint::worse;
+use monitor::{Labels, Permit};
+
+use self::event::Event;
+use self::log::Log;
+use self::table::Table;
+use crate::content::Fingerprint;
+use crate::error::{Broken, OpenError};
+use crate::memory::{
+    MEMORY_RESULTS_DEFAULT, MEMORY_ROWS_PER_USER_MAX, Memory, MemoryError, MemoryRow, NewMemory,
+    Written,
+};
+use crate::oversight::{ClearError, Clearing, REASON_BYTES_MAX, Subject, Word};
+use crate::turns::{Turns, inherit};
+
+/// What a line costs beside the content of a row, at most, and twice the content for its escapes.
+const LINE_BYTES: usize = 4096;
+
+/// What the rest of the state knows: labels of content in general, and turns of conversations.
+pub trait Beside: Labels + Turns {}
+
+impl<T: Labels + Turns> Beside for T {}
+
+/// Memory in one private file. One process has it open at a time.
+pub struct FileMemory {
+    state: Mutex<State>,
+    beside: Arc<dyn Beside>,
+}
+
+struct State {
+    log: Log,
+    table: Table,
+}
+
+impl FileMemory {
+    /// Opens the memory in the directory `dir`, or makes it.
+    ///
+    /// # Errors
+    /// If it cannot be opened, is damaged, or another process has it open; then nothing was changed.
+    pub fn open(dir: &Path, beside: Arc<dyn Beside>) -> Result<Self, OpenError> {
+        Self::open_with(dir, beside, Durability::Synced)
+    }
+
+    /// As [`FileMemory::open`]; with [`Durability::DangerouslyUnsynced`] a power cut may cost what was
+    /// acknowledged: for benchmarks only.
+    ///
+    /// # Errors
+    /// As [`FileMemory::open`].
+    pub fn open_with(
+        dir: &Path,
+        beside: Arc<dyn Beside>,
+        durability: Durability,
+    ) -> Result<Self, OpenError> {
+        let mut table = Table::default();
+        let (mut log, lines) = Log::open(dir, durability, &mut |event| table.apply(event))?;
+        log.compact(lines, &table.events())?;
+        Ok(Self { state: Mutex::new(State { log, table }), beside })
+    }
+
+    /// One row, whoever it belongs to.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    pub fn row(&self, id: Uuid) -> Result<Option<MemoryRow>, Broken> {
+        let found = self.state().table.row(id);
+        found.map(|it| self.with_labels(it)).transpose()
+    }
+
+    /// The newest tainted rows, at most `limit`, newest first.
+    #[must_use]
+    pub fn tainted(&self, limit: u32) -> Vec<MemoryRow> {
+        self.state().table.tainted(usize::try_from(limit).unwrap_or(usize::MAX))
+    }
+
+    /// Clears a row, its equals and the labels of its content, on a person's word. The receipt proves
+    /// that their word was recorded first.
+    ///
+    /// # Errors
+    /// If there is no such row, or it may not be durable.
+    pub fn clear(&self, id: Uuid, word: &Word, receipt: &Receipt) -> Result<Clearing, ClearError> {
+        self.clear_on(id, word, receipt.id().to_string())
+    }
+
+    fn clear_on(&self, id: Uuid, word: &Word, record: String) -> Result<Clearing, ClearError> {
+        let bytes = word.reason.len();
+        if bytes > REASON_BYTES_MAX || word.reason.trim().is_empty() {
+            return Err(ClearError::Reason { bytes });
+        }
+        let subject = Subject::Memory(id);
+        let mut state = self.state();
+        let Some(row) = state.table.row(id) else { return Err(ClearError::NotFound { subject }) };
+        let contents = Fingerprint::of(row.content.as_bytes()).both();
+        state.change(vec![Event::Cleared { user: row.user, contents }])?;
+        let taint = row.tag.map_or(Taint::NONE, |it| it.taint);
+        Ok(Clearing { subject, word: word.clone(), taint, record })
+    }
+
+    pub(crate) fn keep(&self, new: NewMemory) -> Result<Written, MemoryError> {
+        let print = Fingerprint::of(new.content.as_bytes());
+        let general = self.general(&print.both())?;
+        let mut state = self.state();
+        let known = state.table.label(&new.user, &print.both());
+        let tag = worse(new.tag.as_ref(), known.as_ref());
+        let tag = worse(tag.as_ref(), general.as_ref());
+        let same = state.table.same(&new.user, print.exact(), &new.scope, new.kind);
+        let count = i64::try_from(state.table.count(&new.user)).unwrap_or(i64::MAX);
+        let room = state.log.has_room(new.content.len().saturating_mul(2) + LINE_BYTES);
+        if same.is_none() && (count >= MEMORY_ROWS_PER_USER_MAX || !room) {
+            return Err(MemoryError::Full);
+        }
+        let mut events = Vec::new();
+        if let Some(tag) = tag.as_ref().filter(|it| known.as_ref() != Some(it)) {
+            let (user, content) = (new.user.clone(), print.seen());
+            events.push(Event::Labelled { user, content, tag: tag.clone() });
+        }
+        let id = match same {
+            Some(id) => id,
+            None => {
+                let id = new_uuid()?;
+                events.push(Event::Written(Box::new(row(id, new))));
+                id
+            }
+        };
+        state.change(events)?;
+        Ok(Written { id, tag, is_duplicate: same.is_some() })
+    }
+
+    pub(crate) fn find(
+        &self,
+        user: &UserId,
+        scope: &str,
+        words: &str,
+        limit: u64,
+    ) -> Result<Vec<MemoryRow>, MemoryError> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let state = self.state();
+        let found = if words.trim().is_empty() {
+            state.table.newest(user, scope, limit)
+        } else {
+            state.table.best(user, scope, words, limit)
+        };
+        drop(state);
+        let found: Result<Vec<_>, Broken> =
+            found.into_iter().map(|it| self.with_labels(it)).collect();
+        Ok(found?)
+    }
+
+    pub(crate) fn read_row(&self, user: &UserId, id: Uuid) -> Result<MemoryRow, MemoryError> {
+        let found = self.state().table.row(id).filter(|it| it.user == *user);
+        let found = found.ok_or(MemoryError::NotFound { id })?;
+        Ok(self.with_labels(found)?)
+    }
+
+    pub(crate) fn delete_row(&self, user: &UserId, id: Uuid) -> Result<(), MemoryError> {
+        let mut state = self.state();
+        if state.table.row(id).is_none_or(|it| it.user != *user) {
+            return Err(MemoryError::NotFound { id });
+        }
+        Ok(state.change(vec![Event::Deleted { id }])?)
+    }
+
+    /// The row with what the host knows of its content in general.
+    fn with_labels(&self, mut row: MemoryRow) -> Result<MemoryRow, Broken> {
+        let general = self.general(&Fingerprint::of(row.content.as_bytes()).both())?;
+        row.tag = worse(row.tag.as_ref(), general.as_ref());
+        Ok(row)
+    }
+
+    fn general(&self, contents: &[Digest]) -> Result<Option<TaintTag>, Broken> {
+        self.beside.label_of(contents).map_err(Broken::new)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The rows in `dir` as they are now, to look at; `None` if there is no memory.
+///
+/// # Errors
+/// If it is damaged or cannot be read.
+pub fn look(dir: &Path, id: Option<Uuid>, limit: u32) -> Result<Option<Vec<MemoryRow>>, OpenError> {
+    let mut table = Table::default();
+    if !Log::look(dir, &mut |event| table.apply(event))? {
+        return Ok(None);
+    }
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    Ok(Some(match id {
+        Some(id) => table.row(id).into_iter().collect(),
+        None => table.tainted(limit),
+    }))
+}
+
+impl State {
+    /// Durable first, then seen.
+    fn change(&mut self, events: Vec<Event>) -> Result<(), Broken> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        self.log.append(&events)?;
+        events.into_iter().for_each(|it| self.table.apply(it));
+        Ok(())
+    }
+}
+
+impl Memory for FileMemory {
+    fn write(&self, permit: Permit<MemoryWrite>, now: i64) -> Result<Written, MemoryError> {
+        self.keep(NewMemory::of(permit, now))
+    }
+
+    fn write_derived(
+        &self,
+        permit: Permit<MemoryWrite>,
+        from: &[MemoryRow],
+        now: i64,
+    ) -> Result<Written, MemoryError> {
+        let mut new = NewMemory::of(permit, now);
+        for row in from {
+            let contents = Fingerprint::of(row.content.as_bytes()).both();
+            let known = self.state().table.label(&row.user, &contents);
+            let theirs = worse(row.tag.as_ref(), known.as_ref());
+            let theirs = worse(theirs.as_ref(), self.general(&contents)?.as_ref());
+            new.tag = worse(new.tag.as_ref(), theirs.as_ref());
+        }
+        self.keep(new)
+    }
+
+    fn write_fact(
+        &self,
+        permit: Permit<MemoryWrite>,
+        extracted_from: Option<&str>,
+        spoken: &[&str],
+        now: i64,
+    ) -> Result<Written, MemoryError> {
+        let session = permit.who().session.clone();
+        let mut fact = NewMemory::of(permit, now);
+        let kept = match self.beside.turns(&session, u32::MAX) {
+            Ok(kept) => kept,
+            Err(crate::turns::TurnError::Unknown { .. }) => Vec::new(),
+            Err(error) => return Err(Broken::new(error).into()),
+        };
+        let inherited = inherit(&fact.content, extracted_from, spoken, &kept);
+        fact.tag = worse(fact.tag.as_ref(), inherited.as_ref());
+        self.keep(fact)
+    }
+
+    fn query(&self, permit: Permit<MemoryQuery>) -> Result<Vec<MemoryRow>, MemoryError> {
+        let user = permit.who().user.clone();
+        let query = permit.spend();
+        let limit = query.max_results.map_or(MEMORY_RESULTS_DEFAULT, |it| it.get());
+        let words = query.query.as_ref().map_or("", |it| it.as_str());
+        self.find(&user, query.scope.as_str(), words, limit)
+    }
+
+    fn read(&self, permit: Permit<MemoryRead>) -> Result<MemoryRow, MemoryError> {
+        let user = permit.who().user.clone();
+        self.read_row(&user, permit.spend().id)
+    }
+
+    fn delete(&self, permit: Permit<MemoryDelete>) -> Result<(), MemoryError> {
+        let user = permit.who().user.clone();
+        self.delete_row(&user, permit.spend().id)
+    }
+
+    fn list(&self, permit: Permit<MemoryList>) -> Result<Vec<MemoryRow>, MemoryError> {
+        let user = permit.who().user.clone();
+        let list = permit.spend();
+        let limit = list.limit.map_or(MEMORY_RESULTS_DEFAULT, |it| it.get());
+        self.find(&user, list.scope.as_str(), "", limit)
+    }
+}
+
+fn row(id: Uuid, new: NewMemory) -> MemoryRow {
+    MemoryRow {
+        id,
+        user: new.user,
+        agent: new.agent,
+        scope: new.scope,
+        kind: new.kind,
+        content: new.content,
+        source: new.source,
+        related_id: new.related_id,
+        created: new.created,
+        record: new.record.to_string(),
+        tag: None,
+    }
+}
+
+fn new_uuid() -> Result<Uuid, Broken> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Broken::new(format_args!("no random numbers: {error}")))?;
+    Ok(Uuid::from_random(bytes))
+}
+
+#[cfg(test)]
+mod tests;
