@@ -175,7 +175,7 @@ fn wrong_usage_exits_2() {
 #[test]
 fn schemas_are_listed_and_printed() {
     let listed = String::from_utf8(run(&["schema"], "").stdout).unwrap();
-    assert_eq!(listed.lines().count(), 26);
+    assert_eq!(listed.lines().count(), 31);
     assert!(listed.contains("oauth_call"));
 
     let one = run(&["schema", "browser_launch", "--json"], "");

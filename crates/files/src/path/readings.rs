@@ -1,6 +1,8 @@
 //! What else a text may be read as by somebody who decodes it first: percent signs once and again,
 //! backslashes as slashes, wide and look-alike dots and slashes, bytes that spell a character too long.
 
+use std::borrow::Cow;
+
 use unicode_normalization::UnicodeNormalization as _;
 
 /// So often a text may be encoded over and over. One that is still encoded then is nobody's name.
@@ -103,14 +105,16 @@ fn lenient(bytes: &[u8]) -> String {
 }
 
 /// With every look-alike as what it looks like.
-pub(super) fn folded(text: &str) -> String {
+pub(super) fn folded(text: &str) -> Cow<'_, str> {
     let plain = |it: char| match it {
         it if SLASHES.contains(&it) => '/',
         it if DOTS.contains(&it) => '.',
         it => it,
     };
+    // Most paths are as plain as they look.
     if text.is_ascii() {
-        return text.chars().map(plain).collect();
+        let has_none = memchr::memchr(b'\\', text.as_bytes()).is_none();
+        return if has_none { Cow::Borrowed(text) } else { Cow::Owned(text.replace('\\', "/")) };
     }
     let ignored = |it: &char| !matches!(*it, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}');
     text.chars().map(plain).filter(ignored).nfkc().map(plain).collect()
@@ -122,8 +126,8 @@ mod tests {
 
     fn read(text: &str) -> String {
         match decoded(text) {
-            Some(Decoded::Text(text) | Decoded::Bytes(text)) => folded(&text),
-            None => folded(text),
+            Some(Decoded::Text(text) | Decoded::Bytes(text)) => folded(&text).into_owned(),
+            None => folded(text).into_owned(),
         }
     }
 

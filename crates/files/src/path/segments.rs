@@ -1,5 +1,6 @@
 //! Names that are made of input, for the host's own files (seed 000, SC-SEC-004).
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::between::{assert_within_base, followed};
@@ -68,8 +69,13 @@ pub fn segment(text: &str) -> Result<&str, PathRefused> {
 /// As the seed says it, in its order; only that the cut leaves whole characters and at most so many bytes
 /// as a disk takes.
 fn cleaned(segment: &str) -> String {
-    let plain: String =
-        segment.replace(['/', '\\'], "_").replace('\0', "").replace("..", "_").replace(':', "_");
+    let is_plain = !segment.contains(['/', '\\', '\0', ':']) && !segment.contains("..");
+    let plain = if is_plain {
+        Cow::Borrowed(segment)
+    } else {
+        let separated = segment.replace(['/', '\\'], "_").replace('\0', "");
+        Cow::Owned(separated.replace("..", "_").replace(':', "_"))
+    };
     let edges = |it: char| it.is_whitespace() || it == '.' || it == '\u{feff}';
     let name = plain.trim_matches(edges);
     let name = if name.is_empty() { EMPTY_NAME } else { name };
