@@ -404,9 +404,15 @@ fn every_case_of_the_guards() {
             };
             assert_eq!(decision, case["decision"], "{}: {rules:?}", file.display());
             let rule = case["rule"].as_str();
-            assert!(rule.is_none_or(|it| rules.iter().any(|found| found == it)), "{}", file.display());
+            assert!(
+                rule.is_none_or(|it| rules.iter().any(|found| found == it)),
+                "{}",
+                file.display()
+            );
             decisions.push(decision);
         }
     }
-    assert!(decisions.contains(&"allow") && decisions.contains(&"step_up") && decisions.len() == 18);
+    assert!(
+        decisions.contains(&"allow") && decisions.contains(&"step_up") && decisions.len() == 18
+    );
 }
