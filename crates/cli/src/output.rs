@@ -6,6 +6,7 @@ use aegx::Sorted;
 use aegx::verify::{is_hidden, printable};
 use indicatif::ProgressBar;
 use serde_json::Value;
+use vault::shape::redact;
 
 /// One line for people or scripts. Answers whether anybody is still reading.
 pub(crate) fn line(text: &str) -> bool {
@@ -28,12 +29,12 @@ pub(crate) fn json(value: &Value) -> bool {
 
 /// An error.
 pub(crate) fn error(text: &str) {
-    let _ = writeln!(io::stderr(), "lazaret: {}", printable(text));
+    let _ = writeln!(io::stderr(), "lazaret: {}", printable(&redact(text)));
 }
 
 /// A line for people beside the result.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", printable(text));
+    let _ = writeln!(io::stderr(), "{}", printable(&redact(text)));
 }
 
 /// Is a person looking at stdout?

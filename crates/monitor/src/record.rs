@@ -54,11 +54,12 @@ fn shown_args(proposed: &Proposed) -> Cow<'_, str> {
     let Effect::Action(action) = &proposed.understood().effect else {
         return preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX);
     };
-    let headers = match &**action {
-        Action::WebFetch(it) => it.headers.as_ref(),
-        Action::OauthCall(it) => it.headers.as_ref(),
-        #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else has header fields")]
-        _ => None,
+    let headers = if let Action::WebFetch(it) = &**action {
+        it.headers.as_ref()
+    } else if let Action::OauthCall(it) = &**action {
+        it.headers.as_ref()
+    } else {
+        None
     };
     let Some(headers) = headers else {
         return preview(proposed.args_text(), ARGS_PREVIEW_CHARS_MAX);

@@ -192,10 +192,11 @@ impl VaultFile {
 
     fn bytes(&self) -> Result<Vec<u8>, VaultError> {
         let path = self.path();
-        let file = unreadable::open_private(&path).map_err(|error| match error {
-            FileFault::Missing { .. } => VaultError::NoVault(self.home.display().to_string()),
-            other => other.into(),
-        })?;
+        let opened = unreadable::open_private(&path);
+        if let Err(FileFault::Missing { .. }) = &opened {
+            return Err(VaultError::NoVault(self.home.display().to_string()));
+        }
+        let file = opened?;
         let mut bytes = Vec::new();
         let read = file.take(SEALED_BYTES_MAX + 1).read_to_end(&mut bytes);
         read.map_err(|it| FileFault::io(&path, it))?;

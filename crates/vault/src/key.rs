@@ -46,6 +46,11 @@ pub enum KeyError {
     /// A line that is no identity.
     #[error("line {0} is no age identity; they begin with AGE-SECRET-KEY-1 or AGE-PLUGIN-")]
     Line(usize),
+    /// A kind of identity that this version does not have.
+    #[error(
+        "line {0} is a post-quantum identity of age, which this version does not open; use one that begins with AGE-SECRET-KEY-1"
+    )]
+    PostQuantum(usize),
     /// None at all.
     #[error("there is no age identity in it")]
     Empty,
@@ -104,7 +109,11 @@ impl Key {
             if found.len() == IDENTITIES_MAX {
                 return Err(KeyError::TooMany);
             }
-            found.push(Identity::parse(line).ok_or(KeyError::Line(at.saturating_add(1)))?);
+            let number = at.saturating_add(1);
+            if line.starts_with("AGE-SECRET-KEY-PQ-") {
+                return Err(KeyError::PostQuantum(number));
+            }
+            found.push(Identity::parse(line).ok_or(KeyError::Line(number))?);
         }
         if found.is_empty() {
             return Err(KeyError::Empty);

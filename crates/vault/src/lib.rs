@@ -18,6 +18,7 @@ mod scope;
 mod scrub;
 pub mod sealed;
 mod secret;
+pub mod shape;
 mod source;
 mod terminal;
 mod unlock;

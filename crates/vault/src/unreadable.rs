@@ -51,10 +51,10 @@ pub enum FileFault {
 impl FileFault {
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
         let path = path.display().to_string();
-        match error.kind() {
-            io::ErrorKind::NotFound => Self::Missing { path },
-            _ => Self::Io { path, error },
+        if error.kind() == io::ErrorKind::NotFound {
+            return Self::Missing { path };
         }
+        Self::Io { path, error }
     }
 }
 

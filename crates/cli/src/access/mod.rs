@@ -171,10 +171,7 @@ fn show_once(token: &AccessToken, issued: &Issued, json: bool) {
 }
 
 fn failed(error: AccessError) -> Failure {
-    match error {
-        AccessError::NoSuch(_) | AccessError::Over(_) | AccessError::TooMany => {
-            Failure::refused(error)
-        }
-        _ => Failure::unable(error),
-    }
+    let refused =
+        matches!(error, AccessError::NoSuch(_) | AccessError::Over(_) | AccessError::TooMany);
+    if refused { Failure::refused(error) } else { Failure::unable(error) }
 }

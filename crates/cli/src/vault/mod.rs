@@ -93,23 +93,27 @@ impl Which {
             let typed = input.line().map_err(Failure::unable)?;
             return Key::passphrase(typed).map_err(Failure::refused);
         }
-        match vault::unlock(file, self.identity.as_deref()) {
+        let found = vault::unlock(file, self.identity.as_deref());
+        let untyped = matches!(
+            &found,
             Err(VaultError::Open { error: vault::sealed::OpenError::NeedsPassphrase, .. })
-                if self.identity.is_none() =>
-            {
-                let typed = input.hidden("passphrase of the vault").map_err(Failure::unable)?;
-                Key::passphrase(typed).map_err(Failure::refused)
-            }
-            other => other.map_err(failed),
+        );
+        if untyped && self.identity.is_none() {
+            let typed = input.hidden("passphrase of the vault").map_err(Failure::unable)?;
+            return Key::passphrase(typed).map_err(Failure::refused);
         }
+        found.map_err(failed)
     }
 }
 
 /// What a vault's error means for a command.
 fn failed(error: VaultError) -> Failure {
-    match error {
-        VaultError::Contents(_) | VaultError::Exists(_) => Failure::refused(error),
-        VaultError::NoVault(_) => Failure::usage(error),
-        _ => Failure::unable(error),
+    if matches!(error, VaultError::Contents(_) | VaultError::Exists(_)) {
+        return Failure::refused(error);
+    }
+    if matches!(error, VaultError::NoVault(_)) {
+        Failure::usage(error)
+    } else {
+        Failure::unable(error)
     }
 }

@@ -106,6 +106,7 @@ struct World {
     journal: Arc<Journal>,
     executor: HostExecutor,
     who: Caller,
+    admission: Admission,
 }
 
 impl World {
@@ -130,9 +131,12 @@ impl World {
             user: Arc::new(user()),
             origin: Origin::Local,
         };
+        // Nobody speaks TLS here, and a client wants somebody to believe.
+        let trust = rcgen::generate_simple_self_signed(vec!["nobody.example".to_owned()]).unwrap();
+        let trust = Trust::Only(vec![trust.cert.der().clone()]);
         let dialer = Dialer::with_resolver(Arc::new(Here), &Limits::default())
             .dangerously_open_these_loopback_ports_for_tests(&[port]);
-        let client = Client::new(Arc::new(dialer), &Trust::Only(Vec::new()), Limits::default());
+        let client = Client::new(Arc::new(dialer), &trust, Limits::default());
         let web = Web::new(client.unwrap(), Arc::clone(&journal), None).unwrap();
         let scope = Scope::of(&admission);
         let services =
@@ -155,17 +159,22 @@ impl World {
             agent,
             door: Kind::parse("ipc").unwrap(),
         };
+        let world = Self { dir, monitor, journal, executor, who, admission };
+        world.open_session();
+        world
+    }
+
+    fn open_session(&self) {
         let opening = Opening {
-            who: who.clone(),
+            who: self.who.clone(),
             principal: Principal::User,
             profile: Profile::Yolo,
             parent: None,
-            admission,
+            admission: self.admission.clone(),
             approver: Approver::Absent,
             tools: Vec::new(),
         };
-        monitor.open_session(opening).unwrap();
-        Self { dir, monitor, journal, executor, who }
+        self.monitor.open_session(opening).unwrap();
     }
 
     fn call(&self, path: &str, more: Value) -> Result<Delivered, Refusal> {
@@ -249,7 +258,7 @@ fn bound(server: &Server) -> String {
 #[test]
 fn a_token_is_put_in_refreshed_once_and_comes_back_to_nobody() {
     let server = Server::start();
-    let world = World::new(&server, GRANTS, &bound(&server), OLD);
+    let mut world = World::new(&server, GRANTS, &bound(&server), OLD);
     let got = world.got("/me");
     assert_eq!(got.output.status, Status::Done, "{}", got.output.body);
     assert!(
@@ -262,7 +271,9 @@ fn a_token_is_put_in_refreshed_once_and_comes_back_to_nobody() {
     assert!(
         form.contains("grant_type=refresh_token&refresh_token=refresh-token-abcdef&client_id=me")
     );
-    // The next call has the new token at once, also after a start from the file.
+    // The next call has the new token at once.
+    world.who.session = SessionId::parse("next").unwrap();
+    world.open_session();
     world.got("/me");
     assert_eq!((server.count("POST /token"), server.count("GET /v1/me")), (1, 3));
     for value in [OLD, NEW, REFRESH, "refresh-token-ghijkl"] {

@@ -173,7 +173,7 @@ impl<'a, 'b> Making<'a, 'b> {
 
     fn done(self) -> Option<View<'static>> {
         let Self { bytes, origins, changed, .. } = self;
-        changed.then(|| View { bytes: Cow::Owned(bytes), origins: Some(origins) })
+        changed.then_some(View { bytes: Cow::Owned(bytes), origins: Some(origins) })
     }
 }
 

@@ -1,0 +1,206 @@
+//! Secrets, grants and access tokens from the command line.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+const VALUE: &str = "ghp_0123456789abcdef";
+
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn run_with(home: &Path, args: &[&str], stdin: &str, env: &[(&str, &str)]) -> Ran {
+    let mut command = Command::cargo_bin("lazaret").unwrap();
+    let command = command.env("LAZARET_HOME", home).args(args).write_stdin(stdin);
+    let output = command.envs(env.iter().copied()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn run(home: &Path, args: &[&str], stdin: &str) -> Ran {
+    run_with(home, args, stdin, &[])
+}
+
+/// A home with a vault that has one secret.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(run(home.path(), &["vault", "init"], "").code, 0);
+    let set = ["vault", "set", "GITHUB_TOKEN", "--host", "api.github.com"];
+    let ran = run(home.path(), &set, &format!("{VALUE}\n"));
+    assert_eq!((ran.code, ran.out.as_str()), (0, "GITHUB_TOKEN: version 1\n"), "{}", ran.err);
+    home
+}
+
+fn put(home: &Path, name: &str, text: &str) {
+    let path = home.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    files::private::replace(&path, text.as_bytes()).unwrap();
+}
+
+#[test]
+fn a_secret_is_set_listed_renewed_and_removed_and_its_value_is_not_shown() {
+    let home = home();
+    let home = home.path();
+    let ran = run(home, &["vault", "rotate", "GITHUB_TOKEN"], "another value 12345");
+    assert_eq!(ran.out, "GITHUB_TOKEN: version 2\n", "{}", ran.err);
+    let ran = run(home, &["vault", "list", "--json"], "");
+    let shown: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&shown["name"], &shown["version"]), (&"GITHUB_TOKEN".into(), &2.into()));
+    assert!(!ran.out.contains(VALUE) && !ran.out.contains("another value"));
+    assert_eq!(run(home, &["vault", "rotate"], "").code, 0);
+    let ran = run(home, &["vault", "export", "--dangerously-plain"], "");
+    assert_eq!(ran.out, "{\"GITHUB_TOKEN\":\"another value 12345\"}\n");
+    let ran = run(home, &["vault", "export"], "");
+    assert!(ran.code == 2 && ran.out.is_empty());
+    assert_eq!(run(home, &["vault", "remove", "GITHUB_TOKEN"], "").code, 0);
+    assert_eq!(run(home, &["vault", "remove", "GITHUB_TOKEN"], "").code, 1);
+    assert_eq!(run(home, &["vault", "list"], "").out, "");
+}
+
+#[test]
+fn what_cannot_be_kept_is_refused_and_never_repeated() {
+    let home = home();
+    let home = home.path();
+    for (args, stdin, code) in [
+        (vec!["vault", "set", "SHORT"], "hunter2", 1),
+        (vec!["vault", "set", "BAD-hunter2"], "long enough value", 2),
+        (vec!["vault", "set", "A", "hunter2"], "long enough value", 2),
+        (vec!["vault", "set", "A", "--host", "*"], "long enough value", 1),
+        (vec!["vault", "rotate", "NOBODY"], "long enough value", 1),
+        (vec!["vault", "init"], "", 1),
+    ] {
+        let ran = run(home, &args, stdin);
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
+        assert!(!ran.err.contains("long enough value"), "{}", ran.err);
+    }
+    let ran = run(home, &["vault", "set", "SHORT"], "hunter2");
+    assert!(!ran.err.contains("hunter2") && ran.err.contains("8 bytes"), "{}", ran.err);
+    let none = tempfile::tempdir().unwrap();
+    let ran = run(none.path(), &["vault", "list"], "");
+    assert!(ran.code == 2 && ran.err.contains("lazaret vault init"), "{}", ran.err);
+    // The key is gone: it says which file, and the vault stays.
+    fs::remove_file(home.join("vault.key")).unwrap();
+    let ran = run(home, &["vault", "list"], "");
+    assert!(ran.code == 3 && ran.err.contains("vault.key"), "{}", ran.err);
+}
+
+#[test]
+fn a_passphrase_comes_by_stdin_and_an_identity_from_elsewhere() {
+    let home = tempfile::tempdir().unwrap();
+    let ran = run(home.path(), &["vault", "init", "--passphrase"], "correct horse\n");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let set = ["vault", "set", "KEY", "--passphrase-stdin"];
+    let ran = run(home.path(), &set, &format!("correct horse\n{VALUE}"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ran = run(home.path(), &["vault", "list", "--passphrase-stdin"], "wrong horse\n");
+    assert!(ran.code == 3 && !ran.err.contains("wrong horse"), "{}", ran.err);
+
+    let home = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let path = elsewhere.path().join("id");
+    let identity = path.to_str().unwrap();
+    assert_eq!(run(home.path(), &["vault", "init", "--identity", identity], "").code, 0);
+    assert!(!home.path().join("vault.key").exists() && path.exists());
+    assert_eq!(run(home.path(), &["vault", "list"], "").code, 3);
+    assert_eq!(run(home.path(), &["vault", "list", "--identity", identity], "").code, 0);
+}
+
+#[test]
+fn an_environment_is_taken_over() {
+    let home = home();
+    let env = [
+        ("LAZARET_SECRET_A", "a value of a kind"),
+        ("LAZARET_HOSTS_A", "a.example.com,b.example.com"),
+        ("LAZARET_SECRET_B", "short"),
+        ("OTHER", "some other value"),
+    ];
+    let ran = run_with(home.path(), &["vault", "import-env"], "", &env);
+    assert_eq!((ran.code, ran.out.as_str()), (1, "A\n"), "{}", ran.err);
+    assert!(ran.err.contains("LAZARET_SECRET_B") && !ran.err.contains("short\n"), "{}", ran.err);
+    let ran = run_with(home.path(), &["vault", "import-env", "OTHER"], "", &env);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "OTHER\n"));
+    let list = run(home.path(), &["vault", "list"], "").out;
+    assert!(list.contains("a.example.com b.example.com") && list.contains("OTHER"), "{list}");
+}
+
+#[test]
+fn grants_are_checked_and_proposed() {
+    let home = home();
+    let home = home.path();
+    put(
+        home,
+        "config.yaml",
+        "services:\n  github:\n    url: https://api.github.com\n    token: GITHUB_TOKEN\n",
+    );
+    let manifest = "---\nname: Main # as it is\ntools:\n  allow: [web]\n---\n# Main\n\n---\nrest\n";
+    put(home, "agents/main/IDENTITY.md", manifest);
+    let ran = run(home, &["credentials", "check", "--json"], "");
+    let shown: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &shown["mode"]), (1, &"legacy".into()), "{}", ran.err);
+    let ran = run(home, &["credentials", "migrate", "main"], "");
+    assert!(ran.out.contains("keys: [GITHUB_TOKEN]"), "{}", ran.out);
+    let path = home.join("agents/main/IDENTITY.md");
+    assert_eq!(fs::read_to_string(&path).unwrap(), manifest);
+    assert_eq!(run(home, &["credentials", "migrate", "main", "--write"], "").code, 0);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(
+        text.starts_with("---\nname: Main # as it is\n")
+            && text.ends_with("---\n# Main\n\n---\nrest\n")
+    );
+    let ran = run(home, &["credentials", "check"], "");
+    assert_eq!((ran.code, ran.out.lines().next()), (0, Some("main: strict")), "{}", ran.out);
+    assert_eq!(run(home, &["credentials", "migrate", "main", "--write"], "").code, 1);
+
+    put(
+        home,
+        "agents/other/IDENTITY.md",
+        "---\ncredentials:\n  grants:\n    x:\n      keys: [MISSING, LD_PRELOAD]\n      tools: [web]\n---\n",
+    );
+    let ran = run(home, &["credentials", "check", "--agent", "other"], "");
+    assert!(ran.code == 1 && ran.out.contains("`MISSING` is not kept"), "{}", ran.out);
+    assert!(ran.out.contains("`LD_PRELOAD` has a name"), "{}", ran.out);
+}
+
+#[test]
+fn an_access_token_is_shown_once_and_kept_as_a_hash() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let ran = run(home, &["access", "create", "--user", "ann", "--agent", "main"], "");
+    let token = ran.out.trim().to_owned();
+    assert!(ran.code == 0 && token.starts_with("lzt_") && token.len() == 76, "{}", ran.err);
+    let list = run(home, &["access", "list", "--json"], "").out;
+    let shown: Value = serde_json::from_str(&list).unwrap();
+    assert_eq!((&shown["user"], &shown["state"]), (&"ann".into(), &"in force".into()));
+    let id = shown["id"].as_str().unwrap();
+    let ran = run(home, &["access", "rotate", id, "--json"], "");
+    let next: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_ne!(next["token"], token.as_str());
+    assert_eq!(run(home, &["access", "revoke", next["id"].as_str().unwrap()], "").code, 0);
+    let list = run(home, &["access", "list"], "").out;
+    assert_eq!(list.matches("revoked").count(), 2, "{list}");
+    let file = fs::read_to_string(home.join("access.json")).unwrap();
+    assert!(!file.contains(token.get(4..20).unwrap()));
+    let ran = run(home, &["access", "revoke", &token], "");
+    assert!(ran.code == 1 && !ran.err.contains(&token), "{}", ran.err);
+}
+
+#[test]
+fn a_session_does_not_begin_with_a_vault_that_does_not_open() {
+    let home = home();
+    let ipc = ["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"];
+    let ran = run(home.path(), &ipc, "");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    put(home.path(), "vault.age", "something else");
+    let ran = run(home.path(), &ipc, "");
+    assert!(ran.code == 3 && ran.err.contains("vault.age"), "{}", ran.err);
+}
