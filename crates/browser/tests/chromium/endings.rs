@@ -1,7 +1,7 @@
 //! Browsers end: when they are told to, when nobody uses them, when their host does, when they crash. None of
 //! that hangs, and nothing is left.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use browser::Limits;
@@ -21,37 +21,26 @@ fn processes(profile: &str) -> Vec<u32> {
     all.collect()
 }
 
-/// The profile of the one browser of a rig.
-fn profile(rig: &Rig) -> PathBuf {
-    let id = rig.browsers.as_ref().unwrap().process_ids(&rig.who)[0];
-    let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap();
-    let line = String::from_utf8(line).unwrap();
-    let flag = line.split(['\0', ' ']).find_map(|it| it.strip_prefix("--user-data-dir="));
-    PathBuf::from(flag.unwrap())
-}
-
-fn is_gone(profile: &Path) {
-    until("all is gone", || {
-        !profile.exists() && processes(&profile.display().to_string()).is_empty()
-    });
+fn is_gone(profile: &str) {
+    until("all is gone", || !Path::new(profile).exists() && processes(profile).is_empty());
 }
 
 #[test]
 fn closing_a_browser_its_session_or_all_leaves_nothing() {
     let mut rig = Rig::new(&[], &[]);
     let session = rig.launch();
-    let path = profile(&rig);
-    assert!(processes(&path.display().to_string()).len() > 3);
+    let path = rig.flag("--user-data-dir");
+    assert!(processes(&path).len() > 3);
     rig.act(&json!({ "action": "browser_close", "session": session }));
     is_gone(&path);
 
     rig.launch();
-    let path = profile(&rig);
+    let path = rig.flag("--user-data-dir");
     rig.browsers.as_ref().unwrap().end_session(&rig.who);
     is_gone(&path);
 
     rig.launch();
-    let path = profile(&rig);
+    let path = rig.flag("--user-data-dir");
     rig.browsers = None;
     is_gone(&path);
 }
@@ -88,7 +77,7 @@ fn one_that_dies_is_an_error_and_no_hang() {
     let server = Server::of("<title>Here</title>");
     let rig = Rig::new(&[server.port], &[]);
     let session = &rig.launch();
-    let path = profile(&rig);
+    let path = rig.flag("--user-data-dir");
     let id = rig.browsers.as_ref().unwrap().process_ids(&rig.who)[0];
     let id = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
     kill_process(id, Signal::KILL).unwrap();
@@ -104,7 +93,7 @@ fn one_that_dies_is_an_error_and_no_hang() {
 fn one_that_stops_is_given_up() {
     let rig = Rig::new(&[], &[]);
     let session = &rig.launch();
-    let path = profile(&rig);
+    let path = rig.flag("--user-data-dir");
     let id = rig.browsers.as_ref().unwrap().process_ids(&rig.who)[0];
     let id = Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
     kill_process(id, Signal::STOP).unwrap();
@@ -122,7 +111,7 @@ fn a_page_that_crashes_is_an_error_and_the_next_page_works() {
     let rig = Rig::new(&[server.port], &[]);
     let session = &rig.launch();
     rig.go(session, &server.url("/"));
-    let path = profile(&rig).display().to_string();
+    let path = rig.flag("--user-data-dir");
     let pages = processes(&path).into_iter().filter(|it| {
         let line = std::fs::read(format!("/proc/{it}/cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).contains("--type=renderer")

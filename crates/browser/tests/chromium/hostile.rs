@@ -1,6 +1,8 @@
 //! Pages that lie, hang, swap, flood, and callers that take what is not theirs.
 
 use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use monitor::Status;
@@ -14,11 +16,13 @@ fn a_browser_is_its_sessions_alone() {
     let session = rig.launch();
     let unknown = rig.fails(&json!({ "action": "browser_snapshot", "session": "0".repeat(32) }));
     let others = [open_session(&rig.monitor, "me", "s2"), open_session(&rig.monitor, "eve", "s3")];
-    for other in &others {
-        for action in ["browser_snapshot", "browser_screenshot", "browser_close"] {
-            let output = rig.send(other, &json!({ "action": action, "session": session })).output;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/browser/strangers.jsonl");
+    for line in std::fs::read_to_string(path).unwrap().lines() {
+        let message = serde_json::from_str(&line.replace("{{session}}", &session)).unwrap();
+        for other in &others {
+            let output = rig.send(other, &message).output;
             // Not even that it is there can be told from the answer.
-            assert_eq!((output.status, output.body), unknown, "{action}");
+            assert_eq!((output.status, output.body), unknown, "{message}");
         }
     }
     for wrong in ["", " ", "../x", &session.to_uppercase(), &format!("{session} ")] {
@@ -164,7 +168,73 @@ fn dialogs_downloads_prints_loops_and_floods_stop_nobody() {
     let (status, why) = rig.fails(&asked);
     assert!(status == Status::Failed && why.contains("did not answer in time"), "{why}");
     assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
-    rig.act(&json!({ "action": "browser_close", "session": session }));
     // Nothing was kept of what a page wanted to be kept.
-    assert!(rig.browsers.is_some());
+    let kept = names(Path::new(&rig.flag("--user-data-dir")));
+    assert!(kept.iter().any(|it| it == "Preferences"), "{kept:?}");
+    assert!(!kept.iter().any(|it| it.contains("file.bin") || it.contains("x.sh")), "{kept:?}");
+    rig.act(&json!({ "action": "browser_close", "session": session }));
+}
+
+/// Names of all files below a directory.
+fn names(dir: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        found.push(entry.file_name().to_string_lossy().into_owned());
+        if entry.file_type().is_ok_and(|it| it.is_dir()) {
+            found.extend(names(&entry.path()));
+        }
+    }
+    found
+}
+
+#[test]
+fn no_page_shows_a_file_or_what_is_the_browsers_own() {
+    let page = "<!doctype html><title>Files</title>
+        <iframe src=file:///etc/passwd></iframe><iframe src=chrome://version></iframe>
+        <object data=file:///etc/passwd></object><embed src=file:///etc/hostname>
+        <a id=f href=file:///etc/passwd>file</a><a id=c href=chrome://settings>settings</a>
+        <a id=v href='view-source:file:///etc/passwd'>source</a><a id=d href='data:text/html,<h1>Data</h1>'>data</a>
+        <a id=e href='chrome-extension://mhjfbmdgcfjbbpaeojofohoefgiehjai/index.html'>extension</a>
+        <script>fetch('file:///etc/passwd').then(it => it.text()).then(it => document.title = it, () => 0)</script>";
+    let server = Server::of(page);
+    let rig = Rig::new(&[server.port], &[]);
+    let session = &rig.launch();
+    rig.go(session, &server.url("/"));
+    for words in ["file", "settings", "source", "data", "extension"] {
+        let seen = rig.look(session);
+        assert!(!seen.contains("root:") && !seen.contains("Command Line"), "{seen}");
+        let asked = json!({
+            "action": "browser_click", "session": session,
+            "ref": number(&seen, &format!("link \"{words}\"")),
+        });
+        let clicked = rig.send(&rig.who, &asked).output.body;
+        // Of what is nobody's extension there is only the browser's own word that there is none.
+        let at =
+            if words == "extension" { "chrome-extension://invalid/" } else { &server.url("/") };
+        assert!(clicked.contains(at), "{words}: {clicked}");
+        let seen = rig.look(session);
+        assert!(!seen.contains("root:") && !seen.contains("heading \"Data\""), "{words}: {seen}");
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "another program of this machine tries the proxy")]
+fn nobody_else_gets_out_by_a_browsers_way() {
+    let server = Server::of("<title>Here</title>");
+    let rig = Rig::new(&[server.port], &[]);
+    let session = &rig.launch();
+    rig.go(session, &server.url("/"));
+    let before = server.seen().len();
+    let proxy = rig.flag("--proxy-server");
+    let mut stream = std::net::TcpStream::connect(proxy.strip_prefix("http://").unwrap()).unwrap();
+    let url = server.url("/other");
+    write!(stream, "GET {url} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 407 "), "{answer}");
+    assert_eq!(server.seen().len(), before);
+    // Nor can it be driven: no port is opened for that.
+    assert!(
+        !names(Path::new(&rig.flag("--user-data-dir"))).iter().any(|it| it == "DevToolsActivePort")
+    );
 }

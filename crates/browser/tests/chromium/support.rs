@@ -157,6 +157,15 @@ impl Rig {
         true
     }
 
+    /// A flag of the one browser, as everybody on the machine can see it.
+    pub(crate) fn flag(&self, name: &str) -> String {
+        let id = self.browsers.as_ref().unwrap().process_ids(&self.who)[0];
+        let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        let mut flags = line.split(['\0', ' ']).filter_map(|it| it.split_once('='));
+        flags.find(|it| it.0 == name).unwrap().1.to_owned()
+    }
+
     pub(crate) fn launch(&self) -> String {
         let launched = self.act(&json!({ "action": "browser_launch" }));
         launched["session"].as_str().unwrap().to_owned()
