@@ -120,7 +120,7 @@ async fn those_who_say_nothing_keep_nobody_out() {
         silent.push(stream);
     }
     let line = format!("GET http://origin.example:{}/", origin.port);
-    let answer = timeout(Duration::from_secs(5), rig.ask(&line, "")).await.unwrap();
+    let answer = timeout(LONG, rig.ask(&line, "")).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     // Who came first went first, and none of them has a place.
     assert_eq!(rest(&mut silent[0]).await, "");
@@ -132,7 +132,7 @@ async fn those_who_say_nothing_keep_nobody_out() {
 async fn who_does_not_say_who_it_is_has_less_time_than_who_did() {
     let origin = Origin::plain(Says::Echo).await;
     let mut setting = Setting::to(&[&origin]);
-    setting.bounds.greeting = Duration::from_millis(300);
+    setting.bounds.greeting = Duration::from_secs(1);
     let rig = setting.start().await;
     let mut known = rig.connect().await;
     let line = format!("GET http://origin.example:{}/", origin.port);
@@ -144,7 +144,7 @@ async fn who_does_not_say_who_it_is_has_less_time_than_who_did() {
     let mut silent = rig.connect().await;
     assert_eq!(timeout(LONG, rest(&mut silent)).await.unwrap(), "");
     // The other is still there, and may ask again.
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
     known.write_all(request(&line, "").as_bytes()).await.unwrap();
     let answer = rest(&mut known).await;
     assert_eq!(answer.matches("200 OK").count(), 1, "{answer}");

@@ -146,7 +146,7 @@ async fn a_program_that_leaves_early_costs_its_agent_nothing() {
 #[tokio::test]
 async fn those_who_have_no_account_are_counted() {
     let mut setting = Setting::to(&[]);
-    setting.bounds.counted = std::time::Duration::from_millis(800);
+    setting.bounds.counted = std::time::Duration::from_secs(3);
     let rig = setting.start().await;
     let asked = "GET http://origin.example/ HTTP/1.1\r\nhost: a\r\n\r\n";
     for _ in 0..5 {
