@@ -26,6 +26,7 @@ mod parse;
 mod parts;
 mod pseudo;
 mod selector;
+mod shadow;
 mod shape;
 mod sheet;
 mod space;

@@ -10,8 +10,9 @@ use super::{shape, words};
 /// Can the property have a part in hiding text?
 pub(super) fn is_known(name: &str) -> bool {
     name == "all"
-        || name == "font"
         || name == "font-size"
+        || name.ends_with("animation")
+        || name.ends_with("animation-name")
         || !targets(name).is_empty()
         || surface(name).is_some()
 }
@@ -34,6 +35,19 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
             }
         }
         "font" => font(&items, say),
+        "animation" | "animation-name" | "-webkit-animation" | "-webkit-animation-name" => {
+            let name = |it: &&[Part<'_>]| {
+                let first = it.first()?;
+                first.word().or_else(|| first.text()).map(str::to_owned)
+            };
+            say(Said::Animated(items.iter().filter_map(name).collect()));
+        }
+        "opacity" | "-webkit-opacity" | "-moz-opacity" => {
+            let [one] = items.as_slice() else { return };
+            let Some(found) = amount(one).filter(|it| is_faint(*it).is_some()) else { return };
+            let share = if found.kind == Kind::Share { found.value / 100.0 } else { found.value };
+            say(Said::Opacity(share.clamp(0.0, 1.0)));
+        }
         "position" => {
             let Some(word) = only(&items, words::POSITIONS) else { return };
             switch(Switch::Placed, word != "static");
@@ -106,7 +120,6 @@ pub(super) fn single(
         "-webkit-text-security" => {
             Some(only(items, &["none", "disc", "circle", "square"])? != "none")
         }
-        "opacity" | "-webkit-opacity" | "-moz-opacity" => Some(is_faint(amount(one()?)?)?),
         "filter" | "-webkit-filter" => shape::filter(items),
         "zoom" => {
             let zoom = match only(items, &["normal", "reset"]) {
@@ -297,6 +310,9 @@ pub(super) fn everywhere(name: &str, wide: Wide, mut say: impl FnMut(Said)) {
 
 /// A property that hides for all that is known.
 pub(super) fn hides(name: &str, mut say: impl FnMut(Said)) {
+    if name == "opacity" {
+        return say(Said::Opacity(0.0));
+    }
     targets(name).iter().for_each(|it| say(Said::Switch(*it, State::Hides)));
 }
 
