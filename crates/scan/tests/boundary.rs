@@ -6,6 +6,10 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
 
 const VECTORS: &str = include_str!("../../../corpus/boundary/content_boundaries.json");
+/// Marks in spellings that a reader might take for one.
+const SPELLINGS: &str = include_str!("../../../corpus/boundary/spellings.json");
+/// Texts with names of marks, or signs that open one, but no mark.
+const LEFT_ALONE: &str = include_str!("../../../corpus/boundary/left_alone.json");
 
 fn nonce() -> Nonce {
     Nonce::new([0xa7; 16])
@@ -124,6 +128,28 @@ fn every_spelling_of_a_mark_is_disarmed() {
         let wrapped = wrap(Boundary::Fetched, spelling, &format!("a{spelling}b"), &nonce());
         assert_eq!(wrapped.matches("[not a mark] ").count(), 2, "{spelling}: {wrapped}");
         assert_eq!(marks(&wrapped), (1, 1), "{spelling}: {wrapped}");
+    }
+}
+
+#[test]
+fn every_spelling_of_the_corpus_is_disarmed() {
+    let spellings: Vec<String> = serde_json::from_str(SPELLINGS).unwrap();
+    assert!(spellings.len() >= 30);
+    for spelling in spellings {
+        let wrapped = wrap(Boundary::Fetched, &spelling, &format!("a{spelling}b"), &nonce());
+        assert_eq!(wrapped.matches("[not a mark] ").count(), 2, "{spelling}: {wrapped}");
+        assert_eq!(marks(&wrapped), (1, 1), "{spelling}: {wrapped}");
+    }
+}
+
+#[test]
+fn what_is_no_mark_is_left_alone() {
+    let texts: Vec<String> = serde_json::from_str(LEFT_ALONE).unwrap();
+    assert!(texts.len() >= 10);
+    for text in texts {
+        let wrapped = wrap(Boundary::Tool, "s", &text, &nonce());
+        let (_, inside) = wrapped.split_once(">\n").unwrap();
+        assert_eq!(inside.rsplit_once("\n</").unwrap().0, text);
     }
 }
 

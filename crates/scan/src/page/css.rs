@@ -62,6 +62,11 @@ impl Part<'_> {
         if let Token::Text(text) = &self.token { Some(text) } else { None }
     }
 
+    /// What may be an address: in `url(…)` or in quotes.
+    pub(super) fn address(&self) -> Option<&str> {
+        if let Token::Url(text) = &self.token { Some(text) } else { self.text() }
+    }
+
     pub(super) fn is_word(&self, word: &str) -> bool {
         self.word().is_some_and(|it| it.eq_ignore_ascii_case(word))
     }

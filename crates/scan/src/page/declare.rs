@@ -14,11 +14,15 @@ pub(super) enum Said {
     Switch(Switch, State),
     /// The size of letters: so many pixels, and so many times what it was outside.
     Size(f64, f64),
+    /// How much of it covers what lies below, 0 to 1.
+    Opacity(f64),
     /// The size of letters by a word for all properties.
     SizeWide(Wide),
     Ink(Surface, Paint),
     /// Everything at once.
     All(Wide),
+    /// Names that an animation may have.
+    Animated(Rc<[String]>),
     /// A property that the page made up.
     Own(Rc<str>, Rc<str>),
     /// A property and a value with such properties in it.
@@ -121,6 +125,11 @@ pub(super) struct Declaration {
 }
 
 impl Declaration {
+    /// Does it hide without the help of others, colours apart?
+    pub(super) fn hides_alone(&self) -> bool {
+        self.hides() && !matches!(self.said, Said::Ink(..))
+    }
+
     /// Can it do nothing but hide? Such a one counts even where it is not known whether it holds.
     pub(super) fn hides(&self) -> bool {
         match &self.said {
@@ -129,10 +138,15 @@ impl Declaration {
             | Said::Switch(Switch::Image | Switch::ClipText | Switch::BlendOther, _) => false,
             Said::Switch(_, state) => *state == State::Hides,
             Said::Size(pixels, times) => *pixels + *times * 16.0 <= value::TINY_PIXELS,
+            Said::Opacity(opacity) => *opacity < value::FAINT,
             Said::Ink(surface, paint) => {
                 *surface != Surface::Background && matches!(paint, Paint::Known(_))
             }
-            Said::SizeWide(_) | Said::All(_) | Said::Own(..) | Said::Late(..) => false,
+            Said::SizeWide(_)
+            | Said::All(_)
+            | Said::Animated(_)
+            | Said::Own(..)
+            | Said::Late(..) => false,
         }
     }
 }
@@ -187,7 +201,7 @@ fn importance<'p, 'a>(value: &'p [Part<'a>]) -> (&'p [Part<'a>], bool) {
 }
 
 /// The text of a value as it stands there.
-fn raw<'t>(value: &[Part<'_>], text: &'t str) -> &'t str {
+pub(super) fn raw<'t>(value: &[Part<'_>], text: &'t str) -> &'t str {
     match (value.first(), value.last()) {
         (Some(first), Some(last)) => text.get(first.at..last.end).unwrap_or_default(),
         _ => "",

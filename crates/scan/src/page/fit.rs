@@ -3,8 +3,9 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
+use super::attribute::{Attribute, Compare};
 use super::pseudo::{Nth, Pseudo};
-use super::selector::{Attribute, Compare, Compound, List, Relation, Selector};
+use super::selector::{Compound, List, Relation, Selector};
 use super::tree::{Content, DOCUMENT, Element, Id, Tree};
 
 /// How sure it is that a selector selects.
@@ -21,6 +22,8 @@ pub(super) struct Scene<'a> {
     /// How much was compared so far.
     pub(super) steps: usize,
     places: OnceCell<Vec<Place>>,
+    /// What was found of lists that stand in many selectors: those of the rules around.
+    known: HashMap<(*const List, Id), Sure>,
 }
 
 /// Where an element stands among the elements of its parent: from the start, from the end, and the same
@@ -38,7 +41,7 @@ type Spot = (Id, usize);
 
 impl<'a> Scene<'a> {
     pub(super) fn new(tree: &'a Tree) -> Self {
-        Self { tree, steps: 0, places: OnceCell::new() }
+        Self { tree, steps: 0, places: OnceCell::new(), known: HashMap::new() }
     }
 
     /// Was so much compared that the rest of the page is better left unread?
@@ -213,6 +216,10 @@ impl<'a> Scene<'a> {
     }
 
     fn any(&mut self, list: &List, path: &[Id], spot: Spot) -> Sure {
+        let key = (std::ptr::from_ref(list), spot.0);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
         let mut most = Sure::No;
         for selector in &list.selectors {
             if self.exhausted() {
@@ -223,6 +230,10 @@ impl<'a> Scene<'a> {
                 break;
             }
         }
+        if self.known.len() >= KNOWN_MAX {
+            self.known.clear();
+        }
+        self.known.insert(key, most);
         most
     }
 
@@ -293,5 +304,7 @@ fn attribute_fits(wanted: &Attribute, element: &Element) -> bool {
     }
 }
 
+/// Lists and elements of which it is kept whether they fit.
+const KNOWN_MAX: usize = 100_000;
 /// How often selectors may be held against elements.
 const STEPS_MAX: usize = 10_000_000;

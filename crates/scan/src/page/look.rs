@@ -5,9 +5,10 @@ use super::declare::{Paint, Switch, Wide};
 use super::dropped::DropKind;
 use super::own::Own;
 use super::parts::usually_hidden;
+use super::sheet::Sheet;
 use super::style::{Style, Styles};
 use super::tree::{Element, Id};
-use super::value::TINY_PIXELS;
+use super::value::{FAINT, TINY_PIXELS};
 
 /// How an element and what is in it looks, as far as that can hide it.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub(super) struct Look {
     on: u64,
     /// The size of letters in pixels.
     size: f64,
+    /// What all opacities around come to.
+    opacity: f64,
     colour: Option<Ink>,
     fill: Option<Option<Ink>>,
     back: Back,
@@ -47,17 +50,19 @@ enum Blend {
 
 impl Look {
     /// Of the page itself. What is not seen here may have given it another colour.
-    pub(super) fn of_page(unseen: bool) -> Self {
+    pub(super) fn of_page(sheet: &Sheet) -> Self {
+        let unseen = sheet.unseen_backgrounds;
         Self {
             gone: None,
             veiled: None,
             on: 0,
             size: 16.0,
+            opacity: 1.0,
             colour: (!unseen).then_some(BLACK),
             fill: None,
             back: Back::Page,
             blend: Blend::Covers,
-            own: Own::default(),
+            own: Own::default().with(&sheet.own, &mut 0),
         }
     }
 
@@ -89,6 +94,7 @@ impl Look {
         if let Some((pixels, times)) = style.size {
             look.size = pixels + times * self.size;
         }
+        look.opacity *= style.opacity;
         look.gone = look.hides(element, &style).map(|it| (it, id));
         let faded = look.paint(element, &style, styles.sheet.unseen_backgrounds);
         let why = look.veil(faded);
@@ -138,7 +144,7 @@ impl Look {
             Some(DropKind::AriaHidden)
         } else if self.is(Switch::ContentHidden) {
             Some(DropKind::Visibility)
-        } else if self.any(&[Switch::OpacityZero, Switch::Filtered]) {
+        } else if self.any(&[Switch::OpacityZero, Switch::Filtered]) || self.opacity < FAINT {
             Some(DropKind::Opacity)
         } else if self.any(&[Switch::ClipPathEmpty, Switch::Masked])
             || (self.is(Switch::Clipped) && self.is(Switch::OutOfFlow))

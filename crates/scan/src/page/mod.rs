@@ -6,6 +6,7 @@
 //! INVARIANT (Bounded): time and memory are linear in the bytes, and all numbers have limits. Nothing here
 //! calls itself deeper than a small constant, so that no depth of nesting overflows the stack.
 
+mod attribute;
 mod charset;
 mod colour;
 mod condition;
@@ -15,6 +16,7 @@ mod dropped;
 mod fit;
 mod items;
 mod layer;
+mod letters;
 mod lex;
 mod look;
 mod names;
@@ -24,6 +26,7 @@ mod parse;
 mod parts;
 mod pseudo;
 mod selector;
+mod shadow;
 mod shape;
 mod sheet;
 mod space;

@@ -5,7 +5,7 @@ use url::Url;
 use super::condition::media_of;
 use super::dropped::DropKind;
 use super::fit::Sure;
-use super::sheet::Sheet;
+use super::sheet::{Sheet, of_data};
 use super::tree::{DOCUMENT, Element, Id, Tree};
 
 /// The style sheets that stand in the page.
@@ -21,7 +21,19 @@ pub(super) fn sheet_of(tree: &Tree) -> Sheet {
             }
             "link" => {
                 let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
-                sheet.unseen_backgrounds |= rel.contains("stylesheet");
+                if !rel.contains("stylesheet") {
+                    continue;
+                }
+                match of_data(element.attribute("href").unwrap_or_default()) {
+                    Some(text) => {
+                        let media = media_of(element.attribute("media").unwrap_or_default());
+                        let sure = media == Sure::Yes && rel.trim() == "stylesheet";
+                        if media > Sure::No {
+                            sheet.add(&text, tree.is_old(), !sure);
+                        }
+                    }
+                    None => sheet.unseen_backgrounds = true,
+                }
             }
             _ => {}
         }

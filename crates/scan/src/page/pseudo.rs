@@ -299,4 +299,4 @@ const ELEMENTS: &[&str] = &[
 ];
 
 /// Lists of selectors within lists of selectors.
-const DEPTH_MAX: usize = 8;
+const DEPTH_MAX: usize = 16;

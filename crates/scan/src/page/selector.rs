@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::attribute::{Attribute, attribute};
 use super::css::{Part, Token, component, inside, split, trim};
 use super::pseudo::{Pseudo, pseudo_class, pseudo_element};
 
@@ -44,25 +45,6 @@ pub(super) struct Compound {
     pub(super) classes: Vec<String>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) pseudos: Vec<Pseudo>,
-}
-
-#[derive(Debug)]
-pub(super) struct Attribute {
-    pub(super) name: String,
-    pub(super) compare: Compare,
-    pub(super) value: String,
-    pub(super) any_case: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compare {
-    Exists,
-    Is,
-    Word,
-    Dash,
-    Starts,
-    Ends,
-    Holds,
 }
 
 /// By which word rules are looked up.
@@ -305,98 +287,7 @@ impl Compound {
     }
 }
 
-/// `name`, `name=value`, `name^="value" i`.
-fn attribute(parts: &[Part<'_>]) -> Option<Attribute> {
-    let mut rest = parts.iter().filter(|it| !it.is_space()).peekable();
-    // A namespace of any kind is none.
-    if rest.peek()?.is('*') || rest.peek()?.is('|') {
-        rest.next();
-        rest.next_if(|it| it.is('|'));
-    }
-    let name = rest.next()?.word()?.to_ascii_lowercase();
-    let old = OLD_ATTRIBUTES.contains(&name.as_str());
-    let Some(sign) = rest.next() else {
-        return Some(Attribute {
-            name,
-            compare: Compare::Exists,
-            value: String::new(),
-            any_case: old,
-        });
-    };
-    let compare = match sign.sign()? {
-        '=' => Compare::Is,
-        '~' => Compare::Word,
-        '|' => Compare::Dash,
-        '^' => Compare::Starts,
-        '$' => Compare::Ends,
-        '*' => Compare::Holds,
-        _ => return None,
-    };
-    if compare != Compare::Is && !rest.next()?.is('=') {
-        return None;
-    }
-    let value = rest.next()?;
-    let value = value.word().or_else(|| value.text())?.to_owned();
-    let any_case = match rest.next() {
-        None => old,
-        Some(it) if it.is_word("i") => true,
-        Some(it) if it.is_word("s") => false,
-        Some(_) => return None,
-    };
-    rest.next().is_none().then_some(Attribute { name, compare, value, any_case })
-}
-
-/// Attributes whose values browsers compare in any case.
-const OLD_ATTRIBUTES: &[&str] = &[
-    "accept",
-    "accept-charset",
-    "align",
-    "alink",
-    "axis",
-    "bgcolor",
-    "charset",
-    "checked",
-    "clear",
-    "codetype",
-    "color",
-    "compact",
-    "declare",
-    "defer",
-    "dir",
-    "direction",
-    "disabled",
-    "enctype",
-    "face",
-    "frame",
-    "hreflang",
-    "http-equiv",
-    "lang",
-    "language",
-    "link",
-    "media",
-    "method",
-    "multiple",
-    "nohref",
-    "noresize",
-    "noshade",
-    "nowrap",
-    "readonly",
-    "rel",
-    "rev",
-    "rules",
-    "scope",
-    "scrolling",
-    "selected",
-    "shape",
-    "target",
-    "text",
-    "type",
-    "valign",
-    "valuetype",
-    "vlink",
-];
-
 /// Brackets within brackets in one selector.
-const BRACKETS_MAX: usize = 8;
+const BRACKETS_MAX: usize = 16;
 /// Compounds in one selector; nobody writes more.
 const COMPOUNDS_MAX: usize = 32;

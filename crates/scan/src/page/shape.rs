@@ -4,8 +4,9 @@
 
 use super::colour::Ink;
 use super::css::{Part, Token, component, components, split};
+use super::letters::is_image;
 use super::number::{Amount, Kind, amount, length};
-use super::value::{FAINT, TINY_PIXELS, called, is_faint, is_far, is_image};
+use super::value::{FAINT, TINY_PIXELS, called, is_faint, is_far};
 
 type Items<'i, 'p, 'a> = &'i [&'p [Part<'a>]];
 

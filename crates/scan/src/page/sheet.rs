@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::condition::{media, supports};
-use super::css::{Part, split, tokens, trim};
-use super::declare::{Declaration, declare};
+use super::css::{Part, Token, split, tokens, trim};
+use super::declare::{Declaration, declare, raw};
 use super::fit::Sure;
 use super::items::{Item, Items};
 use super::layer::{Layers, OUTSIDE};
@@ -17,6 +17,12 @@ pub(super) struct Sheet {
     pub(super) rules: Vec<Rule>,
     pub(super) by_key: HashMap<Key, Vec<usize>>,
     pub(super) layers: Layers,
+    /// What animations come to in the end, by name.
+    pub(super) keyframes: HashMap<String, Vec<Declaration>>,
+    /// What properties of the page's own stand for where nothing was said.
+    pub(super) own: Vec<(Rc<str>, Rc<str>)>,
+    /// Style sheets that stand in an address and are still to be read.
+    imports: Vec<String>,
     /// A background may be set that is not seen here: by a file.
     pub(super) unseen_backgrounds: bool,
     /// There were more rules than are kept.
@@ -52,6 +58,15 @@ struct Frame<'p, 'a> {
 impl Sheet {
     /// Adds the text of one `<style>`, of an `old` page or another; `unsure` if it may not hold.
     pub(super) fn add(&mut self, text: &str, old: bool, unsure: bool) {
+        self.read(text, old, unsure);
+        for _ in 0..IMPORTS_MAX {
+            let Some(text) = self.imports.pop() else { return };
+            // It should have come first; so only what hides is taken from it.
+            self.read(&text, old, true);
+        }
+    }
+
+    fn read(&mut self, text: &str, old: bool, unsure: bool) {
         let parts = tokens(text);
         let items = Items::of_sheet(&parts);
         let whole =
@@ -71,7 +86,15 @@ impl Sheet {
             }
             // What follows a rule in a rule ranks behind it.
             self.flush(frame);
-            if let Some(next) = self.opened(&item, frame) {
+            if let Item::At(name, prelude, Some(block)) = item
+                && name.to_ascii_lowercase().ends_with("keyframes")
+            {
+                self.animation(prelude, block, text, old);
+            } else if let Item::At(name, prelude, Some(block)) = item
+                && name.eq_ignore_ascii_case("property")
+            {
+                self.property(prelude, block, text);
+            } else if let Some(next) = self.opened(&item, frame) {
                 open.push(next);
             }
         }
@@ -90,7 +113,9 @@ impl Sheet {
             }
             Item::At(name, prelude, block) => {
                 let name = name.to_ascii_lowercase();
-                self.unseen_backgrounds |= name == "import";
+                if name == "import" {
+                    self.import(prelude);
+                }
                 let (layer, known) = self.layer(&name, prelude, block.is_some(), around.layer);
                 let sure = condition(&name, prelude)?;
                 let sure = if known { sure } else { sure.min(Sure::Maybe) };
@@ -105,6 +130,49 @@ impl Sheet {
             selectors,
             declarations: Vec::new(),
         })
+    }
+
+    /// Another style sheet: one that stands in the address itself is read, any other is out of reach.
+    fn import(&mut self, prelude: &[Part<'_>]) {
+        let mut words = prelude.iter().filter_map(Part::address);
+        match words.next().and_then(of_data) {
+            Some(text) if self.imports.len() < IMPORTS_MAX => self.imports.push(text),
+            Some(_) | None => self.unseen_backgrounds = true,
+        }
+    }
+
+    /// Keeps what a property of the page's own stands for at first.
+    fn property(&mut self, prelude: &[Part<'_>], block: &[Part<'_>], text: &str) {
+        let Some(name) = prelude.iter().find_map(Part::word) else { return };
+        for item in Items::of_block(block) {
+            let Item::Declaration(parts) = item else { continue };
+            if self.own.len() < KEYFRAMES_MAX
+                && parts.first().is_some_and(|it| it.is_word("initial-value"))
+            {
+                let value = trim(split(parts, ':').nth(1).unwrap_or_default());
+                self.own.push((Rc::from(name), Rc::from(raw(value, text))));
+            }
+        }
+    }
+
+    /// Keeps what the last picture of an animation says.
+    fn animation(&mut self, prelude: &[Part<'_>], block: &[Part<'_>], text: &str, old: bool) {
+        let name = prelude.iter().find_map(|it| it.word().or_else(|| it.text()));
+        let Some(name) = name.filter(|_| self.keyframes.len() < KEYFRAMES_MAX) else { return };
+        let mut found = Vec::new();
+        for item in Items::of_block(block) {
+            let Item::Rule(when, block) = item else { continue };
+            if !when.iter().any(|it| it.is_word("to") || it.token == Token::Share(100.0)) {
+                continue;
+            }
+            for item in Items::of_block(block) {
+                if let Item::Declaration(parts) = item {
+                    declare(parts, text, old, &mut found);
+                }
+            }
+        }
+        found.iter_mut().for_each(|it| it.important = false);
+        self.keyframes.insert(name.to_owned(), found);
     }
 
     /// The layer that stands below an `@layer`, and whether that is known.
@@ -161,5 +229,33 @@ fn condition(name: &str, prelude: &[Part<'_>]) -> Option<Sure> {
     }
 }
 
+/// The style sheet that stands in an address: `data:text/css,…`.
+pub(super) fn of_data(address: &str) -> Option<String> {
+    let rest = address.trim().get(..5).filter(|it| it.eq_ignore_ascii_case("data:"))?.len();
+    let (kind, text) = address.trim().get(rest..)?.split_once(',')?;
+    let kind = kind.to_ascii_lowercase();
+    kind.starts_with("text/css").then_some(())?;
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let hex = |it: &u8| char::from(*it).to_digit(16);
+        let code = match (first, after) {
+            (b'%', [high, low, ..]) => hex(high).zip(hex(low)).map(|(high, low)| high * 16 + low),
+            _ => None,
+        };
+        rest = if code.is_some() { after.get(2..).unwrap_or_default() } else { after };
+        bytes.push(code.and_then(|it| u8::try_from(it).ok()).unwrap_or(*first));
+    }
+    if kind.ends_with(";base64") {
+        bytes.retain(|it| !it.is_ascii_whitespace() && *it != b'=');
+        bytes = data_encoding::BASE64_NOPAD.decode(&bytes).ok()?;
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Style sheets in addresses that one style sheet imports.
+const IMPORTS_MAX: usize = 16;
+/// Animations of a page, and properties that it makes up.
+const KEYFRAMES_MAX: usize = 1000;
 /// Rules of a page that say something about what is seen.
 const RULES_MAX: usize = 50_000;

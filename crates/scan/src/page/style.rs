@@ -41,7 +41,7 @@ impl<'a> Styles<'a> {
     /// Everything said about the element, which stands below `path` in something that has `own`.
     pub(super) fn cascade(&mut self, element: &Element, id: Id, path: &[Id], own: &Own) -> Style {
         let old = self.scene.tree.is_old();
-        let mut style = Style::default();
+        let mut style = Style { opacity: 1.0, ..Style::default() };
         style.old_attributes(element);
         let inline = declarations(element.attribute("style").unwrap_or_default(), old);
         let mut rules = self.matching(element, id, path);
@@ -70,6 +70,10 @@ impl<'a> Styles<'a> {
         for (found, unsure, important) in weighed {
             self.scene.steps += found.len();
             style.take(found, unsure, important, old);
+        }
+        for name in Rc::clone(&style.animated).iter() {
+            let last = self.sheet.keyframes.get(name).map(Vec::as_slice).unwrap_or_default();
+            style.take(last, true, false, old);
         }
         style
     }
@@ -119,11 +123,14 @@ pub(super) struct Style {
     /// So many pixels and so many times the size outside.
     pub(super) size: Option<(f64, f64)>,
     ever_tiny: bool,
+    /// How much of it covers what lies below, 0 to 1.
+    pub(super) opacity: f64,
     pub(super) colour: Option<Paint>,
     pub(super) fill: Option<Paint>,
     pub(super) background: Option<Paint>,
     /// A colour of the text that it may have.
     pub(super) maybe: Option<Ink>,
+    animated: Rc<[String]>,
     pub(super) own: Own,
 }
 
@@ -150,6 +157,8 @@ impl Style {
                     late.iter().for_each(|it| self.weigh(it, unsure, paints));
                 }
                 Said::Switch(..)
+                | Said::Opacity(_)
+                | Said::Animated(_)
                 | Said::Size(..)
                 | Said::SizeWide(_)
                 | Said::Ink(..)
@@ -203,7 +212,18 @@ impl Style {
 
     fn say(&mut self, said: &Said) {
         match said {
-            Said::Switch(which, state) => self.set(*which, *state),
+            Said::Switch(which, state) => {
+                self.set(*which, *state);
+                // A word for all properties.
+                if *which == Switch::OpacityZero {
+                    self.opacity = 1.0;
+                }
+            }
+            Said::Opacity(opacity) => {
+                let faint = *opacity < value::FAINT;
+                self.set(Switch::OpacityZero, if faint { State::Hides } else { State::Shows });
+                self.opacity = *opacity;
+            }
             Said::Size(pixels, times) => {
                 self.size = Some((*pixels, *times));
                 self.ever_tiny |= pixels + times * 16.0 <= value::TINY_PIXELS;
@@ -214,11 +234,13 @@ impl Style {
             Said::Ink(Surface::Background, paint) => self.background = Some(*paint),
             Said::All(wide) => {
                 Switch::ALL.iter().for_each(|it| self.set(*it, State::Wide(*wide)));
+                self.opacity = 1.0;
                 self.size_wide(*wide);
                 self.colour = Some(Paint::Wide(*wide));
                 self.fill = Some(Paint::Wide(*wide));
                 self.background = Some(Paint::Wide(*wide));
             }
+            Said::Animated(names) => self.animated = Rc::clone(names),
             Said::Own(..) | Said::Late(..) => {}
         }
     }

@@ -1,17 +1,18 @@
 //! What the values of properties say. A value that the property does not know says nothing: browsers pass
 //! over such a declaration, and what was said before it stays.
 
-use super::colour::Ink;
-use super::css::{Part, Token, components, inside, split};
+use super::css::{Part, Token, components, inside};
 use super::declare::{Paint, Said, State, Surface, Switch, Wide};
+use super::letters::{background, font, is_image, paint, size};
 use super::number::{Amount, Kind, amount, length};
 use super::{shape, words};
 
 /// Can the property have a part in hiding text?
 pub(super) fn is_known(name: &str) -> bool {
     name == "all"
-        || name == "font"
         || name == "font-size"
+        || name.ends_with("animation")
+        || name.ends_with("animation-name")
         || !targets(name).is_empty()
         || surface(name).is_some()
 }
@@ -34,6 +35,19 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
             }
         }
         "font" => font(&items, say),
+        "animation" | "animation-name" | "-webkit-animation" | "-webkit-animation-name" => {
+            let name = |it: &&[Part<'_>]| {
+                let first = it.first()?;
+                first.word().or_else(|| first.text()).map(str::to_owned)
+            };
+            say(Said::Animated(items.iter().filter_map(name).collect()));
+        }
+        "opacity" | "-webkit-opacity" | "-moz-opacity" => {
+            let [one] = items.as_slice() else { return };
+            let Some(found) = amount(one).filter(|it| is_faint(*it).is_some()) else { return };
+            let share = if found.kind == Kind::Share { found.value / 100.0 } else { found.value };
+            say(Said::Opacity(share.clamp(0.0, 1.0)));
+        }
         "position" => {
             let Some(word) = only(&items, words::POSITIONS) else { return };
             switch(Switch::Placed, word != "static");
@@ -85,7 +99,12 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
 }
 
 /// Properties of one switch: does the value hide?
-fn single(name: &str, items: &[&[Part<'_>]], value: &[Part<'_>], old: bool) -> Option<bool> {
+pub(super) fn single(
+    name: &str,
+    items: &[&[Part<'_>]],
+    value: &[Part<'_>],
+    old: bool,
+) -> Option<bool> {
     let one = || if let [one] = items { Some(*one) } else { None };
     let is_small = |it: Amount| it.pixels().abs() <= TINY_PIXELS;
     match name {
@@ -101,7 +120,6 @@ fn single(name: &str, items: &[&[Part<'_>]], value: &[Part<'_>], old: bool) -> O
         "-webkit-text-security" => {
             Some(only(items, &["none", "disc", "circle", "square"])? != "none")
         }
-        "opacity" | "-webkit-opacity" | "-moz-opacity" => Some(is_faint(amount(one()?)?)?),
         "filter" | "-webkit-filter" => shape::filter(items),
         "zoom" => {
             let zoom = match only(items, &["normal", "reset"]) {
@@ -265,100 +283,6 @@ pub(super) fn is_far(amount: Amount) -> Option<bool> {
     (back || pixels >= FAR_FORTH_PIXELS).then_some(back)
 }
 
-fn size(item: &[Part<'_>], old: bool) -> Option<Said> {
-    if let Some(amount) = length(item, old) {
-        return (amount.value >= 0.0).then(|| match amount.kind {
-            Kind::Share => Said::Size(0.0, amount.value / 100.0),
-            Kind::Length | Kind::Plain | Kind::Angle => {
-                Said::Size(amount.value - amount.letters * 16.0, amount.letters)
-            }
-        });
-    }
-    let word = item.first()?.word()?.to_ascii_lowercase();
-    let (_, pixels) = words::FONT_SIZES.iter().find(|it| it.0 == word)?;
-    Some(match word.as_str() {
-        "larger" | "smaller" => Said::Size(0.0, *pixels),
-        _ => Said::Size(*pixels, 0.0),
-    })
-}
-
-/// `font: … size / height family`.
-fn font(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
-    if only(items, words::SYSTEM_FONTS).is_some() {
-        return say(Said::Size(16.0, 0.0));
-    }
-    let sized = |it: &&[Part<'_>]| {
-        size(it, false).filter(
-            |_| !matches!(it.first().map(|it| &it.token), Some(Token::Number(it)) if *it > 0.0),
-        )
-    };
-    let Some(at) = items.iter().position(|it| sized(it).is_some()) else { return };
-    let is_slash = |it: &&[Part<'_>]| it.first().is_some_and(|it| it.is('/'));
-    let rest = items.get(at + 1..).unwrap_or_default();
-    let (height, family) = match rest.split_first() {
-        Some((slash, rest)) if is_slash(slash) => (rest.first(), rest.get(1..)),
-        Some(_) | None => (None, Some(rest)),
-    };
-    let named = |it: &&[Part<'_>]| {
-        matches!(it.first().map(|it| &it.token), Some(Token::Word(_) | Token::Text(_)))
-    };
-    if !family.and_then(<[_]>::first).is_some_and(named) {
-        return;
-    }
-    let height = height.is_some_and(|it| single("line-height", &[it], it, false) == Some(true));
-    say(Said::Switch(Switch::LineZero, if height { State::Hides } else { State::Shows }));
-    say(Said::Switch(Switch::FontFlat, State::Shows));
-    items.get(at).and_then(sized).into_iter().for_each(say);
-}
-
-fn background(items: &[&[Part<'_>]], value: &[Part<'_>], mut say: impl FnMut(Said)) {
-    let mut image = false;
-    let mut colour = None;
-    let mut clip = false;
-    let commas = split(value, ',').count().saturating_sub(1);
-    for item in items {
-        let Some(first) = item.first() else { continue };
-        if first.is('/') || first.is(',') || amount(item).is_some() {
-            continue;
-        }
-        if let Some(found) = paint(item, false) {
-            colour = Some(found);
-        } else if is_image(item) {
-            image = true;
-        } else {
-            match word(item, words::BACKGROUNDS) {
-                Some(word) => clip |= word == "text",
-                None => return,
-            }
-        }
-    }
-    let state = |on| if on { State::Hides } else { State::Shows };
-    say(Said::Switch(Switch::Image, state(image || commas > 0)));
-    say(Said::Switch(Switch::ClipText, state(clip)));
-    say(Said::Ink(Surface::Background, colour.unwrap_or(Paint::Known(Ink::CLEAR))));
-}
-
-pub(super) fn is_image(item: &[Part<'_>]) -> bool {
-    let known = |name: &str| {
-        let name = name.to_ascii_lowercase();
-        name.ends_with("gradient")
-            || ["url", "image", "image-set", "-webkit-image-set", "element", "cross-fade", "paint"]
-                .contains(&&*name)
-    };
-    match item.first().map(|it| &it.token) {
-        Some(Token::Url(_)) => true,
-        Some(Token::Call(name)) => known(name),
-        Some(_) | None => false,
-    }
-}
-
-fn paint(item: &[Part<'_>], old: bool) -> Option<Paint> {
-    if item.first()?.is_word("currentcolor") {
-        return Some(Paint::Current);
-    }
-    Ink::read(item, old).map(|it| it.map_or(Paint::Unknown, Paint::Known))
-}
-
 /// The word for all properties that this is.
 pub(super) fn wide(item: &[Part<'_>]) -> Option<Wide> {
     match item.first()?.word()?.to_ascii_lowercase().as_str() {
@@ -386,6 +310,9 @@ pub(super) fn everywhere(name: &str, wide: Wide, mut say: impl FnMut(Said)) {
 
 /// A property that hides for all that is known.
 pub(super) fn hides(name: &str, mut say: impl FnMut(Said)) {
+    if name == "opacity" {
+        return say(Said::Opacity(0.0));
+    }
     targets(name).iter().for_each(|it| say(Said::Switch(*it, State::Hides)));
 }
 
@@ -415,12 +342,12 @@ fn targets(name: &str) -> &'static [Switch] {
 }
 
 /// The word that this is, if it is one of these.
-fn word(item: &[Part<'_>], known: &[&str]) -> Option<String> {
+pub(super) fn word(item: &[Part<'_>], known: &[&str]) -> Option<String> {
     let word = item.first()?.word()?.to_ascii_lowercase();
     known.contains(&word.as_str()).then_some(word)
 }
 
-fn only(items: &[&[Part<'_>]], known: &[&str]) -> Option<String> {
+pub(super) fn only(items: &[&[Part<'_>]], known: &[&str]) -> Option<String> {
     if let [one] = items { word(one, known) } else { None }
 }
 

@@ -5,6 +5,7 @@ use url::Url;
 use super::dropped::{DropKind, Report};
 use super::look::Look;
 use super::parts::{LINES, PARAGRAPHS, base_of, dropped_kind, is_title, sheet_of};
+use super::shadow::hides_children;
 use super::style::Styles;
 use super::tree::{Content, DOCUMENT, Element, Id, Tree};
 use super::write::{Gap, Writer};
@@ -75,7 +76,7 @@ impl Walker {
     fn all(&mut self, tree: &Tree, styles: &mut Styles<'_>) {
         let mut open: Vec<Open> = Vec::new();
         let mut path: Vec<Id> = Vec::new();
-        let mut look = Look::of_page(styles.sheet.unseen_backgrounds);
+        let mut look = Look::of_page(styles.sheet);
         let mut next = tree.get(DOCUMENT).and_then(|it| it.first);
         loop {
             let Some((id, node)) = next.and_then(|id| Some((id, tree.get(id)?))) else {
@@ -101,7 +102,8 @@ impl Walker {
                         self.cut = true;
                         return;
                     }
-                    let own = match dropped_kind(element) {
+                    let shadow = hides_children(tree, id).then_some(DropKind::Template);
+                    let own = match dropped_kind(element).or(shadow) {
                         Some(kind) => own.without(kind, id),
                         None => own,
                     };

@@ -1,0 +1,103 @@
+//! The size of letters, and what is painted: shorthands that say several things at once.
+
+use super::colour::Ink;
+use super::css::{Part, Token, split};
+use super::declare::{Paint, Said, State, Surface, Switch};
+use super::number::{Kind, amount, length};
+use super::value::{only, single, word};
+use super::words;
+
+pub(super) fn size(item: &[Part<'_>], old: bool) -> Option<Said> {
+    if let Some(amount) = length(item, old) {
+        return (amount.value >= 0.0).then(|| match amount.kind {
+            Kind::Share => Said::Size(0.0, amount.value / 100.0),
+            Kind::Length | Kind::Plain | Kind::Angle => {
+                Said::Size(amount.value - amount.letters * 16.0, amount.letters)
+            }
+        });
+    }
+    let word = item.first()?.word()?.to_ascii_lowercase();
+    let (_, pixels) = words::FONT_SIZES.iter().find(|it| it.0 == word)?;
+    Some(match word.as_str() {
+        "larger" | "smaller" => Said::Size(0.0, *pixels),
+        _ => Said::Size(*pixels, 0.0),
+    })
+}
+
+/// `font: … size / height family`.
+pub(super) fn font(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
+    if only(items, words::SYSTEM_FONTS).is_some() {
+        return say(Said::Size(16.0, 0.0));
+    }
+    let sized = |it: &&[Part<'_>]| {
+        size(it, false).filter(
+            |_| !matches!(it.first().map(|it| &it.token), Some(Token::Number(it)) if *it > 0.0),
+        )
+    };
+    let Some(at) = items.iter().position(|it| sized(it).is_some()) else { return };
+    let is_slash = |it: &&[Part<'_>]| it.first().is_some_and(|it| it.is('/'));
+    let rest = items.get(at + 1..).unwrap_or_default();
+    let (height, family) = match rest.split_first() {
+        Some((slash, rest)) if is_slash(slash) => (rest.first(), rest.get(1..)),
+        Some(_) | None => (None, Some(rest)),
+    };
+    let named = |it: &&[Part<'_>]| {
+        matches!(it.first().map(|it| &it.token), Some(Token::Word(_) | Token::Text(_)))
+    };
+    if !family.and_then(<[_]>::first).is_some_and(named) {
+        return;
+    }
+    let height = height.is_some_and(|it| single("line-height", &[it], it, false) == Some(true));
+    say(Said::Switch(Switch::LineZero, if height { State::Hides } else { State::Shows }));
+    say(Said::Switch(Switch::FontFlat, State::Shows));
+    items.get(at).and_then(sized).into_iter().for_each(say);
+}
+
+pub(super) fn background(items: &[&[Part<'_>]], value: &[Part<'_>], mut say: impl FnMut(Said)) {
+    let mut image = false;
+    let mut colour = None;
+    let mut clip = false;
+    let commas = split(value, ',').count().saturating_sub(1);
+    for item in items {
+        let Some(first) = item.first() else { continue };
+        if first.is('/') || first.is(',') || amount(item).is_some() {
+            continue;
+        }
+        if let Some(found) = paint(item, false) {
+            colour = Some(found);
+        } else if is_image(item) {
+            image = true;
+        } else if !matches!(first.token, Token::Url(_)) && first.call() != Some("url") {
+            match word(item, words::BACKGROUNDS) {
+                Some(word) => clip |= word == "text",
+                None => return,
+            }
+        }
+    }
+    let state = |on| if on { State::Hides } else { State::Shows };
+    say(Said::Switch(Switch::Image, state(image || commas > 0)));
+    say(Said::Switch(Switch::ClipText, state(clip)));
+    say(Said::Ink(Surface::Background, colour.unwrap_or(Paint::Known(Ink::CLEAR))));
+}
+
+pub(super) fn is_image(item: &[Part<'_>]) -> bool {
+    let known = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.ends_with("gradient")
+            || ["url", "image", "image-set", "-webkit-image-set", "element", "cross-fade", "paint"]
+                .contains(&&*name)
+    };
+    // An address that is empty leads to no image.
+    match item.first().map(|it| &it.token) {
+        Some(Token::Url(address)) => !address.is_empty(),
+        Some(Token::Call(name)) => known(name) && item.get(1).and_then(Part::text) != Some(""),
+        Some(_) | None => false,
+    }
+}
+
+pub(super) fn paint(item: &[Part<'_>], old: bool) -> Option<Paint> {
+    if item.first()?.is_word("currentcolor") {
+        return Some(Paint::Current);
+    }
+    Ink::read(item, old).map(|it| it.map_or(Paint::Unknown, Paint::Known))
+}
