@@ -37,4 +37,4 @@ pub use resolve::{Looking, Resolve, SystemResolver};
 pub use rules::{PAYLOAD_BYTES_MAX, Rules};
 pub use tls::{Trust, TrustError};
 pub use tunnel::{METHOD, URL, Ways};
-pub use web::{Engine, NewTokens, SearchKey, Service, ServiceError, ServiceKeys, Web};
+pub use web::{Engine, NewTokens, Post, SearchKey, Service, ServiceError, ServiceKeys, Web};

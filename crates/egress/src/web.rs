@@ -21,7 +21,7 @@ use crate::client::{Answer, Ask, AskError, Client};
 use crate::event::EgressEvent;
 
 pub use search::{Engine, SearchKey};
-pub use service::{NewTokens, Service, ServiceError, ServiceKeys};
+pub use service::{NewTokens, Post, Service, ServiceError, ServiceKeys};
 
 /// Threads that carry bytes; who asks waits on a thread of its own.
 const THREADS: usize = 2;

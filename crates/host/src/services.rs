@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use egress::{Client, Limits, NewTokens, Rules, ServiceKeys, Trust, TrustError, Web};
+use egress::{Client, Limits, Post, Rules, ServiceKeys, Trust, TrustError, Web};
 use evidence::Journal;
 use hyper::header::HeaderValue;
 use model::ipc::OauthCall;
@@ -194,7 +194,7 @@ impl ServiceKeys for Keys<'_> {
         &self,
         permit: &Permit<OauthCall>,
         used: u64,
-        post: &dyn Fn(&Target, Zeroizing<String>) -> Result<NewTokens, String>,
+        post: &Post<'_>,
     ) -> Result<bool, String> {
         let Some(refresh) = &self.service.refresh else { return Ok(false) };
         // INVARIANT (OneRefresh): here one at a time, and one process at a time; who waited looks first whether

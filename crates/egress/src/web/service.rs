@@ -65,9 +65,12 @@ pub trait ServiceKeys {
         &self,
         permit: &Permit<OauthCall>,
         used: u64,
-        post: &dyn Fn(&Target, Zeroizing<String>) -> Result<NewTokens, String>,
+        post: &Post<'_>,
     ) -> Result<bool, String>;
 }
+
+/// Sends a form to an address and takes the tokens out of the answer.
+pub type Post<'a> = dyn Fn(&Target, Zeroizing<String>) -> Result<NewTokens, String> + 'a;
 
 /// What a service gives in exchange for a refresh token.
 pub struct NewTokens {
