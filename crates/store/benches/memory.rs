@@ -36,11 +36,15 @@ struct Timed<'a> {
 impl Executor for Timed<'_> {
     fn execute(&self, permit: Permit<Effect>) -> Output {
         let begun = Instant::now();
-        let found = match permit.by_kind() {
-            Granted::MemoryWrite(permit) => self.memory.write(permit, 1000).map(|_| 1),
-            Granted::MemoryQuery(permit) => self.memory.query(permit).map(|it| it.len()),
-            Granted::MemoryList(permit) => self.memory.list(permit).map(|it| it.len()),
-            _ => Ok(0),
+        let granted = permit.by_kind();
+        let found = if let Granted::MemoryWrite(permit) = granted {
+            self.memory.write(permit, 1000).map(|_| 1)
+        } else if let Granted::MemoryQuery(permit) = granted {
+            self.memory.query(permit).map(|it| it.len())
+        } else if let Granted::MemoryList(permit) = granted {
+            self.memory.list(permit).map(|it| it.len())
+        } else {
+            Ok(0)
         };
         self.took.borrow_mut().push((begun.elapsed(), found.unwrap()));
         Output::text("{}")
