@@ -95,24 +95,19 @@ switches! {
 impl Switch {
     /// Goes over to what is inside, unless that says otherwise.
     pub(super) fn is_inherited(self) -> bool {
-        matches!(
-            self,
-            Self::VisibilityHidden
-                | Self::IndentFar
-                | Self::IndentFull
-                | Self::LettersSqueezed
-                | Self::LineZero
-                | Self::TextSecret
-                | Self::FontFlat
-        )
+        Self::INHERITED & self.bit() != 0
     }
 
     /// All of those.
-    pub(super) fn inherited() -> u64 {
-        Self::ALL.iter().filter(|it| it.is_inherited()).fold(0, |all, it| all | it.bit())
-    }
+    pub(super) const INHERITED: u64 = Self::VisibilityHidden.bit()
+        | Self::IndentFar.bit()
+        | Self::IndentFull.bit()
+        | Self::LettersSqueezed.bit()
+        | Self::LineZero.bit()
+        | Self::TextSecret.bit()
+        | Self::FontFlat.bit();
 
-    pub(super) fn bit(self) -> u64 {
+    pub(super) const fn bit(self) -> u64 {
         1 << (self as u64)
     }
 }

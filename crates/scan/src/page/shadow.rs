@@ -8,7 +8,8 @@ use super::tree::{Content, Element, Id, Tree};
 
 /// Does a shadow tree keep the children of this element from being seen, or may it?
 pub(super) fn hides_children(tree: &Tree, host: Id) -> bool {
-    let mut child = tree.get(host).and_then(|it| it.first);
+    let first = tree.get(host).and_then(|it| it.first);
+    let mut child = first.filter(|_| tree.has_templates());
     while let Some(node) = child.and_then(|it| tree.get(it)) {
         if let Content::Element(element) = &node.content
             && is_shadow(element)

@@ -42,7 +42,9 @@ impl<'a> Styles<'a> {
     pub(super) fn cascade(&mut self, element: &Element, id: Id, path: &[Id], own: &Own) -> Style {
         let old = self.scene.tree.is_old();
         let mut style = Style { opacity: 1.0, ..Style::default() };
-        style.old_attributes(element);
+        if !element.attributes.is_empty() {
+            style.old_attributes(element);
+        }
         let inline = declarations(element.attribute("style").unwrap_or_default(), old);
         let mut rules = self.matching(element, id, path);
         if rules.is_empty() && inline.is_empty() {
@@ -137,7 +139,7 @@ pub(super) struct Style {
 impl Style {
     /// What hides in the end, `outer` being what does around it.
     pub(super) fn computed(&self, outer: u64) -> u64 {
-        let inherited = !(self.on | self.off) & outer & Switch::inherited();
+        let inherited = !(self.on | self.off) & outer & Switch::INHERITED;
         self.on | inherited | (self.inherit & outer)
     }
 

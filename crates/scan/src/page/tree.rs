@@ -65,6 +65,7 @@ pub(super) struct Node {
 pub(super) struct Tree {
     nodes: Vec<Node>,
     old: bool,
+    templates: bool,
 }
 
 impl Tree {
@@ -87,6 +88,11 @@ impl Tree {
     /// in another way.
     pub(super) fn is_old(&self) -> bool {
         self.old
+    }
+
+    /// Is there a `<template>` in it at all?
+    pub(super) fn has_templates(&self) -> bool {
+        self.templates
     }
 
     pub(super) fn before(&self, id: Id) -> Option<Id> {
@@ -151,14 +157,20 @@ pub(super) struct Builder {
     /// Nodes made, attributes kept and nodes moved.
     work: Cell<usize>,
     old: Cell<bool>,
+    templates: Cell<bool>,
 }
 
 impl Builder {
     pub(super) fn new() -> Self {
         let nameless = QualName::new(None, ns!(), LocalName::from(""));
         let document = Handle { id: DOCUMENT, name: Rc::new(nameless) };
-        let builder =
-            Self { nodes: RefCell::default(), document, work: Cell::new(0), old: Cell::new(false) };
+        let builder = Self {
+            nodes: RefCell::default(),
+            document,
+            work: Cell::new(0),
+            old: Cell::new(false),
+            templates: Cell::new(false),
+        };
         builder.add(Content::Root);
         builder
     }
@@ -170,7 +182,7 @@ impl Builder {
 
     /// What was built, leaving nothing behind.
     pub(super) fn take(&self) -> Tree {
-        Tree { nodes: self.nodes.take(), old: self.old.get() }
+        Tree { nodes: self.nodes.take(), old: self.old.get(), templates: self.templates.get() }
     }
 
     fn add(&self, content: Content) -> Id {
@@ -274,6 +286,7 @@ impl TreeSink for Builder {
         self.spend(attrs.len());
         let name = Rc::new(name);
         let template = flags.template.then(|| self.add(Content::Root));
+        self.templates.set(self.templates.get() || flags.template);
         let id = self.add(Content::Element(Element {
             name: Rc::clone(&name),
             attributes: attrs,
