@@ -105,7 +105,7 @@ impl Drop for Profile {
 
 /// How the profiles of this state directory begin.
 fn mark(home: &Path) -> io::Result<String> {
-    let whole = fs::canonicalize(home)?;
+    let whole = files::resolved(home)?;
     let hash = Digest::of(whole.as_os_str().as_encoded_bytes()).to_hex();
     let mark: String = hash.as_str().chars().take(MARK_CHARS).collect();
     Ok(format!("lazaret-{mark}-"))

@@ -67,7 +67,7 @@ fn check(path: &'static str) -> Result<Program, ProgramError> {
     if !found.is_file() || found.permissions().mode() & EXECUTABLE == 0 {
         return Err(unfit("it is no program".to_owned()));
     }
-    let mut at = fs::canonicalize(path).map_err(|error| unfit(error.to_string()))?;
+    let mut at = files::resolved(Path::new(path)).map_err(|error| unfit(error.to_string()))?;
     // Whoever can write one of the folders above it can put another program there.
     loop {
         let found = fs::metadata(&at).map_err(|error| unfit(error.to_string()))?;

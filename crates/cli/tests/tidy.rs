@@ -109,7 +109,9 @@ fn no_file_lies_around_unused() {
             _ => ["main.rs", "lib.rs", "mod.rs"].map(in_folder).concat(),
         };
         // What must not compile is declared by nobody.
-        let top = ["tests", "benches", "targets", "permit"].iter().any(|it| folder.ends_with(it));
+        let top = ["tests", "benches", "targets", "permit", "secret"]
+            .iter()
+            .any(|it| folder.ends_with(it));
         let above = fs::read_to_string(above).unwrap_or_default();
         let used = top || declares(&parents, &stem) || declares(&above, &stem);
         assert!(used, "{}: nobody declares it", path.display());

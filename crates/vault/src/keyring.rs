@@ -64,7 +64,7 @@ pub fn forget(vault: &Path) -> Result<bool, KeyringError> {
 
 /// One entry for each vault, by where it lies.
 fn entry(vault: &Path) -> String {
-    let real = vault.canonicalize().unwrap_or_else(|_| vault.to_owned());
+    let real = files::resolved(vault).unwrap_or_else(|_| vault.to_owned());
     aegx::Digest::of(real.as_os_str().as_encoded_bytes()).to_hex().as_str().to_owned()
 }
 

@@ -53,7 +53,7 @@ pub fn check(name: &str, path: Option<&std::ffi::OsStr>, own: u32) -> Result<Pat
     if !folder.is_absolute() {
         return Err(planted(folder, "PATH names a directory that depends on where one is"));
     }
-    let real = fs::canonicalize(&program).map_err(|_| planted(&program, "it leads nowhere"))?;
+    let real = files::resolved(&program).map_err(|_| planted(&program, "it leads nowhere"))?;
     let parent = real.parent().unwrap_or(folder);
     for place in [folder.as_path(), parent, real.as_path()] {
         let found = fs::metadata(place).map_err(|_| planted(place, "it cannot be looked at"))?;

@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(of("12345678"), None);
         assert_eq!(of("        "), Some(SecretError::Monotonous));
         assert_eq!(of("xxxxxxxxxx"), Some(SecretError::Monotonous));
-        assert_eq!(of("1234\05678"), Some(SecretError::Nul));
+        assert_eq!(of("1234\u{0}5678"), Some(SecretError::Nul));
         assert_eq!(of(&"ab".repeat(SECRET_BYTES_MAX / 2)), None);
         assert_eq!(of(&"ab".repeat(SECRET_BYTES_MAX)), Some(SecretError::TooLong));
     }

@@ -121,6 +121,25 @@ impl HostExecutor {
         self
     }
 
+    /// Does something on the web, if there is a way to it.
+    fn web(&self, act: impl FnOnce(&(Web, Rules)) -> Output) -> Output {
+        self.web.as_ref().map_or_else(|| absent(ProviderKind::Web), act)
+    }
+
+    fn skills(&self, act: impl FnOnce(&Skills, i64) -> Output) -> Output {
+        match &self.skills {
+            Some(skills) => act(skills, self.clock.unix_seconds()),
+            None => absent(ProviderKind::Skills),
+        }
+    }
+
+    fn jobs(&self, act: impl FnOnce(&Scheduler, i64) -> Output) -> Output {
+        match &self.scheduler {
+            Some(scheduler) => act(scheduler, self.clock.unix_seconds()),
+            None => absent(ProviderKind::Scheduler),
+        }
+    }
+
     /// Does something with a browser, if there are any.
     fn browse(&self, act: impl FnOnce(&Browsers) -> Output) -> Output {
         self.browsers.as_ref().map_or_else(|| absent(ProviderKind::Browser), act)
@@ -147,14 +166,8 @@ impl Executor for HostExecutor {
             Granted::MemoryList(permit) => memory::list(memory, permit),
             Granted::AuditQuery(permit) => self.evidence.query(permit),
             Granted::LlmCall(_) => absent(ProviderKind::Llm),
-            Granted::WebFetch(permit) => match &self.web {
-                Some((web, rules)) => web.fetch(permit, rules),
-                None => absent(ProviderKind::Web),
-            },
-            Granted::WebSearch(permit) => match &self.web {
-                Some((web, rules)) => web.search(permit, rules),
-                None => absent(ProviderKind::Web),
-            },
+            Granted::WebFetch(permit) => self.web(|(web, rules)| web.fetch(permit, rules)),
+            Granted::WebSearch(permit) => self.web(|(web, rules)| web.search(permit, rules)),
             Granted::BrowserLaunch(permit) => self.browse(|it| it.launch(permit)),
             Granted::BrowserNavigate(permit) => self.browse(|it| it.navigate(permit)),
             Granted::BrowserSnapshot(permit) => self.browse(|it| it.snapshot(permit)),
@@ -162,46 +175,31 @@ impl Executor for HostExecutor {
             Granted::BrowserType(permit) => self.browse(|it| it.type_text(permit)),
             Granted::BrowserScreenshot(permit) => self.browse(|it| it.screenshot(permit)),
             Granted::BrowserClose(permit) => self.browse(|it| it.end(permit)),
-            Granted::SkillPropose(permit) => match &self.skills {
-                Some(skills) => skills::propose(skills, permit, self.clock.unix_seconds()),
-                None => absent(ProviderKind::Skills),
-            },
-            Granted::SkillRead(permit) => match &self.skills {
-                Some(skills) => skills::read(skills, permit),
-                None => absent(ProviderKind::Skills),
-            },
-            Granted::SkillList(permit) => match &self.skills {
-                Some(skills) => skills::list(skills, permit),
-                None => absent(ProviderKind::Skills),
-            },
+            Granted::SkillPropose(permit) => {
+                self.skills(|it, now| skills::propose(it, permit, now))
+            }
+            Granted::SkillRead(permit) => self.skills(|it, _| skills::read(it, permit)),
+            Granted::SkillList(permit) => self.skills(|it, _| skills::list(it, permit)),
             Granted::OauthCall(permit) => match &self.services {
                 Some(services) => services.call(permit),
                 None => absent(ProviderKind::Credentials),
             },
-            Granted::SchedulerListCron(permit) => match &self.scheduler {
-                Some(scheduler) => scheduler::list(scheduler, permit),
-                None => absent(ProviderKind::Scheduler),
-            },
-            Granted::SchedulerGetHeartbeat(permit) => match &self.scheduler {
-                Some(scheduler) => scheduler::heartbeat(scheduler, permit),
-                None => absent(ProviderKind::Scheduler),
-            },
-            Granted::SchedulerListTriggers(permit) => match &self.scheduler {
-                Some(it) => scheduler::triggers(it, permit, self.clock.unix_seconds()),
-                None => absent(ProviderKind::Scheduler),
-            },
-            Granted::SchedulerRemoveCron(permit) => match &self.scheduler {
-                Some(scheduler) => scheduler::remove(scheduler, permit),
-                None => absent(ProviderKind::Scheduler),
-            },
-            Granted::SchedulerAddCron(permit) => match &self.scheduler {
-                Some(it) => scheduler::add_cron(it, permit, self.clock.unix_seconds()),
-                None => absent(ProviderKind::Scheduler),
-            },
-            Granted::SchedulerRunAt(permit) => match &self.scheduler {
-                Some(it) => scheduler::run_at(it, permit, self.clock.unix_seconds()),
-                None => absent(ProviderKind::Scheduler),
-            },
+            Granted::SchedulerListCron(permit) => self.jobs(|it, _| scheduler::list(it, permit)),
+            Granted::SchedulerGetHeartbeat(permit) => {
+                self.jobs(|it, _| scheduler::heartbeat(it, permit))
+            }
+            Granted::SchedulerListTriggers(permit) => {
+                self.jobs(|it, now| scheduler::triggers(it, permit, now))
+            }
+            Granted::SchedulerRemoveCron(permit) => {
+                self.jobs(|it, _| scheduler::remove(it, permit))
+            }
+            Granted::SchedulerAddCron(permit) => {
+                self.jobs(|it, now| scheduler::add_cron(it, permit, now))
+            }
+            Granted::SchedulerRunAt(permit) => {
+                self.jobs(|it, now| scheduler::run_at(it, permit, now))
+            }
             Granted::FileRead(permit) => self.in_workspace(|files, now| files.read(permit, now)),
             Granted::FileWrite(permit) => self.in_workspace(|files, now| files.write(permit, now)),
             Granted::FileEdit(permit) => self.in_workspace(|files, now| files.edit(permit, now)),

@@ -30,7 +30,7 @@ fn child() {
             })
             .unwrap();
         report(count);
-        if count % 3 == 0 {
+        if count.is_multiple_of(3) {
             file.rekey(&key, Key::generate(), |key| key.write(&file.key_path())).unwrap();
         }
     }

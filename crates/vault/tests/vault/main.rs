@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::wildcard_enum_match_arm,
     clippy::indexing_slicing,
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
