@@ -9,7 +9,7 @@ use std::sync::Arc;
 use aegx::verify::printable;
 use aegx::{Principal, RecordType};
 use egress::Rules;
-use evidence::{Durability, NewRecord, SystemClock};
+use evidence::{NewRecord, SystemClock};
 use host::control::{self, Control};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
 use host::{HostExecutor, Services, WorkspaceFiles, plugins, scheduler};
@@ -104,7 +104,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     // What a browser's pages ask for are calls of the tools that a proxy has.
     let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
-    let gate = setup::open_with_keys(&home, Durability::Synced, policy, catalogue)?;
+    let unkept = |gate: &Gate, why: &str| refused(gate, &who, why);
+    let gate = setup::open_with_keys(&home, policy, catalogue, unkept)?;
     let control = bind_control(&home)?;
     let approver = if control.is_some() { Approver::Reachable } else { Approver::Absent };
     let opened = open_session(&gate, &who, &home, args.profile, approver);

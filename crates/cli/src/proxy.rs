@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use aegx::Principal;
 use egress::{Limits, Ways};
-use evidence::Durability;
 use gateway::proxy::{self, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
 use host::ipc::Stop;
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
@@ -79,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     let policy = setup::policy(args.policy.as_deref())?;
     let catalogue = proxy::catalogue().map_err(Failure::unable)?;
-    let gate = setup::open_with_keys(&home, Durability::Synced, policy, catalogue)?;
+    let gate = setup::open_with_keys(&home, policy, catalogue, |_, _| ())?;
     let outcome = serve(args, &home, &gate, &stop);
     gate.close()?;
     outcome.map(|()| Exit::Done)

@@ -189,6 +189,6 @@ fn schemas_are_listed_and_printed() {
     assert_eq!(serde_json::from_slice::<Value>(&pretty.stdout).unwrap(), *schema);
 
     let all = lines(&run(&["schema", "--json"], ""));
-    assert_eq!(all.len(), 26);
+    assert_eq!(all.len(), 31);
     assert!(all.iter().all(|it| it["schema"]["title"] == it["action"]));
 }

@@ -55,7 +55,7 @@ pub struct SealError(pub(crate) String);
 /// # Errors
 /// If it is no age file.
 pub fn is_passphrase(sealed: &[u8]) -> Result<bool, OpenError> {
-    let decryptor = Decryptor::new_buffered(ArmoredReader::new(sealed));
+    let decryptor = Decryptor::new_buffered(ArmoredReader::new(unframed(sealed)));
     decryptor.map(|it| it.is_scrypt()).map_err(fault)
 }
 
@@ -64,7 +64,7 @@ pub fn is_passphrase(sealed: &[u8]) -> Result<bool, OpenError> {
 /// # Errors
 /// If the key is not the one, or a byte is not as it was written.
 pub fn open(sealed: &[u8], key: &Key) -> Result<Zeroizing<Vec<u8>>, OpenError> {
-    let decryptor = Decryptor::new_buffered(ArmoredReader::new(sealed)).map_err(fault)?;
+    let decryptor = Decryptor::new_buffered(ArmoredReader::new(unframed(sealed))).map_err(fault)?;
     let reader = match (&key.0, decryptor.is_scrypt()) {
         (Kind::Identities(_), true) => return Err(OpenError::NeedsPassphrase),
         (Kind::Passphrase(_), false) => return Err(OpenError::NeedsIdentity),
@@ -87,6 +87,15 @@ pub fn open(sealed: &[u8], key: &Key) -> Result<Zeroizing<Vec<u8>>, OpenError> {
         .map_err(|_| OpenError::Damaged("its content is cut short or was changed"))?;
     Ok(plain)
 }
+
+/// Armour may have blanks around it; what is not armoured is left as it is.
+fn unframed(sealed: &[u8]) -> &[u8] {
+    let inner = sealed.trim_ascii();
+    if inner.starts_with(ARMOR) { inner } else { sealed }
+}
+
+/// How armour begins.
+const ARMOR: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 
 /// Seals bytes for a key.
 ///

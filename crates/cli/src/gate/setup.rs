@@ -48,18 +48,20 @@ pub(crate) fn open(
     Ok(Gate { monitor: Arc::new(Monitor::new(setup)), journal, store, keeper: None })
 }
 
-/// The same with who keeps secrets: what agents are shown is scrubbed of them.
+/// The same with who keeps secrets: what agents are shown is scrubbed of them. `unkept` hears why there is nobody
+/// although there should be, before the gate is closed.
 pub(crate) fn open_with_keys(
     home: &Path,
-    durability: Durability,
     policy: Policy,
     catalogue: Catalogue,
+    unkept: impl FnOnce(&Gate, &str),
 ) -> Result<Gate, Failure> {
-    let gate = open(home, durability, policy, catalogue)?;
+    let gate = open(home, Durability::Synced, policy, catalogue)?;
     let keeper = match host::keeper(home, Arc::clone(&gate.journal), Arc::new(SystemClock)) {
         Ok(Some(keeper)) => Arc::new(keeper),
         Ok(None) => return Ok(gate),
         Err(error) => {
+            unkept(&gate, &error.to_string());
             gate.close()?;
             return Err(match error {
                 host::KeysError::Settings(_) => Failure::usage(error),

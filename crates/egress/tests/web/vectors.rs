@@ -86,8 +86,13 @@ fn redirects_rebinding_and_fields() {
         let world = Plan::new(table, &[origin.port]).open();
         let url = at(text(&row, "/input/url"), origin.port);
         let headers = row.pointer("/input/headers").cloned().unwrap_or(json!({}));
-        let got = world.act(&json!({ "action": "web_fetch", "url": url, "headers": headers }));
+        let message = json!({ "action": "web_fetch", "url": url, "headers": headers });
         let expected = text(&row, "/expected");
+        let Ok(got) = world.try_as(world.session(), &message) else {
+            // The gate says no to names of the inner network wherever they stand.
+            assert_eq!((expected, origin.asked().len()), ("block", 0), "{row}");
+            continue;
+        };
         match expected {
             "block" => {
                 assert_ne!(got.delivered.output.status, Status::Done, "{row}");

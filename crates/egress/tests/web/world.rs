@@ -17,7 +17,7 @@ use model::{AgentId, Caller, Effect, Kind, Profile, SessionId, Source, UserId};
 use monitor::provenance::Catalogue;
 use monitor::{
     Admission, Approver, Asked, Delivered, Executor, Granted, Heard, Monitor, Opening, Output,
-    Permit, Setup, Status,
+    Permit, Refusal, Setup, Status,
 };
 use policy::Policy;
 use serde_json::{Value, json};
@@ -153,15 +153,19 @@ impl World {
     }
 
     pub(crate) fn act_as(&self, who: Caller, message: &Value) -> Got {
+        self.try_as(who, message).unwrap_or_else(|it| panic!("{message}: {it}"))
+    }
+
+    /// The same where the gate may say no.
+    pub(crate) fn try_as(&self, who: Caller, message: &Value) -> Result<Got, Refusal> {
         let wanted = message.get("url").or(message.get("query")).and_then(Value::as_str).unwrap();
         let text = format!("Please look at {wanted} and tell me what it says.");
         self.monitor.hear(&who, &Heard { source: Source::User, origin: "", text: &text }).unwrap();
         let before = self.events().len();
         let message = message.to_string();
-        let delivered = self.monitor.run(&who, &Asked::Message(message.as_bytes()), &self.hands);
-        let delivered = delivered.unwrap_or_else(|it| panic!("{wanted}: {it}"));
+        let delivered = self.monitor.run(&who, &Asked::Message(message.as_bytes()), &self.hands)?;
         let events = self.events().split_off(before);
-        Got { who, delivered, events }
+        Ok(Got { who, delivered, events })
     }
 
     pub(crate) fn session(&self) -> Caller {

@@ -48,39 +48,8 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
             let share = if found.kind == Kind::Share { found.value / 100.0 } else { found.value };
             say(Said::Opacity(share.clamp(0.0, 1.0)));
         }
-        "position" => {
-            let Some(word) = only(&items, words::POSITIONS) else { return };
-            switch(Switch::Placed, word != "static");
-            switch(Switch::OutOfFlow, word == "absolute" || word == "fixed");
-            switch(Switch::Fixed, word == "fixed");
-        }
-        "text-indent" => {
-            let mut amounts = items.iter().filter_map(|it| length(it, old));
-            let Some(indent) = amounts.next() else { return };
-            switch(Switch::IndentFar, is_far(indent).is_some());
-            switch(Switch::IndentFull, indent.kind == Kind::Share && indent.value >= 99.0);
-        }
-        "overflow" => {
-            let cuts: Option<Vec<bool>> = items.iter().map(|it| cuts(it)).collect();
-            match cuts.as_deref() {
-                Some([both]) => {
-                    switch(Switch::OverflowX, *both);
-                    switch(Switch::OverflowY, *both);
-                }
-                Some([across, down]) => {
-                    switch(Switch::OverflowX, *across);
-                    switch(Switch::OverflowY, *down);
-                }
-                Some(_) | None => {}
-            }
-        }
-        "mix-blend-mode" => {
-            let Some(word) = only(&items, words::BLENDS) else { return };
-            let light = ["screen", "lighten", "color-dodge", "plus-lighter"].contains(&&*word);
-            let dark = ["multiply", "darken", "color-burn"].contains(&&*word);
-            switch(Switch::BlendLight, light);
-            switch(Switch::BlendDark, dark);
-            switch(Switch::BlendOther, !light && !dark && word != "normal");
+        "position" | "text-indent" | "overflow" | "mix-blend-mode" => {
+            let _ = several(name, &items, old, &mut switch);
         }
         "background" => background(&items, value, say),
         _ => {
@@ -96,6 +65,47 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
             }
         }
     }
+}
+
+/// Properties of several switches.
+fn several(
+    name: &str,
+    items: &[&[Part<'_>]],
+    old: bool,
+    switch: &mut impl FnMut(Switch, bool),
+) -> Option<()> {
+    match name {
+        "position" => {
+            let word = only(items, words::POSITIONS)?;
+            switch(Switch::Placed, word != "static");
+            switch(Switch::OutOfFlow, word == "absolute" || word == "fixed");
+            switch(Switch::Fixed, word == "fixed");
+        }
+        "text-indent" => {
+            let indent = items.iter().find_map(|it| length(it, old))?;
+            switch(Switch::IndentFar, is_far(indent).is_some());
+            switch(Switch::IndentFull, indent.kind == Kind::Share && indent.value >= 99.0);
+        }
+        "overflow" => {
+            let cuts: Vec<bool> = items.iter().map(|it| cuts(it)).collect::<Option<_>>()?;
+            let (across, down) = match cuts.as_slice() {
+                [both] => (*both, *both),
+                [across, down] => (*across, *down),
+                _ => return None,
+            };
+            switch(Switch::OverflowX, across);
+            switch(Switch::OverflowY, down);
+        }
+        _ => {
+            let word = only(items, words::BLENDS)?;
+            let light = ["screen", "lighten", "color-dodge", "plus-lighter"].contains(&&*word);
+            let dark = ["multiply", "darken", "color-burn"].contains(&&*word);
+            switch(Switch::BlendLight, light);
+            switch(Switch::BlendDark, dark);
+            switch(Switch::BlendOther, !light && !dark && word != "normal");
+        }
+    }
+    Some(())
 }
 
 /// Properties of one switch: does the value hide?
