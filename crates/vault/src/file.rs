@@ -173,9 +173,13 @@ impl VaultFile {
     ) -> Result<(), VaultError> {
         let _held = self.lock(LOCK)?;
         let failed = |it| FileFault::io(&self.key_path(), it);
-        let mut contents = self.open(old)?;
+        let sealed = self.bytes()?;
+        let mut contents = self.open_bytes(&sealed, old)?;
         contents.count_up();
-        let both = new.before(old);
+        // Of identities that earlier attempts left behind only the one that fits is taken along: who is stopped
+        // again and again does not gather more of them than may be.
+        let fits = old.each().into_iter().find(|it| sealed::open(&sealed, it).is_ok());
+        let both = new.before(fits.as_ref().unwrap_or(old));
         keep(&both).map_err(failed)?;
         self.put(&contents, &both)?;
         keep(&both.first()).map_err(failed)?;

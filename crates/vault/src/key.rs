@@ -182,6 +182,16 @@ impl Key {
         }
     }
 
+    /// Each identity alone.
+    pub(crate) fn each(&self) -> Vec<Self> {
+        match &self.0 {
+            Kind::Identities(all) => {
+                all.iter().map(|it| Self(Kind::Identities(vec![it.again()]))).collect()
+            }
+            Kind::Passphrase(text) => vec![Self(Kind::Passphrase(text.clone()))],
+        }
+    }
+
     /// The first identity alone.
     #[must_use]
     pub fn first(&self) -> Self {
