@@ -116,7 +116,6 @@ pub(super) fn single(
     old: bool,
 ) -> Option<bool> {
     let one = || if let [one] = items { Some(*one) } else { None };
-    let is_small = |it: Amount| it.pixels().abs() <= TINY_PIXELS;
     match name {
         "display" => {
             let mut all = items.iter().map(|it| word(it, words::DISPLAYS));
@@ -160,21 +159,7 @@ pub(super) fn single(
         "clip" => shape::clip(one()?),
         "clip-path" | "-webkit-clip-path" => shape::path(items),
         "mask" | "mask-image" | "-webkit-mask" | "-webkit-mask-image" => shape::mask(value),
-        "width" | "inline-size" | "height" | "block-size" => {
-            box_size(one()?, old).map(|it| it.is_some_and(is_small))
-        }
-        "max-width" | "max-inline-size" | "max-height" | "max-block-size" => {
-            box_size(one()?, old).map(|it| it.is_some_and(is_small))
-        }
-        "min-width" | "min-inline-size" | "min-height" | "min-block-size" => {
-            box_size(one()?, old).map(|it| it.is_some_and(|it| it.value > TINY_PIXELS))
-        }
         "overflow-x" | "overflow-y" | "overflow-inline" | "overflow-block" => cuts(one()?),
-        "contain" => {
-            let all: Option<Vec<String>> =
-                items.iter().map(|it| word(it, words::CONTAINS)).collect();
-            Some(all?.iter().any(|it| matches!(&**it, "paint" | "strict" | "content")))
-        }
         "background-image" => {
             let plain = only(items, &["none"]).is_some();
             (plain || items.iter().any(|it| is_image(it))).then_some(!plain)
@@ -182,6 +167,27 @@ pub(super) fn single(
         "background-clip" | "-webkit-background-clip" => {
             let last = items.last()?;
             word(last, words::CLIPS).map(|it| it == "text")
+        }
+        _ => boxed(name, items, old),
+    }
+}
+
+/// The same of sizes of boxes, and of what is cut off at their edges.
+fn boxed(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
+    let one = || if let [one] = items { Some(*one) } else { None };
+    let is_small = |it: Amount| it.pixels().abs() <= TINY_PIXELS;
+    match name {
+        "width" | "inline-size" | "height" | "block-size" | "max-width" | "max-inline-size"
+        | "max-height" | "max-block-size" => {
+            box_size(one()?, old).map(|it| it.is_some_and(is_small))
+        }
+        "min-width" | "min-inline-size" | "min-height" | "min-block-size" => {
+            box_size(one()?, old).map(|it| it.is_some_and(|it| it.value > TINY_PIXELS))
+        }
+        "contain" => {
+            let all: Option<Vec<String>> =
+                items.iter().map(|it| word(it, words::CONTAINS)).collect();
+            Some(all?.iter().any(|it| matches!(&**it, "paint" | "strict" | "content")))
         }
         _ => None,
     }
