@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use scan::shell::{Class, Decision, Reading, read};
+use scan::shell::{Decision, Reading, read};
 use serde_json::Value;
 
 /// Of the commands of attackers, in percent.
@@ -69,7 +69,8 @@ fn stopped(cases: &[Case], out: &mut impl std::io::Write) {
         let denied = of_tier.iter().filter(|it| read(&it.text).decision == Decision::Deny).count();
         let stopped = share(of_tier.len() - missed.len(), of_tier.len());
         let denied = share(denied, of_tier.len());
-        let target = if tier == "high" { format!("; target {STOPPED_TARGET} %") } else { String::new() };
+        let target =
+            if tier == "high" { format!("; target {STOPPED_TARGET} %") } else { String::new() };
         let all = of_tier.len();
         writeln!(out, "tier {tier}: {all} commands, {stopped:.2} % refused or asked about, {denied:.2} % refused{target}").unwrap();
         for it in missed.iter().filter(|_| tier == "high") {
@@ -81,12 +82,14 @@ fn stopped(cases: &[Case], out: &mut impl std::io::Write) {
 /// They do what nobody should be surprised to be asked about.
 fn truly_dangerous(reading: &Reading) -> bool {
     let rules = [
-        "shell-privilege", "shell-power", "shell-format", "shell-raw-device", "shell-erase-root",
+        "shell-privilege",
+        "shell-power",
+        "shell-format",
+        "shell-raw-device",
+        "shell-erase-root",
         "shell-erase",
     ];
     reading.findings.iter().any(|it| rules.contains(&it.rule))
-        || (reading.decision > Decision::Allow
-            && reading.classes.iter().any(|it| matches!(it, Class::Privilege | Class::Delete)))
 }
 
 fn allowed(cases: &[Case], out: &mut impl std::io::Write) {
@@ -140,7 +143,8 @@ fn time(cases: &[Case], out: &mut impl std::io::Write) {
         times.sort_unstable();
         let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
         let bytes = text.len();
-        writeln!(out, "{kind}, {bytes} bytes: p50 {p50:?}, p99 {p99:?}; target {TIME_TARGET:?}").unwrap();
+        writeln!(out, "{kind}, {bytes} bytes: p50 {p50:?}, p99 {p99:?}; target {TIME_TARGET:?}")
+            .unwrap();
     }
 }
 

@@ -3,6 +3,7 @@
 mod batch;
 mod ipc;
 pub(crate) mod lines;
+mod shell;
 pub(crate) mod timing;
 mod url;
 
@@ -28,12 +29,14 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum Kind {
     Ipc(ipc::Args),
+    Shell(shell::Args),
     Url(url::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.kind {
         Kind::Ipc(args) => ipc::run(args),
+        Kind::Shell(args) => shell::run(args),
         Kind::Url(args) => url::run(args),
     }
 }

@@ -32,7 +32,7 @@ impl Engine<'_> {
             "printf" if call.has(&["-v"]) => {
                 let rest = call.args.get(2..).unwrap_or_default();
                 let text = super::tools::printf(rest).map(|it| super::engine::text(&it));
-                let name = call.plain().into_iter().nth(1).unwrap_or_default();
+                let name = call.plain().get(1).cloned().unwrap_or_default();
                 state.set_text(&name, text.unwrap_or_else(|| HOLE.to_string()));
                 Output::new()
             }
@@ -50,7 +50,7 @@ impl Engine<'_> {
             "unalias" => Output::new(),
             "cd" | "pushd" => {
                 self.record_all(call);
-                let target = call.operands().into_iter().next();
+                let target = call.operands().first().cloned();
                 let target = target.unwrap_or_else(|| super::state::HOME.to_owned());
                 state.cwd = Some(paths::resolved(&target, state));
                 self.status = None;
@@ -69,10 +69,10 @@ impl Engine<'_> {
             "unset" => {
                 for name in call.operands() {
                     if name.starts_with("HIST") {
-                        self.history(&name);
+                        self.history(name);
                     }
-                    state.functions.remove(&name);
-                    state.remove(&name);
+                    state.functions.remove(name);
+                    state.remove(name);
                 }
                 Output::new()
             }
@@ -83,7 +83,7 @@ impl Engine<'_> {
             }
             "let" => {
                 for text in call.plain() {
-                    super::arithmetic::evaluate(&text, state);
+                    super::arithmetic::evaluate(text, state);
                 }
                 Output::new()
             }
@@ -173,7 +173,7 @@ impl Engine<'_> {
                 .windows(2)
                 .any(|it| matches!(it, [a, b] if b == name && values_taken.contains(&a.as_str())))
         };
-        let names: Vec<String> = names.into_iter().filter(|it| !is_value(it)).collect();
+        let names: Vec<String> = names.iter().filter(|it| !is_value(it)).cloned().collect();
         let is_whole = call.name != "read" || plain.iter().any(|it| it.starts_with("-d"));
         let line = if is_whole { text.as_str() } else { text.lines().next().unwrap_or_default() };
         let ifs = state.ifs();

@@ -112,7 +112,7 @@ impl Engine<'_> {
     /// An interpreter of another language; `None` if it is none.
     pub(super) fn interpret(&mut self, call: &Call<'_>, state: &State) -> Option<Output> {
         if matches!(call.name.as_str(), "awk" | "gawk" | "mawk" | "nawk") {
-            let program = call.operands().into_iter().next().unwrap_or_default();
+            let program = call.operands().first().cloned().unwrap_or_default();
             self.code(&program, state, 0);
             return Some(unknown());
         }
@@ -147,13 +147,17 @@ impl Engine<'_> {
             self.classes.insert(Class::Network);
             self.ask("shell-egress", "it serves files to others");
         }
-        let file = call.operands().into_iter().next();
+        let file = call.operands().first();
         match file {
             _ if has_code || module.is_some() => {}
-            Some(file) if file != "-" => self.script_file(&file, state),
+            Some(file) if file != "-" => self.script_file(file, state),
             Some(_) | None => self.code_on_stdin(call, state),
         }
         Some(unknown())
+    }
+
+    pub(super) fn run_source(&mut self, file: &str, state: &State) {
+        self.script_file(file, state);
     }
 
     fn script_file(&mut self, file: &str, state: &State) {

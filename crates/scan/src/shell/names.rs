@@ -13,7 +13,7 @@ pub(super) const SHELLS: [&str; 14] = [
 ];
 
 /// Programs that take code as an argument or on stdin.
-const INTERPRETERS: [&str; 16] = [
+const INTERPRETERS: [&str; 19] = [
     "python",
     "pypy",
     "perl",
@@ -30,6 +30,9 @@ const INTERPRETERS: [&str; 16] = [
     "guile",
     "rscript",
     "jrunscript",
+    "cpan",
+    "irb",
+    "ipython",
 ];
 
 /// Names that a pattern in place of a command can stand for: those that matter.

@@ -293,10 +293,12 @@ fn within(path: &str, place: &str) -> bool {
     place.split('/').all(|wanted| parts.next().is_some_and(|it| marks::matches(it, wanted)))
 }
 
-/// Does a part of the path match the name?
-fn has_part(path: &str, name: &str) -> bool {
+/// Does a part of the path match one of the names?
+fn has_part(path: &str, names: &[&str]) -> bool {
     path.split('/').any(|part| {
-        part == name || (marks::has_pattern(part) && part.len() > 4 && marks::matches(part, name))
+        let letters = part.chars().filter(char::is_ascii_alphanumeric).count();
+        let pattern = letters > 1 && marks::has_pattern(part);
+        names.contains(&part) || (pattern && names.iter().any(|it| marks::matches(part, it)))
     })
 }
 
@@ -322,7 +324,7 @@ pub(super) fn is_secret(path: &str) -> bool {
         return false;
     }
     SECRET_PATHS.iter().any(|it| within(path, it))
-        || SECRET_NAMES.iter().any(|it| has_part(path, it))
+        || has_part(path, &SECRET_NAMES)
         || SECRET_ENDS.iter().any(|it| path.contains(it))
         || (path.starts_with("/proc/") && path.ends_with("/environ"))
         || (path.starts_with("/etc/ssh/") && path.contains("_key"))
@@ -337,8 +339,11 @@ pub(super) fn is_disk(path: &str) -> bool {
 }
 
 fn is_starting(path: &str) -> bool {
+    if path.ends_with("known_hosts") {
+        return false;
+    }
     STARTING.iter().any(|it| path.starts_with(it))
-        || STARTING_NAMES.iter().any(|it| has_part(path, it))
+        || has_part(path, &STARTING_NAMES)
         || path.contains(".git/hooks/")
         || path.ends_with(".pth")
         || path.contains("/systemd/user")

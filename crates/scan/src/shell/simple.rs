@@ -51,31 +51,45 @@ pub(super) struct Call<'a> {
     pub(super) path: String,
     pub(super) args: &'a [String],
     pub(super) stdin: Option<&'a [u8]>,
+    plain: Vec<String>,
+    operands: Vec<String>,
+    words: Vec<String>,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    fn new(path: String, args: &'a [String], stdin: Option<&'a [u8]>) -> Self {
+        let plain: Vec<String> = args.iter().map(|it| marks::plain(it)).collect();
+        let mut all = false;
+        let mut operands = Vec::new();
+        for arg in &plain {
+            if arg == "--" && !all {
+                all = true;
+            } else if all || !arg.starts_with('-') || arg == "-" {
+                operands.push(arg.clone());
+            }
+        }
+        let words = operands.iter().map(|it| it.to_lowercase()).collect();
+        Self { name: names::base(&path), path, args, stdin, plain, operands, words }
+    }
+
     /// Arguments as text, with patterns as letters.
-    pub(super) fn plain(&self) -> Vec<String> {
-        self.args.iter().map(|it| marks::plain(it)).collect()
+    pub(super) fn plain(&self) -> &[String] {
+        &self.plain
     }
 
     /// Is one of these among the arguments?
     pub(super) fn has(&self, wanted: &[&str]) -> bool {
-        self.args.iter().any(|it| wanted.contains(&marks::plain(it).as_str()))
+        self.plain.iter().any(|it| wanted.contains(&it.as_str()))
     }
 
     /// Arguments that are no options.
-    pub(super) fn operands(&self) -> Vec<String> {
-        let mut all = false;
-        let mut operands = Vec::new();
-        for arg in self.plain() {
-            if arg == "--" && !all {
-                all = true;
-            } else if all || !arg.starts_with('-') || arg == "-" {
-                operands.push(arg);
-            }
-        }
-        operands
+    pub(super) fn operands(&self) -> &[String] {
+        &self.operands
+    }
+
+    /// The same in lower case.
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// Is a short option set, alone or together with others?
@@ -231,9 +245,8 @@ impl Engine<'_> {
         if let Some(body) = state.functions.get(&path).cloned() {
             return self.function(&body, &path, fields, state, stdin);
         }
-        let name = names::base(&path);
         let args = fields.get(1..).unwrap_or_default().to_vec();
-        let call = Call { name, path, args: &args, stdin };
+        let call = Call::new(path, &args, stdin);
         if let Some(output) = self.builtin(&call, state) {
             return output;
         }

@@ -47,9 +47,9 @@ fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
             return call.operands().last().map(|it| format!("/usr/bin/{it}\n").into_bytes());
         }
         "mktemp" => return Some(format!("/tmp/tmp.{}\n", marks::HOLE).into_bytes()),
-        "seq" => return seq(&args),
+        "seq" => return seq(args),
         "basename" => {
-            let path = call.operands().into_iter().next()?;
+            let path = call.operands().first()?;
             let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
             return Some(format!("{last}\n").into_bytes());
         }
@@ -86,10 +86,10 @@ fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
         "xxd" if call.short('p') => coded(&HEXLOWER_PERMISSIVE, &input, false),
         "rev" => Some(lines(&known, |it| it.chars().rev().collect())),
         "tac" => Some(reversed(&known)),
-        "head" | "tail" | "ghead" => letters::ends(&args, &known, call.name == "tail"),
-        "cut" => letters::cut(&args, &known),
-        "tr" => letters::tr(&args, &known),
-        "sed" | "gsed" => letters::sed(&args, &known),
+        "head" | "tail" | "ghead" => letters::ends(args, &known, call.name == "tail"),
+        "cut" => letters::cut(args, &known),
+        "tr" => letters::tr(args, &known),
+        "sed" | "gsed" => letters::sed(args, &known),
         "sort" | "uniq" if known.lines().count() <= 1 => Some(input),
         _ => None,
     }
@@ -97,7 +97,7 @@ fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
 
 /// What is read: stdin, or files whose content is known.
 fn input(call: &Call<'_>, state: &State, is_program: bool) -> Option<Output> {
-    let files: Vec<String> = if is_program { Vec::new() } else { call.operands() };
+    let files = if is_program { &[] } else { call.operands() };
     let files: Vec<&String> = files.iter().filter(|it| it.contains('/')).collect();
     if files.is_empty() || call.name == "tee" {
         return call.stdin.map(<[u8]>::to_vec);

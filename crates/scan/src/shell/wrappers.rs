@@ -147,7 +147,7 @@ impl Engine<'_> {
                 it.starts_with("-S") || it.starts_with("-vS") || it.starts_with("--split-string")
             })
         {
-            return Some(self.env_split(at, &plain, state, call.stdin));
+            return Some(self.env_split(at, plain, state, call.stdin));
         }
         let mut rest = after_options(call.args, prefix.values, prefix.words);
         let mut inner = state.clone();

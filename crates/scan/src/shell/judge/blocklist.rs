@@ -8,7 +8,7 @@ use super::super::paths::{self, is_disk, is_root};
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::{Access, Class};
-use super::{option, words};
+use super::option;
 
 /// Which commands are blocked besides those that are always: names, and words that a command begins
 /// with.
@@ -67,7 +67,7 @@ impl Engine<'_> {
     pub(super) fn judge_blocklist(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
         let bare = name.split('.').next().unwrap_or(name);
-        if let Some(pattern) = self.blocklist.names(name, &call.plain()).map(str::to_owned) {
+        if let Some(pattern) = self.blocklist.names(name, call.plain()).map(str::to_owned) {
             self.deny("shell-blocked", format!("`{pattern}` is blocked here"));
         }
         if RAISING.contains(&name) {
@@ -170,7 +170,7 @@ impl Engine<'_> {
 }
 
 fn switches_off(call: &Call<'_>) -> bool {
-    let words = words(call);
+    let words = call.words();
     let first = words.first().map(String::as_str).unwrap_or_default();
     match call.name.as_str() {
         "init" | "telinit" => matches!(first, "0" | "6" | "1" | "s"),
@@ -194,7 +194,7 @@ fn switches_off(call: &Call<'_>) -> bool {
 }
 
 fn formats(call: &Call<'_>) -> bool {
-    let words = words(call);
+    let words = call.words();
     match call.name.as_str() {
         "cryptsetup" => words.first().is_some_and(|it| it == "luksformat" || it == "erase"),
         "diskutil" => words.first().is_some_and(|it| it.starts_with("erase")),

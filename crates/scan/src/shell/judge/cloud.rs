@@ -5,7 +5,7 @@ use super::super::engine::Engine;
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
-use super::{option, words};
+use super::option;
 
 const CLOUDS: [&str; 8] = ["aws", "gcloud", "az", "gsutil", "oci", "ibmcloud", "aliyun", "doctl"];
 /// Services of a cloud that record what happens.
@@ -63,7 +63,7 @@ const SECRET_FILES: [&str; 18] = [
 impl Engine<'_> {
     pub(super) fn judge_cloud(&mut self, call: &Call<'_>, state: &mut State) {
         match call.name.as_str() {
-            "docker" | "podman" | "nerdctl" | "docker-compose" => self.judge_container(call, state),
+            "docker" | "podman" | "nerdctl" | "docker-compose" => self.judge_container(call),
             "kubectl" | "oc" | "k3s" => self.judge_cluster(call, state),
             name if CLOUDS.contains(&name) => self.judge_service(call),
             "grep" | "egrep" | "rg" | "ag" | "ack" => self.judge_search(call, state),
@@ -72,8 +72,8 @@ impl Engine<'_> {
         }
     }
 
-    fn judge_container(&mut self, call: &Call<'_>, state: &mut State) {
-        let words = words(call);
+    fn judge_container(&mut self, call: &Call<'_>) {
+        let words = call.words();
         let first = words.first().map(String::as_str).unwrap_or_default();
         let plain = call.plain();
         if first == "build" {
@@ -112,11 +112,10 @@ impl Engine<'_> {
         if fresh {
             self.ask("shell-fresh-run", "it runs an image that it built before");
         }
-        let _ = state;
     }
 
     fn judge_cluster(&mut self, call: &Call<'_>, state: &mut State) {
-        let words = words(call);
+        let words = call.words();
         let first = words.iter().find(|it| CLUSTER_VERBS.contains(&it.as_str()));
         let first = first.map(String::as_str).unwrap_or_default();
         let plain = call.plain();
@@ -150,7 +149,7 @@ impl Engine<'_> {
     }
 
     fn judge_service(&mut self, call: &Call<'_>) {
-        let words = words(call);
+        let words = call.words();
         let has = |wanted: &[&str]| words.iter().any(|it| wanted.contains(&it.as_str()));
         let verb_starts = |starts: &[&str]| {
             words.iter().any(|it| starts.iter().any(|start| it.starts_with(start)))
@@ -258,7 +257,7 @@ impl Engine<'_> {
 
     /// Commands that print secrets.
     fn judge_secrets(&mut self, call: &Call<'_>) {
-        let words = words(call);
+        let words = call.words();
         let first = words.first().map(String::as_str).unwrap_or_default();
         let second = words.get(1).map(String::as_str).unwrap_or_default();
         let reveals = match call.name.as_str() {

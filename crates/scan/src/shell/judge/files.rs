@@ -2,11 +2,11 @@
 
 use super::super::engine::Engine;
 use super::super::marks;
-use super::super::paths::{self, is_shared};
+use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::{Access, Class};
-use super::{option, words};
+use super::option;
 
 /// The last argument is written; the others are read.
 const COPYING: [&str; 8] = ["cp", "mv", "install", "ln", "ditto", "gcp", "gmv", "rename"];
@@ -21,6 +21,11 @@ const PACKING: [&str; 14] = [
 ];
 const COMPILING: [&str; 12] =
     ["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "fpc", "nasm", "ld", "tcc"];
+/// They compile and run what they are given.
+const RUNNING: [&str; 12] = [
+    "swift", "java", "ts-node", "tsx", "crystal", "nim", "scala", "kotlin", "groovy", "julia",
+    "elixir", "expect",
+];
 /// Directories of which a copy of everything is a loot.
 const LOOT: [&str; 9] =
     ["/etc", "/var", "/var/log", "/home", "/Users", "/root", "/", "/var/spool/mail", "/var/mail"];
@@ -69,6 +74,15 @@ impl Engine<'_> {
             let target = plain.iter().position(|it| it == "-o").and_then(|it| plain.get(it + 1));
             let target = target.map_or("a.out", String::as_str);
             self.fresh.insert(paths::resolved(target, state));
+        }
+        let runs = RUNNING.contains(&name) || (name == "go" && call.has(&["run"]));
+        if runs {
+            for path in operands.iter().filter(|it| it.as_str() != "run") {
+                let is_source = path.contains('/') || path.ends_with(".go");
+                if is_source {
+                    self.run_source(path, state);
+                }
+            }
         }
         if name == "make" {
             for path in &operands {
@@ -139,7 +153,7 @@ impl Engine<'_> {
             }
             "gpg" | "gpg2" => option(call, Some('c'), "symmetric"),
             "openssl" => {
-                let words = words(call);
+                let words = call.words();
                 let first = words.first().map(String::as_str).unwrap_or_default();
                 let decrypts = plain.iter().any(|it| it == "-d" || it == "-decrypt");
                 let is_plain = plain.iter().any(|it| it == "-base64" || it == "-a");
@@ -185,7 +199,6 @@ impl Engine<'_> {
             self.classes.insert(Class::Privilege);
             self.ask("shell-mount", "it mounts a file system");
         }
-        let _ = is_shared;
     }
 }
 

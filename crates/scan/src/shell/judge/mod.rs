@@ -94,7 +94,8 @@ impl Engine<'_> {
                 Some(_) | None => arg.trim_start_matches('@'),
             };
             // `curl -F file=@/etc/passwd`, `-o/etc/passwd`.
-            let value = value.trim_start_matches('@');
+            let value = value.trim_start_matches('@').trim_start_matches("file:");
+            let value = value.split('?').next().unwrap_or(value);
             let place = value.find('/').filter(|_| value.starts_with('-'));
             let value = place.and_then(|it| value.get(it..)).unwrap_or(value);
             let is_place = value.contains('/') || value.starts_with('.') || is_reader(&call.name);
@@ -107,8 +108,8 @@ impl Engine<'_> {
     fn judge_words(&mut self, call: &Call<'_>, state: &mut State) {
         let name = call.name.as_str();
         let bare = name.split(['.', '-']).next().unwrap_or(name);
-        let script = call.operands().into_iter().next().unwrap_or_default();
-        let script = super::names::base(&script);
+        let script = call.operands().first().map_or("", String::as_str);
+        let script = super::names::base(script);
         let script = script.split(['.', '-']).next().unwrap_or_default();
         let runs_script = super::names::interpreter(name).is_some();
         if OFFENSIVE.contains(&bare) || (runs_script && OFFENSIVE.contains(&script)) {
@@ -151,11 +152,6 @@ fn is_reader(name: &str) -> bool {
         "gzip", "cp", "vim", "vi", "nano", "emacs", "sqlite3", "hexdump", "diff", "tee",
     ]
     .contains(&name)
-}
-
-/// The first word that is no option, and the second: `systemctl stop`, `aws iam create-user`.
-fn words(call: &Call<'_>) -> Vec<String> {
-    call.operands().iter().map(|it| it.to_lowercase()).collect()
 }
 
 /// `-x`, `--long` or `--long=…`.

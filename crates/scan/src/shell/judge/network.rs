@@ -1,12 +1,12 @@
 //! Commands that talk to other machines: whom they reach and what they may carry there.
 
 use super::super::engine::Engine;
-use super::super::marks::{self, HOLE};
+use super::super::marks::HOLE;
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::{Access, Class};
-use super::{has_unknown, option, words};
+use super::{has_unknown, option};
 use crate::net::{Target, exfiltration};
 
 /// They carry files, or a shell, to a machine that they are told.
@@ -37,6 +37,8 @@ const TALKING: [&str; 22] = [
     "git", "gh", "glab", "http", "https", "xh", "aria2c", "axel", "lynx", "w3m", "links", "npm",
     "pip", "pip3", "cargo", "docker", "podman", "aws", "gcloud", "az", "kubectl", "rsync",
 ];
+/// A name with signs of an encoding that is longer carries data, in bytes.
+const NAME_BYTES_MAX: usize = 24;
 /// Words that install a package, by command.
 const INSTALLING: [(&str, &[&str]); 24] = [
     ("apt", &["install", "upgrade", "full-upgrade"]),
@@ -94,7 +96,7 @@ impl Engine<'_> {
                 self.ask("shell-egress", "it copies files between machines");
             }
             "openssl"
-                if words(call).first().is_some_and(|it| it == "s_client" || it == "s_server") =>
+                if call.words().first().is_some_and(|it| it == "s_client" || it == "s_server") =>
             {
                 self.classes.insert(Class::Network);
                 self.ask("shell-egress", "it talks to another machine");
@@ -172,9 +174,9 @@ impl Engine<'_> {
     fn judge_names(&mut self, call: &Call<'_>) {
         let to_server = matches!(call.name.as_str(), "whois") && call.short('p');
         let carries = call.operands().iter().any(|it| {
-            it.contains('.')
-                && Target::parse(&format!("http://{}/", it.trim_end_matches('.')))
-                    .is_ok_and(|it| !exfiltration(&it).is_empty())
+            let target = Target::parse(&format!("http://{}/", it.trim_end_matches('.')));
+            let odd = it.len() > NAME_BYTES_MAX && it.contains(['=', '+', '/']);
+            it.contains('.') && target.map_or(odd, |it| !exfiltration(&it).is_empty())
         });
         let has_hole = call.args.iter().any(|it| it.contains(HOLE));
         if carries || to_server || has_hole {
@@ -183,7 +185,7 @@ impl Engine<'_> {
     }
 
     fn judge_git(&mut self, call: &Call<'_>) {
-        let words = words(call);
+        let words = call.words();
         if words.iter().any(|it| it == "push") {
             let forces = option(call, Some('f'), "force") || option(call, None, "mirror");
             if forces {
@@ -236,7 +238,6 @@ impl Engine<'_> {
         if carries || has_unknown(call) {
             self.ask("shell-egress", "it sends data to another machine");
         }
-        let _ = marks::HOLE;
     }
 }
 

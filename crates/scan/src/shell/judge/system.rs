@@ -4,7 +4,7 @@ use super::super::Class;
 use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::super::state::State;
-use super::{option, words};
+use super::option;
 
 const ACCOUNTS: [&str; 24] = [
     "useradd",
@@ -111,7 +111,7 @@ impl Engine<'_> {
     }
 
     fn judge_services(&mut self, call: &Call<'_>) {
-        let words = words(call);
+        let words = call.words();
         let first = words.first().map(String::as_str).unwrap_or_default();
         let is_watcher = words.iter().any(|it| WATCHERS.iter().any(|name| it.contains(name)));
         let (stops, starts) = match call.name.as_str() {
@@ -153,7 +153,7 @@ impl Engine<'_> {
             "crontab" => !call.short('l') || call.args.len() > 3,
             "at" | "batch" => call.stdin.is_some() || option(call, Some('f'), "file"),
             "systemd-run" | "schtasks" | "anacron" => !call.args.is_empty(),
-            "loginctl" => words(call).first().is_some_and(|it| it == "enable-linger"),
+            "loginctl" => call.words().first().is_some_and(|it| it == "enable-linger"),
             "update-ca-certificates" | "update-ca-trust" | "certctl" | "trust" => true,
             _ => false,
         };
@@ -180,7 +180,7 @@ impl Engine<'_> {
     /// Logs, histories and the clock.
     fn judge_records(&mut self, call: &Call<'_>) {
         let plain = call.plain();
-        let words = words(call);
+        let words = call.words();
         let erases = match call.name.as_str() {
             "history" => ['c', 'd', 'w', 'r'].iter().any(|it| call.short(*it)),
             "journalctl" => plain.iter().any(|it| it.starts_with("--vacuum") || it == "--rotate"),
@@ -208,7 +208,7 @@ impl Engine<'_> {
 
     /// What only Apple's machines have.
     fn judge_apple(&mut self, call: &Call<'_>) {
-        let words = words(call);
+        let words = call.words();
         let first = words.first().map(String::as_str).unwrap_or_default();
         match call.name.as_str() {
             "osascript" => self.ask("shell-spawn", "it runs a script that can control everything"),
@@ -234,7 +234,7 @@ impl Engine<'_> {
 
 fn weakens(call: &Call<'_>) -> bool {
     let plain = call.plain();
-    let words = words(call);
+    let words = call.words();
     let first = words.first().map(String::as_str).unwrap_or_default();
     match call.name.as_str() {
         "ufw" => matches!(first, "disable" | "reset"),
