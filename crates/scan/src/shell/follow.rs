@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::engine::{Engine, Output, unknown};
 use super::limits::{DEPTH_MAX, TURNS_MAX};
-use super::marks::{self, HOLE};
+use super::marks::{self, HOLE, UNSET};
 use super::state::State;
 use super::syntax::{Chain, Command, Joint, Kind, Pipeline, Redirect, RedirectKind, Script, Word};
 use super::{Access, arithmetic};
@@ -146,8 +146,16 @@ impl Engine<'_> {
     pub(super) fn pipes(&mut self, redirects: &[Redirect], state: &mut State) -> Pipes {
         let mut pipes = Pipes::default();
         for redirect in redirects {
-            let target = self.text(&redirect.target, state);
-            match redirect.kind {
+            let target = self.text(&redirect.target, state).replace(UNSET, "");
+            let is_descriptor = target.bytes().all(|it| it.is_ascii_digit() || it == b'-');
+            let kind = match redirect.kind {
+                RedirectKind::Duplicate if !is_descriptor && redirect.fd == Some(0) => {
+                    RedirectKind::Read
+                }
+                RedirectKind::Duplicate if !is_descriptor => RedirectKind::WriteBoth,
+                other => other,
+            };
+            match kind {
                 RedirectKind::HereText => pipes.stdin = Some(target.into_bytes()),
                 RedirectKind::Duplicate => {}
                 RedirectKind::Read => {

@@ -52,43 +52,48 @@ fn without_prompt(command: &str) -> &str {
     if is_prompt { rest.trim_start() } else { command }
 }
 
-/// The command with `\x72`, `\162`, `\u0072` and `\u{72}` decoded, if it has any outside of what the
-/// shell itself decodes.
+/// The command with `\x72`, `\162`, `\u0072` and `\u{72}` decoded, if it has any outside of quotes:
+/// the shell does not decode them there, but who reads over them does.
 pub(super) fn unescaped(text: &str) -> Option<String> {
-    let has_escape = |it: &str| {
-        let next = it.as_bytes().get(1).copied().unwrap_or(0);
-        let digit = it.as_bytes().get(2).copied().unwrap_or(0);
-        match next {
-            b'x' => digit.is_ascii_hexdigit(),
-            b'u' | b'U' => digit.is_ascii_hexdigit() || digit == b'{',
-            b'0'..=b'7' => digit.is_ascii_digit(),
-            _ => false,
-        }
-    };
-    let found = text.match_indices('\\').any(|(at, _)| text.get(at..).is_some_and(has_escape));
-    if !found || text.contains("$'") {
+    if !text.contains('\\') || text.contains("$'") {
         return None;
     }
     let mut decoded = String::with_capacity(text.len());
+    let mut found = false;
+    let mut quote = None;
     let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        let (before, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        decoded.push_str(before);
-        let length = if has_escape(tail) { escape_length(tail) } else { 2 };
-        let mut length = length.min(tail.len());
-        while !tail.is_char_boundary(length) {
-            length += 1;
-        }
-        let (escape, after) = tail.split_at_checked(length).unwrap_or((tail, ""));
-        if has_escape(tail) {
-            decoded.push_str(&ansi_c(escape));
+    while let Some(letter) = rest.chars().next() {
+        let mut length = letter.len_utf8();
+        if letter == '\\' && quote != Some('\'') {
+            let is_escape = quote.is_none() && is_escape(rest);
+            length = if is_escape { escape_length(rest) } else { 2 };
+            while length < rest.len() && !rest.is_char_boundary(length) {
+                length += 1;
+            }
+            let escape = rest.get(..length).unwrap_or(rest);
+            found |= is_escape;
+            decoded.push_str(&if is_escape { ansi_c(escape) } else { escape.to_owned() });
         } else {
-            decoded.push_str(escape);
+            if quote == Some(letter) {
+                quote = None;
+            } else if quote.is_none() && matches!(letter, '\'' | '"') {
+                quote = Some(letter);
+            }
+            decoded.push(letter);
         }
-        rest = after;
+        rest = rest.get(length..).unwrap_or_default();
     }
-    decoded.push_str(rest);
-    (decoded != text && !decoded.contains('\0')).then_some(decoded)
+    (found && !decoded.contains('\0')).then_some(decoded)
+}
+
+fn is_escape(text: &str) -> bool {
+    let byte = |at: usize| text.as_bytes().get(at).copied().unwrap_or(0);
+    match byte(1) {
+        b'x' => byte(2).is_ascii_hexdigit(),
+        b'u' | b'U' => byte(2).is_ascii_hexdigit() || byte(2) == b'{',
+        b'0'..=b'7' => byte(2).is_ascii_digit(),
+        _ => false,
+    }
 }
 
 /// How many bytes an escape has, with its backslash.

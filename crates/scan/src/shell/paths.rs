@@ -1,7 +1,7 @@
 //! Places: where they really are, and which of them matter.
 
 use super::engine::Engine;
-use super::marks::{self, HOLE};
+use super::marks::{self, HOLE, UNSET};
 use super::state::{HERE, HOME, State};
 use super::{Access, Class};
 
@@ -249,6 +249,8 @@ const SHARED: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/run
 
 /// The path in one spelling: from where `cd` went, without dots.
 pub(super) fn resolved(path: &str, state: &State) -> String {
+    let path = path.replace(UNSET, "");
+    let path = path.as_str();
     let path = match path.strip_prefix(HERE) {
         Some(rest) => rest.trim_start_matches('/'),
         None => path,

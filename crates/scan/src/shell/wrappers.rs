@@ -300,10 +300,11 @@ impl Engine<'_> {
         let values: Vec<&str> = XARGS.iter().copied().chain(["-I"]).collect();
         let rest = after_options(call.args, &values, 0);
         let input = known(call.stdin);
-        let mut items: Vec<String> = if marks::has_hole(&input) {
+        let mut items = if marks::has_hole(&input) {
             vec![HOLE.to_string()]
         } else {
-            input.split([' ', '\t', '\n', '\0']).filter(|it| !it.is_empty()).map(unquoted).collect()
+            let by_line = mark.is_some() || plain.iter().any(|it| it.starts_with("-d"));
+            xargs_items(&input, by_line).unwrap_or_else(|| vec![HOLE.to_string()])
         };
         items.truncate(super::limits::FIELDS_MAX);
         if rest.is_empty() {
@@ -394,8 +395,30 @@ fn joined(args: &[String]) -> String {
     args.iter().map(|it| marks::plain(it)).collect::<Vec<_>>().join(" ")
 }
 
-fn unquoted(text: &str) -> String {
-    text.trim_matches(['"', '\'']).replace('\\', "")
+/// What `xargs` makes of its input: words, or lines. `None`: a quote has no end.
+fn xargs_items(text: &str, by_line: bool) -> Option<Vec<String>> {
+    let mut items = Vec::new();
+    let mut item: Option<String> = None;
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        let ends = if by_line { letter == '\n' } else { letter.is_whitespace() };
+        match (letter, quote) {
+            ('\n', Some(_)) => return None,
+            (_, Some(open)) if letter == open => quote = None,
+            (_, Some(_)) => item.get_or_insert_default().push(letter),
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                item.get_or_insert_default();
+            }
+            ('\\', None) => item.get_or_insert_default().extend(letters.next()),
+            (_, None) if ends => items.extend(item.take()),
+            (' ' | '\t', None) if item.is_none() => {}
+            (_, None) => item.get_or_insert_default().push(letter),
+        }
+    }
+    items.extend(item);
+    quote.is_none().then_some(items)
 }
 
 /// `NAME=value`.

@@ -143,6 +143,8 @@ impl Engine<'_> {
             }
             if recursive {
                 self.judge_recursive(path, &resolved, force, finds);
+            } else if resolved.starts_with('/') || marks::has_pattern(path) {
+                self.ask("shell-erase", "it deletes files outside of the work, or many at once");
             }
         }
         if recursive && option(call, None, "no-preserve-root") {

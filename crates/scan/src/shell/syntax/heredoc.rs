@@ -44,14 +44,8 @@ impl Cursor<'_> {
         if *sign == "<<<" {
             target.parts.push(Part::Quoted("\n".to_owned()));
         }
-        let kind = match kind {
-            RedirectKind::Duplicate if *sign == ">&" && !is_descriptor(&target) => {
-                RedirectKind::WriteBoth
-            }
-            other => *other,
-        };
         let fd = fd.or(matches!(*sign, "<" | "<&" | "<>" | "<<<").then_some(0));
-        Ok(Some(Redirect { fd, kind, target }))
+        Ok(Some(Redirect { fd, kind: *kind, target }))
     }
 
     /// `2` of `2>`, `{name}` of `{name}>`; nothing is taken if no redirection follows.
@@ -136,8 +130,4 @@ fn literal(word: &Word) -> Option<String> {
         }
     }
     Some(text)
-}
-
-fn is_descriptor(word: &Word) -> bool {
-    literal(word).is_none_or(|it| it.bytes().all(|it| it.is_ascii_digit() || it == b'-'))
 }
