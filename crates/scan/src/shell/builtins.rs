@@ -166,7 +166,11 @@ impl Engine<'_> {
         let text = known(call.stdin);
         let has_array = call.short('a');
         let names = call.operands();
-        let values_taken = ["-d", "-n", "-N", "-p", "-t", "-u", "-i"];
+        let values_taken: &[&str] = if call.name == "read" {
+            &["-d", "-n", "-N", "-p", "-t", "-u", "-i"]
+        } else {
+            &["-d", "-n", "-O", "-s", "-u", "-C", "-c"]
+        };
         let plain = call.plain();
         let is_value = |name: &String| {
             plain

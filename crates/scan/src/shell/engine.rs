@@ -92,6 +92,7 @@ impl<'a> Engine<'a> {
 
     /// Adds a command to the normal form.
     pub(super) fn record(&mut self, fields: &[String]) {
+        let prefix = std::mem::take(&mut self.prefix);
         if self.quiet > 0 || self.normal.len() > NORMAL_BYTES_MAX {
             return;
         }
@@ -104,7 +105,7 @@ impl<'a> Engine<'a> {
             .filter(|it| marks::shown(it).is_empty() == it.is_empty())
             .map(|it| marks::quoted(&paths::homely(it)))
             .collect();
-        self.normal.push_str(&std::mem::take(&mut self.prefix));
+        self.normal.push_str(&prefix);
         self.normal.push_str(&words.join(" "));
     }
 
@@ -170,6 +171,9 @@ impl<'a> Engine<'a> {
         } else if marks::has_hole(source) {
             self.classes.insert(Class::Execute);
             self.ask("shell-dynamic", "it runs text that only a run would show");
+        }
+        if source.trim_start().starts_with(marks::UNSET) {
+            self.ask("shell-dynamic", "it runs text that a variable from outside holds");
         }
         let plain = marks::plain(source);
         if plain.trim_matches([HOLE, ' ', '\n', '\t']).is_empty() {

@@ -15,6 +15,8 @@ pub(super) struct Pipes {
     pub(super) stdin: Option<Output>,
     /// The file that takes what is printed.
     pub(super) file: Option<String>,
+    /// All files that are written.
+    written: Vec<String>,
 }
 
 impl Engine<'_> {
@@ -132,7 +134,20 @@ impl Engine<'_> {
                 Output::new()
             }
         };
+        self.record_files(&pipes);
         self.poured(output, &pipes, state)
+    }
+
+    /// Files that are written belong to the normal form.
+    fn record_files(&mut self, pipes: &Pipes) {
+        if self.quiet > 0 {
+            return;
+        }
+        for target in &pipes.written {
+            let shown = marks::quoted(&super::paths::homely(target));
+            let space = if self.normal.is_empty() { "" } else { " " };
+            self.normal.push_str(&format!("{space}> {shown}"));
+        }
     }
 
     /// What is printed goes on, or into a file.
@@ -167,6 +182,9 @@ impl Engine<'_> {
                 RedirectKind::ReadWrite => self.opened(&target, Access::Write, state),
                 RedirectKind::Write | RedirectKind::WriteBoth => {
                     self.opened(&target, Access::Write, state);
+                    if !target.starts_with("/dev/") {
+                        pipes.written.push(target.clone());
+                    }
                     if matches!(redirect.fd, None | Some(1)) && !target.starts_with("/dev/") {
                         let path = super::paths::resolved(&target, state);
                         self.fresh.insert(path.clone());

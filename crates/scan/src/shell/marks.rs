@@ -75,16 +75,14 @@ pub(super) fn has_pattern(text: &str) -> bool {
     text.contains([STAR, ANY, CLASS])
 }
 
-/// Quoted for the normal form, where it must be.
+/// Quoted for the normal form, where it must be. Patterns that are patterns stay bare.
 pub(super) fn quoted(text: &str) -> String {
-    let text_shown = shown(text);
-    let is_plain = |it: char| {
-        it.is_alphanumeric() || "-_./=:,@%+~^*?[]{}…$!#".contains(it) || MARKS.contains(&it)
-    };
-    if !text_shown.is_empty() && text_shown.chars().all(is_plain) {
-        return text_shown;
+    let is_plain =
+        |it: char| it.is_alphanumeric() || "-_./=:,@%+^~".contains(it) || MARKS.contains(&it);
+    if text == "{}" || (!text.is_empty() && text.chars().all(is_plain)) {
+        return shown(text);
     }
-    format!("'{}'", text_shown.replace('\'', "'\\''"))
+    format!("'{}'", shown(text).replace('\'', "'\\''"))
 }
 
 /// Does a pattern match a text?

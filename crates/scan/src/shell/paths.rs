@@ -307,9 +307,9 @@ fn has_part(path: &str, names: &[&str]) -> bool {
 /// `/`, a home, the working directory, or a directory that the system stands on.
 pub(super) fn is_root(path: &str) -> bool {
     let bare = marks::plain(path);
-    let bare = bare.trim_end_matches('*').trim_end_matches('.').trim_end_matches('/');
-    if bare.is_empty() || bare == HOME {
-        return !path.is_empty();
+    let bare = bare.trim_end_matches('*').trim_end_matches('/');
+    if (bare.is_empty() && path.starts_with('/')) || bare == HOME {
+        return true;
     }
     let depth = bare.split('/').filter(|it| !it.is_empty()).count();
     bare.starts_with('/') && depth == 1 && !SHARED.contains(&bare)
@@ -373,7 +373,9 @@ impl Engine<'_> {
             }
             Access::Write => self.judge_write(path, &shown),
             Access::Delete => {
-                if is_log(path) {
+                if OWNING.iter().any(|it| within(path, it)) {
+                    self.deny("shell-system-file", format!("without `{shown}` nobody can log in"));
+                } else if is_log(path) {
                     self.classes.insert(Class::LogTampering);
                     self.ask(
                         "shell-log-tampering",

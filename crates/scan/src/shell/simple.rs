@@ -203,6 +203,12 @@ impl Engine<'_> {
                 self.ask("shell-persistence", "`PROMPT_COMMAND` runs with every prompt");
             }
         }
+        if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") && value.contains(['$', '`']) {
+            self.quiet += 1;
+            let shown = value.replace('"', "\\\"");
+            self.run_text(&format!("echo \"{shown}\""), &mut state.clone(), None);
+            self.quiet -= 1;
+        }
         let off = match name {
             "HISTSIZE" | "HISTFILESIZE" => value == "0",
             "HISTFILE" => value.is_empty() || value == "/dev/null",

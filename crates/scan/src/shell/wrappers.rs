@@ -156,6 +156,10 @@ impl Engine<'_> {
             inner.set_text(name, value);
             rest = rest.get(1..).unwrap_or_default();
         }
+        if matches!(prefix.name, "nsenter" | "chroot") {
+            self.classes.insert(Class::Privilege);
+            self.ask("shell-namespace", format!("`{}` goes to another root", prefix.name));
+        }
         let raises = RAISING.contains(&prefix.name);
         if raises {
             self.judge(call, state);

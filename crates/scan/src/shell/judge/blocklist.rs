@@ -154,7 +154,7 @@ impl Engine<'_> {
 
     fn judge_recursive(&mut self, path: &str, resolved: &str, force: bool, finds: bool) {
         let shown = marks::shown(&paths::homely(resolved));
-        let here = matches!(resolved, "." | ".." | "*") || marks::plain(path) == "*";
+        let here = matches!(marks::plain(resolved).as_str(), "." | ".." | "*");
         let absolute = resolved.starts_with('/')
             && !paths::is_shared(resolved)
             && !resolved.starts_with("/dev/fd");
@@ -165,7 +165,7 @@ impl Engine<'_> {
             self.deny("shell-erase-root", "other work trees are in there");
         } else if absolute && force && !finds && !open {
             self.deny("shell-erase-root", format!("`{shown}` is outside of the work"));
-        } else if !(finds && here) {
+        } else {
             self.ask("shell-erase", format!("it deletes `{shown}` and all below"));
         }
     }

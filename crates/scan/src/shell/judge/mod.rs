@@ -74,6 +74,10 @@ impl Engine<'_> {
         self.judge_blocklist(call, state);
         if call.path.contains('/') {
             self.run_file(&call.path, state);
+            let path = super::paths::resolved(&call.path, state);
+            if let Some(text) = state.files.get(&path).cloned() {
+                self.run_text(&text, &mut state.clone(), None);
+            }
         }
         self.judge_files(call, state);
         self.judge_network(call, state);
@@ -131,6 +135,19 @@ impl Engine<'_> {
                 self.ask("shell-spawn", format!("`{name}` runs a command"));
             }
         }
+        if name == "make" && call.has(&["-"]) {
+            self.ask("shell-dynamic", "it runs recipes that are given to it");
+        }
+        if matches!(name, "sed" | "gsed")
+            && let Some(text) = call.operands().iter().find_map(|it| executed(it))
+        {
+            self.run_text(text, &mut state.clone(), None);
+            self.ask("shell-spawn", "`sed` runs a command");
+        }
+        if name == "kill" && call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1")
+        {
+            self.ask("shell-kill", "it ends every process");
+        }
         let lower = call.plain().join(" ").to_lowercase();
         let drops = lower.contains("drop table") || lower.contains("drop database");
         let drops = drops || (name == "drop" && lower.starts_with("table"));
@@ -152,6 +169,17 @@ fn is_reader(name: &str) -> bool {
         "gzip", "cp", "vim", "vi", "nano", "emacs", "sqlite3", "hexdump", "diff", "tee",
     ]
     .contains(&name)
+}
+
+/// What a program of `sed` runs: `1e command`, `s/a/b/e`.
+fn executed(program: &str) -> Option<&str> {
+    let command = program.trim_start_matches(|it: char| it.is_ascii_digit() || ",$ ".contains(it));
+    if let Some(text) = command.strip_prefix("e ") {
+        return Some(text);
+    }
+    let by = command.strip_prefix('s')?.chars().next().filter(|it| !it.is_alphanumeric())?;
+    let flags = command.rsplit(by).next()?;
+    (flags.contains('e') && flags.len() <= 4).then_some("")
 }
 
 /// `-x`, `--long` or `--long=…`.
