@@ -13,7 +13,7 @@ pub(super) const SHELLS: [&str; 14] = [
 ];
 
 /// Programs that take code as an argument or on stdin.
-const INTERPRETERS: [&str; 19] = [
+const INTERPRETERS: [&str; 23] = [
     "python",
     "pypy",
     "perl",
@@ -33,6 +33,10 @@ const INTERPRETERS: [&str; 19] = [
     "cpan",
     "irb",
     "ipython",
+    "powershell",
+    "pwsh",
+    "crystal",
+    "groovy",
 ];
 
 /// Names that a pattern in place of a command can stand for: those that matter.

@@ -328,7 +328,8 @@ pub(super) fn is_secret(path: &str) -> bool {
     SECRET_PATHS.iter().any(|it| within(path, it))
         || has_part(path, &SECRET_NAMES)
         || SECRET_ENDS.iter().any(|it| path.contains(it))
-        || (path.starts_with("/proc/") && path.ends_with("/environ"))
+        || (path.starts_with("/proc/")
+            && ["/environ", "/mem", "/maps"].iter().any(|it| path.ends_with(it)))
         || (path.starts_with("/etc/ssh/") && path.contains("_key"))
         || last.starts_with(".env.") && last != ".env.example"
 }

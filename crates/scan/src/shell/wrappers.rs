@@ -242,6 +242,9 @@ impl Engine<'_> {
             }
             (_, None) => {
                 self.record_all(call);
+                if !plain.iter().any(|it| matches!(it.as_str(), "--version" | "--help" | "-n")) {
+                    self.ask("shell-spawn", "it starts a shell that takes commands from elsewhere");
+                }
                 if plain.iter().any(|it| it.starts_with('-') && it.contains('i')) && self.stages > 1
                 {
                     self.deny("shell-reverse-shell", "it gives a shell to another command");

@@ -39,7 +39,7 @@ const SECRET_WORDS: [&str; 12] = [
     ".netrc",
 ];
 /// A file with such a name is a secret.
-const SECRET_FILES: [&str; 18] = [
+const SECRET_FILES: [&str; 25] = [
     "id_rsa",
     "id_dsa",
     "id_ed25519",
@@ -58,6 +58,13 @@ const SECRET_FILES: [&str; 18] = [
     "*.p12",
     "*.pfx",
     "shadow",
+    "*.gpg",
+    "*.pgp",
+    "*.asc",
+    ".gnupg",
+    ".ssh",
+    "id_rsa*",
+    "*.keystore",
 ];
 
 impl Engine<'_> {

@@ -6,7 +6,7 @@ use super::super::simple::Call;
 use super::super::state::State;
 use super::option;
 
-const ACCOUNTS: [&str; 24] = [
+const ACCOUNTS: [&str; 25] = [
     "useradd",
     "adduser",
     "usermod",
@@ -31,6 +31,7 @@ const ACCOUNTS: [&str; 24] = [
     "visudo",
     "newusers",
     "ldapadd",
+    "pwpolicy",
 ];
 const KERNEL: [&str; 9] = [
     "insmod",
@@ -107,6 +108,7 @@ impl Engine<'_> {
         self.judge_services(call);
         self.judge_starting(call, state);
         self.judge_records(call);
+        self.judge_watching(call);
         self.judge_apple(call);
     }
 
@@ -136,10 +138,8 @@ impl Engine<'_> {
         if stops && is_watcher {
             self.classes.insert(Class::LogTampering);
             self.ask("shell-security-off", "it stops what watches or protects the machine");
-        } else if stops && call.name != "systemctl" {
+        } else if stops {
             self.ask("shell-service", "it stops a service");
-        } else if stops && matches!(first, "disable" | "mask") {
-            self.ask("shell-service", "it keeps a service from starting");
         }
         if starts {
             self.classes.insert(Class::Persistence);
@@ -206,6 +206,44 @@ impl Engine<'_> {
         }
     }
 
+    /// What others type, show, send or keep in memory.
+    fn judge_watching(&mut self, call: &Call<'_>) {
+        let plain = call.plain();
+        let root_window = plain.iter().any(|it| it == "-root" || it == "root");
+        let watches = match call.name.as_str() {
+            "tcpdump" | "tshark" | "ngrep" => {
+                !option(call, Some('r'), "read-file") && !call.short('I')
+            }
+            "dumpcap" | "ettercap" | "bettercap" | "arpspoof" | "dsniff" | "logkeys" | "xspy" => {
+                true
+            }
+            "xwd" | "import" => root_window,
+            "gcore" | "procdump" => true,
+            "gdb" | "lldb" => option(call, Some('p'), "pid") || call.has(&["attach"]),
+            "xterm" => call.has(&["-display"]),
+            "nmap" => call.has(&["--interactive", "--script"]),
+            "ztcp" => true,
+            "zmodload" => plain.iter().any(|it| it.starts_with("zsh/net")),
+            _ => false,
+        };
+        if watches {
+            self.classes.insert(Class::Credentials);
+            self.ask("shell-watching", format!("`{}` sees what is not meant for it", call.name));
+        }
+        let words = call.words();
+        let has = |wanted: &str| words.iter().any(|it| it.starts_with(wanted));
+        let erases = match call.name.as_str() {
+            "tmutil" => has("delete") || has("disable"),
+            "btrfs" | "zfs" | "zpool" => has("delete") || has("destroy"),
+            "lvremove" | "vgremove" | "pvremove" | "userdel" => true,
+            _ => false,
+        };
+        if erases {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", format!("`{}` deletes what cannot be had back", call.name));
+        }
+    }
+
     /// What only Apple's machines have.
     fn judge_apple(&mut self, call: &Call<'_>) {
         let words = call.words();
@@ -224,6 +262,9 @@ impl Engine<'_> {
             {
                 self.ask("shell-system-write", "it changes settings");
             }
+            "plistbuddy" | "plutil" if call.args.len() > 2 => {
+                self.ask("shell-system-write", "it changes settings");
+            }
             "screencapture" | "pbpaste" => {
                 self.ask("shell-collection", "it takes what a person sees")
             }
@@ -237,7 +278,7 @@ fn weakens(call: &Call<'_>) -> bool {
     let words = call.words();
     let first = words.first().map(String::as_str).unwrap_or_default();
     match call.name.as_str() {
-        "ufw" => matches!(first, "disable" | "reset"),
+        "ufw" => !matches!(first, "status" | "show" | "version" | "app" | "help" | ""),
         "iptables" | "ip6tables" | "ebtables" | "pfctl" => {
             ["-F", "-X", "-D", "-P", "--flush", "--delete", "-d"]
                 .iter()
