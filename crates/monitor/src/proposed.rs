@@ -4,6 +4,7 @@ use aegx::{Digest, Principal};
 use model::{Caller, Effect, EffectKind, Objection, Profile, Taint, TaintTag};
 use policy::{Confirmed, Facts, Sinks, Targets};
 
+use crate::command::{self, Command};
 use crate::provenance::Traced;
 use crate::record::{JudgedBy, JudgedSinks};
 use crate::risk::{Level, Observation};
@@ -26,6 +27,7 @@ pub struct Proposed {
     taint_permille: u16,
     over_budget: Option<String>,
     targets: Targets,
+    commands: Vec<Command>,
     traced: Traced,
     observation: Observation,
     risk: Level,
@@ -44,6 +46,7 @@ impl Proposed {
         let budget = session.taint.check(session.budget_rules(), action);
         let traced = session.trace(&understood);
         let mut observation = Observation::proposed(&understood.effect);
+        let commands = command::of(&understood.call);
         observation.from_flagged = traced.sinks.iter().any(|it| it.label.is_flagged());
         Self {
             who: session.who().clone(),
@@ -53,7 +56,9 @@ impl Proposed {
             tag: session.taint.tag(),
             taint_permille: session.taint.budget().ratio_permille(),
             over_budget: budget.err().map(|it| it.to_string()),
-            targets: target::of(&understood.call, session.reach()),
+            targets: target::of(&understood.call, session.reach())
+                .union(command::targets(&commands)),
+            commands,
             traced,
             risk: session.risk.level(),
             risk_objections: session.risk.objections(&observation),
@@ -169,6 +174,10 @@ impl Proposed {
 
     pub(crate) fn traced(&self) -> &Traced {
         &self.traced
+    }
+
+    pub(crate) fn commands(&self) -> &[Command] {
+        &self.commands
     }
 
     pub(crate) fn observation(&self) -> &Observation {

@@ -141,7 +141,8 @@ fn time(cases: &[Case], out: &mut impl std::io::Write) {
             })
             .collect();
         times.sort_unstable();
-        let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
+        let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap();
+        let (p50, p99) = (at(50), at(99));
         let bytes = text.len();
         writeln!(out, "{kind}, {bytes} bytes: p50 {p50:?}, p99 {p99:?}; target {TIME_TARGET:?}")
             .unwrap();

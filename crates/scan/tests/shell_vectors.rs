@@ -1,7 +1,6 @@
 //! The vectors of others, and every hole of theirs.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test")]
-#![expect(clippy::indexing_slicing, reason = "a test")]
+#![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::path::Path;
 

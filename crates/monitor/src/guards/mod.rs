@@ -22,6 +22,7 @@ pub(crate) trait Guard<Subject: ?Sized>: Sync {
 /// Before the effect. Cheapest first.
 pub(crate) const BEFORE: &[&dyn Guard<Proposed>] = &[
     &before::layered_access::LayeredAccess,
+    &before::shell_command::ShellCommand,
     &before::taint_budget::TaintBudget,
     &before::risk_across_calls::RiskAcrossCalls,
     &before::sink_provenance::SinkProvenance,

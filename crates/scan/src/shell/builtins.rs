@@ -13,7 +13,71 @@ impl Engine<'_> {
         if call.path.contains('/') {
             return None;
         }
-        let output = match call.path.as_str() {
+        if let Some(output) = self.running(call, state) {
+            return Some(output);
+        }
+        match call.path.as_str() {
+            "cd" | "pushd" => {
+                self.record_all(call);
+                let target = call.operands().first().cloned();
+                let target = target.unwrap_or_else(|| super::state::HOME.to_owned());
+                state.cwd = Some(paths::resolved(&target, state));
+                self.status = None;
+                return Some(Output::new());
+            }
+            "set" => {
+                self.set(call, state);
+            }
+            "shift" => {
+                let count = call.plain().first().and_then(|it| it.parse().ok()).unwrap_or(1);
+                let count = state.args.len().min(count);
+                state.args.drain(..count);
+            }
+            "unset" => {
+                for name in call.operands() {
+                    if name.starts_with("HIST") {
+                        self.history(name);
+                    }
+                    state.functions.remove(name);
+                    state.remove(name);
+                }
+            }
+            "read" | "mapfile" | "readarray" => {
+                self.read(call, state);
+                self.status = None;
+                return Some(Output::new());
+            }
+            "let" => {
+                for text in call.plain() {
+                    super::arithmetic::evaluate(text, state);
+                }
+            }
+            "shopt" | "true" | ":" | "wait" | "break" | "continue" | "return" | "exit"
+            | "logout" | "hash" | "umask" | "ulimit" | "times" | "enable" | "bind" | "complete"
+            | "compopt" => {
+                self.record_all(call);
+            }
+            "false" => {
+                self.record_all(call);
+                self.status = Some(false);
+                return Some(Output::new());
+            }
+            "test" | "[" => {
+                self.status = None;
+                return Some(Output::new());
+            }
+            name if names::DECLARING.contains(&name) => {
+                self.declare(call, state);
+            }
+            _ => return None,
+        }
+        self.status = Some(true);
+        Some(Output::new())
+    }
+
+    /// Builtins that run text, or keep it to be run.
+    fn running(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
+        match call.path.as_str() {
             "eval" => {
                 let text = call.args.join(" ");
                 return Some(self.run_text(&text, state, call.stdin));
@@ -27,14 +91,12 @@ impl Engine<'_> {
                         self.ask("shell-persistence", "a trap sees every command");
                     }
                 }
-                Output::new()
             }
             "printf" if call.has(&["-v"]) => {
                 let rest = call.args.get(2..).unwrap_or_default();
                 let text = super::tools::printf(rest).map(|it| super::engine::text(&it));
                 let name = call.plain().get(1).cloned().unwrap_or_default();
                 state.set_text(&name, text.unwrap_or_else(|| HOLE.to_string()));
-                Output::new()
             }
             "alias" => {
                 for (name, value) in
@@ -45,71 +107,12 @@ impl Engine<'_> {
                     self.quiet -= 1;
                     state.aliases.insert(name, value);
                 }
-                Output::new()
             }
-            "unalias" => Output::new(),
-            "cd" | "pushd" => {
-                self.record_all(call);
-                let target = call.operands().first().cloned();
-                let target = target.unwrap_or_else(|| super::state::HOME.to_owned());
-                state.cwd = Some(paths::resolved(&target, state));
-                self.status = None;
-                return Some(Output::new());
-            }
-            "set" => {
-                self.set(call, state);
-                Output::new()
-            }
-            "shift" => {
-                let count = call.plain().first().and_then(|it| it.parse().ok()).unwrap_or(1);
-                let count = state.args.len().min(count);
-                state.args.drain(..count);
-                Output::new()
-            }
-            "unset" => {
-                for name in call.operands() {
-                    if name.starts_with("HIST") {
-                        self.history(name);
-                    }
-                    state.functions.remove(name);
-                    state.remove(name);
-                }
-                Output::new()
-            }
-            "read" | "mapfile" | "readarray" => {
-                self.read(call, state);
-                self.status = None;
-                return Some(Output::new());
-            }
-            "let" => {
-                for text in call.plain() {
-                    super::arithmetic::evaluate(text, state);
-                }
-                Output::new()
-            }
-            "shopt" | "true" | ":" | "wait" | "break" | "continue" | "return" | "exit"
-            | "logout" | "hash" | "umask" | "ulimit" | "times" | "enable" | "bind" | "complete"
-            | "compopt" => {
-                self.record_all(call);
-                Output::new()
-            }
-            "false" => {
-                self.record_all(call);
-                self.status = Some(false);
-                return Some(Output::new());
-            }
-            "test" | "[" => {
-                self.status = None;
-                return Some(Output::new());
-            }
-            name if names::DECLARING.contains(&name) => {
-                self.declare(call, state);
-                Output::new()
-            }
+            "unalias" => {}
             _ => return None,
-        };
+        }
         self.status = Some(true);
-        Some(output)
+        Some(Output::new())
     }
 
     pub(super) fn record_all(&mut self, call: &Call<'_>) {

@@ -109,7 +109,7 @@ impl Engine<'_> {
             match syntax::quoted(text, self.depth) {
                 Ok(parts) => {
                     let how = How { quoted: true, split: false };
-                    self.raw(&parts, state, how).replace(KEEP, "").replace('"', "")
+                    self.raw(&parts, state, how).replace([KEEP, '"'], "")
                 }
                 Err(_) => return HOLE.to_string(),
             }

@@ -168,7 +168,12 @@ impl Engine<'_> {
                     RedirectKind::Read
                 }
                 RedirectKind::Duplicate if !is_descriptor => RedirectKind::WriteBoth,
-                other => other,
+                kind @ (RedirectKind::Write
+                | RedirectKind::WriteBoth
+                | RedirectKind::Read
+                | RedirectKind::ReadWrite
+                | RedirectKind::Duplicate
+                | RedirectKind::HereText) => kind,
             };
             match kind {
                 RedirectKind::HereText => pipes.stdin = Some(target.into_bytes()),

@@ -1,10 +1,10 @@
-//! Commands that run other commands: prefixes, shells, `find -exec`, `xargs`.
+//! Commands that run other commands: prefixes with their options.
 
 use super::engine::{Engine, Output, unknown};
-use super::marks::{self, HOLE};
-use super::simple::{Call, known};
+use super::marks;
+use super::simple::Call;
 use super::state::State;
-use super::{Class, names, paths};
+use super::{Class, names};
 
 /// A prefix: its options that take a value, and how many words come before the command.
 struct Prefix {
@@ -78,24 +78,6 @@ const SUDO: &[&str] = &[
 ];
 /// These make another user of who runs the command.
 const RAISING: [&str; 3] = ["sudo", "doas", "pkexec"];
-/// Options of `xargs` that take a value.
-const XARGS: &[&str] = &[
-    "-n",
-    "-P",
-    "-L",
-    "-d",
-    "-a",
-    "-E",
-    "-s",
-    "--max-args",
-    "--max-procs",
-    "--max-lines",
-    "--delimiter",
-    "--arg-file",
-    "--max-chars",
-    "--process-slot-var",
-];
-
 impl Engine<'_> {
     /// Runs what a command runs; `None` if it runs nothing else.
     pub(super) fn unwrap(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
@@ -193,163 +175,6 @@ impl Engine<'_> {
         self.run_text(&format!("env {glued} {rest}"), &mut state.clone(), stdin)
     }
 
-    /// `sh -c TEXT`, `sh FILE`, `sh` with text on stdin.
-    fn shell(&mut self, call: &Call<'_>, state: &State) -> Output {
-        self.classes.insert(Class::Execute);
-        let mut inner = State { vars: state.vars.clone(), ..State::default() };
-        inner.files.clone_from(&state.files);
-        inner.cwd.clone_from(&state.cwd);
-        inner.functions.clone_from(&state.functions);
-        let plain = call.plain();
-        let takes_value = ["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
-        let mut at = 0;
-        let mut is_text = false;
-        let mut reads_stdin = false;
-        while let Some(arg) = plain.get(at).filter(|it| it.starts_with(['-', '+'])) {
-            at += 1;
-            if arg == "--" || arg == "-" {
-                break;
-            }
-            let letters = arg.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or("");
-            is_text |= letters.contains('c') || arg == "--command";
-            reads_stdin |= letters.contains('s');
-            if takes_value.contains(&arg.as_str()) {
-                if matches!(arg.as_str(), "--rcfile" | "--init-file")
-                    && let Some(file) = plain.get(at)
-                {
-                    self.run_script_file(file, &mut inner);
-                }
-                at += 1;
-            }
-        }
-        let rest = call.args.get(at..).unwrap_or_default();
-        if is_text {
-            let Some((text, args)) = rest.split_first() else { return Output::new() };
-            inner.args = args.iter().skip(1).map(|it| marks::plain(it)).collect();
-            return self.run_text(text, &mut inner, call.stdin);
-        }
-        match (rest.first(), call.stdin) {
-            (Some(file), _) if !reads_stdin && !marks::plain(file).starts_with("/dev/stdin") => {
-                inner.args = rest.iter().skip(1).map(|it| marks::plain(it)).collect();
-                let file = marks::plain(file);
-                self.record_all(call);
-                self.run_script_file(&file, &mut inner)
-            }
-            (_, Some(stdin)) => {
-                inner.args = rest.iter().map(|it| marks::plain(it)).collect();
-                let text = super::engine::text(stdin);
-                self.run_text(&text, &mut inner, None)
-            }
-            (_, None) => {
-                self.record_all(call);
-                if !plain.iter().any(|it| matches!(it.as_str(), "--version" | "--help" | "-n")) {
-                    self.ask("shell-spawn", "it starts a shell that takes commands from elsewhere");
-                }
-                if plain.iter().any(|it| it.starts_with('-') && it.contains('i')) && self.stages > 1
-                {
-                    self.deny("shell-reverse-shell", "it gives a shell to another command");
-                }
-                unknown()
-            }
-        }
-    }
-
-    fn run_script_file(&mut self, file: &str, state: &mut State) -> Output {
-        let path = paths::resolved(file, state);
-        if let Some(text) = state.files.get(&path).cloned() {
-            if !path.starts_with("/dev/fd/") {
-                self.run_file(file, state);
-            }
-            return self.run_text(&text, state, None);
-        }
-        self.run_file(file, state);
-        unknown()
-    }
-
-    fn find_exec(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
-        let plain = call.plain();
-        let roots: Vec<&String> =
-            plain.iter().take_while(|it| !it.starts_with(['-', '(', '!'])).collect();
-        let root = roots.first().map_or(".", |it| it.as_str());
-        let signs = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
-        let mut at = 0;
-        while let Some(found) = plain.get(at..)?.iter().position(|it| signs.contains(&it.as_str()))
-        {
-            let start = at + found + 1;
-            let rest = call.args.get(start..).unwrap_or_default();
-            let length = rest
-                .iter()
-                .position(|it| matches!(marks::plain(it).as_str(), ";" | "+"))
-                .unwrap_or(rest.len());
-            let place = format!("{}/{HOLE}", root.trim_end_matches('/'));
-            let inner: Vec<String> = rest
-                .iter()
-                .take(length)
-                .map(|it| if it.contains("{}") { it.replace("{}", &place) } else { it.clone() })
-                .collect();
-            self.call(inner, &mut state.clone(), None);
-            at = start + length;
-        }
-        None
-    }
-
-    fn xargs(&mut self, call: &Call<'_>, state: &mut State) -> Output {
-        let plain = call.plain();
-        let at = plain.iter().position(|it| it.starts_with("-I") || it.starts_with("--replace"));
-        let mark = at.and_then(|it| {
-            let arg = plain.get(it)?;
-            let glued = arg.strip_prefix("-I").or_else(|| arg.strip_prefix("--replace="));
-            glued
-                .filter(|it| !it.is_empty())
-                .map(str::to_owned)
-                .or_else(|| plain.get(it + 1).cloned())
-        });
-        let values: Vec<&str> = XARGS.iter().copied().chain(["-I"]).collect();
-        let rest = after_options(call.args, &values, 0);
-        let input = known(call.stdin);
-        let mut items = if marks::has_hole(&input) {
-            vec![HOLE.to_string()]
-        } else {
-            let by_line = mark.is_some() || plain.iter().any(|it| it.starts_with("-d"));
-            xargs_items(&input, by_line).unwrap_or_else(|| vec![HOLE.to_string()])
-        };
-        items.truncate(super::limits::FIELDS_MAX);
-        if rest.is_empty() {
-            return items.join(" ").into_bytes();
-        }
-        let mut fields: Vec<String> = rest.to_vec();
-        match mark {
-            Some(mark) => {
-                let item = items.join(" ");
-                fields = fields.iter().map(|it| it.replace(&mark, &item)).collect();
-            }
-            None => fields.extend(items),
-        }
-        self.call(fields, &mut state.clone(), None)
-    }
-
-    fn parallel(&mut self, call: &Call<'_>, state: &mut State) -> Output {
-        let rest = after_options(call.args, &["-j", "--jobs", "-a", "--arg-file", "-S"], 0);
-        let end = rest.iter().position(|it| it.starts_with(":::")).unwrap_or(rest.len());
-        let (command, items) = rest.split_at_checked(end).unwrap_or((rest, &[]));
-        let items: Vec<String> = items.iter().skip(1).map(|it| marks::plain(it)).collect();
-        let item = if items.is_empty() { known(call.stdin) } else { items.join(" ") };
-        if command.is_empty() {
-            return self.run_text(&item, &mut state.clone(), None);
-        }
-        let text = joined(command);
-        let text =
-            if text.contains("{}") { text.replace("{}", &item) } else { format!("{text} {item}") };
-        let before = self.findings.len();
-        let output = self.run_text(&text, &mut state.clone(), None);
-        // What stands in for the items is an argument, not text that is run.
-        if marks::has_hole(&item) && !marks::has_hole(&joined(command)) {
-            let kept = self.findings.split_off(before.min(self.findings.len()));
-            self.findings.extend(kept.into_iter().filter(|it| it.rule != "shell-dynamic"));
-        }
-        output
-    }
-
     /// `su -c TEXT`, `script -c TEXT`, `flock FILE COMMAND`.
     fn with_c(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
         let plain = call.plain();
@@ -384,7 +209,7 @@ impl Engine<'_> {
 }
 
 /// What follows the options and the words before the command.
-fn after_options<'a>(args: &'a [String], values: &[&str], words: usize) -> &'a [String] {
+pub(super) fn after_options<'a>(args: &'a [String], values: &[&str], words: usize) -> &'a [String] {
     let mut at = 0;
     while let Some(arg) = args.get(at).map(|it| marks::plain(it)).filter(|it| it.starts_with('-')) {
         at += 1;
@@ -398,34 +223,8 @@ fn after_options<'a>(args: &'a [String], values: &[&str], words: usize) -> &'a [
     args.get(at + words..).unwrap_or_default()
 }
 
-fn joined(args: &[String]) -> String {
+pub(super) fn joined(args: &[String]) -> String {
     args.iter().map(|it| marks::plain(it)).collect::<Vec<_>>().join(" ")
-}
-
-/// What `xargs` makes of its input: words, or lines. `None`: a quote has no end.
-fn xargs_items(text: &str, by_line: bool) -> Option<Vec<String>> {
-    let mut items = Vec::new();
-    let mut item: Option<String> = None;
-    let mut quote = None;
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        let ends = if by_line { letter == '\n' } else { letter.is_whitespace() };
-        match (letter, quote) {
-            ('\n', Some(_)) => return None,
-            (_, Some(open)) if letter == open => quote = None,
-            (_, Some(_)) => item.get_or_insert_default().push(letter),
-            ('\'' | '"', None) => {
-                quote = Some(letter);
-                item.get_or_insert_default();
-            }
-            ('\\', None) => item.get_or_insert_default().extend(letters.next()),
-            (_, None) if ends => items.extend(item.take()),
-            (' ' | '\t', None) if item.is_none() => {}
-            (_, None) => item.get_or_insert_default().push(letter),
-        }
-    }
-    items.extend(item);
-    quote.is_none().then_some(items)
 }
 
 /// `NAME=value`.

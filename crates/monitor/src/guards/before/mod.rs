@@ -2,5 +2,6 @@
 
 pub(super) mod layered_access;
 pub(super) mod risk_across_calls;
+pub(super) mod shell_command;
 pub(super) mod sink_provenance;
 pub(super) mod taint_budget;
