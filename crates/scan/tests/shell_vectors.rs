@@ -163,6 +163,30 @@ fn clean(path: &str) -> &str {
 }
 
 #[test]
+fn every_case_of_our_own_holds() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/shell/cases.jsonl");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut failed = Vec::new();
+    for line in text.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let command = case["command"].as_str().unwrap();
+        let reading = read(command);
+        let word = match reading.decision {
+            Decision::Allow => "allow",
+            Decision::StepUp => "step_up",
+            Decision::Deny => "deny",
+        };
+        let rule = reading.decisive.as_ref().map(|it| it.rule);
+        let same = case["decision"] == word && case["rule"].as_str() == rule;
+        if !same || case["normalized"] != reading.normalized.as_str() {
+            failed.push(told(&case["rule"], command, &reading));
+        }
+    }
+    none(&failed);
+    assert!(text.lines().count() > 200);
+}
+
+#[test]
 fn escapes_show_what_they_spell() {
     for (command, normal) in [
         (r"\x63url", "curl"),

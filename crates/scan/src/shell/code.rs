@@ -184,9 +184,9 @@ impl Engine<'_> {
 
     /// Judges code by what it names.
     pub(super) fn code(&mut self, code: &str, state: &State, layer: usize) {
-        let lower = code.to_lowercase();
-        let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
         let literals = literals(code);
+        let lower = format!("{code}\n{}", literals.join("\n")).to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
         let runs = has(&RUNS);
         let connects = has(&CONNECTS);
         let is_shell = |it: &String| {

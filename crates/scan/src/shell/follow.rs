@@ -93,6 +93,11 @@ impl Engine<'_> {
         let pipes = self.pipes(&command.redirects, state);
         let stdin = pipes.stdin.as_deref().or(stdin);
         let output = match &command.kind {
+            // `$(<file)` prints the file.
+            Kind::Simple(simple) if simple.words.is_empty() && simple.assignments.is_empty() => {
+                self.status = None;
+                pipes.stdin.clone().unwrap_or_default()
+            }
             Kind::Simple(simple) => self.simple(simple, state, stdin),
             Kind::Group(script) => self.script(script, state, stdin),
             Kind::Subshell(script) => {

@@ -122,6 +122,13 @@ impl Engine<'_> {
             if fields.is_empty() {
                 return Output::new();
             }
+            // A name for another variable, or a number: what it shows is not what was written.
+            let changes = |it: &String| it.starts_with('-') && it.contains(['n', 'i']);
+            if fields.iter().any(changes) {
+                for assignment in &simple.assignments {
+                    state.set_text(&assignment.name, HOLE.to_string());
+                }
+            }
             return self.call(fields, state, stdin);
         }
         let mut inner = state.clone();

@@ -20,10 +20,11 @@ const SAYING: [&str; 12] = [
     "seq",
 ];
 /// Options whose value is a command: what stands behind the sign is run.
-const CARRYING: [&str; 14] = [
+const CARRYING: [&str; 15] = [
     "--checkpoint-action=exec=",
     "--to-command=",
     "ProxyCommand=",
+    "ProxyCommand ",
     "LocalCommand=",
     "core.sshCommand=",
     "core.pager=",
@@ -119,6 +120,12 @@ impl Engine<'_> {
         if OFFENSIVE.contains(&bare) || (runs_script && OFFENSIVE.contains(&script)) {
             self.ask("shell-offensive", format!("`{name}` is a tool of attackers"));
         }
+        for text in given(call) {
+            self.quiet += 1;
+            self.run_text(text, &mut state.clone(), None);
+            self.quiet -= 1;
+            self.ask("shell-carried", "an option says what to run");
+        }
         for arg in call.plain() {
             let carried = CARRYING.iter().find_map(|it| arg.split_once(it));
             if let Some((_, text)) = carried {
@@ -127,6 +134,7 @@ impl Engine<'_> {
                 self.quiet -= 1;
                 self.ask("shell-carried", "an option says what to run");
             }
+            let arg = arg.trim_start_matches('+');
             let escapes =
                 arg.starts_with(":!") || arg.starts_with('!') || arg.contains("set shell=");
             if ESCAPING.contains(&name) && escapes {
@@ -169,6 +177,24 @@ fn is_reader(name: &str) -> bool {
         "gzip", "cp", "vim", "vi", "nano", "emacs", "sqlite3", "hexdump", "diff", "tee",
     ]
     .contains(&name)
+}
+
+/// Values of options that are run: `rsync -e sh`, `tar -I sh`, `git config alias.x '!sh'`.
+fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {
+    let flags: &[&str] = match call.name.as_str() {
+        "rsync" => &["-e"],
+        "tar" | "bsdtar" | "gtar" => &["-I", "-F", "--to-command", "--info-script"],
+        "zip" => &["-TT"],
+        "expect" => &["-c"],
+        "gdb" | "lldb" => &["-ex", "-o"],
+        _ => &[],
+    };
+    let plain = call.plain();
+    let pairs = plain.iter().zip(plain.iter().skip(1));
+    let valued = pairs.filter(|it| flags.contains(&it.0.as_str())).map(|it| it.1.as_str());
+    let told = plain.iter().filter(|_| call.name == "git").filter_map(|it| it.strip_prefix('!'));
+    let words = valued.map(|it| it.trim_start_matches("shell ").trim_start_matches("spawn "));
+    words.filter(|it| *it != "ssh").chain(told).collect()
 }
 
 /// What a program of `sed` runs: `1e command`, `s/a/b/e`.

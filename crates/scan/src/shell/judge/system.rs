@@ -223,6 +223,7 @@ impl Engine<'_> {
             "xterm" => call.has(&["-display"]),
             "nmap" => call.has(&["--interactive", "--script"]),
             "ztcp" => true,
+            "bwrap" | "proot" | "systemd-nspawn" | "flatpak-spawn" => call.args.len() > 1,
             "zmodload" => plain.iter().any(|it| it.starts_with("zsh/net")),
             _ => false,
         };
