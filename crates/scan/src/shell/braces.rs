@@ -16,6 +16,9 @@ pub(super) fn expand(word: &Word) -> Option<Vec<Word>> {
     if !word.parts.iter().any(is_bare_brace) {
         return None;
     }
+    if is_too_much(word) {
+        return Some(Vec::new());
+    }
     let mut pieces = Vec::new();
     for part in &word.parts {
         match part {
@@ -31,6 +34,20 @@ pub(super) fn expand(word: &Word) -> Option<Vec<Word>> {
     let words = expanded(&pieces, 0);
     (words.len() > 1 || words.first().is_some_and(|it| it.len() != pieces.len()))
         .then(|| words.into_iter().map(word_of).collect())
+}
+
+/// More braces than are expanded: such a word becomes no words.
+pub(super) fn is_too_much(word: &Word) -> bool {
+    let braces = word.parts.iter().map(|it| match it {
+        Part::Bare(text) => text.matches('{').count(),
+        Part::Quoted(_)
+        | Part::Double(_)
+        | Part::Parameter(_)
+        | Part::Substitution(_)
+        | Part::Arithmetic(_)
+        | Part::Process { .. } => 0,
+    });
+    braces.sum::<usize>() > BRACES_MAX
 }
 
 fn word_of(pieces: Vec<Piece>) -> Word {
@@ -53,6 +70,8 @@ fn word_of(pieces: Vec<Piece>) -> Word {
     Word { parts }
 }
 
+/// Opening braces of one word.
+const BRACES_MAX: usize = 64;
 /// Braces in braces, in levels.
 const LEVELS_MAX: usize = 16;
 

@@ -90,6 +90,11 @@ impl<'a> Engine<'a> {
         self.commands <= COMMANDS_MAX
     }
 
+    /// Were there too many commands already?
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.commands > COMMANDS_MAX
+    }
+
     /// Adds a command to the normal form.
     pub(super) fn record(&mut self, fields: &[String]) {
         let prefix = std::mem::take(&mut self.prefix);

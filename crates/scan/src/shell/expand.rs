@@ -26,6 +26,10 @@ impl Engine<'_> {
         for word in words {
             match super::braces::expand(word) {
                 Some(words) => {
+                    if words.is_empty() {
+                        self.too_much();
+                        arguments.push(HOLE.to_string());
+                    }
                     for word in words {
                         self.split(&word, state, &mut arguments);
                     }

@@ -33,6 +33,9 @@ impl Engine<'_> {
         }
         self.depth += 1;
         for chain in &script.chains {
+            if self.is_exhausted() {
+                break;
+            }
             output.extend(self.chain(chain, state, stdin));
             self.joint = "; ";
         }
@@ -248,6 +251,9 @@ impl Engine<'_> {
         }
         let mut output = Output::new();
         for item in items.iter().take(TURNS_MAX) {
+            if self.is_exhausted() {
+                break;
+            }
             state.set_text(name, marks::plain(item));
             output.extend(self.script(body, state, stdin));
         }
@@ -272,7 +278,7 @@ impl Engine<'_> {
         self.arithmetic(start, state);
         for _ in 0..TURNS_MAX {
             let holds = self.arithmetic(condition, state);
-            if holds == "0" {
+            if holds == "0" || self.is_exhausted() {
                 return output;
             }
             output.extend(self.script(body, state, stdin));

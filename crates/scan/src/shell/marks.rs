@@ -87,14 +87,19 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Does a pattern match a text?
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    let pattern: Vec<char> = pattern.chars().collect();
-    let text: Vec<char> = text.chars().collect();
     let mut steps = STEPS_MAX;
-    match_from(&pattern, &text, &mut steps)
+    matches_within(pattern, text, &mut steps)
 }
 
-/// Steps of one comparison; beyond, it counts as a match that is not there.
-const STEPS_MAX: usize = 100_000;
+/// The same with a number of steps that several comparisons share; at 0, nothing is known.
+pub(super) fn matches_within(pattern: &str, text: &str, steps: &mut usize) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let text: Vec<char> = text.chars().collect();
+    match_from(&pattern, &text, steps)
+}
+
+/// Steps of the comparisons that belong together.
+pub(super) const STEPS_MAX: usize = 100_000;
 
 fn match_from(pattern: &[char], text: &[char], steps: &mut usize) -> bool {
     let Some(left) = steps.checked_sub(1) else { return false };

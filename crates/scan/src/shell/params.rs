@@ -232,6 +232,7 @@ fn strip(text: &str, pattern: &str, suffix: bool, longest: bool) -> String {
         letters.get(from..to).unwrap_or_default().iter().collect()
     };
     let size = letters.len();
+    let mut steps = marks::STEPS_MAX;
     let mut cuts: Vec<usize> = (0..=size).collect();
     // From the shortest to the longest that goes.
     if suffix != longest {
@@ -243,11 +244,11 @@ fn strip(text: &str, pattern: &str, suffix: bool, longest: bool) -> String {
         } else {
             (whole(0, cut), whole(cut, size))
         };
-        if marks::matches(pattern, &gone) {
+        if marks::matches_within(pattern, &gone, &mut steps) {
             return kept;
         }
     }
-    text.to_owned()
+    if steps == 0 { HOLE.to_string() } else { text.to_owned() }
 }
 
 fn replace(text: &str, pattern: &str, with: &str, all: bool, anchor: Option<char>) -> String {
@@ -270,13 +271,17 @@ fn replace(text: &str, pattern: &str, with: &str, all: bool, anchor: Option<char
         letters.get(from..to).unwrap_or_default().iter().collect()
     };
     let mut result = String::new();
+    let mut steps = marks::STEPS_MAX;
     let mut at = 0;
     while at < letters.len() {
         let may_start = anchor != Some('#') || at == 0;
         let ends = (at + 1..=letters.len()).rev();
         let end = ends
             .filter(|it| may_start && (anchor != Some('%') || *it == letters.len()))
-            .find(|it| marks::matches(pattern, &part(at, *it)));
+            .find(|it| marks::matches_within(pattern, &part(at, *it), &mut steps));
+        if steps == 0 {
+            return HOLE.to_string();
+        }
         match end {
             Some(end) => {
                 result.push_str(with);
