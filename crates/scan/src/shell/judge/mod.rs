@@ -104,7 +104,7 @@ impl Engine<'_> {
             let place = value.find('/').filter(|_| value.starts_with('-'));
             let value = place.and_then(|it| value.get(it..)).unwrap_or(value);
             let is_place = value.contains('/') || value.starts_with('.') || is_reader(&call.name);
-            if is_place && !value.contains("://") && !value.starts_with('-') && value.len() > 1 {
+            if is_place && !value.contains("://") && !value.starts_with('-') && !value.is_empty() {
                 self.touch(Access::Read, value, state);
             }
         }
