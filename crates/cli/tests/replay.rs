@@ -46,6 +46,7 @@ fn rules_of(guard: &str) -> &'static [&'static str] {
     match guard {
         "taint-budget" => &["taint-budget"],
         "risk-across-calls" => &["risk-chain", "cross-tool-correlator", "trajectory-sentinel"],
+        "shell-command" => &["shell-privilege", "shell-unreadable", "shell-erase-root"],
         "sink-provenance" => &[
             "act-not-asked-for",
             "sink-untrusted-content",

@@ -8,6 +8,7 @@ pub mod approvals;
 mod asked;
 mod carriers;
 mod change;
+mod command;
 pub mod confirm;
 mod credentials;
 mod family;

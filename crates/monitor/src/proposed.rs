@@ -6,6 +6,7 @@ use aegx::{Digest, Principal};
 use model::{Caller, Effect, EffectKind, Objection, Profile, Taint, TaintTag};
 use policy::{Confirmed, Facts, Sinks, Targets};
 
+use crate::command::{self, Command};
 use crate::provenance::Traced;
 use crate::record::{JudgedBy, JudgedSinks};
 use crate::risk::{Level, Observation};
@@ -29,6 +30,7 @@ pub struct Proposed {
     taint_permille: u16,
     over_budget: Option<String>,
     targets: Targets,
+    commands: Vec<Command>,
     traced: Traced,
     observation: Observation,
     risk: Level,
@@ -52,6 +54,7 @@ impl Proposed {
         let budget = session.taint.check(session.budget_rules(), action);
         let traced = session.trace(&understood);
         let mut observation = Observation::proposed(&understood.effect);
+        let commands = command::of(&understood.call);
         observation.from_flagged = traced.sinks.iter().any(|it| it.label.is_flagged());
         Self {
             who: session.who().clone(),
@@ -61,7 +64,9 @@ impl Proposed {
             tag: session.taint.tag(),
             taint_permille: session.taint.budget().ratio_permille(),
             over_budget: budget.err().map(|it| it.to_string()),
-            targets: target::of(&understood.call, session.reach()),
+            targets: target::of(&understood.call, session.reach())
+                .union(command::targets(&commands)),
+            commands,
             traced,
             risk: session.risk.level(),
             risk_objections: session.risk.objections(&observation),
@@ -180,6 +185,10 @@ impl Proposed {
 
     pub(crate) fn traced(&self) -> &Traced {
         &self.traced
+    }
+
+    pub(crate) fn commands(&self) -> &[Command] {
+        &self.commands
     }
 
     pub(crate) fn observation(&self) -> &Observation {

@@ -5,6 +5,7 @@ mod fold;
 mod instructions;
 pub mod net;
 pub mod page;
+pub mod shell;
 
 pub use fold::is_invisible;
 pub use instructions::{Category, Finding, Verdict, instructions, score, verdict};

@@ -5,6 +5,7 @@ mod file;
 mod ipc;
 pub(crate) mod lines;
 mod path;
+mod shell;
 pub(crate) mod timing;
 mod url;
 
@@ -32,6 +33,7 @@ enum Kind {
     File(file::Args),
     Ipc(ipc::Args),
     Path(path::Args),
+    Shell(shell::Args),
     Url(url::Args),
 }
 
@@ -40,6 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Kind::File(args) => file::run(args),
         Kind::Ipc(args) => ipc::run(args),
         Kind::Path(args) => path::run(args),
+        Kind::Shell(args) => shell::run(args),
         Kind::Url(args) => url::run(args),
     }
 }

@@ -24,6 +24,7 @@ pub(crate) const BEFORE: &[&dyn Guard<Proposed>] = &[
     &before::layered_access::LayeredAccess,
     &before::credential_scope::CredentialScope,
     &before::secret_elsewhere::SecretElsewhere,
+    &before::shell_command::ShellCommand,
     &before::taint_budget::TaintBudget,
     &before::risk_across_calls::RiskAcrossCalls,
     &before::sink_provenance::SinkProvenance,

@@ -5,6 +5,7 @@ use model::{Effect, EffectKind, Reach, Role, ToolCall};
 use serde_json::Value;
 
 use super::{Classes, command, interpreter, paths};
+use crate::command::LINES;
 
 /// Values of arguments that are looked at; a call with more is not an ordinary one, and the rest
 /// holds nothing that these classes could tell.
@@ -143,8 +144,6 @@ fn of_tool(tool: &ToolCall) -> Classes {
 
 /// A tool that runs a command is what its command is: its flow type can only say "anything".
 fn of_command(tool: &ToolCall) -> Option<Classes> {
-    const LINES: &[&str] =
-        &["command", "cmd", "commands", "script", "shell_command", "bash_command"];
     let mut found = None;
     let mut left = VALUES_MAX;
     for (key, value) in tool.call.args() {

@@ -4,5 +4,6 @@ pub(super) mod credential_scope;
 pub(super) mod layered_access;
 pub(super) mod risk_across_calls;
 pub(super) mod secret_elsewhere;
+pub(super) mod shell_command;
 pub(super) mod sink_provenance;
 pub(super) mod taint_budget;

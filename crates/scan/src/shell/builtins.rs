@@ -1,0 +1,231 @@
+//! Builtins that change what the shell knows, or run text.
+
+use super::engine::{Engine, Output, unknown};
+use super::marks::{self, HOLE};
+use super::simple::{Call, known};
+use super::state::{State, Var};
+use super::{Class, names, paths};
+
+impl Engine<'_> {
+    /// `None`: it is no builtin of this kind.
+    pub(super) fn builtin(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
+        // A builtin has no path.
+        if call.path.contains('/') {
+            return None;
+        }
+        if let Some(output) = self.running(call, state) {
+            return Some(output);
+        }
+        match call.path.as_str() {
+            "cd" | "pushd" => {
+                self.record_all(call);
+                let target = call.operands().first().cloned();
+                let target = target.unwrap_or_else(|| super::state::HOME.to_owned());
+                state.cwd = Some(paths::resolved(&target, state));
+                self.status = None;
+                return Some(Output::new());
+            }
+            "set" => {
+                self.set(call, state);
+            }
+            "shift" => {
+                let count = call.plain().first().and_then(|it| it.parse().ok()).unwrap_or(1);
+                let count = state.args.len().min(count);
+                state.args.drain(..count);
+            }
+            "unset" => {
+                for name in call.operands() {
+                    if name.starts_with("HIST") {
+                        self.history(name);
+                    }
+                    state.functions.remove(name);
+                    state.remove(name);
+                }
+            }
+            "read" | "mapfile" | "readarray" => {
+                self.read(call, state);
+                self.status = None;
+                return Some(Output::new());
+            }
+            "let" => {
+                for text in call.plain() {
+                    super::arithmetic::evaluate(text, state);
+                }
+            }
+            "shopt" | "true" | ":" | "wait" | "break" | "continue" | "return" | "exit"
+            | "logout" | "hash" | "umask" | "ulimit" | "times" | "enable" | "bind" | "complete"
+            | "compopt" => {
+                self.record_all(call);
+            }
+            "false" => {
+                self.record_all(call);
+                self.status = Some(false);
+                return Some(Output::new());
+            }
+            "test" | "[" => {
+                self.status = None;
+                return Some(Output::new());
+            }
+            name if names::DECLARING.contains(&name) => {
+                self.declare(call, state);
+            }
+            _ => return None,
+        }
+        self.status = Some(true);
+        Some(Output::new())
+    }
+
+    /// Builtins that run text, or keep it to be run.
+    fn running(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
+        match call.path.as_str() {
+            "eval" => {
+                let text = call.args.join(" ");
+                return Some(self.run_text(&text, state, call.stdin));
+            }
+            "source" | "." => return Some(self.source(call, state)),
+            "trap" => {
+                let operands = call.operands();
+                if let Some(text) = operands.first().filter(|_| operands.len() > 1) {
+                    self.run_text(text, &mut state.clone(), None);
+                    if call.has(&["DEBUG"]) {
+                        self.ask("shell-persistence", "a trap sees every command");
+                    }
+                }
+            }
+            "printf" if call.has(&["-v"]) => {
+                let rest = call.args.get(2..).unwrap_or_default();
+                let text = super::tools::printf(rest).map(|it| super::engine::text(&it));
+                let name = call.plain().get(1).cloned().unwrap_or_default();
+                state.set_text(&name, text.unwrap_or_else(|| HOLE.to_string()));
+            }
+            "alias" => {
+                for (name, value) in
+                    call.plain().iter().filter_map(|it| it.split_once('=').map(owned))
+                {
+                    self.quiet += 1;
+                    self.run_text(&value, &mut state.clone(), None);
+                    self.quiet -= 1;
+                    state.aliases.insert(name, value);
+                }
+            }
+            "unalias" => {}
+            _ => return None,
+        }
+        self.status = Some(true);
+        Some(Output::new())
+    }
+
+    pub(super) fn record_all(&mut self, call: &Call<'_>) {
+        let mut fields = vec![call.path.clone()];
+        fields.extend(call.args.iter().cloned());
+        self.record(&fields);
+    }
+
+    fn source(&mut self, call: &Call<'_>, state: &mut State) -> Output {
+        let operands = call.operands();
+        let Some(path) = operands.first() else { return Output::new() };
+        if path == "/dev/stdin" {
+            return self.run_text(&known(call.stdin), state, None);
+        }
+        if let Some(text) = state.files.get(&paths::resolved(path, state)).cloned() {
+            return self.run_text(&text, state, call.stdin);
+        }
+        self.record_all(call);
+        self.run_file(path, state);
+        unknown()
+    }
+
+    /// A program or script that is read from a file.
+    pub(super) fn run_file(&mut self, path: &str, state: &State) {
+        self.touch(super::Access::Execute, path, state);
+        let resolved = paths::resolved(path, state);
+        if self.fresh.contains(&resolved) {
+            self.ask("shell-fresh-run", "it runs a file that it wrote or fetched before");
+        }
+    }
+
+    fn set(&mut self, call: &Call<'_>, state: &mut State) {
+        let args = call.plain();
+        if args.windows(2).any(|it| matches!(it, [a, b] if a == "+o" && b == "history")) {
+            self.history("set +o history");
+        }
+        let operands = args.iter().position(|it| it == "--").map(|it| it + 1);
+        let first = operands.or_else(|| {
+            let first = args.first()?;
+            (!first.starts_with(['-', '+'])).then_some(0)
+        });
+        if let Some(first) = first {
+            state.args = args.get(first..).unwrap_or_default().to_vec();
+        }
+    }
+
+    pub(super) fn history(&mut self, what: &str) {
+        self.classes.insert(Class::LogTampering);
+        self.ask("shell-history", format!("`{what}` keeps commands out of the history"));
+    }
+
+    /// What is read is known only if it comes from here.
+    fn read(&mut self, call: &Call<'_>, state: &mut State) {
+        let text = known(call.stdin);
+        let has_array = call.short('a');
+        let names = call.operands();
+        let values_taken: &[&str] = if call.name == "read" {
+            &["-d", "-n", "-N", "-p", "-t", "-u", "-i"]
+        } else {
+            &["-d", "-n", "-O", "-s", "-u", "-C", "-c"]
+        };
+        let plain = call.plain();
+        let is_value = |name: &String| {
+            plain
+                .windows(2)
+                .any(|it| matches!(it, [a, b] if b == name && values_taken.contains(&a.as_str())))
+        };
+        let names: Vec<String> = names.iter().filter(|it| !is_value(it)).cloned().collect();
+        let is_whole = call.name != "read" || plain.iter().any(|it| it.starts_with("-d"));
+        let line = if is_whole { text.as_str() } else { text.lines().next().unwrap_or_default() };
+        let ifs = state.ifs();
+        let line = line.trim_end_matches('\n').to_owned();
+        if has_array || call.name != "read" {
+            let name = names.first().cloned().unwrap_or_else(|| "MAPFILE".to_owned());
+            let parts: Vec<&str> = if call.name == "read" {
+                line.split(|it| ifs.contains(it)).filter(|it| !it.is_empty()).collect()
+            } else {
+                line.lines().collect()
+            };
+            let items = parts.iter().enumerate().map(|(i, it)| (i.to_string(), (*it).to_owned()));
+            return state.set(&name, Var::List(items.collect()));
+        }
+        let names = if names.is_empty() { vec!["REPLY".to_owned()] } else { names };
+        let mut rest = line.trim_start_matches(|it| ifs.contains(it)).to_owned();
+        let last = names.len() - 1;
+        for (index, name) in names.iter().enumerate() {
+            let value = if marks::has_hole(&line) {
+                HOLE.to_string()
+            } else if index == last {
+                std::mem::take(&mut rest)
+            } else {
+                let end = rest.find(|it| ifs.contains(it)).unwrap_or(rest.len());
+                let (word, after) = rest.split_at_checked(end).unwrap_or((&rest, ""));
+                let after = after.trim_start_matches(|it| ifs.contains(it)).to_owned();
+                let word = word.to_owned();
+                rest = after;
+                word
+            };
+            state.set_text(name, value);
+        }
+    }
+
+    /// `export name`, `declare name=value` whose words only came out of an expansion.
+    fn declare(&mut self, call: &Call<'_>, state: &mut State) {
+        for arg in call.operands() {
+            if let Some((name, value)) = arg.split_once('=') {
+                self.judge_variable(name, value, state);
+                state.set_text(name, value);
+            }
+        }
+    }
+}
+
+fn owned((a, b): (&str, &str)) -> (String, String) {
+    (a.to_owned(), b.to_owned())
+}

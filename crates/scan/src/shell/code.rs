@@ -1,0 +1,335 @@
+//! Code of other languages inside a command: which commands, places and hosts it names.
+//!
+//! It is not parsed: literals are taken out, put together and read, and words say what is done with
+//! them. What decodes and runs something that is not seen is a question.
+
+use data_encoding::BASE64;
+
+use super::engine::{Engine, Output, text, unknown};
+use super::marks::{self, NETWORK};
+use super::simple::{Call, known};
+use super::state::State;
+use super::syntax::ansi_c;
+use super::{Access, Class, Decision, names, paths};
+
+const RUNS: [&str; 30] = [
+    "system",
+    "popen",
+    "subprocess",
+    "os.exec",
+    "spawn",
+    "os.execute",
+    "child_process",
+    "execsync",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "pcntl_exec",
+    "exec(",
+    "exec ",
+    "exec\"",
+    "exec'",
+    "`",
+    "%x",
+    "getruntime",
+    "processbuilder",
+    "do shell script",
+    "call(",
+    "os.dup2",
+    "pty.",
+    "execvp",
+    "execl",
+    "run(",
+    "| getline",
+    "|&",
+    "exec.command",
+];
+const CONNECTS: [&str; 30] = [
+    "socket",
+    "urllib",
+    "requests.",
+    "http.client",
+    "httplib",
+    "tcpsocket",
+    "fsockopen",
+    "net.connect",
+    "net.dial",
+    "net::http",
+    "lwp",
+    "io::socket",
+    "open-uri",
+    "fetch(",
+    "xmlhttprequest",
+    "ftplib",
+    "smtplib",
+    "paramiko",
+    "/inet/",
+    "curl_init",
+    "net.socket",
+    "stream_socket",
+    "https.get",
+    "http.get",
+    "aiohttp",
+    "httpx",
+    "socket.tcp",
+    "tcpclient",
+    "open(\"http",
+    "http://",
+];
+const DELETES: [&str; 10] = [
+    "rmtree",
+    "os.remove",
+    "os.unlink",
+    "unlink(",
+    "rmdir",
+    "rimraf",
+    "fs.rm",
+    "file.delete",
+    "remove_tree",
+    "unlink ",
+];
+const DECODES: [&str; 10] = [
+    "b64decode",
+    "base64",
+    "atob(",
+    "decode64",
+    "unpack",
+    "fromhex",
+    "codecs.decode",
+    "decompress",
+    "marshal",
+    "chr(",
+];
+/// Programs that serve what lies in a directory.
+const SERVERS: [&str; 6] =
+    ["http.server", "simplehttpserver", "pyftpdlib", "smtpd", "aiosmtpd", "webdav"];
+/// Code in code, in levels.
+const LAYERS_MAX: usize = 3;
+const LITERALS_MAX: usize = 64;
+const ENCODED_BYTES_MIN: usize = 12;
+
+impl Engine<'_> {
+    /// An interpreter of another language; `None` if it is none.
+    pub(super) fn interpret(&mut self, call: &Call<'_>, state: &State) -> Option<Output> {
+        if matches!(call.name.as_str(), "awk" | "gawk" | "mawk" | "nawk") {
+            let program = call.operands().first().cloned().unwrap_or_default();
+            self.code(&program, state, 0);
+            return Some(unknown());
+        }
+        names::interpreter(&call.name)?;
+        self.classes.insert(Class::Execute);
+        let args = call.plain();
+        let takes_code = |it: &str| {
+            let short = it.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or_default();
+            matches!(it, "--eval" | "--print" | "--execute" | "eval")
+                || (short.len() <= 4 && short.ends_with(['c', 'e', 'r', 'E', 'p']))
+        };
+        let mut has_code = false;
+        for (index, arg) in args.iter().enumerate() {
+            let glued = arg.strip_prefix("-e").or_else(|| arg.strip_prefix("-c"));
+            if let Some(glued) = glued.filter(|it| it.len() > 3) {
+                self.code(glued, state, 0);
+                has_code = true;
+            } else if takes_code(arg)
+                && let Some(code) = args.get(index + 1)
+            {
+                if marks::has_hole(code) {
+                    self.ask("shell-dynamic", "it runs code that only a run would show");
+                }
+                self.code(code, state, 0);
+                has_code = true;
+            }
+        }
+        let module = args.iter().position(|it| it == "-m").and_then(|it| args.get(it + 1));
+        let serves = module.is_some_and(|it| SERVERS.contains(&it.to_lowercase().as_str()))
+            || (call.name.starts_with("php") && call.short('S'));
+        if serves {
+            self.classes.insert(Class::Network);
+            self.ask("shell-egress", "it serves files to others");
+        }
+        let file = call.operands().first();
+        match file {
+            _ if has_code || module.is_some() => {}
+            Some(file) if file != "-" => self.script_file(file, state),
+            Some(_) | None => self.code_on_stdin(call, state),
+        }
+        Some(unknown())
+    }
+
+    pub(super) fn run_source(&mut self, file: &str, state: &State) {
+        self.script_file(file, state);
+    }
+
+    fn script_file(&mut self, file: &str, state: &State) {
+        self.run_file(file, state);
+        if let Some(code) = state.files.get(&paths::resolved(file, state)).cloned() {
+            self.code_of(&code, state);
+        }
+    }
+
+    fn code_on_stdin(&mut self, call: &Call<'_>, state: &State) {
+        if let Some(stdin) = call.stdin {
+            self.code_of(&text(stdin), state);
+        }
+    }
+
+    fn code_of(&mut self, code: &str, state: &State) {
+        if code.contains(NETWORK) {
+            self.deny("shell-remote-code", "it runs what somebody else's machine sends");
+        } else if marks::has_hole(code) {
+            self.ask("shell-dynamic", "it runs code that only a run would show");
+        }
+        self.code(&marks::plain(code), state, 0);
+    }
+
+    /// Judges code by what it names.
+    pub(super) fn code(&mut self, code: &str, state: &State, layer: usize) {
+        let literals = literals(code);
+        let lower = format!("{code}\n{}", literals.join("\n")).to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+        let runs = has(&RUNS);
+        let connects = has(&CONNECTS);
+        let is_shell = |it: &String| {
+            let first = it.split([' ', '<', '>']).next().unwrap_or_default();
+            names::is_shell(&names::base(first))
+                || matches!(names::base(first).as_str(), "cmd" | "powershell")
+        };
+        let shells = literals.iter().any(is_shell)
+            || lower.contains("/bin/sh")
+            || lower.contains("/bin/bash");
+        if runs && connects && (shells || lower.contains("dup2") || lower.contains("popen")) {
+            self.classes.insert(Class::Network);
+            self.deny("shell-reverse-shell", "its code gives a shell to another machine");
+        } else if runs && shells {
+            self.ask("shell-spawn", "its code starts a shell");
+        }
+        if connects {
+            self.hosts_of(&literals);
+            self.classes.insert(Class::Network);
+            self.ask("shell-egress", "its code talks to other machines");
+        }
+        if has(&DELETES) {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "its code deletes files");
+        }
+        let writes = lower.contains("'w") || lower.contains("\"w") || lower.contains("write");
+        for literal in literals.iter().filter(|it| is_path(it)) {
+            self.touch(Access::Read, literal, state);
+            if writes && !paths::is_secret(literal) {
+                self.touch(Access::Write, literal, state);
+            }
+        }
+        if runs {
+            self.commands_of(&literals, state);
+        }
+        if layer < LAYERS_MAX && has(&DECODES) {
+            self.decoded(&literals, &lower, state, layer);
+        }
+    }
+
+    fn hosts_of(&mut self, literals: &[String]) {
+        for literal in literals {
+            let rest = literal.split_once("://").map_or(literal.as_str(), |it| it.1);
+            let host = rest.split(['/', ':', '?']).next().unwrap_or_default();
+            if host.contains('.') && !host.contains(' ') && !literal.starts_with('/') {
+                self.reach(host);
+            }
+        }
+    }
+
+    /// Literals are tried as commands: alone, and all together for lists of arguments.
+    fn commands_of(&mut self, literals: &[String], state: &State) {
+        let all = literals.join(" ");
+        for text in literals.iter().chain([&all]).filter(|it| it.len() > 1) {
+            let mut probe = Engine::new(self.blocklist);
+            probe.depth = self.depth + 4;
+            probe.run_text(text, &mut state.clone(), None);
+            let told = probe.findings.into_iter().filter(|it| {
+                it.decision == Decision::Deny
+                    || !matches!(
+                        it.rule,
+                        "shell-unreadable"
+                            | "shell-disagree"
+                            | "shell-unknown-command"
+                            | "shell-too-large"
+                    )
+            });
+            let told: Vec<_> = told.collect();
+            if !told.is_empty() {
+                self.classes.extend(probe.classes);
+                self.hosts.extend(probe.hosts);
+                self.findings.extend(told);
+            }
+        }
+    }
+
+    fn decoded(&mut self, literals: &[String], lower: &str, state: &State, layer: usize) {
+        let mut seen = false;
+        for literal in literals.iter().filter(|it| it.len() >= ENCODED_BYTES_MIN) {
+            let Ok(bytes) = BASE64.decode(literal.trim().as_bytes()) else { continue };
+            let Ok(inner) = String::from_utf8(bytes) else { continue };
+            seen = true;
+            self.commands_of(std::slice::from_ref(&inner), state);
+            self.code(&inner, state, layer + 1);
+        }
+        let executes = lower.contains("exec") || lower.contains("eval") || lower.contains("system");
+        if executes && !seen {
+            self.ask("shell-dynamic", "its code decodes something and runs it");
+        }
+    }
+
+    /// Code that a command gets on stdin and that is none of a shell.
+    pub(super) fn mentions(&mut self, call: &Call<'_>, state: &State) {
+        let input = known(call.stdin);
+        for word in input.split([' ', '\n', '\t', ',', '"', '\'']).filter(|it| it.starts_with('/'))
+        {
+            if paths::is_secret(word) {
+                self.touch(Access::Read, word, state);
+            }
+        }
+    }
+}
+
+fn is_path(text: &str) -> bool {
+    (text.starts_with('/') || text.starts_with("~/")) && !text.contains([' ', '\n', '<', '*'])
+}
+
+/// Literals of the code; those that are put together count as one.
+fn literals(code: &str) -> Vec<String> {
+    let mut literals: Vec<String> = Vec::new();
+    let mut rest = code;
+    let mut joins = false;
+    while let Some(at) = rest.find(['\'', '"', '`']) {
+        let (before, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        let between = before.trim();
+        let joined = joins && matches!(between, "+" | "." | "" | ".." | "~");
+        let mut letters = tail.chars();
+        let Some(quote) = letters.next() else { break };
+        let inside = letters.as_str();
+        let mut end = None;
+        let mut escaped = false;
+        for (index, letter) in inside.char_indices() {
+            match letter {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                _ if letter == quote => {
+                    end = Some(index);
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let Some(end) = end else { break };
+        let literal = ansi_c(inside.get(..end).unwrap_or_default());
+        match literals.last_mut().filter(|_| joined) {
+            Some(last) => last.push_str(&literal),
+            None => literals.push(literal),
+        }
+        if literals.len() >= LITERALS_MAX {
+            break;
+        }
+        joins = true;
+        rest = inside.get(end + 1..).unwrap_or_default();
+    }
+    literals
+}

@@ -1,0 +1,225 @@
+//! What is gathered while a command is followed: findings, the normal form, what is touched.
+
+use std::collections::BTreeSet;
+
+use super::limits::{COMMANDS_MAX, NORMAL_BYTES_MAX, READ_AGAIN_MAX, TARGETS_MAX};
+use super::marks::{self, HOLE, NETWORK};
+use super::state::State;
+use super::syntax::{self, Script};
+use super::{Access, Blocklist, Class, Decision, Finding, Place, agree, paths};
+
+/// What a command prints; unknown parts are marked.
+pub(super) type Output = Vec<u8>;
+
+/// Follows commands without running them.
+pub(super) struct Engine<'a> {
+    pub(super) blocklist: &'a Blocklist,
+    pub(super) findings: Vec<Finding>,
+    pub(super) normal: String,
+    /// What stands before the next command of the normal form.
+    pub(super) joint: &'static str,
+    /// `sudo` and the like, before the command that they run.
+    pub(super) prefix: String,
+    /// Above 0, nothing is added to the normal form.
+    pub(super) quiet: usize,
+    pub(super) classes: BTreeSet<Class>,
+    pub(super) places: Vec<Place>,
+    pub(super) hosts: Vec<String>,
+    /// Did the last command surely succeed or fail?
+    pub(super) status: Option<bool>,
+    pub(super) made: usize,
+    pub(super) depth: usize,
+    /// Stages of the pipeline that is followed.
+    pub(super) stages: usize,
+    /// Files that were written, fetched or made executable by this text.
+    pub(super) fresh: BTreeSet<String>,
+    commands: usize,
+    again: usize,
+    processes: usize,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(blocklist: &'a Blocklist) -> Self {
+        Self {
+            blocklist,
+            findings: Vec::new(),
+            normal: String::new(),
+            joint: "; ",
+            prefix: String::new(),
+            quiet: 0,
+            classes: BTreeSet::new(),
+            places: Vec::new(),
+            hosts: Vec::new(),
+            status: None,
+            made: 0,
+            depth: 0,
+            stages: 1,
+            fresh: BTreeSet::new(),
+            commands: 0,
+            again: 0,
+            processes: 0,
+        }
+    }
+
+    pub(super) fn deny(&mut self, rule: &'static str, reason: impl Into<String>) {
+        self.find(Decision::Deny, rule, reason.into());
+    }
+
+    pub(super) fn ask(&mut self, rule: &'static str, reason: impl Into<String>) {
+        self.find(Decision::StepUp, rule, reason.into());
+    }
+
+    fn find(&mut self, decision: Decision, rule: &'static str, reason: String) {
+        if !self.findings.iter().any(|it| it.rule == rule && it.reason == reason)
+            && self.findings.len() < TARGETS_MAX
+        {
+            self.findings.push(Finding { decision, rule, reason });
+        }
+    }
+
+    pub(super) fn too_much(&mut self) {
+        self.ask("shell-too-large", "it does more than is read");
+    }
+
+    /// One more command, or too many.
+    pub(super) fn count(&mut self) -> bool {
+        self.commands += 1;
+        if self.commands > COMMANDS_MAX {
+            self.too_much();
+        }
+        self.commands <= COMMANDS_MAX
+    }
+
+    /// Were there too many commands already?
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.commands > COMMANDS_MAX
+    }
+
+    /// Adds a command to the normal form.
+    pub(super) fn record(&mut self, fields: &[String]) {
+        let prefix = std::mem::take(&mut self.prefix);
+        if self.quiet > 0 || self.normal.len() > NORMAL_BYTES_MAX {
+            return;
+        }
+        if !self.normal.is_empty() {
+            self.normal.push_str(self.joint);
+        }
+        self.joint = "; ";
+        let words: Vec<String> = fields
+            .iter()
+            .filter(|it| marks::shown(it).is_empty() == it.is_empty())
+            .map(|it| marks::quoted(&paths::homely(it)))
+            .collect();
+        self.normal.push_str(&prefix);
+        self.normal.push_str(&words.join(" "));
+    }
+
+    pub(super) fn touch(&mut self, access: Access, path: &str, state: &State) {
+        let path = paths::resolved(path, state);
+        self.classes.insert(match access {
+            Access::Read => Class::Read,
+            Access::Write => Class::Write,
+            Access::Delete => Class::Delete,
+            Access::Execute => Class::Execute,
+        });
+        let place = Place { access, path: marks::shown(&paths::homely(&path)) };
+        if self.places.len() < TARGETS_MAX && !self.places.contains(&place) {
+            self.places.push(place);
+        }
+        self.judge_place(access, &path);
+    }
+
+    pub(super) fn reach(&mut self, host: &str) {
+        self.classes.insert(Class::Network);
+        let host = marks::shown(host).to_lowercase();
+        if !host.is_empty() && self.hosts.len() < TARGETS_MAX && !self.hosts.contains(&host) {
+            self.hosts.push(host);
+        }
+    }
+
+    /// The output of `$(…)`: without line ends at its end.
+    pub(super) fn substitution(&mut self, script: &Script, state: &State) -> String {
+        let mut inner = state.clone();
+        let joint = std::mem::replace(&mut self.joint, "; ");
+        let prefix = std::mem::take(&mut self.prefix);
+        let output = self.script(script, &mut inner, None);
+        if self.normal.is_empty() {
+            self.joint = joint;
+        }
+        self.prefix = prefix;
+        text(&output).trim_end_matches('\n').to_owned()
+    }
+
+    /// `<(…)` and `>(…)`: a path that stands for what runs there.
+    pub(super) fn process(&mut self, script: &Script, is_input: bool, state: &mut State) -> String {
+        let mut inner = state.clone();
+        let stdin = (!is_input).then(unknown);
+        let output = self.script(script, &mut inner, stdin.as_deref());
+        self.processes += 1;
+        let path = format!("/dev/fd/{}", 60 + self.processes);
+        if is_input {
+            state.files.insert(path.clone(), text(&output));
+        }
+        path
+    }
+
+    /// A text that is run as commands in `state`.
+    pub(super) fn run_text(
+        &mut self,
+        source: &str,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        if source.contains(NETWORK) {
+            self.classes.insert(Class::Execute);
+            self.deny("shell-remote-code", "it runs what somebody else's machine sends");
+        } else if marks::has_hole(source) {
+            self.classes.insert(Class::Execute);
+            self.ask("shell-dynamic", "it runs text that only a run would show");
+        }
+        if source.trim_start().starts_with(marks::UNSET) {
+            self.ask("shell-dynamic", "it runs text that a variable from outside holds");
+        }
+        let plain = marks::plain(source);
+        if plain.trim_matches([HOLE, ' ', '\n', '\t']).is_empty() {
+            return unknown();
+        }
+        self.depth += 4;
+        self.again += 1;
+        let output = match syntax::parse(&plain, self.depth) {
+            Ok((script, names)) => {
+                let readable = plain.replace(HOLE, "x");
+                if self.again <= READ_AGAIN_MAX
+                    && readable.len() == plain.len()
+                    && let Err(disagreement) = agree::check(&readable, &names)
+                {
+                    self.ask("shell-disagree", disagreement);
+                }
+                self.script(&script, state, stdin)
+            }
+            Err(error) => {
+                self.ask(
+                    "shell-unreadable",
+                    format!("it runs text that cannot be read: {}", error.0),
+                );
+                unknown()
+            }
+        };
+        self.depth -= 4;
+        output
+    }
+}
+
+/// Output that only a run would show.
+pub(super) fn unknown() -> Output {
+    HOLE.to_string().into_bytes()
+}
+
+/// Output of somebody else's machine.
+pub(super) fn from_network() -> Output {
+    format!("{NETWORK}{HOLE}").into_bytes()
+}
+
+pub(super) fn text(output: &[u8]) -> String {
+    String::from_utf8_lossy(output).replace('\0', "")
+}

@@ -1,0 +1,328 @@
+//! Follows lists, pipelines and compound commands: every branch, known loops turn by turn.
+
+use std::rc::Rc;
+
+use super::engine::{Engine, Output, unknown};
+use super::limits::{DEPTH_MAX, TURNS_MAX};
+use super::marks::{self, HOLE, UNSET};
+use super::state::State;
+use super::syntax::{Chain, Command, Joint, Kind, Pipeline, Redirect, RedirectKind, Script, Word};
+use super::{Access, arithmetic};
+
+/// Where a command reads and prints.
+#[derive(Default)]
+pub(super) struct Pipes {
+    pub(super) stdin: Option<Output>,
+    /// The file that takes what is printed.
+    pub(super) file: Option<String>,
+    /// All files that are written.
+    written: Vec<String>,
+}
+
+impl Engine<'_> {
+    pub(super) fn script(
+        &mut self,
+        script: &Script,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        let mut output = Output::new();
+        if self.depth > DEPTH_MAX {
+            self.too_much();
+            return unknown();
+        }
+        self.depth += 1;
+        for chain in &script.chains {
+            if self.is_exhausted() {
+                break;
+            }
+            output.extend(self.chain(chain, state, stdin));
+            self.joint = "; ";
+        }
+        self.depth -= 1;
+        output
+    }
+
+    fn chain(&mut self, chain: &Chain, state: &mut State, stdin: Option<&[u8]>) -> Output {
+        let mut output = self.pipeline(&chain.first, state, stdin);
+        for (joint, pipeline) in &chain.rest {
+            let (sign, wanted) = match joint {
+                Joint::And => (" && ", true),
+                Joint::Or => (" || ", false),
+            };
+            self.joint = sign;
+            match self.status {
+                Some(status) if status == wanted => {
+                    output.extend(self.pipeline(pipeline, state, stdin));
+                }
+                // It does not run, but who knows what else it is good for.
+                Some(_) => drop(self.pipeline(pipeline, &mut state.clone(), stdin)),
+                None => {
+                    let mut maybe = state.clone();
+                    output.extend(self.pipeline(pipeline, &mut maybe, stdin));
+                    state.join(maybe);
+                    self.status = None;
+                }
+            }
+        }
+        output
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State, stdin: Option<&[u8]>) -> Output {
+        if let [only] = pipeline.stages.as_slice() {
+            return self.command(only, state, stdin);
+        }
+        let before = std::mem::replace(&mut self.stages, pipeline.stages.len());
+        let mut flow: Option<Output> = stdin.map(<[u8]>::to_vec);
+        for (index, stage) in pipeline.stages.iter().enumerate() {
+            if index > 0 {
+                self.joint = " | ";
+            }
+            let mut inner = state.clone();
+            flow = Some(self.command(stage, &mut inner, flow.as_deref()));
+            state.files = inner.files;
+        }
+        self.stages = before;
+        self.status = None;
+        flow.unwrap_or_default()
+    }
+
+    pub(super) fn command(
+        &mut self,
+        command: &Command,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        let pipes = self.pipes(&command.redirects, state);
+        let stdin = pipes.stdin.as_deref().or(stdin);
+        let output = match &command.kind {
+            // `$(<file)` prints the file.
+            Kind::Simple(simple) if simple.words.is_empty() && simple.assignments.is_empty() => {
+                self.status = None;
+                pipes.stdin.clone().unwrap_or_default()
+            }
+            Kind::Simple(simple) => self.simple(simple, state, stdin),
+            Kind::Group(script) => self.script(script, state, stdin),
+            Kind::Subshell(script) => {
+                let mut inner = state.clone();
+                let output = self.script(script, &mut inner, stdin);
+                state.files = inner.files;
+                output
+            }
+            Kind::If { arms, other } => self.branches(arms, other.as_ref(), state, stdin),
+            Kind::Loop { condition, body } => {
+                let mut inner = state.clone();
+                self.script(condition, &mut inner, stdin);
+                let output = self.script(body, &mut inner, stdin);
+                state.join(inner);
+                self.status = None;
+                if output.is_empty() { output } else { [output, unknown()].concat() }
+            }
+            Kind::For { name, words, body } => {
+                self.for_each(name, words.as_deref(), body, state, stdin)
+            }
+            Kind::ForArithmetic { start, condition, step, body } => {
+                self.counted([start, condition, step], body, state, stdin)
+            }
+            Kind::Case { word, arms } => self.case(word, arms, state, stdin),
+            Kind::Function { name, body } => {
+                self.define(name, body, state);
+                Output::new()
+            }
+            Kind::Arithmetic(text) => {
+                let value = self.arithmetic(text, state);
+                self.status = value.parse::<i64>().ok().map(|it| it != 0);
+                Output::new()
+            }
+            Kind::Test(words) => {
+                for word in words {
+                    self.text(word, state);
+                }
+                self.status = None;
+                Output::new()
+            }
+        };
+        self.record_files(&pipes);
+        self.poured(output, &pipes, state)
+    }
+
+    /// Files that are written belong to the normal form.
+    fn record_files(&mut self, pipes: &Pipes) {
+        if self.quiet > 0 {
+            return;
+        }
+        for target in &pipes.written {
+            let shown = marks::quoted(&super::paths::homely(target));
+            let space = if self.normal.is_empty() { "" } else { " " };
+            self.normal.push_str(&format!("{space}> {shown}"));
+        }
+    }
+
+    /// What is printed goes on, or into a file.
+    pub(super) fn poured(&mut self, output: Output, pipes: &Pipes, state: &mut State) -> Output {
+        let Some(file) = &pipes.file else { return output };
+        let known = state.files.entry(file.clone()).or_default();
+        known.push_str(&super::engine::text(&output));
+        Output::new()
+    }
+
+    pub(super) fn pipes(&mut self, redirects: &[Redirect], state: &mut State) -> Pipes {
+        let mut pipes = Pipes::default();
+        for redirect in redirects {
+            let target = self.text(&redirect.target, state).replace(UNSET, "");
+            let is_descriptor = target.bytes().all(|it| it.is_ascii_digit() || it == b'-');
+            let kind = match redirect.kind {
+                RedirectKind::Duplicate if !is_descriptor && redirect.fd == Some(0) => {
+                    RedirectKind::Read
+                }
+                RedirectKind::Duplicate if !is_descriptor => RedirectKind::WriteBoth,
+                kind @ (RedirectKind::Write
+                | RedirectKind::WriteBoth
+                | RedirectKind::Read
+                | RedirectKind::ReadWrite
+                | RedirectKind::Duplicate
+                | RedirectKind::HereText) => kind,
+            };
+            match kind {
+                RedirectKind::HereText => pipes.stdin = Some(target.into_bytes()),
+                RedirectKind::Duplicate => {}
+                RedirectKind::Read => {
+                    let path = super::paths::resolved(&target, state);
+                    let known = state.files.get(&path).cloned();
+                    pipes.stdin = Some(known.map_or_else(unknown, String::into_bytes));
+                    self.opened(&target, Access::Read, state);
+                }
+                RedirectKind::ReadWrite => self.opened(&target, Access::Write, state),
+                RedirectKind::Write | RedirectKind::WriteBoth => {
+                    self.opened(&target, Access::Write, state);
+                    if !target.starts_with("/dev/") {
+                        pipes.written.push(target.clone());
+                    }
+                    if matches!(redirect.fd, None | Some(1)) && !target.starts_with("/dev/") {
+                        let path = super::paths::resolved(&target, state);
+                        self.fresh.insert(path.clone());
+                        pipes.file = Some(path);
+                    }
+                }
+            }
+        }
+        pipes
+    }
+
+    fn branches(
+        &mut self,
+        arms: &[(Script, Script)],
+        other: Option<&Script>,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        let mut output = Output::new();
+        let mut after = Vec::new();
+        for (condition, body) in arms {
+            self.script(condition, state, stdin);
+            let mut inner = state.clone();
+            output.extend(self.script(body, &mut inner, stdin));
+            after.push(inner);
+        }
+        if let Some(body) = other {
+            let mut inner = state.clone();
+            output.extend(self.script(body, &mut inner, stdin));
+            after.push(inner);
+        }
+        after.into_iter().for_each(|it| state.join(it));
+        self.status = None;
+        output
+    }
+
+    fn for_each(
+        &mut self,
+        name: &str,
+        words: Option<&[Word]>,
+        body: &Script,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        let items = match words {
+            Some(words) => self.arguments(words, state),
+            None => state.args.clone(),
+        };
+        if items.len() > TURNS_MAX {
+            self.too_much();
+        }
+        let mut output = Output::new();
+        for item in items.iter().take(TURNS_MAX) {
+            if self.is_exhausted() {
+                break;
+            }
+            state.set_text(name, marks::plain(item));
+            output.extend(self.script(body, state, stdin));
+        }
+        if items.is_empty() {
+            let mut inner = state.clone();
+            inner.set_text(name, HOLE.to_string());
+            output.extend(self.script(body, &mut inner, stdin));
+            state.join(inner);
+        }
+        self.status = None;
+        output
+    }
+
+    fn counted(
+        &mut self,
+        [start, condition, step]: [&str; 3],
+        body: &Script,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        let mut output = Output::new();
+        self.arithmetic(start, state);
+        for _ in 0..TURNS_MAX {
+            let holds = self.arithmetic(condition, state);
+            if holds == "0" || self.is_exhausted() {
+                return output;
+            }
+            output.extend(self.script(body, state, stdin));
+            if marks::has_hole(&holds) || arithmetic::evaluate(step, state).is_none() {
+                output.extend(unknown());
+                return output;
+            }
+        }
+        self.too_much();
+        output
+    }
+
+    fn case(
+        &mut self,
+        word: &Word,
+        arms: &[(Vec<Word>, Script)],
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        self.text(word, state);
+        let mut output = Output::new();
+        let mut after = Vec::new();
+        for (patterns, body) in arms {
+            for pattern in patterns {
+                self.text(pattern, state);
+            }
+            let mut inner = state.clone();
+            output.extend(self.script(body, &mut inner, stdin));
+            after.push(inner);
+        }
+        after.into_iter().for_each(|it| state.join(it));
+        self.status = None;
+        output
+    }
+
+    /// The body is looked at though nobody may call it: a later command can.
+    fn define(&mut self, name: &str, body: &Command, state: &mut State) {
+        let mut inner = state.clone();
+        inner.functions.remove(name);
+        inner.args.clear();
+        self.quiet += 1;
+        self.command(body, &mut inner, None);
+        self.quiet -= 1;
+        state.functions.insert(name.to_owned(), Rc::new(body.clone()));
+        self.status = Some(true);
+    }
+}

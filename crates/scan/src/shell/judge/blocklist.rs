@@ -1,0 +1,208 @@
+//! What must never run. Nobody can lift it: no trust, no policy, no confirmation.
+
+use std::collections::BTreeSet;
+
+use super::super::engine::Engine;
+use super::super::marks;
+use super::super::paths::{self, is_disk, is_root};
+use super::super::simple::Call;
+use super::super::state::State;
+use super::super::{Access, Class};
+use super::option;
+
+/// Which commands are blocked besides those that are always: names, and words that a command begins
+/// with.
+///
+/// The commands that fetch from the network are blocked by default, because the way out has its own
+/// tool; an operator can open them. What erases, formats, switches off or raises privileges cannot be
+/// opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blocklist {
+    blocked: BTreeSet<String>,
+    opened: BTreeSet<String>,
+}
+
+/// The network by name. Anything else that talks is a question, or a matter of the sandbox.
+const NETWORK: [&str; 5] = ["curl", "wget", "nc", "ncat", "netcat"];
+const RAISING: [&str; 7] = ["sudo", "doas", "pkexec", "su", "sudoedit", "runuser", "run0"];
+const POWER: [&str; 5] = ["shutdown", "reboot", "halt", "poweroff", "coldreboot"];
+const FORMATTING: [&str; 6] = ["mkfs", "mke2fs", "mkswap", "wipefs", "newfs", "mkdosfs"];
+
+impl Blocklist {
+    /// The default and `blocked`, without those of `opened`. What is in both is blocked.
+    #[must_use]
+    pub fn new<S: AsRef<str>>(blocked: &[S], opened: &[S]) -> Self {
+        let lower = |it: &S| it.as_ref().trim().to_lowercase();
+        Self {
+            blocked: blocked.iter().map(lower).filter(|it| !it.is_empty()).collect(),
+            opened: opened.iter().map(lower).collect(),
+        }
+    }
+
+    /// The patterns that were added, each once.
+    pub fn added(&self) -> impl Iterator<Item = &str> {
+        self.blocked.iter().map(String::as_str)
+    }
+
+    /// Does an added pattern match a command and its arguments?
+    fn names(&self, name: &str, args: &[String]) -> Option<&str> {
+        let found = self.blocked.iter().find(|pattern| {
+            let mut words = pattern.split_whitespace();
+            let first = words.next().unwrap_or_default();
+            let same =
+                name == first || name.strip_prefix(first).is_some_and(|it| it.starts_with('.'));
+            same && words
+                .zip(args.iter().map(Some).chain(std::iter::repeat(None)))
+                .all(|(word, arg)| arg.is_some_and(|it| it.to_lowercase().starts_with(word)))
+        });
+        found.map(String::as_str)
+    }
+
+    fn blocks_network(&self, name: &str) -> bool {
+        NETWORK.contains(&name) && !self.opened.contains(name)
+    }
+}
+
+impl Engine<'_> {
+    pub(super) fn judge_blocklist(&mut self, call: &Call<'_>, state: &State) {
+        let name = call.name.as_str();
+        let bare = name.split('.').next().unwrap_or(name);
+        if let Some(pattern) = self.blocklist.names(name, call.plain()).map(str::to_owned) {
+            self.deny("shell-blocked", format!("`{pattern}` is blocked here"));
+        }
+        if RAISING.contains(&name) {
+            self.classes.insert(Class::Privilege);
+            self.deny("shell-privilege", format!("`{name}` runs commands as somebody else"));
+        }
+        if NETWORK.contains(&name) {
+            self.classes.insert(Class::Network);
+            if self.blocklist.blocks_network(name) {
+                self.deny(
+                    "shell-network-tool",
+                    format!("`{name}` goes around the guarded way out"),
+                );
+            }
+        }
+        if POWER.contains(&name) || switches_off(call) {
+            self.classes.insert(Class::Privilege);
+            self.deny("shell-power", format!("`{name}` switches the machine off"));
+        }
+        if FORMATTING.contains(&bare) || formats(call) {
+            self.classes.insert(Class::Delete);
+            self.deny(
+                "shell-format",
+                format!("`{name}` makes a new file system over what is there"),
+            );
+        }
+        self.judge_dd(call, state);
+        self.judge_erasing(call, state);
+    }
+
+    fn judge_dd(&mut self, call: &Call<'_>, state: &State) {
+        if !matches!(call.name.as_str(), "dd" | "dcfldd" | "dc3dd") {
+            return;
+        }
+        for arg in call.args {
+            if let Some(path) = arg.strip_prefix("of=") {
+                self.touch(Access::Write, path, state);
+                if is_disk(path) {
+                    self.deny("shell-raw-device", "`dd` writes over a disk");
+                }
+            } else if let Some(path) = arg.strip_prefix("if=") {
+                self.touch(Access::Read, path, state);
+                self.deny("shell-raw-device", "`dd` copies raw data");
+            }
+        }
+    }
+
+    /// `rm` and its like on something that must stay.
+    fn judge_erasing(&mut self, call: &Call<'_>, state: &State) {
+        let name = call.name.as_str();
+        let erases = matches!(name, "rm" | "srm" | "shred" | "wipe" | "unlink" | "rmdir" | "grm");
+        let finds = name == "find" && call.has(&["-delete"]);
+        if !erases && !finds {
+            return;
+        }
+        self.classes.insert(Class::Delete);
+        let lower: Vec<String> = call.plain().iter().map(|it| it.to_lowercase()).collect();
+        let letters = |wanted: &[char]| {
+            lower
+                .iter()
+                .any(|it| it.starts_with('-') && !it.starts_with("--") && it.contains(wanted))
+        };
+        let recursive = letters(&['r']) || option(call, None, "recursive") || finds;
+        let force = letters(&['f']) || option(call, None, "force") || finds;
+        let operands = call.args.iter().filter(|it| !it.starts_with('-'));
+        let operands: Vec<&String> =
+            if finds { operands.take(1).collect() } else { operands.collect() };
+        for path in operands {
+            let resolved = paths::resolved(path, state);
+            self.touch(Access::Delete, path, state);
+            if is_disk(&resolved) {
+                self.deny("shell-raw-device", "it writes over a disk");
+            }
+            if recursive {
+                self.judge_recursive(path, &resolved, force, finds);
+            } else if resolved.starts_with('/') || marks::has_pattern(path) {
+                self.ask("shell-erase", "it deletes files outside of the work, or many at once");
+            }
+        }
+        if recursive && option(call, None, "no-preserve-root") {
+            self.deny("shell-erase-root", "it is told to delete even the root");
+        }
+    }
+
+    fn judge_recursive(&mut self, path: &str, resolved: &str, force: bool, finds: bool) {
+        let shown = marks::shown(&paths::homely(resolved));
+        let here = matches!(marks::plain(resolved).as_str(), "." | ".." | "*");
+        let absolute = resolved.starts_with('/')
+            && !paths::is_shared(resolved)
+            && !resolved.starts_with("/dev/fd");
+        let open = marks::has_hole(path) || path.starts_with(marks::UNSET);
+        if is_root(resolved) || (here && !finds) || (resolved.starts_with("..") && !finds) {
+            self.deny("shell-erase-root", format!("it deletes all of `{shown}`"));
+        } else if force && resolved.ends_with(".git/worktrees") {
+            self.deny("shell-erase-root", "other work trees are in there");
+        } else if absolute && force && !finds && !open {
+            self.deny("shell-erase-root", format!("`{shown}` is outside of the work"));
+        } else {
+            self.ask("shell-erase", format!("it deletes `{shown}` and all below"));
+        }
+    }
+}
+
+fn switches_off(call: &Call<'_>) -> bool {
+    let words = call.words();
+    let first = words.first().map(String::as_str).unwrap_or_default();
+    match call.name.as_str() {
+        "init" | "telinit" => matches!(first, "0" | "6" | "1" | "s"),
+        "systemctl" | "loginctl" | "rc-service" => matches!(
+            first,
+            "reboot"
+                | "poweroff"
+                | "halt"
+                | "kexec"
+                | "rescue"
+                | "emergency"
+                | "soft-reboot"
+                | "suspend"
+                | "hibernate"
+        ),
+        "busctl" | "dbus-send" | "gdbus" => {
+            call.plain().iter().any(|it| it.contains("PowerOff") || it.contains("Reboot"))
+        }
+        _ => false,
+    }
+}
+
+fn formats(call: &Call<'_>) -> bool {
+    let words = call.words();
+    match call.name.as_str() {
+        "cryptsetup" => words.first().is_some_and(|it| it == "luksformat" || it == "erase"),
+        "diskutil" => words.first().is_some_and(|it| it.starts_with("erase")),
+        "blkdiscard" | "hdparm" => call.has(&["--security-erase"]) || call.name == "blkdiscard",
+        "nvme" => words.first().is_some_and(|it| it == "format"),
+        "sgdisk" => option(call, Some('Z'), "zap-all"),
+        _ => false,
+    }
+}

@@ -1,0 +1,211 @@
+//! Commands that change files: what they write, whom they let in, what they pack.
+
+use super::super::engine::Engine;
+use super::super::marks;
+use super::super::paths;
+use super::super::simple::Call;
+use super::super::state::State;
+use super::super::{Access, Class};
+use super::option;
+
+/// The last argument is written; the others are read.
+const COPYING: [&str; 8] = ["cp", "mv", "install", "ln", "ditto", "gcp", "gmv", "rename"];
+/// All arguments are written.
+const WRITING: [&str; 12] = [
+    "tee", "touch", "mkdir", "truncate", "mkfifo", "mknod", "patch", "nano", "vim", "vi", "ee",
+    "visudo",
+];
+const PACKING: [&str; 14] = [
+    "tar", "zip", "gzip", "bzip2", "xz", "7z", "7za", "7zz", "rar", "zstd", "ditto", "cpio",
+    "bsdtar", "gtar",
+];
+const COMPILING: [&str; 12] =
+    ["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "fpc", "nasm", "ld", "tcc"];
+/// They compile and run what they are given.
+const RUNNING: [&str; 12] = [
+    "swift", "java", "ts-node", "tsx", "crystal", "nim", "scala", "kotlin", "groovy", "julia",
+    "elixir", "expect",
+];
+/// Directories of which a copy of everything is a loot.
+const LOOT: [&str; 9] =
+    ["/etc", "/var", "/var/log", "/home", "/Users", "/root", "/", "/var/spool/mail", "/var/mail"];
+
+impl Engine<'_> {
+    pub(super) fn judge_files(&mut self, call: &Call<'_>, state: &State) {
+        let name = call.name.as_str();
+        let operands: Vec<&String> = call.args.iter().filter(|it| !it.starts_with('-')).collect();
+        if COPYING.contains(&name)
+            && let Some((target, sources)) = operands.split_last()
+        {
+            self.copied(call, sources, target, state);
+        }
+        if WRITING.contains(&name) {
+            for path in &operands {
+                self.touch(Access::Write, path, state);
+                if name != "mkdir" {
+                    self.fresh.insert(paths::resolved(path, state));
+                }
+            }
+        }
+        let edits = option(call, Some('i'), "in-place");
+        if matches!(name, "sed" | "gsed" | "perl" | "ruby") && edits {
+            for path in operands.iter().skip(1) {
+                self.touch(Access::Write, path, state);
+            }
+        }
+        match name {
+            "chmod" | "gchmod" => self.judge_chmod(call, &operands, state),
+            "chown" | "chgrp" => {
+                self.classes.insert(Class::Privilege);
+                self.ask("shell-permissions", "it gives files to somebody else");
+            }
+            "setcap" | "chattr" | "chflags" | "setfacl" | "xattr" | "setfattr" | "setfile" => {
+                self.classes.insert(Class::Privilege);
+                self.ask("shell-permissions", format!("`{name}` changes what files may do"));
+            }
+            "touch" if changes_times(call) => {
+                self.classes.insert(Class::LogTampering);
+                self.ask("shell-log-tampering", "it gives files another time");
+            }
+            _ => {}
+        }
+        if COMPILING.contains(&name) {
+            let plain = call.plain();
+            let target = plain.iter().position(|it| it == "-o").and_then(|it| plain.get(it + 1));
+            let target = target.map_or("a.out", String::as_str);
+            self.fresh.insert(paths::resolved(target, state));
+        }
+        let runs = RUNNING.contains(&name) || (name == "go" && call.has(&["run"]));
+        if runs {
+            for path in operands.iter().filter(|it| it.as_str() != "run") {
+                let is_source = path.contains('/') || path.ends_with(".go");
+                if is_source {
+                    self.run_source(path, state);
+                }
+            }
+        }
+        if name == "make" {
+            for path in &operands {
+                self.fresh.insert(paths::resolved(path, state));
+            }
+        }
+        self.judge_packing(call, &operands, state);
+    }
+
+    fn copied(&mut self, call: &Call<'_>, sources: &[&String], target: &str, state: &State) {
+        self.touch(Access::Write, target, state);
+        let target = paths::resolved(target, state);
+        for source in sources {
+            let from = paths::resolved(source, state);
+            let is_program = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/"]
+                .iter()
+                .any(|it| from.starts_with(it));
+            if is_program && call.name != "ln" {
+                self.ask("shell-masquerade", "a program of the system gets another name");
+            }
+            if call.name == "mv" {
+                self.touch(Access::Delete, source, state);
+            }
+            let last = from.rsplit('/').next().unwrap_or_default();
+            self.fresh.insert(format!("{}/{last}", target.trim_end_matches('/')));
+        }
+        self.fresh.insert(target);
+    }
+
+    fn judge_chmod(&mut self, call: &Call<'_>, operands: &[&String], state: &State) {
+        let mode = operands.first().map(|it| marks::plain(it)).unwrap_or_default();
+        let mode =
+            if call.has(&["+x", "a+x", "u+x", "+rx", "+rwx"]) { "+x".to_owned() } else { mode };
+        for path in operands.iter().skip(1) {
+            self.touch(Access::Write, path, state);
+            self.fresh.insert(paths::resolved(path, state));
+        }
+        let octal = mode.bytes().all(|it| it.is_ascii_digit()) && !mode.is_empty();
+        let special = octal && mode.len() > 3 && !mode.starts_with('0');
+        let world =
+            octal && mode.bytes().last().is_some_and(|it| matches!(it, b'2' | b'3' | b'6' | b'7'));
+        let symbolic = !octal
+            && mode.split(',').any(|it| {
+                let who = it.split(['+', '=', '-']).next().unwrap_or_default();
+                let what = it.split(['+', '=']).nth(1).unwrap_or_default();
+                what.contains('s')
+                    || (what.contains('w') && (who.contains(['a', 'o']) || who.is_empty()))
+            });
+        let far = operands.iter().skip(1).any(|it| it.starts_with('/'));
+        let recursive = option(call, Some('R'), "recursive");
+        if special || (symbolic && mode.contains('s')) {
+            self.classes.insert(Class::Privilege);
+            self.ask("shell-permissions", "it makes a program run as its owner");
+        } else if world || symbolic {
+            self.ask("shell-permissions", "it lets everybody write");
+        } else if far || recursive {
+            self.ask("shell-permissions", "it changes who may do what");
+        }
+    }
+
+    fn judge_packing(&mut self, call: &Call<'_>, operands: &[&String], state: &State) {
+        let name = call.name.as_str();
+        let plain = call.plain();
+        let encrypts = match name {
+            "zip" => option(call, Some('e'), "encrypt") || option(call, Some('P'), "password"),
+            "7z" | "7za" | "7zz" | "rar" => {
+                plain.iter().any(|it| it.starts_with("-p") || it.starts_with("-hp"))
+            }
+            "gpg" | "gpg2" => option(call, Some('c'), "symmetric"),
+            "openssl" => {
+                let words = call.words();
+                let first = words.first().map(String::as_str).unwrap_or_default();
+                let decrypts = plain.iter().any(|it| it == "-d" || it == "-decrypt");
+                let is_plain = plain.iter().any(|it| it == "-base64" || it == "-a");
+                let ciphers =
+                    first == "enc" || first.starts_with("aes") || first.starts_with("des");
+                let has_cipher =
+                    plain.iter().any(|it| it.starts_with("-aes") || it.starts_with("-des"));
+                (ciphers && !decrypts && (!is_plain || has_cipher))
+                    || (matches!(first, "rsautl" | "pkeyutl" | "smime" | "cms")
+                        && plain.iter().any(|it| it == "-encrypt"))
+            }
+            "ccrypt" | "ccencrypt" | "mcrypt" | "aescrypt" => true,
+            _ => false,
+        };
+        if encrypts {
+            self.ask("shell-encrypt", "it makes files unreadable without a password");
+        }
+        if PACKING.contains(&name) {
+            let extracts = matches!(name, "tar" | "bsdtar" | "gtar")
+                && plain.first().is_some_and(|it| it.contains(['x', 't']) && !it.contains('c'));
+            let skip = usize::from(matches!(name, "zip" | "7z" | "7za" | "rar"));
+            for path in operands.iter().skip(skip).filter(|_| !extracts) {
+                let resolved = paths::resolved(path, state);
+                let homely = paths::homely(&resolved);
+                let below_home = homely.strip_prefix("~/").unwrap_or("x");
+                let all_home =
+                    homely == "~" || below_home.starts_with(marks::UNSET) || below_home.is_empty();
+                let parent = resolved.rsplit_once('/').map(|it| it.0).unwrap_or_default();
+                let in_log = resolved.starts_with("/var/log/");
+                let all = LOOT.contains(&resolved.as_str())
+                    || (LOOT.contains(&parent) && marks::has_pattern(&resolved));
+                if all || all_home || in_log {
+                    self.ask("shell-collection", "it packs everything of a person or the system");
+                }
+            }
+        }
+        if matches!(name, "cp" | "mv")
+            && operands.iter().any(|it| it.contains("/Mail") || it.contains("/mail/"))
+        {
+            self.ask("shell-collection", "it takes mail");
+        }
+        if name == "mount" && !plain.is_empty() && !option(call, Some('l'), "help") {
+            self.classes.insert(Class::Privilege);
+            self.ask("shell-mount", "it mounts a file system");
+        }
+    }
+}
+
+/// `touch -t`, `-d`, `-r`, `-a`, `-m`.
+fn changes_times(call: &Call<'_>) -> bool {
+    ['t', 'd', 'r', 'a', 'm'].iter().any(|it| call.short(*it))
+        || option(call, None, "date")
+        || option(call, None, "reference")
+        || option(call, None, "time")
+}

@@ -1,0 +1,222 @@
+//! What a command with its arguments means: the blocklist first, then everything else.
+
+mod blocklist;
+mod cloud;
+mod files;
+mod network;
+mod system;
+
+pub use blocklist::Blocklist;
+
+use super::engine::Engine;
+use super::marks::{self, HOLE};
+use super::simple::Call;
+use super::state::State;
+use super::{Access, Class};
+
+/// Commands whose arguments are words, not places.
+const SAYING: [&str; 12] = [
+    "echo", "printf", "man", "tldr", "which", "type", "whatis", "apropos", "help", "info", "expr",
+    "seq",
+];
+/// Options whose value is a command: what stands behind the sign is run.
+const CARRYING: [&str; 15] = [
+    "--checkpoint-action=exec=",
+    "--to-command=",
+    "ProxyCommand=",
+    "ProxyCommand ",
+    "LocalCommand=",
+    "core.sshCommand=",
+    "core.pager=",
+    "core.editor=",
+    "core.fsmonitor=",
+    "--use-compress-program=",
+    "--unzip-command=",
+    "--rsh=",
+    "--pager=",
+    "--editor=",
+    "credential.helper=!",
+];
+/// Editors and pagers that run what follows `!`.
+const ESCAPING: [&str; 9] = ["vi", "vim", "nvim", "ex", "view", "less", "more", "ed", "gdb"];
+/// What is worth a question on its own, whatever its arguments.
+const OFFENSIVE: [&str; 24] = [
+    "lazagne",
+    "mimikatz",
+    "mimipenguin",
+    "msfvenom",
+    "msfconsole",
+    "meterpreter",
+    "psexec",
+    "wmiexec",
+    "smbexec",
+    "secretsdump",
+    "linpeas",
+    "linenum",
+    "autosuid",
+    "pspy",
+    "stratus",
+    "sshpass",
+    "hydra",
+    "medusa",
+    "crowbar",
+    "rubeus",
+    "sharphound",
+    "chisel",
+    "pwncat",
+    "weevely",
+];
+const DATABASES: [&str; 8] =
+    ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
+
+impl Engine<'_> {
+    /// Judges one command.
+    pub(super) fn judge(&mut self, call: &Call<'_>, state: &mut State) {
+        self.judge_blocklist(call, state);
+        if call.path.contains('/') {
+            self.run_file(&call.path, state);
+            let path = super::paths::resolved(&call.path, state);
+            if let Some(text) = state.files.get(&path).cloned() {
+                self.run_text(&text, &mut state.clone(), None);
+            }
+        }
+        self.judge_files(call, state);
+        self.judge_network(call, state);
+        self.judge_system(call, state);
+        self.judge_cloud(call, state);
+        self.judge_arguments(call, state);
+        self.judge_words(call, state);
+    }
+
+    /// Places that are named, whatever the command does with them.
+    fn judge_arguments(&mut self, call: &Call<'_>, state: &State) {
+        if SAYING.contains(&call.name.as_str()) {
+            return;
+        }
+        for arg in call.args {
+            let value = match arg.split_once('=') {
+                Some((name, value)) if name.starts_with('-') || name.len() <= 12 => value,
+                Some(_) | None => arg.trim_start_matches('@'),
+            };
+            // `curl -F file=@/etc/passwd`, `-o/etc/passwd`.
+            let value = value.trim_start_matches('@').trim_start_matches("file:");
+            let value = value.split('?').next().unwrap_or(value);
+            let place = value.find('/').filter(|_| value.starts_with('-'));
+            let value = place.and_then(|it| value.get(it..)).unwrap_or(value);
+            let is_place = value.contains('/') || value.starts_with('.') || is_reader(&call.name);
+            if is_place && !value.contains("://") && !value.starts_with('-') && !value.is_empty() {
+                self.touch(Access::Read, value, state);
+            }
+        }
+    }
+
+    fn judge_words(&mut self, call: &Call<'_>, state: &mut State) {
+        let name = call.name.as_str();
+        let bare = name.split(['.', '-']).next().unwrap_or(name);
+        let script = call.operands().first().map_or("", String::as_str);
+        let script = super::names::base(script);
+        let script = script.split(['.', '-']).next().unwrap_or_default();
+        let runs_script = super::names::interpreter(name).is_some();
+        if OFFENSIVE.contains(&bare) || (runs_script && OFFENSIVE.contains(&script)) {
+            self.ask("shell-offensive", format!("`{name}` is a tool of attackers"));
+        }
+        for text in given(call) {
+            self.quiet += 1;
+            self.run_text(text, &mut state.clone(), None);
+            self.quiet -= 1;
+            self.ask("shell-carried", "an option says what to run");
+        }
+        for arg in call.plain() {
+            let carried = CARRYING.iter().find_map(|it| arg.split_once(it));
+            if let Some((_, text)) = carried {
+                self.quiet += 1;
+                self.run_text(text, &mut state.clone(), None);
+                self.quiet -= 1;
+                self.ask("shell-carried", "an option says what to run");
+            }
+            let arg = arg.trim_start_matches('+');
+            let escapes =
+                arg.starts_with(":!") || arg.starts_with('!') || arg.contains("set shell=");
+            if ESCAPING.contains(&name) && escapes {
+                let text = arg.trim_start_matches([':', '!']).to_owned();
+                self.run_text(&text, &mut state.clone(), None);
+                self.ask("shell-spawn", format!("`{name}` runs a command"));
+            }
+        }
+        if name == "make" && call.has(&["-"]) {
+            self.ask("shell-dynamic", "it runs recipes that are given to it");
+        }
+        if matches!(name, "sed" | "gsed")
+            && let Some(text) = call.operands().iter().find_map(|it| executed(it))
+        {
+            self.run_text(text, &mut state.clone(), None);
+            self.ask("shell-spawn", "`sed` runs a command");
+        }
+        if name == "kill" && call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1")
+        {
+            self.ask("shell-kill", "it ends every process");
+        }
+        let lower = call.plain().join(" ").to_lowercase();
+        let drops = lower.contains("drop table") || lower.contains("drop database");
+        let drops = drops || (name == "drop" && lower.starts_with("table"));
+        if drops && (DATABASES.contains(&name) || name == "drop") {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it drops a table or a database");
+        }
+        if call.stdin.is_some() && !SAYING.contains(&name) {
+            self.mentions(call, state);
+        }
+    }
+}
+
+/// These read the files that they are given, with or without a slash in the name.
+fn is_reader(name: &str) -> bool {
+    [
+        "cat", "tac", "less", "more", "head", "tail", "nl", "od", "xxd", "strings", "base64",
+        "grep", "egrep", "fgrep", "rg", "awk", "sed", "sort", "cut", "wc", "source", "zip", "tar",
+        "gzip", "cp", "vim", "vi", "nano", "emacs", "sqlite3", "hexdump", "diff", "tee",
+    ]
+    .contains(&name)
+}
+
+/// Values of options that are run: `rsync -e sh`, `tar -I sh`, `git config alias.x '!sh'`.
+fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {
+    let flags: &[&str] = match call.name.as_str() {
+        "rsync" => &["-e"],
+        "tar" | "bsdtar" | "gtar" => &["-I", "-F", "--to-command", "--info-script"],
+        "zip" => &["-TT"],
+        "expect" => &["-c"],
+        "gdb" | "lldb" => &["-ex", "-o"],
+        _ => &[],
+    };
+    let plain = call.plain();
+    let pairs = plain.iter().zip(plain.iter().skip(1));
+    let valued = pairs.filter(|it| flags.contains(&it.0.as_str())).map(|it| it.1.as_str());
+    let told = plain.iter().filter(|_| call.name == "git").filter_map(|it| it.strip_prefix('!'));
+    let words = valued.map(|it| it.trim_start_matches("shell ").trim_start_matches("spawn "));
+    words.filter(|it| *it != "ssh").chain(told).collect()
+}
+
+/// What a program of `sed` runs: `1e command`, `s/a/b/e`.
+fn executed(program: &str) -> Option<&str> {
+    let command = program.trim_start_matches(|it: char| it.is_ascii_digit() || ",$ ".contains(it));
+    if let Some(text) = command.strip_prefix("e ") {
+        return Some(text);
+    }
+    let by = command.strip_prefix('s')?.chars().next().filter(|it| !it.is_alphanumeric())?;
+    let flags = command.rsplit(by).next()?;
+    (flags.contains('e') && flags.len() <= 4).then_some("")
+}
+
+/// `-x`, `--long` or `--long=…`.
+fn option(call: &Call<'_>, short: Option<char>, long: &str) -> bool {
+    let is_long = |it: &String| {
+        it.strip_prefix("--")
+            .is_some_and(|it| it.split('=').next().is_some_and(|it| !it.is_empty() && it == long))
+    };
+    short.is_some_and(|it| call.short(it)) || call.plain().iter().any(is_long)
+}
+
+fn has_unknown(call: &Call<'_>) -> bool {
+    call.args.iter().any(|it| marks::has_hole(it)) || call.path.contains(HOLE)
+}

@@ -1,0 +1,298 @@
+//! Commands that change the machine: accounts, services, the kernel, logs, what protects it.
+
+use super::super::Class;
+use super::super::engine::Engine;
+use super::super::simple::Call;
+use super::super::state::State;
+use super::option;
+
+const ACCOUNTS: [&str; 25] = [
+    "useradd",
+    "adduser",
+    "usermod",
+    "userdel",
+    "deluser",
+    "groupadd",
+    "groupmod",
+    "groupdel",
+    "addgroup",
+    "gpasswd",
+    "passwd",
+    "chpasswd",
+    "chage",
+    "chsh",
+    "vipw",
+    "vigr",
+    "pw",
+    "dscl",
+    "dseditgroup",
+    "sysadminctl",
+    "dsenableroot",
+    "visudo",
+    "newusers",
+    "ldapadd",
+    "pwpolicy",
+];
+const KERNEL: [&str; 9] = [
+    "insmod",
+    "modprobe",
+    "rmmod",
+    "kextload",
+    "kextunload",
+    "kmutil",
+    "kexec",
+    "kpatch",
+    "bpftool",
+];
+/// They switch off or weaken what protects the machine, whatever their arguments.
+const WEAKENING: [&str; 13] = [
+    "setenforce",
+    "spctl",
+    "csrutil",
+    "mdatp",
+    "swapoff",
+    "sysrc",
+    "aa-disable",
+    "aa-teardown",
+    "aa-complain",
+    "esxcli",
+    "falconctl",
+    "tccutil",
+    "setsebool",
+];
+/// Services that watch.
+const WATCHERS: [&str; 22] = [
+    "log",
+    "audit",
+    "falcon",
+    "cbdaemon",
+    "cbagent",
+    "carbon",
+    "crowdstrike",
+    "sentinel",
+    "defend",
+    "mdatp",
+    "osquery",
+    "wazuh",
+    "ossec",
+    "clam",
+    "apparmor",
+    "selinux",
+    "firewall",
+    "ufw",
+    "nftables",
+    "fail2ban",
+    "snoop",
+    "umbrella",
+];
+
+impl Engine<'_> {
+    pub(super) fn judge_system(&mut self, call: &Call<'_>, state: &mut State) {
+        let name = call.name.as_str();
+        let tells = call.has(&["--help", "--version", "-h", "help"]) && call.args.len() == 1;
+        if tells {
+            return;
+        }
+        if ACCOUNTS.contains(&name) {
+            self.classes.insert(Class::Privilege);
+            self.ask("shell-accounts", format!("`{name}` changes who may log in"));
+        }
+        if KERNEL.contains(&name) && !call.args.is_empty() {
+            self.classes.insert(Class::Privilege);
+            self.ask("shell-kernel", format!("`{name}` changes the kernel"));
+        }
+        if WEAKENING.contains(&name) || weakens(call) {
+            self.classes.insert(Class::Privilege);
+            self.ask("shell-security-off", format!("`{name}` changes what protects the machine"));
+        }
+        self.judge_services(call);
+        self.judge_starting(call, state);
+        self.judge_records(call);
+        self.judge_watching(call);
+        self.judge_apple(call);
+    }
+
+    fn judge_services(&mut self, call: &Call<'_>) {
+        let words = call.words();
+        let first = words.first().map(String::as_str).unwrap_or_default();
+        let is_watcher = words.iter().any(|it| WATCHERS.iter().any(|name| it.contains(name)));
+        let (stops, starts) = match call.name.as_str() {
+            "systemctl" => (
+                matches!(first, "stop" | "disable" | "mask" | "kill"),
+                matches!(first, "enable" | "link" | "edit" | "preset" | "set-default"),
+            ),
+            "service" | "rc-service" => {
+                (words.get(1).is_some_and(|it| it == "stop" || it == "onestop"), false)
+            }
+            "chkconfig" | "update-rc.d" | "rc-update" => (
+                words.iter().any(|it| matches!(it.as_str(), "off" | "disable" | "remove" | "del")),
+                words.iter().any(|it| matches!(it.as_str(), "on" | "enable" | "add" | "defaults")),
+            ),
+            "launchctl" => (
+                matches!(first, "unload" | "remove" | "bootout" | "disable" | "stop" | "kill"),
+                matches!(first, "load" | "submit" | "bootstrap" | "enable" | "start" | "kickstart"),
+            ),
+            "pkill" | "killall" | "kill" => (is_watcher, false),
+            _ => (false, false),
+        };
+        if stops && is_watcher {
+            self.classes.insert(Class::LogTampering);
+            self.ask("shell-security-off", "it stops what watches or protects the machine");
+        } else if stops {
+            self.ask("shell-service", "it stops a service");
+        }
+        if starts {
+            self.classes.insert(Class::Persistence);
+            self.ask("shell-persistence", "it makes something start by itself");
+        }
+    }
+
+    /// What runs later, without being asked.
+    fn judge_starting(&mut self, call: &Call<'_>, state: &State) {
+        let later = match call.name.as_str() {
+            "crontab" => !call.short('l') || call.args.len() > 3,
+            "at" | "batch" => call.stdin.is_some() || option(call, Some('f'), "file"),
+            "systemd-run" | "schtasks" | "anacron" => !call.args.is_empty(),
+            "loginctl" => call.words().first().is_some_and(|it| it == "enable-linger"),
+            "update-ca-certificates" | "update-ca-trust" | "certctl" | "trust" => true,
+            _ => false,
+        };
+        if later {
+            self.classes.insert(Class::Persistence);
+            self.ask(
+                "shell-persistence",
+                format!("`{}` makes something run or count later", call.name),
+            );
+        }
+        if call.name == "systemd-run" {
+            let args: Vec<String> = call
+                .args
+                .iter()
+                .skip_while(|it| it.starts_with('-') || it.contains(':') || it.contains('*'))
+                .cloned()
+                .collect();
+            self.quiet += 1;
+            self.call(args, &mut state.clone(), None);
+            self.quiet -= 1;
+        }
+    }
+
+    /// Logs, histories and the clock.
+    fn judge_records(&mut self, call: &Call<'_>) {
+        let plain = call.plain();
+        let words = call.words();
+        let erases = match call.name.as_str() {
+            "history" => ['c', 'd', 'w', 'r'].iter().any(|it| call.short(*it)),
+            "journalctl" => plain.iter().any(|it| it.starts_with("--vacuum") || it == "--rotate"),
+            "log" => words.first().is_some_and(|it| it == "erase"),
+            "logrotate" => option(call, Some('f'), "force"),
+            "dmesg" => option(call, Some('C'), "clear") || option(call, Some('c'), "read-clear"),
+            "auditctl" => !plain.iter().all(|it| matches!(it.as_str(), "-l" | "-s" | "-v")),
+            "wevtutil" => words.first().is_some_and(|it| it == "cl"),
+            "utmpdump" => option(call, Some('r'), "reverse"),
+            "date" => {
+                option(call, Some('s'), "set")
+                    || plain.first().is_some_and(|it| {
+                        it.len() >= 8 && it.bytes().all(|it| it.is_ascii_digit() || it == b'.')
+                    })
+            }
+            "timedatectl" => words.first().is_some_and(|it| it == "set-time"),
+            _ => false,
+        };
+        if erases {
+            self.classes.insert(Class::LogTampering);
+            let rule = if call.name == "history" { "shell-history" } else { "shell-log-tampering" };
+            self.ask(rule, format!("`{}` changes the record of what happened", call.name));
+        }
+    }
+
+    /// What others type, show, send or keep in memory.
+    fn judge_watching(&mut self, call: &Call<'_>) {
+        let plain = call.plain();
+        let root_window = plain.iter().any(|it| it == "-root" || it == "root");
+        let watches = match call.name.as_str() {
+            "tcpdump" | "tshark" | "ngrep" => {
+                !option(call, Some('r'), "read-file") && !call.short('I')
+            }
+            "dumpcap" | "ettercap" | "bettercap" | "arpspoof" | "dsniff" | "logkeys" | "xspy" => {
+                true
+            }
+            "xwd" | "import" => root_window,
+            "gcore" | "procdump" => true,
+            "gdb" | "lldb" => option(call, Some('p'), "pid") || call.has(&["attach"]),
+            "xterm" => call.has(&["-display"]),
+            "nmap" => call.has(&["--interactive", "--script"]),
+            "ztcp" => true,
+            "bwrap" | "proot" | "systemd-nspawn" | "flatpak-spawn" => call.args.len() > 1,
+            "zmodload" => plain.iter().any(|it| it.starts_with("zsh/net")),
+            _ => false,
+        };
+        if watches {
+            self.classes.insert(Class::Credentials);
+            self.ask("shell-watching", format!("`{}` sees what is not meant for it", call.name));
+        }
+        let words = call.words();
+        let has = |wanted: &str| words.iter().any(|it| it.starts_with(wanted));
+        let erases = match call.name.as_str() {
+            "tmutil" => has("delete") || has("disable"),
+            "btrfs" | "zfs" | "zpool" => has("delete") || has("destroy"),
+            "lvremove" | "vgremove" | "pvremove" | "userdel" => true,
+            _ => false,
+        };
+        if erases {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", format!("`{}` deletes what cannot be had back", call.name));
+        }
+    }
+
+    /// What only Apple's machines have.
+    fn judge_apple(&mut self, call: &Call<'_>) {
+        let words = call.words();
+        let first = words.first().map(String::as_str).unwrap_or_default();
+        match call.name.as_str() {
+            "osascript" => self.ask("shell-spawn", "it runs a script that can control everything"),
+            "defaults" if matches!(first, "write" | "delete" | "import") => {
+                self.ask("shell-system-write", "it changes settings");
+            }
+            "security" => {
+                self.classes.insert(Class::Credentials);
+                self.ask("shell-credentials", "it opens the keychain");
+            }
+            "scutil" | "networksetup" | "systemsetup" | "nvram" | "pmset"
+                if call.args.len() > 1 =>
+            {
+                self.ask("shell-system-write", "it changes settings");
+            }
+            "plistbuddy" | "plutil" if call.args.len() > 2 => {
+                self.ask("shell-system-write", "it changes settings");
+            }
+            "screencapture" | "pbpaste" => {
+                self.ask("shell-collection", "it takes what a person sees")
+            }
+            _ => {}
+        }
+    }
+}
+
+fn weakens(call: &Call<'_>) -> bool {
+    let plain = call.plain();
+    let words = call.words();
+    let first = words.first().map(String::as_str).unwrap_or_default();
+    match call.name.as_str() {
+        "ufw" => !matches!(first, "status" | "show" | "version" | "app" | "help" | ""),
+        "iptables" | "ip6tables" | "ebtables" | "pfctl" => {
+            ["-F", "-X", "-D", "-P", "--flush", "--delete", "-d"]
+                .iter()
+                .any(|it| plain.contains(&(*it).to_owned()))
+        }
+        "nft" => matches!(first, "flush" | "delete"),
+        "firewall-cmd" => {
+            plain.iter().any(|it| it.starts_with("--remove") || it.starts_with("--panic"))
+        }
+        "sysctl" => option(call, Some('w'), "write") || plain.iter().any(|it| it.contains('=')),
+        "mokutil" => plain.iter().any(|it| it.starts_with("--disable")),
+        "ulimit" => false,
+        "bcdedit" | "vssadmin" => true,
+        _ => false,
+    }
+}

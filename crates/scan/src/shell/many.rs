@@ -1,0 +1,138 @@
+//! Commands that run another one for many things: `find -exec`, `xargs`, `parallel`.
+
+use super::engine::{Engine, Output};
+use super::limits::FIELDS_MAX;
+use super::marks::{self, HOLE};
+use super::simple::{Call, known};
+use super::state::State;
+use super::wrappers::{after_options, joined};
+
+/// Options of `xargs` that take a value.
+const XARGS: &[&str] = &[
+    "-n",
+    "-P",
+    "-L",
+    "-d",
+    "-a",
+    "-E",
+    "-s",
+    "--max-args",
+    "--max-procs",
+    "--max-lines",
+    "--delimiter",
+    "--arg-file",
+    "--max-chars",
+    "--process-slot-var",
+];
+
+impl Engine<'_> {
+    pub(super) fn find_exec(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
+        let plain = call.plain();
+        let roots: Vec<&String> =
+            plain.iter().take_while(|it| !it.starts_with(['-', '(', '!'])).collect();
+        let root = roots.first().map_or(".", |it| it.as_str());
+        let signs = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+        let mut at = 0;
+        while let Some(found) = plain.get(at..)?.iter().position(|it| signs.contains(&it.as_str()))
+        {
+            let start = at + found + 1;
+            let rest = call.args.get(start..).unwrap_or_default();
+            let length = rest
+                .iter()
+                .position(|it| matches!(marks::plain(it).as_str(), ";" | "+"))
+                .unwrap_or(rest.len());
+            let place = format!("{}/{HOLE}", root.trim_end_matches('/'));
+            let inner: Vec<String> = rest
+                .iter()
+                .take(length)
+                .map(|it| if it.contains("{}") { it.replace("{}", &place) } else { it.clone() })
+                .collect();
+            self.call(inner, &mut state.clone(), None);
+            at = start + length;
+        }
+        None
+    }
+
+    pub(super) fn xargs(&mut self, call: &Call<'_>, state: &mut State) -> Output {
+        let plain = call.plain();
+        let at = plain.iter().position(|it| it.starts_with("-I") || it.starts_with("--replace"));
+        let mark = at.and_then(|it| {
+            let arg = plain.get(it)?;
+            let glued = arg.strip_prefix("-I").or_else(|| arg.strip_prefix("--replace="));
+            glued
+                .filter(|it| !it.is_empty())
+                .map(str::to_owned)
+                .or_else(|| plain.get(it + 1).cloned())
+        });
+        let values: Vec<&str> = XARGS.iter().copied().chain(["-I"]).collect();
+        let rest = after_options(call.args, &values, 0);
+        let input = known(call.stdin);
+        let mut items = if marks::has_hole(&input) {
+            vec![HOLE.to_string()]
+        } else {
+            let by_line = mark.is_some() || plain.iter().any(|it| it.starts_with("-d"));
+            xargs_items(&input, by_line).unwrap_or_else(|| vec![HOLE.to_string()])
+        };
+        items.truncate(FIELDS_MAX);
+        if rest.is_empty() {
+            return items.join(" ").into_bytes();
+        }
+        let mut fields: Vec<String> = rest.to_vec();
+        match mark {
+            Some(mark) => {
+                let item = items.join(" ");
+                fields = fields.iter().map(|it| it.replace(&mark, &item)).collect();
+            }
+            None => fields.extend(items),
+        }
+        self.call(fields, &mut state.clone(), None)
+    }
+
+    pub(super) fn parallel(&mut self, call: &Call<'_>, state: &mut State) -> Output {
+        let rest = after_options(call.args, &["-j", "--jobs", "-a", "--arg-file", "-S"], 0);
+        let end = rest.iter().position(|it| it.starts_with(":::")).unwrap_or(rest.len());
+        let (command, items) = rest.split_at_checked(end).unwrap_or((rest, &[]));
+        let items: Vec<String> = items.iter().skip(1).map(|it| marks::plain(it)).collect();
+        let item = if items.is_empty() { known(call.stdin) } else { items.join(" ") };
+        if command.is_empty() {
+            return self.run_text(&item, &mut state.clone(), None);
+        }
+        let text = joined(command);
+        let text =
+            if text.contains("{}") { text.replace("{}", &item) } else { format!("{text} {item}") };
+        let before = self.findings.len();
+        let output = self.run_text(&text, &mut state.clone(), None);
+        // What stands in for the items is an argument, not text that is run.
+        if marks::has_hole(&item) && !marks::has_hole(&joined(command)) {
+            let kept = self.findings.split_off(before.min(self.findings.len()));
+            self.findings.extend(kept.into_iter().filter(|it| it.rule != "shell-dynamic"));
+        }
+        output
+    }
+}
+
+/// What `xargs` makes of its input: words, or lines. `None`: a quote has no end.
+fn xargs_items(text: &str, by_line: bool) -> Option<Vec<String>> {
+    let mut items = Vec::new();
+    let mut item: Option<String> = None;
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        let ends = if by_line { letter == '\n' } else { letter.is_whitespace() };
+        match (letter, quote) {
+            ('\n', Some(_)) => return None,
+            (_, Some(open)) if letter == open => quote = None,
+            (_, Some(_)) => item.get_or_insert_default().push(letter),
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                item.get_or_insert_default();
+            }
+            ('\\', None) => item.get_or_insert_default().extend(letters.next()),
+            (_, None) if ends => items.extend(item.take()),
+            (' ' | '\t', None) if item.is_none() => {}
+            (_, None) => item.get_or_insert_default().push(letter),
+        }
+    }
+    items.extend(item);
+    quote.is_none().then_some(items)
+}

@@ -1,0 +1,161 @@
+//! Characters of our own inside expanded text: what is not known, and what is a pattern.
+//!
+//! They are of a private-use area; those that stand in the input are replaced before it is read, so
+//! that nobody can forge one.
+
+/// Text that only a run would show.
+pub(super) const HOLE: char = '\u{E000}';
+/// A variable that this text does not set: most likely nothing.
+pub(super) const UNSET: char = '\u{E001}';
+/// `*`, `?` and `[` that were not quoted.
+const STAR: char = '\u{E002}';
+const ANY: char = '\u{E003}';
+const CLASS: char = '\u{E004}';
+/// What follows came from somebody else's machine.
+pub(super) const NETWORK: char = '\u{E007}';
+/// Where words are split that came out of an expansion; only while a word is expanded.
+pub(super) const SPLIT: char = '\u{E005}';
+const MARKS: std::ops::RangeInclusive<char> = '\u{E000}'..='\u{E00F}';
+
+/// Replaces marks that are not ours.
+pub(super) fn without_forged(text: &str) -> Option<String> {
+    let forged = |it: char| MARKS.contains(&it);
+    text.contains(forged).then(|| text.replace(forged, "\u{FFFD}"))
+}
+
+/// Makes patterns of the letters that are patterns outside quotes.
+pub(super) fn with_patterns(text: &str) -> String {
+    text.chars().map(pattern).collect()
+}
+
+pub(super) fn pattern(letter: char) -> char {
+    match letter {
+        '*' => STAR,
+        '?' => ANY,
+        '[' => CLASS,
+        other => other,
+    }
+}
+
+/// As it would be written.
+pub(super) fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            HOLE => shown.push_str("$…"),
+            UNSET | NETWORK => {}
+            STAR => shown.push('*'),
+            ANY => shown.push('?'),
+            CLASS => shown.push('['),
+            other => shown.push(other),
+        }
+    }
+    shown
+}
+
+/// With patterns as letters; what is not set is nothing.
+pub(super) fn plain(text: &str) -> String {
+    text.chars()
+        .filter(|it| !matches!(*it, UNSET | NETWORK))
+        .map(|it| match it {
+            STAR => '*',
+            ANY => '?',
+            CLASS => '[',
+            other => other,
+        })
+        .collect()
+}
+
+/// Is there anything that only a run would show?
+pub(super) fn has_hole(text: &str) -> bool {
+    text.contains(HOLE)
+}
+
+pub(super) fn has_pattern(text: &str) -> bool {
+    text.contains([STAR, ANY, CLASS])
+}
+
+/// Quoted for the normal form, where it must be. Patterns that are patterns stay bare.
+pub(super) fn quoted(text: &str) -> String {
+    let is_plain =
+        |it: char| it.is_alphanumeric() || "-_./=:,@%+^~".contains(it) || MARKS.contains(&it);
+    if text == "{}" || (!text.is_empty() && text.chars().all(is_plain)) {
+        return shown(text);
+    }
+    format!("'{}'", shown(text).replace('\'', "'\\''"))
+}
+
+/// Does a pattern match a text?
+pub(super) fn matches(pattern: &str, text: &str) -> bool {
+    let mut steps = STEPS_MAX;
+    matches_within(pattern, text, &mut steps)
+}
+
+/// The same with a number of steps that several comparisons share; at 0, nothing is known.
+pub(super) fn matches_within(pattern: &str, text: &str, steps: &mut usize) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let text: Vec<char> = text.chars().collect();
+    match_from(&pattern, &text, steps)
+}
+
+/// Steps of the comparisons that belong together.
+pub(super) const STEPS_MAX: usize = 100_000;
+
+fn match_from(pattern: &[char], text: &[char], steps: &mut usize) -> bool {
+    let Some(left) = steps.checked_sub(1) else { return false };
+    *steps = left;
+    let Some((first, rest)) = pattern.split_first() else { return text.is_empty() };
+    match *first {
+        STAR => {
+            let rest = strip_stars(rest);
+            (0..=text.len())
+                .any(|it| text.get(it..).is_some_and(|after| match_from(rest, after, steps)))
+        }
+        ANY | HOLE => text.split_first().is_some_and(|(_, after)| match_from(rest, after, steps)),
+        UNSET => match_from(rest, text, steps),
+        CLASS => match (class(rest), text.split_first()) {
+            (Some((inside, after_class)), Some((letter, after))) => {
+                in_class(inside, *letter) && match_from(after_class, after, steps)
+            }
+            (None, Some(('[', after))) => match_from(rest, after, steps),
+            (Some(_) | None, _) => false,
+        },
+        letter => text
+            .split_first()
+            .is_some_and(|(found, after)| *found == letter && match_from(rest, after, steps)),
+    }
+}
+
+fn strip_stars(pattern: &[char]) -> &[char] {
+    let stars = pattern.iter().take_while(|it| **it == STAR).count();
+    pattern.get(stars..).unwrap_or_default()
+}
+
+/// The inside of `[…]` and what follows it.
+fn class(pattern: &[char]) -> Option<(&[char], &[char])> {
+    let negated = usize::from(matches!(pattern.first(), Some('!' | '^')));
+    let after = pattern.get(negated + 1..)?;
+    let end = after.iter().position(|it| *it == ']')? + negated + 1;
+    Some((pattern.get(..end)?, pattern.get(end + 1..)?))
+}
+
+fn in_class(inside: &[char], letter: char) -> bool {
+    let (negated, mut rest) = match inside.split_first() {
+        Some(('!' | '^', rest)) => (true, rest),
+        Some(_) | None => (false, inside),
+    };
+    let mut found = false;
+    while let Some((first, after)) = rest.split_first() {
+        rest = match after {
+            ['-', last, ..] => {
+                found |= (*first..=*last).contains(&letter);
+                after.get(2..).unwrap_or_default()
+            }
+            _ => {
+                found |= *first == letter;
+                after
+            }
+        };
+    }
+    found != negated
+}

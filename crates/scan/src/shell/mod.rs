@@ -1,0 +1,214 @@
+//! Shell commands, read as the shell will read them.
+//!
+//! A command is parsed, expanded and followed without being run, until nothing that is quoted,
+//! encoded or wrapped is left. The result is a normal form; what every command in it touches; and a
+//! decision. Two other parsers must see the same commands. What cannot be read is a question, never
+//! allowed.
+
+mod agree;
+mod arithmetic;
+mod braces;
+mod builtins;
+mod code;
+mod engine;
+mod expand;
+mod fix;
+mod follow;
+pub mod fuzzing;
+mod hidden;
+mod judge;
+mod letters;
+mod limits;
+mod many;
+mod marks;
+mod names;
+mod params;
+mod paths;
+mod places;
+mod shells;
+mod simple;
+mod state;
+mod syntax;
+mod tools;
+mod wrappers;
+
+pub use fix::Fix;
+pub use judge::Blocklist;
+
+use engine::Engine;
+use state::State;
+
+/// What should happen with a command; the later, the stricter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Decision {
+    /// Nothing speaks against it.
+    Allow,
+    /// A person should be asked.
+    StepUp,
+    /// It must not run, whoever says so.
+    Deny,
+}
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Reads files.
+    Read,
+    /// Writes files.
+    Write,
+    /// Deletes files.
+    Delete,
+    /// Runs other programs or text.
+    Execute,
+    /// Talks to other machines.
+    Network,
+    /// Raises privileges, or changes who has which.
+    Privilege,
+    /// Reads secrets.
+    Credentials,
+    /// Makes something run later by itself.
+    Persistence,
+    /// Installs packages.
+    PackageInstall,
+    /// Changes logs, histories or times.
+    LogTampering,
+}
+
+impl Class {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Delete => "delete",
+            Self::Execute => "execute",
+            Self::Network => "network",
+            Self::Privilege => "privilege",
+            Self::Credentials => "credentials",
+            Self::Persistence => "persistence",
+            Self::PackageInstall => "package_install",
+            Self::LogTampering => "log_tampering",
+        }
+    }
+}
+
+/// What is done with a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It is read, or only named.
+    Read,
+    /// It is written or changed.
+    Write,
+    /// It is deleted.
+    Delete,
+    /// It is run.
+    Execute,
+}
+
+/// A path that a command names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What is done with it.
+    pub access: Access,
+    /// In one spelling: `~` for the home, patterns and unknown parts as they are shown.
+    pub path: String,
+}
+
+/// Something that speaks against a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What it asks for on its own.
+    pub decision: Decision,
+    /// `shell-…`.
+    pub rule: &'static str,
+    /// In one sentence.
+    pub reason: String,
+}
+
+/// A command that was read.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The strictest of the findings.
+    pub decision: Decision,
+    /// The finding that decided; `None` if nothing speaks against the command.
+    pub decisive: Option<Finding>,
+    /// All that speaks against it.
+    pub findings: Vec<Finding>,
+    /// What would run: expanded, decoded, unwrapped.
+    pub normalized: String,
+    /// What it does, each once, in order.
+    pub classes: Vec<Class>,
+    /// What it touches.
+    pub places: Vec<Place>,
+    /// The machines that it names.
+    pub hosts: Vec<String>,
+    /// A safer way. For the model only, never shown to a person.
+    pub fix: Option<Fix>,
+}
+
+/// Reads a command with the default blocklist.
+#[must_use]
+pub fn read(command: &str) -> Reading {
+    read_with(command, &Blocklist::default())
+}
+
+/// Reads a command.
+#[must_use]
+pub fn read_with(command: &str, blocklist: &Blocklist) -> Reading {
+    let mut engine = Engine::new(blocklist);
+    if command.len() > limits::COMMAND_BYTES_MAX {
+        engine.too_much();
+        return finished(engine);
+    }
+    let cleaned = hidden::cleaned(command);
+    if let Some(reason) = cleaned.reason {
+        engine.ask("shell-hidden", reason);
+    }
+    follow(&cleaned.text, &mut engine);
+    // Escapes that only look like those of the shell: who reads over them sees another command.
+    if let Some(text) = hidden::unescaped(&cleaned.text) {
+        let mut other = Engine::new(blocklist);
+        follow(&text, &mut other);
+        let strictest = |it: &Engine<'_>| it.findings.iter().map(|it| it.decision).max();
+        if strictest(&other) >= strictest(&engine) {
+            other.findings.append(&mut engine.findings);
+            engine = other;
+        }
+    }
+    finished(engine)
+}
+
+fn follow(text: &str, engine: &mut Engine<'_>) {
+    match syntax::parse(text, 0) {
+        Ok((script, names)) => {
+            if let Err(disagreement) = agree::check(text, &names) {
+                engine.ask("shell-disagree", disagreement);
+            }
+            engine.script(&script, &mut State::default(), None);
+        }
+        Err(error) => engine.ask("shell-unreadable", format!("it cannot be read: {}", error.0)),
+    }
+}
+
+/// Says more than that a command is on the list.
+const TELLING: [&str; 4] =
+    ["shell-remote-code", "shell-reverse-shell", "shell-erase-root", "shell-fork-bomb"];
+
+fn finished(engine: Engine<'_>) -> Reading {
+    let decision = engine.findings.iter().map(|it| it.decision).max().unwrap_or(Decision::Allow);
+    let mut strict = engine.findings.iter().filter(|it| it.decision == decision);
+    let telling = strict.clone().find(|it| TELLING.contains(&it.rule));
+    let decisive = telling.or_else(|| strict.next()).cloned();
+    let fix = fix::propose(&engine.findings);
+    Reading {
+        decision,
+        decisive,
+        findings: engine.findings,
+        normalized: engine.normal,
+        classes: engine.classes.into_iter().collect(),
+        places: engine.places,
+        hosts: engine.hosts,
+        fix,
+    }
+}

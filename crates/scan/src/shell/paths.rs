@@ -1,0 +1,181 @@
+//! Places: where they really are, and which of them matter.
+
+use super::engine::Engine;
+use super::marks::{self, HOLE, UNSET};
+use super::places::{
+    DISKS, LOGS, OWNING, PUBLIC, SECRET_ENDS, SECRET_NAMES, SECRET_PATHS, SHARED, STARTING,
+    STARTING_NAMES, SYSTEM,
+};
+use super::state::{HERE, HOME, State};
+use super::{Access, Class};
+
+/// The path in one spelling: from where `cd` went, without dots.
+pub(super) fn resolved(path: &str, state: &State) -> String {
+    let path = path.replace(UNSET, "");
+    let path = path.as_str();
+    let path = match path.strip_prefix(HERE) {
+        Some(rest) => rest.trim_start_matches('/'),
+        None => path,
+    };
+    let from = state.cwd.as_deref().filter(|_| !path.starts_with(['/', HOLE]));
+    let joined = from.map_or_else(|| path.to_owned(), |it| format!("{it}/{path}"));
+    let absolute = joined.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if absolute || parts.last().is_some_and(|it| *it != "..") => drop(parts.pop()),
+            other => parts.push(other),
+        }
+    }
+    let path = parts.join("/");
+    match (absolute, path.is_empty()) {
+        (true, _) => format!("/{path}"),
+        (false, true) => ".".to_owned(),
+        (false, false) => path,
+    }
+}
+
+/// As a person would write it.
+pub(super) fn homely(path: &str) -> String {
+    for (from, to) in [(HOME, "~"), (HERE, ".")] {
+        if let Some(rest) = path.strip_prefix(from)
+            && (rest.is_empty() || rest.starts_with('/'))
+        {
+            return format!("{to}{rest}");
+        }
+    }
+    path.to_owned()
+}
+
+/// Is the path this place or below it? Patterns in the path are tried.
+fn within(path: &str, place: &str) -> bool {
+    if !marks::has_pattern(path) {
+        return path.strip_prefix(place).is_some_and(|it| it.is_empty() || it.starts_with('/'));
+    }
+    let mut parts = path.split('/');
+    place.split('/').all(|wanted| parts.next().is_some_and(|it| marks::matches(it, wanted)))
+}
+
+/// Does a part of the path match one of the names?
+fn has_part(path: &str, names: &[&str]) -> bool {
+    path.split('/').any(|part| {
+        let letters = part.chars().filter(char::is_ascii_alphanumeric).count();
+        let pattern = letters > 1 && marks::has_pattern(part);
+        names.contains(&part) || (pattern && names.iter().any(|it| marks::matches(part, it)))
+    })
+}
+
+/// `/`, a home, the working directory, or a directory that the system stands on.
+pub(super) fn is_root(path: &str) -> bool {
+    let bare = marks::plain(path);
+    let bare = bare.trim_end_matches('*').trim_end_matches('/');
+    if (bare.is_empty() && path.starts_with('/')) || bare == HOME {
+        return true;
+    }
+    let depth = bare.split('/').filter(|it| !it.is_empty()).count();
+    bare.starts_with('/') && depth == 1 && !SHARED.contains(&bare)
+}
+
+/// Below a place where anybody can put something.
+pub(super) fn is_shared(path: &str) -> bool {
+    SHARED.iter().any(|it| path.strip_prefix(it).is_some_and(|rest| rest.starts_with('/')))
+}
+
+pub(super) fn is_secret(path: &str) -> bool {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    if path.ends_with(".pub") || (path.contains(".ssh/") && PUBLIC.contains(&last)) {
+        return false;
+    }
+    SECRET_PATHS.iter().any(|it| within(path, it))
+        || has_part(path, &SECRET_NAMES)
+        || SECRET_ENDS.iter().any(|it| path.contains(it))
+        || (path.starts_with("/proc/")
+            && ["/environ", "/mem", "/maps"].iter().any(|it| path.ends_with(it)))
+        || (path.starts_with("/etc/ssh/") && path.contains("_key"))
+        || last.starts_with(".env.") && last != ".env.example"
+}
+
+/// A whole disk or a part of one.
+pub(super) fn is_disk(path: &str) -> bool {
+    let Some(name) = path.strip_prefix("/dev/") else { return false };
+    let name = name.strip_prefix("mapper/").map_or(name, |_| "disk");
+    DISKS.iter().any(|it| name.starts_with(it))
+}
+
+fn is_starting(path: &str) -> bool {
+    if path.ends_with("known_hosts") {
+        return false;
+    }
+    STARTING.iter().any(|it| path.starts_with(it))
+        || has_part(path, &STARTING_NAMES)
+        || path.contains(".git/hooks/")
+        || path.ends_with(".pth")
+        || path.contains("/systemd/user")
+}
+
+pub(super) fn is_log(path: &str) -> bool {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    LOGS.iter().any(|it| path.starts_with(it)) || last.ends_with("_history")
+}
+
+fn is_system(path: &str) -> bool {
+    SYSTEM.iter().any(|it| within(path, it)) && !is_shared(path)
+}
+
+impl Engine<'_> {
+    /// What it means that this place is read, written, deleted or run.
+    pub(super) fn judge_place(&mut self, access: Access, path: &str) {
+        let shown = marks::shown(&homely(path));
+        match access {
+            Access::Read => {
+                if is_secret(path) {
+                    self.classes.insert(Class::Credentials);
+                    self.ask("shell-credentials", format!("`{shown}` holds secrets"));
+                }
+            }
+            Access::Write => self.judge_write(path, &shown),
+            Access::Delete => {
+                if OWNING.iter().any(|it| within(path, it)) {
+                    self.deny("shell-system-file", format!("without `{shown}` nobody can log in"));
+                } else if is_log(path) {
+                    self.classes.insert(Class::LogTampering);
+                    self.ask(
+                        "shell-log-tampering",
+                        format!("`{shown}` is a record of what happened"),
+                    );
+                } else if is_system(path) || is_secret(path) {
+                    self.ask("shell-erase", format!("it deletes `{shown}`"));
+                }
+            }
+            Access::Execute => {
+                if is_shared(path) {
+                    let reason = format!("`{shown}` lies where anybody can put something");
+                    self.ask("shell-temp-run", reason);
+                }
+            }
+        }
+    }
+
+    fn judge_write(&mut self, path: &str, shown: &str) {
+        if OWNING.iter().any(|it| within(path, it)) {
+            self.classes.insert(Class::Privilege);
+            self.deny("shell-system-file", format!("whoever writes `{shown}` owns the machine"));
+        } else if is_disk(path) {
+            self.deny("shell-raw-device", format!("it writes to the disk `{shown}` itself"));
+        } else if is_starting(path) {
+            self.classes.insert(Class::Persistence);
+            self.ask("shell-persistence", format!("`{shown}` is run later, without being asked"));
+        } else if is_log(path) {
+            self.classes.insert(Class::LogTampering);
+            self.ask("shell-log-tampering", format!("`{shown}` is a record of what happened"));
+        } else if is_secret(path) {
+            self.classes.insert(Class::Credentials);
+            self.ask("shell-credentials", format!("`{shown}` holds secrets"));
+        } else if is_system(path) {
+            self.ask("shell-system-write", format!("`{shown}` belongs to the system"));
+        } else if is_shared(path) && path.split('/').any(|it| it.starts_with('.') && it.len() > 1) {
+            self.ask("shell-hidden-file", format!("`{shown}` is hidden where anybody can write"));
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Simple commands: assignments, aliases, functions, and the way to what is really run.
+
+use std::rc::Rc;
+
+use super::engine::{Engine, Output, text, unknown};
+use super::marks::{self, HOLE, UNSET};
+use super::state::{State, Var};
+use super::syntax::{Assignment, Simple, Value};
+use super::{Access, Class, names};
+
+/// Variables whose value is run as a command by somebody.
+const RUN_BY_SOMEBODY: [&str; 14] = [
+    "PROMPT_COMMAND",
+    "PAGER",
+    "MANPAGER",
+    "GIT_PAGER",
+    "EDITOR",
+    "VISUAL",
+    "GIT_EDITOR",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_SEQUENCE_EDITOR",
+    "LESSOPEN",
+    "BROWSER",
+    "SUDO_ASKPASS",
+];
+/// Variables that make programs load what somebody names.
+const LOADING: [&str; 12] = [
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
+    "BASH_ENV",
+    "ENV",
+    "PERL5OPT",
+    "RUBYOPT",
+    "NODE_OPTIONS",
+    "PYTHONSTARTUP",
+    "GCONV_PATH",
+];
+/// A function that calls itself, in levels.
+const CALLS_MAX: usize = 6;
+
+/// One command with its arguments, on its way to be judged.
+pub(super) struct Call<'a> {
+    /// The last part of the path, in lower case.
+    pub(super) name: String,
+    /// As it was written.
+    pub(super) path: String,
+    pub(super) args: &'a [String],
+    pub(super) stdin: Option<&'a [u8]>,
+    plain: Vec<String>,
+    operands: Vec<String>,
+    words: Vec<String>,
+}
+
+impl<'a> Call<'a> {
+    fn new(path: String, args: &'a [String], stdin: Option<&'a [u8]>) -> Self {
+        let plain: Vec<String> = args.iter().map(|it| marks::plain(it)).collect();
+        let mut all = false;
+        let mut operands = Vec::new();
+        for arg in &plain {
+            if arg == "--" && !all {
+                all = true;
+            } else if all || !arg.starts_with('-') || arg == "-" {
+                operands.push(arg.clone());
+            }
+        }
+        let words = operands.iter().map(|it| it.to_lowercase()).collect();
+        Self { name: names::base(&path), path, args, stdin, plain, operands, words }
+    }
+
+    /// Arguments as text, with patterns as letters.
+    pub(super) fn plain(&self) -> &[String] {
+        &self.plain
+    }
+
+    /// Is one of these among the arguments?
+    pub(super) fn has(&self, wanted: &[&str]) -> bool {
+        self.plain.iter().any(|it| wanted.contains(&it.as_str()))
+    }
+
+    /// Arguments that are no options.
+    pub(super) fn operands(&self) -> &[String] {
+        &self.operands
+    }
+
+    /// The same in lower case.
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// Is a short option set, alone or together with others?
+    pub(super) fn short(&self, letter: char) -> bool {
+        let is_short = |it: &String| {
+            let letters = it.strip_prefix('-').unwrap_or_default();
+            !letters.starts_with('-') && letters.contains(letter)
+        };
+        self.plain().iter().take_while(|it| *it != "--").any(is_short)
+    }
+}
+
+impl Engine<'_> {
+    pub(super) fn simple(
+        &mut self,
+        simple: &Simple,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        if !self.count() {
+            return unknown();
+        }
+        let fields = self.arguments(&simple.words, state);
+        let declares = fields.first().is_some_and(|it| names::DECLARING.contains(&it.as_str()));
+        if fields.is_empty() || declares {
+            self.status = Some(true);
+            for assignment in &simple.assignments {
+                self.assign(assignment, state);
+            }
+            if fields.is_empty() {
+                return Output::new();
+            }
+            // A name for another variable, or a number: what it shows is not what was written.
+            let changes = |it: &String| it.starts_with('-') && it.contains(['n', 'i']);
+            if fields.iter().any(changes) {
+                for assignment in &simple.assignments {
+                    state.set_text(&assignment.name, HOLE.to_string());
+                }
+            }
+            return self.call(fields, state, stdin);
+        }
+        let mut inner = state.clone();
+        for assignment in &simple.assignments {
+            self.assign(assignment, &mut inner);
+        }
+        if simple.assignments.is_empty() {
+            return self.call(fields, state, stdin);
+        }
+        // `eval` and functions keep what they set; the assignments before them are theirs alone.
+        let output = self.call(fields, &mut inner, stdin);
+        state.join(inner);
+        output
+    }
+
+    fn assign(&mut self, assignment: &Assignment, state: &mut State) {
+        let name = assignment.name.as_str();
+        let var = match &assignment.value {
+            Value::Scalar(word) => {
+                let mut value = self.text(word, state).replace(UNSET, "");
+                // Not a pattern until it is used.
+                value = keep_network(&value);
+                if let Some(index) = &assignment.index {
+                    let key = marks::plain(&self.text(index, state));
+                    let mut items = match state.get(name) {
+                        Some(Var::List(items)) => items,
+                        Some(Var::Text(text)) => vec![("0".to_owned(), text)],
+                        None => Vec::new(),
+                    };
+                    match items.iter_mut().find(|it| it.0 == key) {
+                        Some(item) if assignment.append => item.1.push_str(&value),
+                        Some(item) => item.1 = value,
+                        None => items.push((key, value)),
+                    }
+                    Var::List(items)
+                } else if assignment.append {
+                    let before = state.get(name).map(|it| it.first()).unwrap_or_default();
+                    Var::Text(before + &value)
+                } else {
+                    Var::Text(value)
+                }
+            }
+            Value::Array(elements) => {
+                let mut items = match state.get(name) {
+                    Some(Var::List(items)) if assignment.append => items,
+                    Some(_) | None => Vec::new(),
+                };
+                for (key, word) in elements {
+                    match key {
+                        Some(key) => {
+                            let key = marks::plain(&self.text(key, state));
+                            items.push((key, keep_network(&self.text(word, state))));
+                        }
+                        None => {
+                            for it in self.arguments(std::slice::from_ref(word), state) {
+                                items.push((items.len().to_string(), keep_network(&it)));
+                            }
+                        }
+                    }
+                }
+                Var::List(items)
+            }
+        };
+        self.judge_variable(name, &var.first(), state);
+        state.set(name, var);
+    }
+
+    pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
+        if LOADING.contains(&name) && !value.is_empty() {
+            self.classes.insert(Class::Execute);
+            self.ask("shell-loader", format!("`{name}` makes programs load what it names"));
+        }
+        if RUN_BY_SOMEBODY.contains(&name) && !value.is_empty() {
+            self.quiet += 1;
+            self.run_text(value, &mut state.clone(), None);
+            self.quiet -= 1;
+            if name == "PROMPT_COMMAND" {
+                self.classes.insert(Class::Persistence);
+                self.ask("shell-persistence", "`PROMPT_COMMAND` runs with every prompt");
+            }
+        }
+        if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") && value.contains(['$', '`']) {
+            self.quiet += 1;
+            let shown = value.replace('"', "\\\"");
+            self.run_text(&format!("echo \"{shown}\""), &mut state.clone(), None);
+            self.quiet -= 1;
+        }
+        let off = match name {
+            "HISTSIZE" | "HISTFILESIZE" => value == "0",
+            "HISTFILE" => value.is_empty() || value == "/dev/null",
+            "HISTCONTROL" | "HISTIGNORE" => true,
+            _ => false,
+        };
+        if off {
+            self.classes.insert(Class::LogTampering);
+            self.ask("shell-history", format!("`{name}` keeps commands out of the history"));
+        }
+    }
+
+    /// Runs a list of arguments.
+    pub(super) fn call(
+        &mut self,
+        mut fields: Vec<String>,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        if !self.count() {
+            return unknown();
+        }
+        // `$nothing command`: the first word is gone, or it is anybody's.
+        let gone = fields.iter().take_while(|it| it.as_str() == UNSET.to_string()).count();
+        if gone > 0 {
+            self.ask("shell-unknown-command", "a variable that is not set here names a command");
+            fields.drain(..gone);
+        }
+        let Some(first) = fields.first().cloned() else { return Output::new() };
+        self.status = None;
+        let path = self.named(&first);
+        if let Some(alias) = state.aliases.get(&path).cloned() {
+            state.aliases.remove(&path);
+            let rest: Vec<String> =
+                fields.get(1..).unwrap_or_default().iter().map(|it| marks::quoted(it)).collect();
+            let output = self.run_text(&format!("{alias} {}", rest.join(" ")), state, stdin);
+            state.aliases.insert(path, alias);
+            return output;
+        }
+        if let Some(body) = state.functions.get(&path).cloned() {
+            return self.function(&body, &path, fields, state, stdin);
+        }
+        let args = fields.get(1..).unwrap_or_default().to_vec();
+        let call = Call::new(path, &args, stdin);
+        if let Some(output) = self.builtin(&call, state) {
+            return output;
+        }
+        if let Some(output) = self.unwrap(&call, state) {
+            return output;
+        }
+        let mut shown = fields.clone();
+        if let Some(it) = shown.first_mut() {
+            it.clone_from(&call.path);
+        }
+        self.record(&shown);
+        self.judge(&call, state);
+        if let Some(output) = self.interpret(&call, state) {
+            return output;
+        }
+        self.printed(&call, state)
+    }
+
+    /// The name of the command, in letters that can be compared.
+    fn named(&mut self, first: &str) -> String {
+        if marks::has_hole(first) {
+            self.classes.insert(Class::Execute);
+            self.ask("shell-unknown-command", "only a run would show which command it is");
+            return marks::plain(first);
+        }
+        if marks::has_pattern(first) && marks::plain(first) != "[" {
+            if let Some(found) = names::matching(first) {
+                return found;
+            }
+            self.ask("shell-unknown-command", "a pattern names the command");
+        }
+        let plain = marks::plain(first);
+        match names::skeleton(&plain) {
+            Some(folded) => {
+                self.ask("shell-look-alike", "letters of the command only look like others");
+                folded
+            }
+            None => plain,
+        }
+    }
+
+    fn function(
+        &mut self,
+        body: &Rc<super::syntax::Command>,
+        name: &str,
+        fields: Vec<String>,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        if state.calls >= CALLS_MAX {
+            if self.stages > 1 {
+                self.deny("shell-fork-bomb", format!("`{name}` starts itself again and again"));
+            } else {
+                self.ask("shell-dynamic", format!("`{name}` calls itself"));
+            }
+            return unknown();
+        }
+        let args = fields.into_iter().skip(1).map(|it| marks::plain(&it)).collect();
+        let before = std::mem::replace(&mut state.args, args);
+        state.calls += 1;
+        let output = self.command(body, state, stdin);
+        state.calls -= 1;
+        state.args = before;
+        output
+    }
+
+    /// A file that is opened by a redirection.
+    pub(super) fn opened(&mut self, target: &str, access: Access, state: &State) {
+        let rest = target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/"));
+        if let Some(rest) = rest {
+            self.reach(rest.split('/').next().unwrap_or_default());
+            self.deny("shell-reverse-shell", "it talks to a network socket as if it were a file");
+            return;
+        }
+        let quiet = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin"];
+        if !quiet.contains(&target) && !target.starts_with("/dev/fd/") {
+            self.touch(access, target, state);
+        }
+    }
+}
+
+/// Patterns become letters; where a value came from is kept.
+fn keep_network(value: &str) -> String {
+    let network = value.contains(marks::NETWORK);
+    let plain = marks::plain(value);
+    if network { format!("{}{plain}", marks::NETWORK) } else { plain }
+}
+
+/// The known text of a stream, nothing if it is inherited.
+pub(super) fn known(stdin: Option<&[u8]>) -> String {
+    stdin.map_or_else(|| HOLE.to_string(), text)
+}

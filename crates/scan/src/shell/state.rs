@@ -1,0 +1,169 @@
+//! What a shell knows while it runs: variables, functions, files that it wrote.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::marks::HOLE;
+use super::syntax;
+
+/// Stands for the home directory: it begins with a slash, as every one does.
+pub(super) const HOME: &str = "/home/~";
+/// Stands for the working directory, and is one.
+pub(super) const HERE: &str = "/proc/self/cwd";
+
+/// What nearly every shell has. Letters of these are used to spell words with.
+const KNOWN: [(&str, &str); 21] = [
+    ("BASH", "/bin/bash"),
+    ("BASH_VERSION", "5.2.15(1)-release"),
+    ("EUID", "1000"),
+    ("HOME", HOME),
+    ("HOSTTYPE", "x86_64"),
+    ("IFS", " \t\n"),
+    ("LANG", "C.UTF-8"),
+    ("LOGNAME", "user"),
+    ("MACHTYPE", "x86_64-pc-linux-gnu"),
+    ("OLDPWD", HERE),
+    ("OPTIND", "1"),
+    ("OSTYPE", "linux-gnu"),
+    ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+    ("PS2", "> "),
+    ("PS4", "+ "),
+    ("PWD", HERE),
+    ("SHELL", "/bin/bash"),
+    ("SHLVL", "1"),
+    ("TERM", "xterm-256color"),
+    ("UID", "1000"),
+    ("USER", "user"),
+];
+/// What every shell has and only a run would show.
+const CHANGING: [&str; 12] = [
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+    "BASHPID",
+    "PPID",
+    "HOSTNAME",
+    "_",
+    "$",
+    "!",
+];
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Var {
+    Text(String),
+    /// Keys and values, in order.
+    List(Vec<(String, String)>),
+}
+
+impl Var {
+    /// As `$name` shows it.
+    pub(super) fn first(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::List(items) => items.first().map(|it| it.1.clone()).unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn all(&self) -> Vec<String> {
+        match self {
+            Self::Text(text) => vec![text.clone()],
+            Self::List(items) => items.iter().map(|it| it.1.clone()).collect(),
+        }
+    }
+}
+
+/// A shell or a subshell.
+#[derive(Clone, Debug, Default)]
+pub(super) struct State {
+    pub(super) vars: BTreeMap<String, Var>,
+    pub(super) unset: BTreeSet<String>,
+    /// `$1` and on.
+    pub(super) args: Vec<String>,
+    pub(super) functions: BTreeMap<String, Rc<syntax::Command>>,
+    pub(super) aliases: BTreeMap<String, String>,
+    /// Files whose content is known because it was written here.
+    pub(super) files: BTreeMap<String, String>,
+    /// Where `cd` went.
+    pub(super) cwd: Option<String>,
+    pub(super) calls: usize,
+}
+
+impl State {
+    /// `None`: not set by this text.
+    pub(super) fn get(&self, name: &str) -> Option<Var> {
+        if let Some(var) = self.vars.get(name) {
+            return Some(var.clone());
+        }
+        if self.unset.contains(name) {
+            return None;
+        }
+        if let Ok(number) = name.parse::<usize>() {
+            return match number.checked_sub(1) {
+                None => Some(Var::Text("bash".to_owned())),
+                Some(index) => self.args.get(index).cloned().map(Var::Text),
+            };
+        }
+        let text = match name {
+            "#" => self.args.len().to_string(),
+            "?" => "0".to_owned(),
+            "-" => "hB".to_owned(),
+            _ if CHANGING.contains(&name) => HOLE.to_string(),
+            _ => KNOWN.iter().find(|it| it.0 == name)?.1.to_owned(),
+        };
+        Some(Var::Text(text))
+    }
+
+    pub(super) fn set(&mut self, name: &str, var: Var) {
+        self.unset.remove(name);
+        self.vars.insert(name.to_owned(), var);
+    }
+
+    pub(super) fn set_text(&mut self, name: &str, text: impl Into<String>) {
+        self.set(name, Var::Text(text.into()));
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.vars.remove(name);
+        self.unset.insert(name.to_owned());
+    }
+
+    pub(super) fn ifs(&self) -> String {
+        self.get("IFS").map_or_else(|| " \t\n".to_owned(), |it| it.first())
+    }
+
+    /// What holds after a part that may not have run: what it changed is not known any more.
+    pub(super) fn join(&mut self, other: Self) {
+        for (name, var) in &other.vars {
+            if self.vars.get(name) != Some(var) {
+                let known = self.vars.contains_key(name) || self.get(name).is_some();
+                let value = if known { Var::Text(HOLE.to_string()) } else { var.clone() };
+                self.vars.insert(name.clone(), value);
+            }
+        }
+        for name in &other.unset {
+            if self.vars.contains_key(name) {
+                self.vars.insert(name.clone(), Var::Text(HOLE.to_string()));
+            }
+        }
+        self.functions.extend(other.functions);
+        self.aliases.extend(other.aliases);
+        for (path, content) in other.files {
+            match self.files.get(&path) {
+                Some(known) if *known != content => {
+                    self.files.insert(path, format!("{known}\n{content}"));
+                }
+                Some(_) => {}
+                None => {
+                    self.files.insert(path, content);
+                }
+            }
+        }
+        if self.cwd != other.cwd {
+            self.cwd = Some(HOLE.to_string());
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! What commands print that only turn text into text: so that encoded commands show what they are.
+
+use data_encoding::{BASE32, BASE64, Encoding, HEXLOWER_PERMISSIVE};
+
+use super::engine::{Engine, Output, from_network, text, unknown};
+use super::limits::{FIELDS_MAX, VALUE_BYTES_MAX};
+use super::marks::{self, NETWORK};
+use super::simple::Call;
+use super::state::State;
+use super::syntax::{Bytes, letter, octal};
+use super::{letters, paths};
+
+/// These print what somebody else's machine sent.
+const FETCHING: [&str; 16] = [
+    "curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "ftp", "lynx", "w3m", "links",
+    "http", "https", "aria2c", "fetch", "dig",
+];
+
+impl Engine<'_> {
+    /// What the command prints.
+    pub(super) fn printed(&mut self, call: &Call<'_>, state: &State) -> Output {
+        if FETCHING.contains(&call.name.as_str()) {
+            return from_network();
+        }
+        if matches!(call.name.as_str(), "echo" | "printf" | "which") {
+            self.status = Some(true);
+        }
+        let output = pure(call, state).unwrap_or_else(|| {
+            let network = call.stdin.is_some_and(|it| text(it).contains(NETWORK));
+            if network { from_network() } else { unknown() }
+        });
+        if output.len() > VALUE_BYTES_MAX {
+            self.too_much();
+            return unknown();
+        }
+        output
+    }
+}
+
+/// `None`: only a run would show it.
+fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
+    let args = call.plain();
+    match call.name.as_str() {
+        "echo" => return Some(echo(call)),
+        "printf" => return printf(call.args),
+        "which" => {
+            return call.operands().last().map(|it| format!("/usr/bin/{it}\n").into_bytes());
+        }
+        "mktemp" => return Some(format!("/tmp/tmp.{}\n", marks::HOLE).into_bytes()),
+        "seq" => return seq(args),
+        "basename" => {
+            let path = call.operands().first()?;
+            let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+            return Some(format!("{last}\n").into_bytes());
+        }
+        _ => {}
+    }
+    let is_program = matches!(call.name.as_str(), "tr" | "sed");
+    let input = input(call, state, is_program)?;
+    let known = text(&input);
+    if matches!(call.name.as_str(), "cat" | "tee") {
+        return Some(input);
+    }
+    if marks::has_hole(&known) {
+        return None;
+    }
+    match call.name.as_str() {
+        "base64" | "gbase64" => coded(&BASE64, &input, decodes(call)),
+        "base32" => coded(&BASE32, &input, decodes(call)),
+        "b64decode" => coded(&BASE64, &input, true),
+        "openssl" => {
+            let is_base64 = call.has(&["base64", "-base64", "-a"]);
+            is_base64.then(|| coded(&BASE64, &input, call.has(&["-d"]))).flatten()
+        }
+        "basenc" => {
+            let encoding = if call.has(&["--base16"]) {
+                HEXLOWER_PERMISSIVE
+            } else if call.has(&["--base32"]) {
+                BASE32
+            } else {
+                BASE64
+            };
+            coded(&encoding, &input, decodes(call))
+        }
+        "xxd" if call.short('r') => coded(&HEXLOWER_PERMISSIVE, &input, true),
+        "xxd" if call.short('p') => coded(&HEXLOWER_PERMISSIVE, &input, false),
+        "rev" => Some(lines(&known, |it| it.chars().rev().collect())),
+        "tac" => Some(reversed(&known)),
+        "head" | "tail" | "ghead" => letters::ends(args, &known, call.name == "tail"),
+        "cut" => letters::cut(args, &known),
+        "tr" => letters::tr(args, &known),
+        "sed" | "gsed" => letters::sed(args, &known),
+        "sort" | "uniq" if known.lines().count() <= 1 => Some(input),
+        _ => None,
+    }
+}
+
+/// What is read: stdin, or files whose content is known.
+fn input(call: &Call<'_>, state: &State, is_program: bool) -> Option<Output> {
+    let files = if is_program { &[] } else { call.operands() };
+    let files: Vec<&String> = files.iter().filter(|it| it.contains('/')).collect();
+    if files.is_empty() || call.name == "tee" {
+        return call.stdin.map(<[u8]>::to_vec);
+    }
+    let mut all = Output::new();
+    for file in files {
+        all.extend(state.files.get(&paths::resolved(file, state))?.as_bytes());
+    }
+    Some(all)
+}
+
+fn decodes(call: &Call<'_>) -> bool {
+    call.short('d') || call.short('D') || call.has(&["--decode"])
+}
+
+/// Base64 and the like: decoding ignores line ends and missing padding.
+fn coded(encoding: &Encoding, input: &[u8], decode: bool) -> Option<Output> {
+    if !decode {
+        return Some(format!("{}\n", encoding.encode(input)).into_bytes());
+    }
+    let mut clean: Vec<u8> = input.iter().copied().filter(u8::is_ascii_graphic).collect();
+    if let Ok(bytes) = encoding.decode(&clean) {
+        return Some(bytes);
+    }
+    while clean.last() == Some(&b'=') {
+        clean.pop();
+    }
+    let unit = if *encoding == BASE64 { 4 } else { 8 };
+    while !clean.len().is_multiple_of(unit) {
+        clean.push(b'=');
+    }
+    encoding.decode(&clean).ok()
+}
+
+fn lines(text: &str, change: impl Fn(&str) -> String) -> Output {
+    let mut output = String::new();
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end_matches('\n');
+        output.push_str(&change(bare));
+        if bare.len() < line.len() {
+            output.push('\n');
+        }
+    }
+    output.into_bytes()
+}
+
+fn reversed(text: &str) -> Output {
+    let lines: Vec<&str> = text.lines().rev().collect();
+    lines.iter().flat_map(|it| [it.as_bytes(), b"\n"].concat()).collect()
+}
+
+fn echo(call: &Call<'_>) -> Output {
+    let mut escapes = false;
+    let mut line_end = true;
+    let mut args = call.args;
+    while let Some((first, rest)) = args.split_first() {
+        let flags = first.strip_prefix('-').unwrap_or_default();
+        if flags.is_empty() || !flags.chars().all(|it| "neE".contains(it)) {
+            break;
+        }
+        escapes |= flags.contains('e');
+        line_end &= !flags.contains('n');
+        args = rest;
+    }
+    let is_network = args.iter().any(|it| it.contains(NETWORK));
+    let joined = args.iter().map(|it| marks::plain(it)).collect::<Vec<_>>().join(" ");
+    let mut output = if escapes { escaped(&joined) } else { joined };
+    if line_end {
+        output.push('\n');
+    }
+    if is_network {
+        output.insert(0, NETWORK);
+    }
+    output.into_bytes()
+}
+
+/// Escapes as `echo -e` and `printf` know them.
+fn escaped(text: &str) -> String {
+    let mut output = Bytes::default();
+    let mut rest = text.chars();
+    while let Some(found) = rest.next() {
+        if found != '\\' {
+            output.push(found);
+            continue;
+        }
+        let before = rest.clone();
+        match rest.next() {
+            Some('c') => break,
+            Some('0') => octal(&mut rest, 3, &mut output),
+            Some('1'..='7') => {
+                rest = before;
+                octal(&mut rest, 3, &mut output);
+            }
+            Some(kind) => letter(kind, &mut rest, &mut output),
+            None => output.push('\\'),
+        }
+    }
+    output.text()
+}
+
+/// `printf`; `None` where the result goes into a variable or the format is not understood.
+pub(super) fn printf(args: &[String]) -> Option<Output> {
+    let plain: Vec<String> = args.iter().map(|it| marks::plain(it)).collect();
+    let plain = if plain.first().is_some_and(|it| it == "--") { plain.get(1..)? } else { &plain };
+    let (format, mut values) = plain.split_first()?;
+    if format == "-v" {
+        return None;
+    }
+    let mut output = String::new();
+    if args.iter().any(|it| it.contains(NETWORK)) {
+        output.push(NETWORK);
+    }
+    for _ in 0..FIELDS_MAX {
+        let before = values.len();
+        output.push_str(&formatted(format, &mut values)?);
+        if values.is_empty() || values.len() == before {
+            break;
+        }
+    }
+    Some(output.into_bytes())
+}
+
+fn formatted(format: &str, values: &mut &[String]) -> Option<String> {
+    let mut output = String::new();
+    let mut rest = format.chars();
+    let mut plain = String::new();
+    let mut next = || -> String {
+        let (first, after) =
+            values.split_first().map_or((String::new(), &[][..]), |(a, b)| (a.clone(), b));
+        *values = after;
+        first
+    };
+    while let Some(found) = rest.next() {
+        if found != '%' {
+            plain.push(found);
+            if found == '\\' {
+                plain.extend(rest.next());
+            }
+            continue;
+        }
+        output.push_str(&escaped(&std::mem::take(&mut plain)));
+        let spec: String = rest
+            .as_str()
+            .chars()
+            .take_while(|it| it.is_ascii_digit() || "-+ #.'*".contains(*it))
+            .collect();
+        rest.by_ref().take(spec.len()).for_each(drop);
+        let precision = spec.split_once('.').and_then(|it| it.1.parse::<usize>().ok());
+        let cut = |text: String| match precision {
+            Some(most) => text.chars().take(most).collect(),
+            None => text,
+        };
+        match rest.next()? {
+            '%' => output.push('%'),
+            's' => output.push_str(&cut(next())),
+            'b' => output.push_str(&escaped(&cut(next()))),
+            'q' => output.push_str(&marks::quoted(&next())),
+            'c' => output.extend(next().chars().next()),
+            'd' | 'i' | 'u' => output.push_str(&integer(&next())?.to_string()),
+            'x' => output.push_str(&format!("{:x}", integer(&next())?)),
+            'X' => output.push_str(&format!("{:X}", integer(&next())?)),
+            'o' => output.push_str(&format!("{:o}", integer(&next())?)),
+            _ => return None,
+        }
+    }
+    output.push_str(&escaped(&plain));
+    Some(output)
+}
+
+/// `65`, `0x41`, `0101`, `'A`.
+fn integer(text: &str) -> Option<i64> {
+    if let Some(letter) = text.strip_prefix(['\'', '"']) {
+        return letter.chars().next().map(|it| i64::from(u32::from(it)));
+    }
+    if text.is_empty() {
+        return Some(0);
+    }
+    super::arithmetic::evaluate(text, &mut State::default())
+}
+
+fn seq(args: &[String]) -> Option<Output> {
+    let numbers: Vec<i64> = args.iter().map(|it| it.parse().ok()).collect::<Option<_>>()?;
+    let (first, step, last) = match numbers.as_slice() {
+        [last] => (1, 1, *last),
+        [first, last] => (*first, 1, *last),
+        [first, step, last] => (*first, *step, *last),
+        _ => return None,
+    };
+    if step == 0 {
+        return None;
+    }
+    let mut output = String::new();
+    let mut at = first;
+    for _ in 0..FIELDS_MAX {
+        if (step > 0 && at > last) || (step < 0 && at < last) {
+            break;
+        }
+        output.push_str(&format!("{at}\n"));
+        at = at.checked_add(step)?;
+    }
+    Some(output.into_bytes())
+}

@@ -1,0 +1,236 @@
+//! Commands that run other commands: prefixes with their options.
+
+use super::engine::{Engine, Output, unknown};
+use super::marks;
+use super::simple::Call;
+use super::state::State;
+use super::{Class, names};
+
+/// A prefix: its options that take a value, and how many words come before the command.
+struct Prefix {
+    name: &'static str,
+    values: &'static [&'static str],
+    words: usize,
+}
+
+const fn prefix(name: &'static str, values: &'static [&'static str], words: usize) -> Prefix {
+    Prefix { name, values, words }
+}
+
+const PREFIXES: [Prefix; 53] = [
+    prefix("env", &["-u", "-C", "--unset", "--chdir"], 0),
+    prefix("command", &[], 0),
+    prefix("builtin", &[], 0),
+    prefix("exec", &["-a"], 0),
+    prefix("nohup", &[], 0),
+    prefix("setsid", &[], 0),
+    prefix("nice", &["-n", "--adjustment"], 0),
+    prefix("ionice", &["-c", "-n", "--class", "--classdata"], 0),
+    prefix("chrt", &["-T", "-P", "-D"], 1),
+    prefix("taskset", &[], 1),
+    prefix("timeout", &["-s", "-k", "--signal", "--kill-after"], 1),
+    prefix("gtimeout", &["-s", "-k", "--signal", "--kill-after"], 1),
+    prefix("stdbuf", &["-i", "-o", "-e"], 0),
+    prefix("time", &["-f", "-o", "--format", "--output"], 0),
+    prefix("chroot", &["--userspec", "--groups"], 1),
+    prefix("unshare", &["-S", "-G", "-R", "-w", "--setuid", "--setgid", "--root", "--wd"], 0),
+    prefix("nsenter", &["-t", "-S", "-G", "--target", "--setuid", "--setgid"], 0),
+    prefix("strace", &["-e", "-o", "-s", "-u", "-E", "-P", "-a", "-O", "-S"], 0),
+    prefix("ltrace", &["-e", "-o", "-s", "-u", "-l", "-a", "-n", "-x"], 0),
+    prefix("rlwrap", &["-f", "-b", "-C", "-D", "-H", "-l", "-p", "-P", "-q", "-s", "-S", "-t"], 0),
+    prefix("torsocks", &[], 0),
+    prefix("torify", &[], 0),
+    prefix("proxychains", &["-f"], 0),
+    prefix("proxychains4", &["-f"], 0),
+    prefix("fakeroot", &["-l", "-i", "-s", "--lib"], 0),
+    prefix("xvfb-run", &["-e", "-f", "-n", "-p", "-s", "-w"], 0),
+    prefix("dbus-run-session", &[], 0),
+    prefix("caffeinate", &["-t", "-w"], 0),
+    prefix("unbuffer", &[], 0),
+    prefix("catchsegv", &[], 0),
+    prefix("numactl", &["-m", "-N", "-C", "-l"], 0),
+    prefix("faketime", &["-f"], 1),
+    prefix("setpriv", &[], 0),
+    prefix("gosu", &[], 1),
+    prefix("su-exec", &[], 1),
+    prefix("setuidgid", &[], 1),
+    prefix("chpst", &["-u", "-U", "-e", "-n", "-m"], 0),
+    prefix("softlimit", &["-m", "-d", "-s"], 0),
+    prefix("prlimit", &["-p", "--pid"], 0),
+    prefix("cgexec", &["-g"], 0),
+    prefix("firejail", &[], 0),
+    prefix("eatmydata", &[], 0),
+    prefix("linux64", &[], 0),
+    prefix("linux32", &[], 0),
+    prefix("setarch", &[], 1),
+    prefix("busybox", &[], 0),
+    prefix("toybox", &[], 0),
+    prefix("sudo", SUDO, 0),
+    prefix("doas", &["-u", "-C", "-a"], 0),
+    prefix("pkexec", &["--user"], 0),
+    prefix("sem", &["-j", "--id"], 0),
+    prefix("noglob", &[], 0),
+    prefix("nocorrect", &[], 0),
+];
+const SUDO: &[&str] = &[
+    "-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "-R", "--user", "--group",
+    "--host", "--prompt", "--chdir", "--chroot", "--role", "--type",
+];
+/// These make another user of who runs the command.
+const RAISING: [&str; 3] = ["sudo", "doas", "pkexec"];
+impl Engine<'_> {
+    /// Runs what a command runs; `None` if it runs nothing else.
+    pub(super) fn unwrap(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
+        let name = call.name.as_str();
+        if names::is_shell(name) {
+            return Some(self.shell(call, state));
+        }
+        match name {
+            "find" | "gfind" | "fd" | "fdfind" => return self.find_exec(call, state),
+            "xargs" | "gxargs" => return Some(self.xargs(call, state)),
+            "parallel" => return Some(self.parallel(call, state)),
+            "watch" | "entr" => {
+                let rest = after_options(call.args, &["-n", "--interval", "-d"], 0);
+                self.run_text(&joined(rest), state, None);
+                return Some(unknown());
+            }
+            "su" | "runuser" | "sg" | "script" | "flock" | "capsh" => {
+                return self.with_c(call, state);
+            }
+            "at" | "batch" => {
+                if let Some(stdin) = call.stdin {
+                    self.quiet += 1;
+                    self.run_text(&super::engine::text(stdin), &mut state.clone(), None);
+                    self.quiet -= 1;
+                }
+                return None;
+            }
+            _ => {}
+        }
+        if name.starts_with("ld-linux") || name.starts_with("ld-musl") {
+            let rest = after_options(call.args, &["--library-path", "--preload"], 0);
+            self.ask("shell-loader", "it starts a program through the loader");
+            return Some(self.call(rest.to_vec(), state, call.stdin));
+        }
+        let prefix = PREFIXES.iter().find(|it| it.name == name)?;
+        self.prefixed(prefix, call, state)
+    }
+
+    fn prefixed(&mut self, prefix: &Prefix, call: &Call<'_>, state: &mut State) -> Option<Output> {
+        let plain = call.plain();
+        let asks_where = matches!(prefix.name, "command")
+            && plain.iter().take_while(|it| it.starts_with('-')).any(|it| it.contains(['v', 'V']));
+        if asks_where {
+            self.record_all(call);
+            return Some(unknown());
+        }
+        if prefix.name == "env"
+            && let Some(at) = plain.iter().position(|it| {
+                it.starts_with("-S") || it.starts_with("-vS") || it.starts_with("--split-string")
+            })
+        {
+            return Some(self.env_split(at, plain, state, call.stdin));
+        }
+        let mut rest = after_options(call.args, prefix.values, prefix.words);
+        let mut inner = state.clone();
+        while let Some((name, value)) = rest.first().and_then(|it| assignment(it)) {
+            self.judge_variable(name, value, state);
+            inner.set_text(name, value);
+            rest = rest.get(1..).unwrap_or_default();
+        }
+        if matches!(prefix.name, "nsenter" | "chroot") {
+            self.classes.insert(Class::Privilege);
+            self.ask("shell-namespace", format!("`{}` goes to another root", prefix.name));
+        }
+        let raises = RAISING.contains(&prefix.name);
+        if raises {
+            self.judge(call, state);
+        }
+        if rest.is_empty() {
+            // `exec` with redirections only, `env` alone.
+            if !raises {
+                self.status = Some(prefix.name == "exec");
+            }
+            self.record_all(call);
+            return Some(unknown());
+        }
+        if raises {
+            self.prefix.push_str(prefix.name);
+            self.prefix.push(' ');
+        }
+        Some(self.call(rest.to_vec(), &mut inner, call.stdin))
+    }
+
+    fn env_split(
+        &mut self,
+        at: usize,
+        plain: &[String],
+        state: &State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        let first = plain.get(at).cloned().unwrap_or_default();
+        let glued = first.trim_start_matches("--split-string=").trim_start_matches("-vS");
+        let glued = glued.trim_start_matches("-S").trim_start_matches("--split-string");
+        let rest = plain.get(at + 1..).unwrap_or_default().join(" ");
+        self.run_text(&format!("env {glued} {rest}"), &mut state.clone(), stdin)
+    }
+
+    /// `su -c TEXT`, `script -c TEXT`, `flock FILE COMMAND`.
+    fn with_c(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
+        let plain = call.plain();
+        let is_c = |it: &String| matches!(it.as_str(), "-c" | "--command" | "-qc" | "-lc");
+        let text = plain.iter().position(is_c).and_then(|it| plain.get(it + 1)).cloned();
+        let glued = plain.iter().find_map(|it| it.strip_prefix("--command=")).map(str::to_owned);
+        if let Some(text) = text.or(glued) {
+            self.judge(call, state);
+            if call.name != "script" && call.name != "flock" {
+                self.prefix = format!("{} ", call.name);
+            }
+            return Some(self.run_text(&text, &mut state.clone(), call.stdin));
+        }
+        if call.name == "flock" {
+            let rest = after_options(call.args, &["-w", "-E", "--timeout"], 1);
+            if !rest.is_empty() {
+                return Some(self.call(rest.to_vec(), state, call.stdin));
+            }
+        }
+        if call.name == "runuser" {
+            let rest = after_options(call.args, &["-u", "-g", "-G"], 0);
+            self.judge(call, state);
+            return Some(self.call(rest.to_vec(), state, call.stdin));
+        }
+        if call.name == "su"
+            && let Some(stdin) = call.stdin
+        {
+            self.run_text(&super::engine::text(stdin), &mut state.clone(), None);
+        }
+        None
+    }
+}
+
+/// What follows the options and the words before the command.
+pub(super) fn after_options<'a>(args: &'a [String], values: &[&str], words: usize) -> &'a [String] {
+    let mut at = 0;
+    while let Some(arg) = args.get(at).map(|it| marks::plain(it)).filter(|it| it.starts_with('-')) {
+        at += 1;
+        if arg == "--" {
+            break;
+        }
+        if values.contains(&arg.as_str()) {
+            at += 1;
+        }
+    }
+    args.get(at + words..).unwrap_or_default()
+}
+
+pub(super) fn joined(args: &[String]) -> String {
+    args.iter().map(|it| marks::plain(it)).collect::<Vec<_>>().join(" ")
+}
+
+/// `NAME=value`.
+fn assignment(arg: &str) -> Option<(&str, &str)> {
+    let (name, value) = arg.split_once('=')?;
+    let starts = name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_');
+    (starts && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_'))
+        .then_some((name, value))
+}
