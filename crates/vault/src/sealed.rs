@@ -1,5 +1,6 @@
 //! Encryption, by age: the one place where bytes are sealed and opened.
 
+use std::borrow::Cow;
 use std::io::{Read, Write};
 
 use age::armor::ArmoredReader;
@@ -55,8 +56,8 @@ pub struct SealError(pub(crate) String);
 /// # Errors
 /// If it is no age file.
 pub fn is_passphrase(sealed: &[u8]) -> Result<bool, OpenError> {
-    let decryptor = Decryptor::new_buffered(ArmoredReader::new(unframed(sealed)));
-    decryptor.map(|it| it.is_scrypt()).map_err(fault)
+    let binary = binary(sealed)?;
+    Decryptor::new_buffered(&*binary).map(|it| it.is_scrypt()).map_err(fault)
 }
 
 /// Opens what was sealed, whole or not at all.
@@ -64,7 +65,8 @@ pub fn is_passphrase(sealed: &[u8]) -> Result<bool, OpenError> {
 /// # Errors
 /// If the key is not the one, or a byte is not as it was written.
 pub fn open(sealed: &[u8], key: &Key) -> Result<Zeroizing<Vec<u8>>, OpenError> {
-    let decryptor = Decryptor::new_buffered(ArmoredReader::new(unframed(sealed))).map_err(fault)?;
+    let binary = binary(sealed)?;
+    let decryptor = Decryptor::new_buffered(&*binary).map_err(fault)?;
     let reader = match (&key.0, decryptor.is_scrypt()) {
         (Kind::Identities(_), true) => return Err(OpenError::NeedsPassphrase),
         (Kind::Passphrase(_), false) => return Err(OpenError::NeedsIdentity),
@@ -88,11 +90,33 @@ pub fn open(sealed: &[u8], key: &Key) -> Result<Zeroizing<Vec<u8>>, OpenError> {
     Ok(plain)
 }
 
-/// Armour may have blanks around it; what is not armoured is left as it is.
-fn unframed(sealed: &[u8]) -> &[u8] {
+/// Without its armour, which may have blanks around it; with a head in which every stanza has its body. The
+/// library takes a stanza without one for an empty body, and nobody writes such.
+fn binary(sealed: &[u8]) -> Result<Cow<'_, [u8]>, OpenError> {
     let inner = sealed.trim_ascii();
-    if inner.starts_with(ARMOR) { inner } else { sealed }
+    let binary = if inner.starts_with(ARMOR) {
+        let mut plain = Vec::with_capacity(inner.len());
+        let read = ArmoredReader::new(inner).read_to_end(&mut plain);
+        read.map_err(|_| OpenError::Damaged("its armour is not as age writes it"))?;
+        Cow::Owned(plain)
+    } else {
+        Cow::Borrowed(sealed)
+    };
+    let mut wants_body = false;
+    for line in binary.split(|it| *it == b'\n') {
+        match (line.starts_with(b"-"), wants_body) {
+            (true, true) => return Err(OpenError::Damaged("a stanza of its head has no body")),
+            (true, false) if line.starts_with(b"---") => break,
+            (true, false) => wants_body = true,
+            // A body ends with a line that is not full.
+            (false, _) => wants_body &= line.len() == STANZA_LINE_BYTES,
+        }
+    }
+    Ok(binary)
 }
+
+/// The length of a full line in the body of a stanza.
+const STANZA_LINE_BYTES: usize = 64;
 
 /// How armour begins.
 const ARMOR: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
