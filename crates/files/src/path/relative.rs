@@ -48,7 +48,12 @@ impl Relative {
         }
         no_bad_characters(text, text)?;
         other_readings(text)?;
-        names(text, text)
+        let path = names(text, text)?;
+        // `./0x2fetc` stays where it is, and `0x2fetc`, which is what is left of it, may not.
+        if path.0 != text {
+            other_readings(&path.0)?;
+        }
+        Ok(path)
     }
 
     /// The path, with `/`; empty for the base itself.
@@ -254,6 +259,8 @@ mod tests {
             ("c:x", ABSOLUTE),
             ("\\\\host\\share", ABSOLUTE),
             ("~/x", ABSOLUTE),
+            ("./0x2fetc", ABSOLUTE),
+            ("a/../%2fetc", ABSOLUTE),
             ("~root/x", ABSOLUTE),
             ("file:///etc/passwd", ABSOLUTE),
             ("a\0b", CHARACTER),
