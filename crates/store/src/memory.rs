@@ -7,10 +7,12 @@ use aegx::Digest;
 use model::ipc::{
     MemoryDelete, MemoryKind, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, Uuid,
 };
-use model::{AgentId, TaintTag, UserId};
+use model::{AgentId, SessionId, TaintTag, UserId};
 use monitor::Permit;
+use monitor::taint::worse;
 
 use crate::error::Broken;
+use crate::turns::{Turn, inherit};
 
 /// Keeps memory. Everybody sees the rows of the permit's user and no others: a row of somebody else
 /// is not found, whatever the message says.
@@ -71,6 +73,98 @@ pub trait Memory: Send + Sync {
     /// # Errors
     /// If the store does not work.
     fn list(&self, permit: Permit<MemoryList>) -> Result<Vec<MemoryRow>, MemoryError>;
+}
+
+/// What a place for rows does. Who may have which, and what a permit says, is the same for all of them: that is
+/// [`Memory`], which every such place is.
+pub(crate) trait Rows: Send + Sync {
+    /// Keeps a row. Equal content of the same user, old and new, takes the worst tag of all.
+    fn keep(&self, new: NewMemory) -> Result<Written, MemoryError>;
+
+    /// The worst label that the row's content has by now.
+    fn known(&self, row: &MemoryRow) -> Result<Option<TaintTag>, MemoryError>;
+
+    /// Rows of the user in the scope and beneath it: those with the words, best first; without words the newest.
+    fn find(
+        &self,
+        user: &UserId,
+        scope: &str,
+        words: &str,
+        limit: u64,
+    ) -> Result<Vec<MemoryRow>, MemoryError>;
+
+    /// One row of the user.
+    fn read_row(&self, user: &UserId, id: Uuid) -> Result<MemoryRow, MemoryError>;
+
+    /// Forgets one row of the user.
+    fn delete_row(&self, user: &UserId, id: Uuid) -> Result<(), MemoryError>;
+
+    /// The conversation of a session, as it was noted; empty if nobody knows it.
+    fn spoken_in(&self, session: &SessionId) -> Result<Vec<Turn>, MemoryError>;
+
+    /// Keeps what was made of other rows.
+    fn keep_derived(&self, mut new: NewMemory, from: &[MemoryRow]) -> Result<Written, MemoryError> {
+        for row in from {
+            // Its own label may have become worse since it was read.
+            let theirs = worse(row.tag.as_ref(), self.known(row)?.as_ref());
+            new.tag = worse(new.tag.as_ref(), theirs.as_ref());
+        }
+        self.keep(new)
+    }
+}
+
+impl<T: Rows> Memory for T {
+    fn write(&self, permit: Permit<MemoryWrite>, now: i64) -> Result<Written, MemoryError> {
+        self.keep(NewMemory::of(permit, now))
+    }
+
+    fn write_derived(
+        &self,
+        permit: Permit<MemoryWrite>,
+        from: &[MemoryRow],
+        now: i64,
+    ) -> Result<Written, MemoryError> {
+        self.keep_derived(NewMemory::of(permit, now), from)
+    }
+
+    fn write_fact(
+        &self,
+        permit: Permit<MemoryWrite>,
+        extracted_from: Option<&str>,
+        spoken: &[&str],
+        now: i64,
+    ) -> Result<Written, MemoryError> {
+        let kept = self.spoken_in(&permit.who().session)?;
+        let mut fact = NewMemory::of(permit, now);
+        let inherited = inherit(&fact.content, extracted_from, spoken, &kept);
+        fact.tag = worse(fact.tag.as_ref(), inherited.as_ref());
+        self.keep(fact)
+    }
+
+    fn query(&self, permit: Permit<MemoryQuery>) -> Result<Vec<MemoryRow>, MemoryError> {
+        let user = permit.who().user.clone();
+        let query = permit.spend();
+        let limit = query.max_results.map_or(MEMORY_RESULTS_DEFAULT, |it| it.get());
+        let words = query.query.as_ref().map_or("", |it| it.as_str());
+        self.find(&user, query.scope.as_str(), words, limit)
+    }
+
+    fn read(&self, permit: Permit<MemoryRead>) -> Result<MemoryRow, MemoryError> {
+        let user = permit.who().user.clone();
+        self.read_row(&user, permit.spend().id)
+    }
+
+    fn delete(&self, permit: Permit<MemoryDelete>) -> Result<(), MemoryError> {
+        let user = permit.who().user.clone();
+        self.delete_row(&user, permit.spend().id)
+    }
+
+    fn list(&self, permit: Permit<MemoryList>) -> Result<Vec<MemoryRow>, MemoryError> {
+        let user = permit.who().user.clone();
+        let list = permit.spend();
+        let limit = list.limit.map_or(MEMORY_RESULTS_DEFAULT, |it| it.get());
+        self.find(&user, list.scope.as_str(), "", limit)
+    }
 }
 
 /// A row of memory.

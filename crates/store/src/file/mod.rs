@@ -13,22 +13,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aegx::Digest;
 use evidence::{Durability, Receipt};
-use model::ipc::{MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, Uuid};
-use model::{Taint, TaintTag, UserId};
+use model::ipc::Uuid;
+use model::{SessionId, Taint, TaintTag, UserId};
+use monitor::Labels;
 use monitor::taint::worse;
-use monitor::{Labels, Permit};
 
 use self::event::Event;
 use self::log::Log;
 use self::table::Table;
 use crate::content::Fingerprint;
 use crate::error::{Broken, OpenError};
-use crate::memory::{
-    MEMORY_RESULTS_DEFAULT, MEMORY_ROWS_PER_USER_MAX, Memory, MemoryError, MemoryRow, NewMemory,
-    Written,
-};
+use crate::memory::{MEMORY_ROWS_PER_USER_MAX, MemoryError, MemoryRow, NewMemory, Rows, Written};
 use crate::oversight::{ClearError, Clearing, REASON_BYTES_MAX, Subject, Word};
-use crate::turns::{Turns, inherit};
+use crate::turns::{Turn, TurnError, Turns};
 
 /// What a line costs beside the content of a row, at most, and twice the content for its escapes.
 const LINE_BYTES: usize = 4096;
@@ -112,7 +109,24 @@ impl FileMemory {
         Ok(Clearing { subject, word: word.clone(), taint, record })
     }
 
-    pub(crate) fn keep(&self, new: NewMemory) -> Result<Written, MemoryError> {
+    /// The row with what the host knows of its content in general.
+    fn with_labels(&self, mut row: MemoryRow) -> Result<MemoryRow, Broken> {
+        let general = self.general(&Fingerprint::of(row.content.as_bytes()).both())?;
+        row.tag = worse(row.tag.as_ref(), general.as_ref());
+        Ok(row)
+    }
+
+    fn general(&self, contents: &[Digest]) -> Result<Option<TaintTag>, Broken> {
+        self.beside.label_of(contents).map_err(Broken::new)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Rows for FileMemory {
+    fn keep(&self, new: NewMemory) -> Result<Written, MemoryError> {
         let print = Fingerprint::of(new.content.as_bytes());
         let general = self.general(&print.both())?;
         let mut state = self.state();
@@ -142,7 +156,7 @@ impl FileMemory {
         Ok(Written { id, tag, is_duplicate: same.is_some() })
     }
 
-    pub(crate) fn find(
+    fn find(
         &self,
         user: &UserId,
         scope: &str,
@@ -162,13 +176,13 @@ impl FileMemory {
         Ok(found?)
     }
 
-    pub(crate) fn read_row(&self, user: &UserId, id: Uuid) -> Result<MemoryRow, MemoryError> {
+    fn read_row(&self, user: &UserId, id: Uuid) -> Result<MemoryRow, MemoryError> {
         let found = self.state().table.row(id).filter(|it| it.user == *user);
         let found = found.ok_or(MemoryError::NotFound { id })?;
         Ok(self.with_labels(found)?)
     }
 
-    pub(crate) fn delete_row(&self, user: &UserId, id: Uuid) -> Result<(), MemoryError> {
+    fn delete_row(&self, user: &UserId, id: Uuid) -> Result<(), MemoryError> {
         let mut state = self.state();
         if state.table.row(id).is_none_or(|it| it.user != *user) {
             return Err(MemoryError::NotFound { id });
@@ -176,19 +190,18 @@ impl FileMemory {
         Ok(state.change(vec![Event::Deleted { id }])?)
     }
 
-    /// The row with what the host knows of its content in general.
-    fn with_labels(&self, mut row: MemoryRow) -> Result<MemoryRow, Broken> {
-        let general = self.general(&Fingerprint::of(row.content.as_bytes()).both())?;
-        row.tag = worse(row.tag.as_ref(), general.as_ref());
-        Ok(row)
+    fn known(&self, row: &MemoryRow) -> Result<Option<TaintTag>, MemoryError> {
+        let contents = Fingerprint::of(row.content.as_bytes()).both();
+        let known = self.state().table.label(&row.user, &contents);
+        Ok(worse(known.as_ref(), self.general(&contents)?.as_ref()))
     }
 
-    fn general(&self, contents: &[Digest]) -> Result<Option<TaintTag>, Broken> {
-        self.beside.label_of(contents).map_err(Broken::new)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn spoken_in(&self, session: &SessionId) -> Result<Vec<Turn>, MemoryError> {
+        match self.beside.turns(session, u32::MAX) {
+            Ok(kept) => Ok(kept),
+            Err(TurnError::Unknown { .. }) => Ok(Vec::new()),
+            Err(error) => Err(Broken::new(error).into()),
+        }
     }
 }
 
@@ -217,73 +230,6 @@ impl State {
         self.log.append(&events)?;
         events.into_iter().for_each(|it| self.table.apply(it));
         Ok(())
-    }
-}
-
-impl Memory for FileMemory {
-    fn write(&self, permit: Permit<MemoryWrite>, now: i64) -> Result<Written, MemoryError> {
-        self.keep(NewMemory::of(permit, now))
-    }
-
-    fn write_derived(
-        &self,
-        permit: Permit<MemoryWrite>,
-        from: &[MemoryRow],
-        now: i64,
-    ) -> Result<Written, MemoryError> {
-        let mut new = NewMemory::of(permit, now);
-        for row in from {
-            let contents = Fingerprint::of(row.content.as_bytes()).both();
-            let known = self.state().table.label(&row.user, &contents);
-            let theirs = worse(row.tag.as_ref(), known.as_ref());
-            let theirs = worse(theirs.as_ref(), self.general(&contents)?.as_ref());
-            new.tag = worse(new.tag.as_ref(), theirs.as_ref());
-        }
-        self.keep(new)
-    }
-
-    fn write_fact(
-        &self,
-        permit: Permit<MemoryWrite>,
-        extracted_from: Option<&str>,
-        spoken: &[&str],
-        now: i64,
-    ) -> Result<Written, MemoryError> {
-        let session = permit.who().session.clone();
-        let mut fact = NewMemory::of(permit, now);
-        let kept = match self.beside.turns(&session, u32::MAX) {
-            Ok(kept) => kept,
-            Err(crate::turns::TurnError::Unknown { .. }) => Vec::new(),
-            Err(error) => return Err(Broken::new(error).into()),
-        };
-        let inherited = inherit(&fact.content, extracted_from, spoken, &kept);
-        fact.tag = worse(fact.tag.as_ref(), inherited.as_ref());
-        self.keep(fact)
-    }
-
-    fn query(&self, permit: Permit<MemoryQuery>) -> Result<Vec<MemoryRow>, MemoryError> {
-        let user = permit.who().user.clone();
-        let query = permit.spend();
-        let limit = query.max_results.map_or(MEMORY_RESULTS_DEFAULT, |it| it.get());
-        let words = query.query.as_ref().map_or("", |it| it.as_str());
-        self.find(&user, query.scope.as_str(), words, limit)
-    }
-
-    fn read(&self, permit: Permit<MemoryRead>) -> Result<MemoryRow, MemoryError> {
-        let user = permit.who().user.clone();
-        self.read_row(&user, permit.spend().id)
-    }
-
-    fn delete(&self, permit: Permit<MemoryDelete>) -> Result<(), MemoryError> {
-        let user = permit.who().user.clone();
-        self.delete_row(&user, permit.spend().id)
-    }
-
-    fn list(&self, permit: Permit<MemoryList>) -> Result<Vec<MemoryRow>, MemoryError> {
-        let user = permit.who().user.clone();
-        let list = permit.spend();
-        let limit = list.limit.map_or(MEMORY_RESULTS_DEFAULT, |it| it.get());
-        self.find(&user, list.scope.as_str(), "", limit)
     }
 }
 

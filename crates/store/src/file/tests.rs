@@ -15,7 +15,7 @@ use monitor::Labels;
 use super::{FileMemory, look};
 use crate::content::Fingerprint;
 use crate::error::OpenError;
-use crate::memory::{MemoryError, MemoryRow, NewMemory, Written};
+use crate::memory::{MemoryError, MemoryRow, NewMemory, Rows as _, Written};
 use crate::oversight::Word;
 use crate::{ClearError, SqliteStore};
 
@@ -155,7 +155,7 @@ fn both_providers_find_the_same_in_the_same_scopes() {
                 rows.into_iter().map(|it| (it.scope, it.content)).collect::<Vec<_>>()
             };
             let file = ask(both.file.find(&user("alice"), scope, words, 7).unwrap());
-            let sqlite = ask(both.sqlite.find_memory(&user("alice"), scope, words, 7).unwrap());
+            let sqlite = ask(both.sqlite.find(&user("alice"), scope, words, 7).unwrap());
             assert_eq!(file, sqlite, "{scope} {words:?}");
         }
     }

@@ -1,10 +1,7 @@
 //! Memory rows.
 
-use model::ipc::{
-    MemoryDelete, MemoryKind, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, Uuid,
-};
-use model::{TaintTag, UserId};
-use monitor::Permit;
+use model::ipc::{MemoryKind, Uuid};
+use model::{SessionId, TaintTag, UserId};
 use monitor::taint::worse;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
@@ -12,95 +9,27 @@ use super::columns::{self, TAG, tag, tag_values, unreadable};
 use super::{SqliteStore, labels, search, turns};
 use crate::content::Fingerprint;
 use crate::error::Broken;
-use crate::memory::{
-    MEMORY_RESULTS_DEFAULT, MEMORY_ROWS_PER_USER_MAX, Memory, MemoryError, MemoryRow, NewMemory,
-    Written,
-};
+use crate::memory::{MEMORY_ROWS_PER_USER_MAX, MemoryError, MemoryRow, NewMemory, Rows, Written};
 use crate::scope;
-use crate::turns::inherit;
+use crate::turns::Turn;
 
 /// About what a row costs beside its content.
 const ROW_BYTES: usize = 2048;
 
-impl Memory for SqliteStore {
-    fn write(&self, permit: Permit<MemoryWrite>, now: i64) -> Result<Written, MemoryError> {
-        self.keep(NewMemory::of(permit, now))
-    }
-
-    fn write_derived(
-        &self,
-        permit: Permit<MemoryWrite>,
-        from: &[MemoryRow],
-        now: i64,
-    ) -> Result<Written, MemoryError> {
-        self.keep_derived(NewMemory::of(permit, now), from)
-    }
-
-    fn write_fact(
-        &self,
-        permit: Permit<MemoryWrite>,
-        extracted_from: Option<&str>,
-        spoken: &[&str],
-        now: i64,
-    ) -> Result<Written, MemoryError> {
-        let session = permit.who().session.clone();
-        let mut fact = NewMemory::of(permit, now);
-        let kept = self.look(|db| turns::of(db, &session, u32::MAX))?.unwrap_or_default();
-        let inherited = inherit(&fact.content, extracted_from, spoken, &kept);
-        fact.tag = worse(fact.tag.as_ref(), inherited.as_ref());
-        self.keep(fact)
-    }
-
-    fn query(&self, permit: Permit<MemoryQuery>) -> Result<Vec<MemoryRow>, MemoryError> {
-        let user = permit.who().user.clone();
-        let query = permit.spend();
-        let limit = query.max_results.map_or(MEMORY_RESULTS_DEFAULT, |it| it.get());
-        let words = query.query.as_ref().map_or("", |it| it.as_str());
-        self.find_memory(&user, query.scope.as_str(), words, limit)
-    }
-
-    fn read(&self, permit: Permit<MemoryRead>) -> Result<MemoryRow, MemoryError> {
-        let user = permit.who().user.clone();
-        self.read_memory(&user, permit.spend().id)
-    }
-
-    fn delete(&self, permit: Permit<MemoryDelete>) -> Result<(), MemoryError> {
-        let user = permit.who().user.clone();
-        self.delete_memory(&user, permit.spend().id)
-    }
-
-    fn list(&self, permit: Permit<MemoryList>) -> Result<Vec<MemoryRow>, MemoryError> {
-        let user = permit.who().user.clone();
-        let list = permit.spend();
-        let limit = list.limit.map_or(MEMORY_RESULTS_DEFAULT, |it| it.get());
-        self.find_memory(&user, list.scope.as_str(), "", limit)
-    }
-}
-
-impl SqliteStore {
-    pub(crate) fn keep(&self, new: NewMemory) -> Result<Written, MemoryError> {
+impl Rows for SqliteStore {
+    fn keep(&self, new: NewMemory) -> Result<Written, MemoryError> {
         // Hashed here and not by the writer, for whom others wait.
         let print = Fingerprint::of(new.content.as_bytes());
         let id = columns::new_uuid()?;
         self.change(new.content.len() + ROW_BYTES, move |db| insert(db, &new, &print, id))?
     }
 
-    pub(crate) fn keep_derived(
-        &self,
-        mut new: NewMemory,
-        from: &[MemoryRow],
-    ) -> Result<Written, MemoryError> {
-        for row in from {
-            // Its own label may have become worse since it was read.
-            let digests = Fingerprint::of(row.content.as_bytes()).both();
-            let known = self.look(|db| labels::worst_of(db, row.user.as_str(), &digests))?;
-            let theirs = worse(row.tag.as_ref(), known.as_ref());
-            new.tag = worse(new.tag.as_ref(), theirs.as_ref());
-        }
-        self.keep(new)
+    fn known(&self, row: &MemoryRow) -> Result<Option<TaintTag>, MemoryError> {
+        let digests = Fingerprint::of(row.content.as_bytes()).both();
+        Ok(self.look(|db| labels::worst_of(db, row.user.as_str(), &digests))?)
     }
 
-    pub(crate) fn find_memory(
+    fn find(
         &self,
         user: &UserId,
         scope: &str,
@@ -126,7 +55,7 @@ impl SqliteStore {
         Ok(found)
     }
 
-    pub(crate) fn read_memory(&self, user: &UserId, id: Uuid) -> Result<MemoryRow, MemoryError> {
+    fn read_row(&self, user: &UserId, id: Uuid) -> Result<MemoryRow, MemoryError> {
         let found = self.look(|db| {
             let tail = "WHERE id = ?1 AND user = ?2";
             Ok(select(db, tail, params![id.to_string(), user.as_str()])?.pop())
@@ -134,10 +63,14 @@ impl SqliteStore {
         found.ok_or(MemoryError::NotFound { id })
     }
 
-    pub(crate) fn delete_memory(&self, user: &UserId, id: Uuid) -> Result<(), MemoryError> {
+    fn delete_row(&self, user: &UserId, id: Uuid) -> Result<(), MemoryError> {
         let user = user.clone();
         let deleted = self.change(ROW_BYTES, move |db| delete(db, &user, id))?;
         if deleted { Ok(()) } else { Err(MemoryError::NotFound { id }) }
+    }
+
+    fn spoken_in(&self, session: &SessionId) -> Result<Vec<Turn>, MemoryError> {
+        Ok(self.look(|db| turns::of(db, session, u32::MAX))?.unwrap_or_default())
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{FileMemory, SqliteStore, memory, page, user};
+use crate::memory::Rows as _;
 
 const CHILD_DIR: &str = "LAZARET_MEMORY_CRASH_CHILD_DIR";
 const CHILD_ROUND: &str = "LAZARET_MEMORY_CRASH_CHILD_ROUND";

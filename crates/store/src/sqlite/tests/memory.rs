@@ -6,7 +6,7 @@ use model::ipc::{MemoryKind, Uuid};
 
 use super::{contents, find, memory, open, page, tag, user, write};
 use crate::content::Fingerprint;
-use crate::memory::{MEMORY_ROWS_PER_USER_MAX, MemoryError, NewMemory};
+use crate::memory::{MEMORY_ROWS_PER_USER_MAX, MemoryError, NewMemory, Rows as _};
 use crate::oversight::{Oversight, Subject, Word};
 use crate::sqlite::search;
 use crate::{ClearError, SqliteStore};
@@ -27,7 +27,7 @@ fn a_row_comes_back_with_everything_it_had() {
     };
     let written = store.keep(new.clone()).unwrap();
     assert_eq!((&written.tag, written.is_duplicate), (&Some(page()), false));
-    let row = store.read_memory(&user("alice"), written.id).unwrap();
+    let row = store.read_row(&user("alice"), written.id).unwrap();
     assert_eq!((row.id, row.user, row.agent), (written.id, new.user, new.agent));
     assert_eq!((row.scope, row.kind, row.content), (new.scope, new.kind, new.content));
     assert_eq!((row.source, row.related_id, row.created), (new.source, related, 1000));
@@ -39,7 +39,7 @@ fn what_a_clean_session_writes_is_clean() {
     let (_dir, store) = open();
     let written = write(&store, "alice", "likes tea", None);
     assert_eq!(written.tag, None);
-    assert_eq!(store.read_memory(&user("alice"), written.id).unwrap().tag, None);
+    assert_eq!(store.read_row(&user("alice"), written.id).unwrap().tag, None);
 }
 
 #[test]
@@ -48,8 +48,8 @@ fn a_row_of_another_user_is_not_found() {
     let id = write(&store, "bob", PORTAL, Some(page())).id;
     let alice = user("alice");
     let not_found = MemoryError::NotFound { id };
-    assert_eq!(store.read_memory(&alice, id).unwrap_err(), not_found);
-    assert_eq!(store.delete_memory(&alice, id).unwrap_err(), not_found);
+    assert_eq!(store.read_row(&alice, id).unwrap_err(), not_found);
+    assert_eq!(store.delete_row(&alice, id).unwrap_err(), not_found);
     // Not even by the word under which the index keeps it.
     for words in ["", "portal", &search::place("bob", "notes")] {
         assert_eq!(find(&store, "alice", words), [], "{words}");
@@ -96,7 +96,7 @@ fn a_duplicate_in_another_scope_or_of_another_kind_is_a_row_of_its_own() {
 fn deleting_does_not_launder_not_even_across_a_restart() {
     let (dir, store) = open();
     let id = write(&store, "alice", PORTAL, Some(page())).id;
-    store.delete_memory(&user("alice"), id).unwrap();
+    store.delete_row(&user("alice"), id).unwrap();
     assert_eq!(find(&store, "alice", ""), []);
     assert_eq!(find(&store, "alice", "portal"), []);
     drop(store);
@@ -126,7 +126,7 @@ fn a_label_that_becomes_known_later_is_seen_by_whoever_reads() {
     let before = find(&store, "alice", "");
     let digests = Fingerprint::of(SHOUTED.as_bytes()).digests();
     store.remember_label(&digests, &page()).unwrap();
-    assert_eq!(store.read_memory(&user("alice"), id).unwrap().tag, Some(page()));
+    assert_eq!(store.read_row(&user("alice"), id).unwrap().tag, Some(page()));
     let derived = store.keep_derived(memory("alice", "summary", None), &before).unwrap();
     assert_eq!(derived.tag, Some(page()));
 }
@@ -187,7 +187,7 @@ fn nothing_in_a_query_is_syntax() {
         ":",
         "col:\"x",
     ] {
-        let found = store.find_memory(&user("alice"), "notes", words, 10).unwrap();
+        let found = store.find(&user("alice"), "notes", words, 10).unwrap();
         assert!(found.len() <= usize::from(words.contains("invoice")), "{words:?}");
     }
     let many = "x ".repeat(5000) + "invoice";
@@ -202,10 +202,10 @@ fn results_are_limited_and_the_newest_come_first() {
         write(&store, "alice", &format!("note {number}"), None);
     }
     for words in ["", "note"] {
-        let rows = store.find_memory(&user("alice"), "notes", words, 3).unwrap();
+        let rows = store.find(&user("alice"), "notes", words, 3).unwrap();
         assert_eq!(contents(&rows), ["note 9", "note 8", "note 7"], "{words}");
     }
-    assert_eq!(store.find_memory(&user("alice"), "other", "", 3).unwrap(), []);
+    assert_eq!(store.find(&user("alice"), "other", "", 3).unwrap(), []);
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn a_full_memory_takes_nothing_new_and_can_be_emptied() {
     assert_eq!(store.keep(memory("alice", "second", None)), Err(MemoryError::Full));
     assert!(write(&store, "alice", "first", Some(page())).is_duplicate);
     write(&store, "bob", "second", None);
-    store.delete_memory(&user("alice"), id).unwrap();
+    store.delete_row(&user("alice"), id).unwrap();
     write(&store, "alice", "second", None);
 }
 
@@ -241,7 +241,7 @@ fn a_person_clears_a_row_its_equals_and_what_comes_back() {
         assert_eq!(row.tag, None);
     }
     assert_eq!(find(&store, "bob", "").pop().unwrap().tag, Some(page()));
-    store.delete_memory(&user("alice"), id).unwrap();
+    store.delete_row(&user("alice"), id).unwrap();
     assert_eq!(write(&store, "alice", PORTAL, None).tag, None);
     assert_eq!(store.clearings(Some(&subject), 10).unwrap(), std::slice::from_ref(&cleared));
     assert_eq!(store.clearings(None, 10).unwrap(), [cleared]);
@@ -273,7 +273,7 @@ fn a_scope_has_what_lies_beneath_it_and_nothing_beside_it() {
     let check = |store: &SqliteStore| {
         for words in ["", "tea"] {
             let found = |scope| {
-                let rows = store.find_memory(&user("alice"), scope, words, 10).unwrap();
+                let rows = store.find(&user("alice"), scope, words, 10).unwrap();
                 rows.into_iter().map(|it| it.scope).collect::<Vec<_>>()
             };
             assert_eq!(found("work"), ["work/invoices/2026", "work/invoices", "work"]);

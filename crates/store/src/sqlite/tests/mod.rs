@@ -9,7 +9,7 @@ use model::ipc::MemoryKind;
 use model::{AgentId, Source, Taint, TaintTag, UserId};
 
 use crate::SqliteStore;
-use crate::memory::{MemoryRow, NewMemory, Written};
+use crate::memory::{MemoryRow, NewMemory, Rows as _, Written};
 
 fn user(name: &str) -> UserId {
     UserId::parse(name).unwrap()
@@ -49,7 +49,7 @@ fn write(store: &SqliteStore, who: &str, content: &str, tag: Option<TaintTag>) -
 }
 
 fn find(store: &SqliteStore, who: &str, words: &str) -> Vec<MemoryRow> {
-    store.find_memory(&user(who), "notes", words, 100).unwrap()
+    store.find(&user(who), "notes", words, 100).unwrap()
 }
 
 fn contents(rows: &[MemoryRow]) -> Vec<&str> {

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::{find, memory, open, tag, user, write};
 use crate::SqliteStore;
+use crate::memory::Rows as _;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -59,7 +60,7 @@ fn apply(store: &SqliteStore, expected: &mut Expected, step: &Step) {
         }
         Step::Delete { who, which } => {
             if let Some(row) = find(store, USERS[who], "").get(which) {
-                store.delete_memory(&user(USERS[who]), row.id).unwrap();
+                store.delete_row(&user(USERS[who]), row.id).unwrap();
             }
         }
         Step::Summarise { who, content } => {
