@@ -1,6 +1,6 @@
 //! The rows in memory, with an index of their words. What the log says, put in order.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use aegx::Digest;
 use model::ipc::{MemoryKind, Uuid};
@@ -203,14 +203,18 @@ impl Rows {
         if let Some(beginning) = &wanted.beginning {
             let from = self.words.range(beginning.clone()..);
             let like = from.take_while(|(word, _)| word.starts_with(beginning.as_str()));
+            // The newest of all lists, whichever it stands in: many words may begin alike.
+            let mut heads: BinaryHeap<(i64, &[i64])> =
+                like.filter_map(|(_, it)| it.split_last()).map(|(n, rest)| (*n, rest)).collect();
             let mut found: Vec<i64> = Vec::new();
-            for (_, numbers) in like {
-                let newest = numbers.iter().rev().filter(|it| all(it) && there(it));
-                found.extend(newest.take(LOOKED_AT_MAX));
+            while found.len() < LOOKED_AT_MAX
+                && let Some((n, rest)) = heads.pop()
+            {
+                heads.extend(rest.split_last().map(|(n, rest)| (*n, rest)));
+                if found.last() != Some(&n) && all(&n) && there(&n) {
+                    found.push(n);
+                }
             }
-            found.sort_unstable_by_key(|it| std::cmp::Reverse(*it));
-            found.dedup();
-            found.truncate(LOOKED_AT_MAX);
             return found;
         }
         let Some(shortest) = lists.iter().min_by_key(|it| it.len()) else { return Vec::new() };
