@@ -1,0 +1,1 @@
+//! A cage for processes, made by the kernel, and an audit of what holds.
