@@ -52,6 +52,7 @@ impl Group {
         let told = |what: &str, error: std::io::Error| format!("{what}: {error}");
         write_existing(parent.join("cgroup.subtree_control"), "+memory +pids")
             .map_err(|error| told("hand down memory and pids", error))?;
+        sweep(&parent);
         let dir = parent.join(name);
         fs::create_dir(&dir).map_err(|error| told("make a cgroup", error))?;
         let mut group = Self::at(vec![dir.clone()]);
@@ -85,7 +86,9 @@ impl Group {
                 names.split(',').any(|it| it == controller).then_some(path)
             });
             let path = path.ok_or_else(|| format!("there is no cgroup for {controller}"))?;
-            let dir = Path::new(ROOT).join(controller).join(path.trim_start_matches('/')).join(name);
+            let parent = Path::new(ROOT).join(controller).join(path.trim_start_matches('/'));
+            sweep(&parent);
+            let dir = parent.join(name);
             fs::create_dir(&dir).map_err(|error| format!("make a cgroup: {error}"))?;
             group.dirs.push(dir.clone());
             write_existing(dir.join(file), &value).map_err(|error| format!("{file}: {error}"))?;
@@ -104,6 +107,18 @@ impl Group {
         }
         let pid = pid.as_raw_nonzero().to_string();
         self.dirs.iter().try_for_each(|it| write_existing(it.join("cgroup.procs"), &pid))
+    }
+}
+
+/// Takes away groups whose makers were killed. One that still holds a process stays: the kernel sees to that.
+fn sweep(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(|it| it.strip_prefix(NAME)).and_then(|it| it.parse::<u32>().ok());
+        if maker.is_some_and(|it| !Path::new("/proc").join(it.to_string()).exists()) {
+            let _in_use = fs::remove_dir(entry.path());
+        }
     }
 }
 

@@ -20,6 +20,8 @@ const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 pub(crate) enum Word {
     /// To the first process: its users are known now.
     Mapped,
+    /// To the outside: this is where the proxy is asked.
+    Listening,
     /// To the outside: everything is in place, and this is what holds.
     Held(Held),
     /// To the inside: what holds is enough and on record; begin.

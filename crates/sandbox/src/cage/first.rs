@@ -6,12 +6,13 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process,
     kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior,
-    set_parent_process_death_signal, wait,
+    set_parent_process_death_signal, setsid, wait,
 };
 
 use super::channel::{Channel, Word};
@@ -42,6 +43,7 @@ pub(crate) struct First<'a> {
 const REAP_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 250_000_000 };
 /// Rounds of ending what is left where there is no namespace that ends with us.
 const ROUNDS_MAX: u32 = 1000;
+const ROUND_PAUSE: Duration = Duration::from_millis(1);
 
 /// Does everything and ends. `outside` is for this process, `inner` for the one that becomes the program.
 pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
@@ -60,7 +62,13 @@ pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
 fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, CageError> {
     let First { cage, inmate, view, mut held, fresh, memory_is_held, mut processes_are_held, mut proxy_port } =
         first;
-    set_parent_process_death_signal(Some(Signal::KILL)).step("end with the one outside")?;
+    // What is sent to the group of the one outside is not meant for us: it passes on what it is sent itself.
+    setsid().step("begin a session")?;
+    if fresh.is_none() {
+        // The kernel ends the whole namespace with us. Without one we have to stay and do it ourselves: that the one
+        // outside is gone is heard on the channel.
+        set_parent_process_death_signal(Some(Signal::KILL)).step("end with the one outside")?;
+    }
     match outside.hear().step("wait for users")? {
         Some((Word::Mapped, _)) => {}
         _ => sys::exit(1),
@@ -73,7 +81,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         sys::loopback_up().step("switch the loopback on")?;
         if let Network::Proxy(_) = cage.network {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)).step("listen")?;
-            outside.say_with(&Word::Mapped, Some(listener.as_fd())).step("hand over the listener")?;
+            outside.say_with(&Word::Listening, Some(listener.as_fd())).step("hand over the listener")?;
             proxy_port = Some(PROXY_PORT);
         }
         mounts::make(view, cage.limits.fresh_bytes)?;
@@ -86,6 +94,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
     });
     // What this process remembers is nobody's business inside.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).step("keep our memory closed")?;
+    drop_capabilities()?;
     match sys::fork(0, None).step("start a process")? {
         Side::Child => {
             let last = Last { cage, inmate, view, held, fresh, memory_is_held, proxy_port };
@@ -100,7 +109,6 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         }
         Side::Parent(child) => {
             drop(inner);
-            drop_capabilities()?;
             Ok(child.pid)
         }
     }
@@ -165,14 +173,11 @@ fn end_all() {
         if children.is_empty() {
             return;
         }
-        // Their own children come to us when they are gone.
+        // Their own children come to us when they are gone, and are ended in the next round.
         for child in children {
             let _gone = kill_process(child, Signal::KILL);
         }
-        while let Ok(Some(_)) = wait(WaitOptions::empty()) {
-            if std::fs::read_to_string("/proc/thread-self/children").is_ok_and(|it| it.is_empty()) {
-                break;
-            }
-        }
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+        std::thread::sleep(ROUND_PAUSE);
     }
 }

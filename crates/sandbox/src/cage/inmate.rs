@@ -49,7 +49,6 @@ pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible,
     if !cage.without.contains(&Rung::Limits) {
         limits::apply(&cage.limits, memory_is_held)?;
     }
-    drop_capabilities()?;
     set_no_new_privs(true).step("give up new privileges")?;
     let hold = match (cage.without.contains(&Rung::Landlock), &fresh) {
         (true, _) => Hold::Missing("left out".to_owned()),
@@ -145,8 +144,10 @@ pub(crate) fn drop_capabilities() -> Result<(), CageError> {
     for number in 0..=LAST_CAPABILITY {
         let Some(capability) = capability(number) else { continue };
         match remove_capability_from_bounding_set(capability) {
-            // Unknown to this kernel, or we have no say in it and can start nothing with it either.
-            Ok(()) | Err(rustix::io::Errno::INVAL | rustix::io::Errno::PERM) => {}
+            // We have no say in it, and can start nothing with it either.
+            Ok(()) | Err(rustix::io::Errno::PERM) => {}
+            // The kernel knows no more of them.
+            Err(rustix::io::Errno::INVAL) => break,
             Err(error) => return Err(CageError::step("give up capabilities", error)),
         }
     }

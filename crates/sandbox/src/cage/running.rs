@@ -29,7 +29,8 @@ pub enum Ending {
 /// A program in its cage. When this goes, everything inside is ended.
 pub struct Running {
     child: Child,
-    outside: Channel,
+    /// None only while this goes.
+    outside: Option<Channel>,
     pub(crate) inner: Option<Channel>,
     pub(crate) terminal: Option<Terminal>,
     until: Option<Instant>,
@@ -48,7 +49,7 @@ impl Running {
     ) -> Self {
         Self {
             child,
-            outside,
+            outside: Some(outside),
             inner: None,
             terminal: None,
             until: None,
@@ -58,14 +59,18 @@ impl Running {
         }
     }
 
+    fn outside(&self) -> Result<&Channel, CageError> {
+        self.outside.as_ref().ok_or_else(|| CageError::step("speak to the cage", "it is gone"))
+    }
+
     pub(crate) fn say(&self, word: &Word) -> Result<(), CageError> {
-        self.outside.say(word).step("speak to the cage")
+        self.outside()?.say(word).step("speak to the cage")
     }
 
     /// The listener that the first process has made.
     pub(crate) fn listener(&self) -> Result<TcpListener, Without> {
-        match self.outside.hear().step("take the listener")? {
-            Some((Word::Mapped, Some(fd))) => Ok(TcpListener::from(fd)),
+        match self.outside()?.hear().step("take the listener")? {
+            Some((Word::Listening, Some(fd))) => Ok(TcpListener::from(fd)),
             Some((Word::Failed { step, why }, _)) => Err(refused(step, why)),
             Some(_) | None => Err(Without::Failed(CageError::step("listen", "no listener came"))),
         }
@@ -73,8 +78,8 @@ impl Running {
 
     /// Why the first process ended before there was a second.
     pub(crate) fn why_not(&self) -> Without {
-        match self.outside.hear() {
-            Ok(Some((Word::Failed { step, why }, _))) => refused(step, why),
+        match self.outside().map(Channel::hear) {
+            Ok(Ok(Some((Word::Failed { step, why }, _)))) => refused(step, why),
             Ok(_) | Err(_) => {
                 Without::Failed(CageError::step("make a cage", "its first process ended"))
             }
@@ -93,7 +98,7 @@ impl Running {
         loop {
             let inner = self.inner.take();
             let mut ready = vec![
-                PollFd::new(&self.outside, PollFlags::IN),
+                PollFd::new(self.outside()?, PollFlags::IN),
                 PollFd::new(&signals, PollFlags::IN),
             ];
             if let Some(relay) = &relay {
@@ -147,7 +152,7 @@ impl Running {
     }
 
     fn ending(&self) -> Result<Ending, CageError> {
-        match self.outside.hear().step("hear how it ended")? {
+        match self.outside()?.hear().step("hear how it ended")? {
             Some((Word::Exited(code), _)) => Ok(Ending::Exited(code)),
             Some((Word::Killed(signal), _)) => Ok(Ending::Killed(signal)),
             Some((Word::Failed { step, why }, _)) => Err(CageError::Step { step, why }),
@@ -173,10 +178,18 @@ fn not_run(inner: &Channel) -> Result<(), CageError> {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // With the first process the kernel ends all others of its namespace. Where there is none, the first process
-        // must do it: it hears that we are gone, and is only ended by force after it had time to.
+        drop(self.outside.take());
+        // With the first process the kernel ends all others of its namespace. Where there is none, it hears that we
+        // are gone and ends them itself, and is ended by force only if that takes too long.
+        if self.fresh.is_some() {
+            let mut gone = [PollFd::new(&self.child.handle, PollFlags::IN)];
+            let _late = poll(&mut gone, Some(&END_WITHIN));
+        }
         let _gone = pidfd_send_signal(&self.child.handle, Signal::KILL);
         let id = WaitId::PidFd(self.child.handle.as_fd());
         let _gone = waitid(id, WaitIdOptions::EXITED);
     }
 }
+
+/// How long the first process has for ending all others.
+const END_WITHIN: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };

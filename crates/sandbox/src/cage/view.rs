@@ -107,6 +107,7 @@ impl View {
             view.fresh.push(home.to_owned());
             // A link may lead to anything; what it leads to can be named.
             let there = TOOLCHAINS.iter().map(|it| home.join(it));
+            let there = there.filter(|it| it.symlink_metadata().is_ok());
             view.readable.extend(there.filter(|it| real(it).as_ref() == Some(it)));
         }
         for path in &cage.readable {
@@ -140,11 +141,10 @@ impl View {
         for dir in &cage.workspaces {
             secrets.extend(environment_files(dir));
         }
-        let targets: Vec<PathBuf> = secrets.iter().filter_map(|it| real(it)).collect();
-        secrets.extend(targets);
-        secrets.retain(|it| !cage.shown.contains(it) && it.symlink_metadata().is_ok());
+        secrets.retain(|it| it.symlink_metadata().is_ok() && !cage.shown.contains(it));
         // A link is not covered itself: what it leads to is.
-        secrets.retain(|it| real(it).as_deref() == Some(it.as_path()) && self.shows(it));
+        let mut secrets: Vec<PathBuf> = secrets.iter().filter_map(|it| real(it)).collect();
+        secrets.retain(|it| self.shows(it) && !cage.shown.contains(it));
         secrets.sort();
         secrets.dedup();
         self.covered = secrets;
@@ -164,6 +164,9 @@ impl View {
         for dir in &self.writable {
             for place in places::KEPT_IN_WORKSPACE.iter().chain(places::SHELL_FILES) {
                 let path = dir.join(place);
+                if path.symlink_metadata().is_err() {
+                    continue;
+                }
                 let Some(path) = real(&path).filter(|it| it.starts_with(dir)) else { continue };
                 let parents = path.ancestors().skip(1).take_while(|it| it != dir);
                 self.pinned.extend(parents.map(Path::to_owned));
