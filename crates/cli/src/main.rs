@@ -7,6 +7,7 @@ mod check;
 mod credentials;
 mod demo;
 mod evidence;
+mod exec;
 mod gate;
 mod home;
 mod ipc;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    access, approvals, check, credentials, demo, evidence, gate, ipc, output, plugins, policy,
-    providers, proxy, replay, say, scheduler, schema, sessions, skills, taint, vault,
+    access, approvals, check, credentials, demo, evidence, exec, gate, ipc, output, plugins,
+    policy, providers, proxy, replay, say, scheduler, schema, sessions, skills, taint, vault,
 };
 
 /// A security runtime for AI agents.
@@ -31,6 +31,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::Args),
+    Exec(Box<exec::Args>),
     Check(check::Args),
     Schema(schema::Args),
     Evidence(Box<evidence::Args>),
@@ -55,6 +56,11 @@ enum Command {
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
+        // Ends as the command ended.
+        Command::Exec(args) => match exec::run(&args) {
+            Ok(code) => return ExitCode::from(code),
+            Err(failure) => Err(failure),
+        },
         Command::Demo(args) => demo::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Schema(args) => schema::run(&args),
