@@ -53,9 +53,26 @@ enum Command {
     Access(access::Args),
 }
 
+/// `lazaret exec` alone: to read the options of all commands takes half as long as to make a cage.
+#[derive(Parser)]
+#[command(name = "lazaret exec", version)]
+struct ExecOnly {
+    #[command(flatten)]
+    args: exec::Args,
+}
+
+fn parse() -> Command {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|it| it == "exec") {
+        let words = std::iter::once("lazaret exec".into()).chain(words);
+        return Command::Exec(Box::new(ExecOnly::parse_from(words).args));
+    }
+    Cli::parse().command
+}
+
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let outcome = match parse() {
         // Ends as the command ended.
         Command::Exec(args) => match exec::run(&args) {
             Ok(code) => return ExitCode::from(code),

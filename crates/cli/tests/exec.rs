@@ -86,7 +86,10 @@ fn told(output: &Output) -> (i32, String, String) {
 fn what_comes_out_is_what_the_command_says() {
     let place = Place::new();
     assert_eq!(place.run(&["--", "echo", "a b"]), (0, "a b\n".to_owned(), String::new()));
-    assert_eq!(place.run(&["--", "sh", "-c", "echo no >&2; exit 7"]), (7, String::new(), "no\n".to_owned()));
+    assert_eq!(
+        place.run(&["--", "sh", "-c", "echo no >&2; exit 7"]),
+        (7, String::new(), "no\n".to_owned())
+    );
     let (code, out, err) = place.run(&["--", "no-such-program"]);
     assert_eq!((code, out.as_str()), (127, ""));
     assert!(err.contains("no-such-program"), "{err}");
@@ -96,8 +99,12 @@ fn what_comes_out_is_what_the_command_says() {
 #[test]
 fn what_goes_in_is_what_the_command_reads() {
     let place = Place::new();
-    let mut child =
-        place.command(&["--", "wc", "-c"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = place
+        .command(&["--", "wc", "-c"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(&[b'x'; 300_000]).unwrap();
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
@@ -117,7 +124,8 @@ fn a_signal_ends_us_as_it_ended_the_command() {
 fn signals_reach_the_command() {
     let place = Place::new();
     let script = "trap 'echo caught; exit 3' TERM; echo ready; while :; do sleep 0.05; done";
-    let mut child = place.command(&["--", "sh", "-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        place.command(&["--", "sh", "-c", script]).stdout(Stdio::piped()).spawn().unwrap();
     let mut out = child.stdout.take().unwrap();
     let mut ready = [0; 6];
     out.read_exact(&mut ready).unwrap();
@@ -167,8 +175,11 @@ fn what_must_never_run_does_not() {
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("shell-erase-root"), "{err}");
     assert!(place.work().join("here").exists());
-    let kinds: Vec<String> =
-        place.records().iter().map(|it| it["record"]["meta"]["kind"].as_str().unwrap_or_default().to_owned()).collect();
+    let kinds: Vec<String> = place
+        .records()
+        .iter()
+        .map(|it| it["record"]["meta"]["kind"].as_str().unwrap_or_default().to_owned())
+        .collect();
     assert_eq!(kinds, ["exec_refused"], "{:?}", place.records());
 }
 

@@ -45,12 +45,19 @@ fn main() {
     say(&format!("{cores} cores, {}; {RUNS} runs of each by turns", std::env::consts::ARCH));
     for ((name, _), list) in kinds.iter().zip(&times) {
         let at = |share: usize| list[list.len() * share / 100];
-        say(&format!("{name:14} p10 {:>9.3?}   p50 {:>9.3?}   p90 {:>9.3?}", at(10), at(50), at(90)));
+        say(&format!(
+            "{name:14} p10 {:>9.3?}   p50 {:>9.3?}   p90 {:>9.3?}",
+            at(10),
+            at(50),
+            at(90)
+        ));
     }
     let middle = |list: &[Duration]| list[list.len() / 2].as_secs_f64();
     let ratio = middle(&times[2]) / middle(&times[1]);
     let word = if ratio <= TARGET { "met" } else { "MISSED" };
-    say(&format!("lazaret exec takes {ratio:.2} times what bubblewrap takes (target {TARGET}): {word}"));
+    say(&format!(
+        "lazaret exec takes {ratio:.2} times what bubblewrap takes (target {TARGET}): {word}"
+    ));
 }
 
 /// The same namespaces and about the same tree, and no limits, no landlock, no filter and no record.
