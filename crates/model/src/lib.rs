@@ -9,6 +9,7 @@ mod flow;
 pub mod ipc;
 mod name;
 mod objection;
+pub mod places;
 mod profile;
 pub mod provider;
 mod source;

@@ -1,0 +1,255 @@
+//! Places in a home and in a workspace that matter to everybody who guards them: the guards of calls, the reader of
+//! commands, the cage and the profiles of other systems. One list each, so that none of them is behind the others.
+//!
+//! Paths are relative, with `/` between their parts and in the letters that the disk has. What is named in a
+//! directory's row covers everything below it.
+
+/// Directories of a home in which everything is nobody else's business (seed 002, and what it left out).
+pub const SECRET_DIRS: &[&str] = &[
+    // Keys and passwords.
+    ".ssh",
+    ".gnupg",
+    ".password-store",
+    ".age",
+    ".config/age",
+    ".config/sops",
+    ".config/op",
+    ".config/1Password",
+    ".config/Bitwarden",
+    ".config/Bitwarden CLI",
+    ".config/keepassxc",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".pki",
+    "Library/Keychains",
+    "Library/Application Support/sops",
+    "Library/Application Support/1Password",
+    "Library/Application Support/Bitwarden",
+    "Library/Group Containers/2BUA8C4S2C.com.1password",
+    // Clouds, clusters and registries.
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".gcloud",
+    ".oci",
+    ".aliyun",
+    ".bluemix",
+    ".config/doctl",
+    ".config/hcloud",
+    ".config/scw",
+    ".config/flyctl",
+    ".fly",
+    ".docker",
+    ".kube",
+    ".terraform.d",
+    ".config/rclone",
+    ".config/configstore",
+    ".config/stripe",
+    ".kaggle",
+    // Where code is kept.
+    ".config/gh",
+    ".config/hub",
+    ".config/glab-cli",
+    ".config/lab",
+    ".config/github-copilot",
+    ".subversion/auth",
+    // Agents.
+    ".anthropic",
+    ".config/anthropic",
+    ".claude",
+    ".config/claude",
+    ".codex",
+    ".config/codex",
+    ".openai",
+    ".config/zeph",
+    ".aer",
+    ".clawdbot",
+    ".openclaw",
+    ".lazaret",
+    // What people do with a browser and by mail.
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".config/opera",
+    ".var/app/org.mozilla.firefox",
+    ".var/app/com.google.Chrome",
+    "snap/firefox/common/.mozilla",
+    "snap/chromium/common/chromium",
+    "Library/Cookies",
+    "Library/Application Support/Google/Chrome",
+    "Library/Application Support/Chromium",
+    "Library/Application Support/BraveSoftware",
+    "Library/Application Support/Microsoft Edge",
+    "Library/Application Support/Firefox",
+    "Library/Application Support/Arc",
+    // Money.
+    ".bitcoin",
+    ".electrum",
+    ".ethereum/keystore",
+    ".config/solana",
+];
+
+/// Files of a home that hold secrets, where their directory holds other things as well.
+pub const SECRET_FILES: &[&str] = &[
+    ".git-credentials",
+    ".gitconfig",
+    ".config/git/credentials",
+    ".netrc",
+    "_netrc",
+    ".bash_history",
+    ".zsh_history",
+    ".sh_history",
+    ".ash_history",
+    ".history",
+    ".fish_history",
+    ".local/share/fish/fish_history",
+    ".python_history",
+    ".node_repl_history",
+    ".mysql_history",
+    ".psql_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".gem/credentials",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    ".composer/auth.json",
+    ".config/composer/auth.json",
+    ".config/containers/auth.json",
+    ".nuget/NuGet/NuGet.Config",
+    ".vault-token",
+    ".terraformrc",
+    ".pgpass",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".dockercfg",
+    ".boto",
+    ".s3cfg",
+    ".databrickscfg",
+    ".msmtprc",
+    ".fetchmailrc",
+    ".smbcredentials",
+    ".cache/huggingface/token",
+    ".cache/huggingface/stored_tokens",
+    ".huggingface/token",
+    ".gemini/oauth_creds.json",
+    ".claude.json",
+    ".Xauthority",
+    ".ICEauthority",
+    "Library/Application Support/sops/age/keys.txt",
+];
+
+/// Files of a home that a shell, or what a person starts by hand every day, runs by itself.
+pub const SHELL_FILES: &[&str] = &[
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".shrc",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".mkshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".logout",
+    ".inputrc",
+    ".pam_environment",
+    ".xinitrc",
+    ".xsession",
+    ".xprofile",
+    ".config/fish/config.fish",
+];
+
+/// What stays as it is in a workspace, whoever may write the rest of it: files that git, editors and agents run or
+/// obey by themselves, and our own labels. Seen from a workspace; a name that is not there must not be made, either.
+pub const KEPT_IN_WORKSPACE: &[&str] = &[
+    ".git/config",
+    ".git/config.worktree",
+    ".git/hooks",
+    ".aer",
+    ".ax-taint.json",
+    ".claude",
+    ".clawdbot",
+    ".codex",
+    ".cursor",
+    ".envrc",
+    ".gemini",
+    ".lazaret",
+    ".mcp.json",
+    ".openclaw",
+    ".vscode/mcp.json",
+    ".vscode/settings.json",
+    ".vscode/tasks.json",
+];
+
+/// Do the parts of `place` stand side by side somewhere in `parts`? The case of ASCII letters does not matter.
+#[must_use]
+pub fn stands_in(place: &str, parts: &[&str]) -> bool {
+    let count = place.split('/').count();
+    let same = |seen: &[&str]| {
+        seen.iter().zip(place.split('/')).all(|(part, it)| part.eq_ignore_ascii_case(it))
+    };
+    parts.windows(count).any(same)
+}
+
+/// Does a path with these parts begin with `place`?
+#[must_use]
+pub fn begins(place: &str, parts: &[&str]) -> bool {
+    let count = place.split('/').count();
+    parts.get(..count).is_some_and(|it| stands_in(place, it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_a_plain_relative_path_and_named_once() {
+        for list in [SECRET_DIRS, SECRET_FILES, SHELL_FILES, KEPT_IN_WORKSPACE] {
+            let mut seen = std::collections::BTreeSet::new();
+            for place in list {
+                assert!(seen.insert(place.to_ascii_lowercase()), "twice: {place}");
+                assert!(
+                    place.split('/').all(|it| !matches!(it, "" | "." | "..")),
+                    "not plain: {place}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_lies_in_another_directory_of_the_list_but_what_the_seed_names_itself() {
+        for place in SECRET_DIRS.iter().chain(SECRET_FILES) {
+            let parts: Vec<&str> = place.split('/').collect();
+            let covered = SECRET_DIRS.iter().any(|it| it != place && begins(it, &parts));
+            let named = *place == "Library/Application Support/sops/age/keys.txt";
+            assert_eq!(covered, named, "{place}");
+        }
+    }
+
+    #[test]
+    fn places_are_found_by_their_parts() {
+        let path = ["home", "u", ".CONFIG", "gh", "hosts.yml"];
+        assert!(stands_in(".config/gh", &path));
+        assert!(!begins(".config/gh", &path));
+        assert!(begins(".config/gh", &path[2..]));
+        assert!(!stands_in(".config/op", &path) && !stands_in(".config/gh", &[".config"]));
+        assert!(!begins(".config/gh", &[]));
+    }
+}
