@@ -1,1 +1,3 @@
 //! A cage for processes, made by the kernel, and an audit of what holds.
+
+pub mod audit;
