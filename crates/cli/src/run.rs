@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    access, approvals, check, credentials, demo, evidence, gate, ipc, output, plugins, policy,
-    providers, proxy, replay, say, scheduler, schema, sessions, skills, taint, vault,
+    access, approvals, check, credentials, demo, doctor, evidence, gate, ipc, output, plugins,
+    policy, providers, proxy, replay, say, scheduler, schema, sessions, skills, taint, vault,
 };
 
 /// A security runtime for AI agents.
@@ -31,6 +31,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::Args),
+    Doctor(doctor::Args),
     Check(check::Args),
     Schema(schema::Args),
     Evidence(Box<evidence::Args>),
@@ -56,6 +57,7 @@ enum Command {
 pub(crate) fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Demo(args) => demo::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Evidence(args) => evidence::run(*args),
