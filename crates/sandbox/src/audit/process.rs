@@ -143,6 +143,8 @@ const LIMITS_MAX: usize = 32;
 /// Bounds beyond these bind nobody: they are the kernel's own defaults for the whole machine.
 const PROCESSES_BOUND_MAX: u64 = 1 << 15;
 const MEMORY_BOUND_MAX: u64 = 1 << 40;
+/// Each of these bounds memory: all addresses, or those that are the process's own.
+const MEMORY_LIMITS: &[&str] = &["Max address space", "Max data size"];
 
 impl Limits {
     /// Reads the text of `/proc/self/limits`.
@@ -160,7 +162,11 @@ impl Limits {
         Self {
             processes: number("Max processes").filter(|it| *it <= PROCESSES_BOUND_MAX),
             open_files: number("Max open files"),
-            memory: number("Max address space").filter(|it| *it <= MEMORY_BOUND_MAX),
+            memory: MEMORY_LIMITS
+                .iter()
+                .filter_map(|it| number(it))
+                .filter(|it| *it <= MEMORY_BOUND_MAX)
+                .min(),
             listed,
         }
     }

@@ -1,0 +1,138 @@
+//! Limits of all processes of a cage together, where the system has let us have a group of our own.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+
+use super::limits::write_existing;
+use super::settings::Limits;
+
+/// Where groups are, by custom.
+const ROOT: &str = "/sys/fs/cgroup";
+/// How the name of a cage's group begins.
+const NAME: &str = "lazaret-";
+/// The kernel counts processor time in periods of this many microseconds.
+const PERIOD_US: u64 = 100_000;
+/// How often a group is tried to be taken away: its processes take a moment to be gone.
+const REMOVALS_MAX: u32 = 50;
+const REMOVAL_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
+
+/// A group, taken away when this goes.
+pub(crate) struct Group {
+    dirs: Vec<PathBuf>,
+    /// What a new process is born into; the older kind of group has no such thing.
+    pub(crate) born_into: Option<OwnedFd>,
+    pub(crate) holds_memory: bool,
+    pub(crate) holds_processes: bool,
+}
+
+impl Group {
+    /// A group with these limits, or why there is none.
+    pub(crate) fn make(limits: &Limits) -> Result<Self, String> {
+        let own = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
+        let name = format!("{NAME}{}", std::process::id());
+        Self::unified(&own, &name, limits).or_else(|new| {
+            Self::older(&own, &name, limits).map_err(|old| format!("{new}; {old}"))
+        })
+    }
+
+    /// The one tree of version 2.
+    fn unified(own: &str, name: &str, limits: &Limits) -> Result<Self, String> {
+        let path = own.lines().find_map(|it| it.strip_prefix("0::/"));
+        let path = path.ok_or("there is no cgroup of version 2")?;
+        let parent = Path::new(ROOT).join(path);
+        let controllers = fs::read_to_string(parent.join("cgroup.controllers"));
+        let controllers = controllers.map_err(|_| "there is no cgroup of version 2")?;
+        let has = |wanted: &str| controllers.split_whitespace().any(|it| it == wanted);
+        if !has("memory") || !has("pids") {
+            return Err("memory and pids are not delegated to us".to_owned());
+        }
+        let told = |what: &str, error: std::io::Error| format!("{what}: {error}");
+        write_existing(parent.join("cgroup.subtree_control"), "+memory +pids")
+            .map_err(|error| told("hand down memory and pids", error))?;
+        sweep(&parent);
+        let dir = parent.join(name);
+        fs::create_dir(&dir).map_err(|error| told("make a cgroup", error))?;
+        let mut group = Self::at(vec![dir.clone()]);
+        let set = |file: &str, value: String| {
+            write_existing(dir.join(file), &value).map_err(|error| told(file, error))
+        };
+        set("memory.max", limits.memory_bytes.to_string())?;
+        // Swapped out, it would not count.
+        let _no_swap_here = set("memory.swap.max", "0".to_owned());
+        set("pids.max", limits.processes.to_string())?;
+        if let Some(percent) = limits.cpu_percent {
+            write_existing(parent.join("cgroup.subtree_control"), "+cpu")
+                .map_err(|error| told("hand down cpu", error))?;
+            set("cpu.max", format!("{} {PERIOD_US}", u64::from(percent) * PERIOD_US / 100))?;
+        }
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+        let fd = rustix::fs::open(&dir, flags, Mode::empty()).map_err(|it| it.to_string())?;
+        group.born_into = Some(fd);
+        Ok(group)
+    }
+
+    /// The separate trees of version 1.
+    fn older(own: &str, name: &str, limits: &Limits) -> Result<Self, String> {
+        let mut group = Self::at(Vec::new());
+        for (controller, file, value) in [
+            ("memory", "memory.limit_in_bytes", limits.memory_bytes.to_string()),
+            ("pids", "pids.max", limits.processes.to_string()),
+        ] {
+            let path = own.lines().find_map(|line| {
+                let (names, path) = line.split_once(':')?.1.split_once(':')?;
+                names.split(',').any(|it| it == controller).then_some(path)
+            });
+            let path = path.ok_or_else(|| format!("there is no cgroup for {controller}"))?;
+            let parent = Path::new(ROOT).join(controller).join(path.trim_start_matches('/'));
+            sweep(&parent);
+            let dir = parent.join(name);
+            fs::create_dir(&dir).map_err(|error| format!("make a cgroup: {error}"))?;
+            group.dirs.push(dir.clone());
+            write_existing(dir.join(file), &value).map_err(|error| format!("{file}: {error}"))?;
+        }
+        Ok(group)
+    }
+
+    fn at(dirs: Vec<PathBuf>) -> Self {
+        Self { dirs, born_into: None, holds_memory: true, holds_processes: true }
+    }
+
+    /// Puts a process into it that was not born into it.
+    pub(crate) fn take(&self, pid: rustix::process::Pid) -> std::io::Result<()> {
+        if self.born_into.is_some() {
+            return Ok(());
+        }
+        let pid = pid.as_raw_nonzero().to_string();
+        self.dirs.iter().try_for_each(|it| write_existing(it.join("cgroup.procs"), &pid))
+    }
+}
+
+/// Takes away groups whose makers were killed. One that still holds a process stays: the kernel sees to that.
+fn sweep(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(|it| it.strip_prefix(NAME)).and_then(|it| it.parse::<u32>().ok());
+        if maker.is_some_and(|it| !Path::new("/proc").join(it.to_string()).exists()) {
+            let _in_use = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for dir in &self.dirs {
+            for _ in 0..REMOVALS_MAX {
+                match fs::remove_dir(dir) {
+                    Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => {
+                        std::thread::sleep(REMOVAL_PAUSE);
+                    }
+                    Ok(()) | Err(_) => break,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The first process of a cage: it makes the tree, starts the program, passes signals on, and its end is the end of all.
+//!
+//! With namespaces it is number one inside, and the kernel ends everything with it. Without them it adopts what its
+//! descendants leave behind and ends that itself.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process,
+    kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior,
+    set_parent_process_death_signal, setsid, wait,
+};
+
+use super::channel::{Channel, Word};
+use super::error::{CageError, Step};
+use super::inmate::{Last, become_it, drop_capabilities};
+use super::ladder::{Held, Hold, Rung};
+use super::limits::{self, write_existing};
+use super::settings::{Cage, Inmate, Network, PROXY_PORT};
+use super::sys::{self, Side};
+use super::view::View;
+use super::mounts;
+
+/// What the first process is told.
+pub(crate) struct First<'a> {
+    pub(crate) cage: &'a Cage,
+    pub(crate) inmate: &'a Inmate,
+    pub(crate) view: &'a View,
+    pub(crate) held: Held,
+    /// None with namespaces: then `/tmp` is fresh itself.
+    pub(crate) fresh: Option<PathBuf>,
+    pub(crate) memory_is_held: bool,
+    pub(crate) processes_are_held: bool,
+    /// The port of a proxy that listens outside.
+    pub(crate) proxy_port: Option<u16>,
+}
+
+/// How often the first process looks for what its descendants left behind.
+const REAP_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 250_000_000 };
+/// Rounds of ending what is left where there is no namespace that ends with us.
+const ROUNDS_MAX: u32 = 1000;
+const ROUND_PAUSE: Duration = Duration::from_millis(1);
+
+/// Does everything and ends. `outside` is for this process, `inner` for the one that becomes the program.
+pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
+    let done = begin(first, &outside, inner).and_then(|inmate| follow(inmate, &outside));
+    let Err(error) = done else { sys::exit(0) };
+    let word = match error {
+        CageError::Step { step, why } => Word::Failed { step, why },
+        other => Word::Failed { step: "make a cage".to_owned(), why: other.to_string() },
+    };
+    // If nobody listens any more, nobody needs to be told.
+    let _gone = outside.say(&word);
+    sys::exit(1)
+}
+
+/// Makes the cage and starts the last process in it.
+fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, CageError> {
+    let First { cage, inmate, view, mut held, fresh, memory_is_held, mut processes_are_held, mut proxy_port } =
+        first;
+    // What is sent to the group of the one outside is not meant for us: it passes on what it is sent itself.
+    setsid().step("begin a session")?;
+    if fresh.is_none() {
+        // The kernel ends the whole namespace with us. Without one we have to stay and do it ourselves: that the one
+        // outside is gone is heard on the channel.
+        set_parent_process_death_signal(Some(Signal::KILL)).step("end with the one outside")?;
+    }
+    match outside.hear().step("wait for users")? {
+        Some((Word::Mapped, _)) => {}
+        _ => sys::exit(1),
+    }
+    if fresh.is_none() {
+        processes_are_held |= limits::processes(&cage.limits);
+        // In a further user namespace a process would have every capability.
+        write_existing("/proc/sys/user/max_user_namespaces", "0").step("end user namespaces")?;
+        rustix::system::sethostname(b"lazaret").step("name the host")?;
+        sys::loopback_up().step("switch the loopback on")?;
+        if let Network::Proxy(_) = cage.network {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)).step("listen")?;
+            outside.say_with(&Word::Listening, Some(listener.as_fd())).step("hand over the listener")?;
+            proxy_port = Some(PROXY_PORT);
+        }
+        mounts::make(view, cage.limits.fresh_bytes)?;
+    } else {
+        set_child_subreaper(Some(rustix::process::getpid())).step("adopt what is left behind")?;
+    }
+    held.note(Rung::Limits, match cage.without.contains(&Rung::Limits) {
+        true => Hold::Missing("left out".to_owned()),
+        false => limits::told(&cage.limits, processes_are_held),
+    });
+    // What this process remembers is nobody's business inside.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).step("keep our memory closed")?;
+    drop_capabilities()?;
+    match sys::fork(0, None).step("start a process")? {
+        Side::Child => {
+            let last = Last { cage, inmate, view, held, fresh, memory_is_held, proxy_port };
+            let word = match become_it(last, &inner) {
+                Err(CageError::Program { why, code, .. }) => Word::NotRun { why, code },
+                Err(CageError::Step { step, why }) => Word::Failed { step, why },
+                Err(other) => Word::Failed { step: "begin".to_owned(), why: other.to_string() },
+                Ok(never) => match never {},
+            };
+            let _gone = inner.say(&word);
+            sys::exit(1)
+        }
+        Side::Parent(child) => {
+            drop(inner);
+            Ok(child.pid)
+        }
+    }
+}
+
+/// Passes signals on until the program has ended, and tells how it did.
+fn follow(inmate: Pid, outside: &Channel) -> Result<(), CageError> {
+    let handle = pidfd_open(inmate, PidfdFlags::empty()).step("follow the program")?;
+    loop {
+        let mut ready =
+            [PollFd::new(outside, PollFlags::IN), PollFd::new(&handle, PollFlags::IN)];
+        match poll(&mut ready, Some(&REAP_EVERY)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(CageError::step("follow the program", error)),
+        }
+        if ready.first().is_some_and(|it| !it.revents().is_empty()) {
+            match outside.hear().step("hear the one outside")? {
+                Some((Word::Signal(number), _)) => pass_on(inmate, number),
+                Some(_) => {}
+                // The one outside is gone: so is everything.
+                None => {
+                    end_all();
+                    return Ok(());
+                }
+            }
+        }
+        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            if pid == inmate {
+                end_all();
+                let _gone = outside.say(&told(status));
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn told(status: WaitStatus) -> Word {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Word::Exited(u8::try_from(code).unwrap_or(u8::MAX)),
+        (None, Some(signal)) => Word::Killed(signal),
+        (None, None) => Word::Exited(u8::MAX),
+    }
+}
+
+/// To the program's whole group, as a terminal does.
+fn pass_on(inmate: Pid, number: i32) {
+    if let Some(signal) = Signal::from_named_raw(number) {
+        // It may have ended a moment ago.
+        let _gone = kill_process_group(inmate, signal);
+    }
+}
+
+/// Ends whatever the program left behind. In a namespace the kernel does so when we exit; it does no harm to begin.
+fn end_all() {
+    if rustix::process::getpid().as_raw_nonzero().get() == 1 {
+        return;
+    }
+    for _ in 0..ROUNDS_MAX {
+        let Ok(text) = std::fs::read_to_string("/proc/thread-self/children") else { return };
+        let children: Vec<Pid> =
+            text.split_whitespace().filter_map(|it| it.parse().ok().and_then(Pid::from_raw)).collect();
+        if children.is_empty() {
+            return;
+        }
+        // Their own children come to us when they are gone, and are ended in the next round.
+        for child in children {
+            let _gone = kill_process(child, Signal::KILL);
+        }
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+        std::thread::sleep(ROUND_PAUSE);
+    }
+}

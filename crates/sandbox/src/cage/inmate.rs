@@ -1,0 +1,164 @@
+//! The last steps before the program: what is still allowed is given up, one after the other, and then it runs.
+
+use std::convert::Infallible;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{chdir, setsid};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets,
+    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
+    set_no_new_privs,
+};
+
+use super::channel::{Channel, Word};
+use super::error::{CageError, Step};
+use super::ladder::{Held, Hold, Rung};
+use super::seccomp::{self, DENIED_SYSCALLS, Sockets};
+use super::settings::{Cage, Inmate, Network};
+use super::view::View;
+use super::{landlock, limits, sys};
+
+/// The highest capability that is tried to be given up; the kernel refuses numbers that it does not know.
+const LAST_CAPABILITY: u32 = 63;
+
+/// What the last steps need to know.
+pub(crate) struct Last<'a> {
+    pub(crate) cage: &'a Cage,
+    pub(crate) inmate: &'a Inmate,
+    pub(crate) view: &'a View,
+    /// What holds so far.
+    pub(crate) held: Held,
+    /// Where fresh files go if the file tree is the host's.
+    pub(crate) fresh: Option<PathBuf>,
+    pub(crate) memory_is_held: bool,
+    /// The port of our proxy, if there is a way to the network.
+    pub(crate) proxy_port: Option<u16>,
+}
+
+/// Gives up what is left, waits for the word to begin, and becomes the program. Returns only if that failed.
+pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible, CageError> {
+    let Last { cage, inmate, view, mut held, fresh, memory_is_held, proxy_port } = last;
+    let directory = inmate.directory.as_path();
+    chdir(directory).step(format!("enter {}", directory.display()))?;
+    setsid().step("begin a session")?;
+    let terminal = if inmate.terminal { Some(terminal()?) } else { None };
+    if !cage.without.contains(&Rung::Limits) {
+        limits::apply(&cage.limits, memory_is_held)?;
+    }
+    set_no_new_privs(true).step("give up new privileges")?;
+    let hold = match (cage.without.contains(&Rung::Landlock), &fresh) {
+        (true, _) => Hold::Missing("left out".to_owned()),
+        (false, None) => landlock::over_own_tree(view)?,
+        (false, Some(fresh)) => landlock::over_host_tree(view, fresh, proxy_port)?,
+    };
+    held.note(Rung::Landlock, hold);
+    let hold = if cage.without.contains(&Rung::Seccomp) {
+        Hold::Missing("left out".to_owned())
+    } else {
+        let sockets = match (&fresh, proxy_port) {
+            (None, _) => Sockets::OwnNetwork,
+            (Some(_), Some(_)) => Sockets::TcpOnly,
+            (Some(_), None) => Sockets::LocalOnly,
+        };
+        seccompiler::apply_filter(&seccomp::program(sockets)?).step("seccomp")?;
+        Hold::Held(format!("{} calls refused", DENIED_SYSCALLS.len()))
+    };
+    held.note(Rung::Seccomp, hold);
+    let handed = terminal.as_ref().map(|it| it.0.as_fd());
+    outside.say_with(&Word::Held(held), handed).step("tell what holds")?;
+    match outside.hear().step("wait for the word to begin")? {
+        Some((Word::Go, _)) => {}
+        _ => return Err(CageError::step("begin", "nobody said so")),
+    }
+    if let Some((_, slave)) = terminal {
+        rustix::stdio::dup2_stdin(&slave).step("take the terminal")?;
+        rustix::stdio::dup2_stdout(&slave).step("take the terminal")?;
+        rustix::stdio::dup2_stderr(&slave).step("take the terminal")?;
+    }
+    sys::close_on_exec_from(FIRST_AFTER_STDERR).step("keep descriptors outside")?;
+    sys::default_signals().step("let signals be what they are")?;
+    Err(run(inmate, &more_environment(&cage.network, proxy_port, fresh.as_deref())))
+}
+
+/// What the cage itself adds: the way to the proxy, and where fresh files go if `/tmp` and the home are the host's.
+fn more_environment(
+    network: &Network,
+    port: Option<u16>,
+    fresh: Option<&Path>,
+) -> Vec<(&'static str, OsString)> {
+    let mut more = Vec::new();
+    if let (Network::Proxy(credentials), Some(port)) = (network, port) {
+        let url = OsString::from(format!("http://{credentials}@127.0.0.1:{port}"));
+        more.extend(PROXY_NAMES.iter().map(|it| (*it, url.clone())));
+        more.extend(["NO_PROXY", "no_proxy"].map(|it| (it, OsString::new())));
+        more.push(("NODE_USE_ENV_PROXY", OsString::from("1")));
+    }
+    if let Some(fresh) = fresh {
+        more.extend(["HOME", "TMPDIR"].map(|it| (it, fresh.as_os_str().to_owned())));
+    }
+    more
+}
+
+/// Names by which programs find a proxy.
+const PROXY_NAMES: &[&str] =
+    &["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+
+/// The first descriptor after stdin, stdout and stderr.
+const FIRST_AFTER_STDERR: u32 = 3;
+
+/// Becomes the program.
+#[expect(clippy::disallowed_methods, reason = "this is where a process is started, in its cage")]
+fn run(inmate: &Inmate, more: &[(&str, OsString)]) -> CageError {
+    let (program, rest) = match inmate.words.split_first() {
+        Some((program, rest)) => (program.as_os_str(), rest),
+        None => (OsStr::new(""), [].as_slice()),
+    };
+    let mut command = std::process::Command::new(program);
+    command.args(rest).env_clear();
+    command.envs(inmate.environment.iter().map(|(name, value)| (name, value)));
+    command.envs(more.iter().map(|(name, value)| (name, value)));
+    let error = command.exec();
+    let code = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
+    let program = program.to_string_lossy().into_owned();
+    CageError::Program { program, why: error.to_string(), code }
+}
+
+/// A terminal of the cage's own: what is outside, what is inside.
+fn terminal() -> Result<(OwnedFd, OwnedFd), CageError> {
+    let step = "make a terminal";
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let outside = openpt(flags).step(step)?;
+    grantpt(&outside).step(step)?;
+    unlockpt(&outside).step(step)?;
+    let inside = ioctl_tiocgptpeer(&outside, flags).step(step)?;
+    rustix::process::ioctl_tiocsctty(&inside).step(step)?;
+    Ok((outside, inside))
+}
+
+/// No capability now, and none by any program that is started.
+pub(crate) fn drop_capabilities() -> Result<(), CageError> {
+    for number in 0..=LAST_CAPABILITY {
+        let Some(capability) = capability(number) else { continue };
+        match remove_capability_from_bounding_set(capability) {
+            // We have no say in it, and can start nothing with it either.
+            Ok(()) | Err(rustix::io::Errno::PERM) => {}
+            // The kernel knows no more of them.
+            Err(rustix::io::Errno::INVAL) => break,
+            Err(error) => return Err(CageError::step("give up capabilities", error)),
+        }
+    }
+    let _needs_a_capability_itself = set_capabilities_secure_bits(
+        CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED,
+    );
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    set_capabilities(None, sets).step("give up capabilities")
+}
+
+fn capability(number: u32) -> Option<CapabilitySet> {
+    1u64.checked_shl(number).map(CapabilitySet::from_bits_retain)
+}

@@ -1,0 +1,225 @@
+//! The file tree inside, put together by the process that will live in it.
+//!
+//! Everything is opened before the old tree is left, and put in its place by handle: what a path meant when it was
+//! looked at is what is mounted.
+
+use std::fs;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
+    UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount,
+    open_tree, unmount,
+};
+
+use super::error::{CageError, Step};
+use super::sys;
+use super::view::View;
+
+/// Devices that every program expects, as they are outside.
+const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
+/// Names that lead to a process' own descriptors.
+const DESCRIPTORS: &[(&str, &str)] = &[
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+    ("/dev/ptmx", "pts/ptmx"),
+];
+/// Where what covers a secret lies, in the tree's own root.
+const COVERS: &str = "/.lazaret";
+/// Bytes of the root itself: it holds directories and links only.
+const ROOT_BYTES: u64 = 1 << 20;
+const NO_PRIVILEGE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_NOSUID;
+const READ_ONLY: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY;
+const NO_DEVICES: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_NODEV;
+
+/// Something that is ready to be put in its place.
+struct Ready {
+    mount: OwnedFd,
+    at: PathBuf,
+    is_dir: bool,
+}
+
+/// Makes the tree, and leaves the old one for good.
+pub(crate) fn make(view: &View, fresh_bytes: u64) -> Result<(), CageError> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+        .step("keep mounts to ourselves")?;
+    let all = prepare(view, fresh_bytes)?;
+    let root = filesystem("tmpfs", ROOT_BYTES, "755", NO_PRIVILEGE | NO_DEVICES)?;
+    enter(&root)?;
+    for (at, target) in &view.links {
+        symlink(target, at).step(format!("link {}", at.display()))?;
+    }
+    covers()?;
+    for it in &all {
+        place(it)?;
+    }
+    for (at, target) in DESCRIPTORS {
+        symlink(target, at).step(format!("link {at}"))?;
+    }
+    symlink("/tmp", "/var/tmp").step("link /var/tmp")?;
+    narrow(view)?;
+    sys::restrict_mount(&root, u64::from(READ_ONLY.bits()), false).step("make the root read-only")
+}
+
+/// Opens everything that is to be seen.
+fn prepare(view: &View, fresh_bytes: u64) -> Result<Vec<Ready>, CageError> {
+    let mut all = vec![
+        Ready {
+            // The kernel wants to see a whole /proc outside while it makes another: this comes before we leave. As
+            // the owner of its files we could write to the machine's settings; read-only, nobody can.
+            mount: filesystem("proc", 0, "", NO_PRIVILEGE | NO_DEVICES | READ_ONLY)?,
+            at: PathBuf::from("/proc"),
+            is_dir: true,
+        },
+        fresh("/dev", ROOT_BYTES)?,
+        Ready {
+            mount: filesystem("devpts", 0, "600", NO_PRIVILEGE)?,
+            at: PathBuf::from("/dev/pts"),
+            is_dir: true,
+        },
+        fresh("/var", ROOT_BYTES)?,
+        fresh("/run", ROOT_BYTES)?,
+    ];
+    for name in DEVICES {
+        let at = Path::new("/dev").join(name);
+        all.push(bind(&at, NO_PRIVILEGE)?);
+    }
+    for at in &view.fresh {
+        all.push(fresh(at, fresh_bytes)?);
+    }
+    for at in &view.readable {
+        all.push(bind(at, NO_PRIVILEGE | NO_DEVICES | READ_ONLY)?);
+    }
+    for at in &view.writable {
+        all.push(bind(at, NO_PRIVILEGE | NO_DEVICES)?);
+    }
+    // What lies deeper comes later, so that nothing covers it; what is written comes after what is read.
+    let fixed = all.len() - view.readable.len() - view.writable.len() - view.fresh.len();
+    if let Some(rest) = all.get_mut(fixed..) {
+        rest.sort_by_key(|it| it.at.components().count());
+    }
+    Ok(all)
+}
+
+/// A part of the outside, with what it must not be used for.
+fn bind(at: &Path, attributes: MountAttrFlags) -> Result<Ready, CageError> {
+    let step = || format!("show {}", at.display());
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    let mount = open_tree(CWD, at, flags).step(step())?;
+    sys::restrict_mount(&mount, u64::from(attributes.bits()), true).step(step())?;
+    let stat = rustix::fs::fstat(&mount).step(step())?;
+    let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir();
+    Ok(Ready { mount, at: at.to_owned(), is_dir })
+}
+
+fn fresh(at: impl AsRef<Path>, bytes: u64) -> Result<Ready, CageError> {
+    let at = at.as_ref().to_owned();
+    let mount = filesystem("tmpfs", bytes, "755", NO_PRIVILEGE | NO_DEVICES)?;
+    Ok(Ready { mount, at, is_dir: true })
+}
+
+/// A filesystem of the kernel's own, new.
+fn filesystem(
+    kind: &str,
+    bytes: u64,
+    mode: &str,
+    attributes: MountAttrFlags,
+) -> Result<OwnedFd, CageError> {
+    let step = || format!("make a {kind}");
+    let made = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC).step(step())?;
+    let set = |key: &str, value: &str| fsconfig_set_string(made.as_fd(), key, value).step(step());
+    match kind {
+        "tmpfs" => {
+            set("size", &bytes.to_string())?;
+            set("mode", mode)?;
+        }
+        "devpts" => {
+            set("mode", mode)?;
+            set("ptmxmode", "666")?;
+        }
+        _ => {}
+    }
+    fsconfig_create(made.as_fd()).step(step())?;
+    fsmount(made.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes).step(step())
+}
+
+/// Steps over into the new tree and lets the old one go.
+fn enter(root: &OwnedFd) -> Result<(), CageError> {
+    // Any directory will do to hang it up: it is gone again in a moment.
+    let hook = ["/tmp", "/usr", "/etc"].into_iter().find(|it| Path::new(it).is_dir());
+    let hook = hook.ok_or_else(|| CageError::step("enter the tree", "nowhere to hang it up"))?;
+    move_mount(root, "", CWD, hook, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+        .step("hang up the tree")?;
+    rustix::process::chdir(hook).step("enter the tree")?;
+    rustix::process::pivot_root(".", ".").step("change the root")?;
+    // The old root now lies over the new one at the same place.
+    unmount(".", UnmountFlags::DETACH).step("leave the old tree")?;
+    rustix::process::chdir("/").step("enter the tree")
+}
+
+/// An empty file and an empty directory that nobody may open.
+fn covers() -> Result<(), CageError> {
+    fs::DirBuilder::new().mode(0o755).create(COVERS).step("make covers")?;
+    fs::DirBuilder::new().mode(0).create(format!("{COVERS}/dir")).step("make covers")?;
+    let file = format!("{COVERS}/file");
+    fs::OpenOptions::new().write(true).create_new(true).mode(0).open(file).step("make covers")?;
+    Ok(())
+}
+
+/// Puts one thing in its place.
+fn place(it: &Ready) -> Result<(), CageError> {
+    let step = || format!("place {}", it.at.display());
+    if it.at.symlink_metadata().is_err() {
+        let parent = it.at.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(parent).step(step())?;
+        if it.is_dir {
+            fs::create_dir(&it.at).step(step())?;
+        } else {
+            fs::OpenOptions::new().write(true).create_new(true).open(&it.at).step(step())?;
+        }
+    }
+    let to = open(&it.at)?;
+    move_onto(&it.mount, &to).step(step())
+}
+
+fn move_onto(mount: &OwnedFd, to: &OwnedFd) -> rustix::io::Result<()> {
+    let flags =
+        MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(mount, "", to, "", flags)
+}
+
+/// A place inside, reached without following any link.
+fn open(at: &Path) -> Result<OwnedFd, CageError> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat2(CWD, at, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+        .step(format!("open {}", at.display()))
+}
+
+/// Pins, keeps and covers.
+fn narrow(view: &View) -> Result<(), CageError> {
+    for (list, attributes) in
+        [(&view.pinned, MountAttrFlags::empty()), (&view.kept, READ_ONLY)]
+    {
+        for at in list {
+            let it = bind(at, NO_PRIVILEGE | NO_DEVICES | attributes)?;
+            move_onto(&it.mount, &open(at)?).step(format!("keep {}", at.display()))?;
+        }
+    }
+    for at in &view.covered {
+        let to = open(at)?;
+        let stat = rustix::fs::fstat(&to).step(format!("cover {}", at.display()))?;
+        let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir();
+        let cover = Path::new(COVERS).join(if is_dir { "dir" } else { "file" });
+        let it = bind(&cover, NO_PRIVILEGE | NO_DEVICES | READ_ONLY)?;
+        move_onto(&it.mount, &to).step(format!("cover {}", at.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! A program that runs in its cage, seen from outside: signals go in, the end comes out, and nothing is left over.
+
+use std::net::TcpListener;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
+
+use super::cgroup::Group;
+use super::channel::{Channel, Word};
+use super::error::{CageError, Step};
+use super::signals::Signals;
+use super::start::{Fresh, Terminal, Without};
+use super::sys::Child;
+use super::terminal::Relay;
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself, with this code.
+    Exited(u8),
+    /// By this signal.
+    Killed(i32),
+    /// Its time was up.
+    TimedOut,
+}
+
+/// A program in its cage. When this goes, everything inside is ended.
+pub struct Running {
+    child: Child,
+    /// None only while this goes.
+    outside: Option<Channel>,
+    pub(crate) inner: Option<Channel>,
+    pub(crate) terminal: Option<Terminal>,
+    until: Option<Instant>,
+    wall_time: Option<Duration>,
+    // Taken away in this order, when no process is left.
+    _group: Option<Group>,
+    pub(crate) fresh: Option<Fresh>,
+}
+
+impl Running {
+    pub(crate) fn new(
+        child: Child,
+        outside: Channel,
+        group: Option<Group>,
+        wall_time: Option<Duration>,
+    ) -> Self {
+        Self {
+            child,
+            outside: Some(outside),
+            inner: None,
+            terminal: None,
+            until: None,
+            wall_time,
+            _group: group,
+            fresh: None,
+        }
+    }
+
+    fn outside(&self) -> Result<&Channel, CageError> {
+        self.outside.as_ref().ok_or_else(|| CageError::step("speak to the cage", "it is gone"))
+    }
+
+    pub(crate) fn say(&self, word: &Word) -> Result<(), CageError> {
+        self.outside()?.say(word).step("speak to the cage")
+    }
+
+    /// The listener that the first process has made.
+    pub(crate) fn listener(&self) -> Result<TcpListener, Without> {
+        match self.outside()?.hear().step("take the listener")? {
+            Some((Word::Listening, Some(fd))) => Ok(TcpListener::from(fd)),
+            Some((Word::Failed { step, why }, _)) => Err(refused(step, why)),
+            Some(_) | None => Err(Without::Failed(CageError::step("listen", "no listener came"))),
+        }
+    }
+
+    /// Why the first process ended before there was a second.
+    pub(crate) fn why_not(&self) -> Without {
+        match self.outside().map(Channel::hear) {
+            Ok(Ok(Some((Word::Failed { step, why }, _)))) => refused(step, why),
+            Ok(_) | Err(_) => {
+                Without::Failed(CageError::step("make a cage", "its first process ended"))
+            }
+        }
+    }
+
+    /// Follows the program to its end and passes signals on to it.
+    ///
+    /// # Errors
+    ///
+    /// It could not be run, or the cage broke. Everything inside is ended in any case.
+    pub fn wait(mut self) -> Result<Ending, CageError> {
+        self.until = self.wall_time.and_then(|it| Instant::now().checked_add(it));
+        let signals = Signals::take().step("take signals")?;
+        let mut relay = self.terminal.take().map(Relay::begin).transpose().step("use the terminal")?;
+        loop {
+            let inner = self.inner.take();
+            let mut ready = vec![
+                PollFd::new(self.outside()?, PollFlags::IN),
+                PollFd::new(&signals, PollFlags::IN),
+            ];
+            if let Some(relay) = &relay {
+                ready.extend(relay.wanted());
+            }
+            if let Some(inner) = &inner {
+                ready.push(PollFd::new(inner, PollFlags::IN));
+            }
+            let left = match self.left() {
+                Some(left) if left.is_zero() => return Ok(Ending::TimedOut),
+                left => left.and_then(|it| Timespec::try_from(it).ok()),
+            };
+            match poll(&mut ready, left.as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(CageError::step("follow the program", error)),
+            }
+            let is_ready =
+                |i: usize| ready.get(i).is_some_and(|it: &PollFd<'_>| !it.revents().is_empty());
+            let (ended, signalled) = (is_ready(0), is_ready(1));
+            let said = inner.as_ref().is_some_and(|_| is_ready(ready.len() - 1));
+            drop(ready);
+            if let Some(relay) = &mut relay {
+                relay.carry().step("use the terminal")?;
+            }
+            if let Some(inner) = inner {
+                // The channel of the program closes when it runs; if it does not, it says why.
+                match said {
+                    true => not_run(&inner)?,
+                    false => self.inner = Some(inner),
+                }
+            }
+            if signalled {
+                signals.each(|signal| {
+                    if let Some(relay) = &relay {
+                        relay.resize(signal);
+                    }
+                    self.say(&Word::Signal(signal))
+                })?;
+            }
+            if ended {
+                if let Some(relay) = &mut relay {
+                    relay.finish().step("use the terminal")?;
+                }
+                return self.ending();
+            }
+        }
+    }
+
+    fn left(&self) -> Option<Duration> {
+        self.until.map(|it| it.saturating_duration_since(Instant::now()))
+    }
+
+    fn ending(&self) -> Result<Ending, CageError> {
+        match self.outside()?.hear().step("hear how it ended")? {
+            Some((Word::Exited(code), _)) => Ok(Ending::Exited(code)),
+            Some((Word::Killed(signal), _)) => Ok(Ending::Killed(signal)),
+            Some((Word::Failed { step, why }, _)) => Err(CageError::Step { step, why }),
+            Some(_) | None => Err(CageError::step("follow the program", "its cage is gone")),
+        }
+    }
+}
+
+/// A step that the system refuses to a cage with namespaces is a reason to try without.
+fn refused(step: String, why: String) -> Without {
+    Without::For(format!("{step}: {why}"))
+}
+
+fn not_run(inner: &Channel) -> Result<(), CageError> {
+    match inner.hear().step("let the program run")? {
+        Some((Word::NotRun { why, code }, _)) => {
+            Err(CageError::Program { program: String::new(), why, code })
+        }
+        Some((Word::Failed { step, why }, _)) => Err(CageError::Step { step, why }),
+        Some(_) | None => Ok(()),
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.outside.take());
+        // With the first process the kernel ends all others of its namespace. Where there is none, it hears that we
+        // are gone and ends them itself, and is ended by force only if that takes too long.
+        if self.fresh.is_some() {
+            let mut gone = [PollFd::new(&self.child.handle, PollFlags::IN)];
+            let _late = poll(&mut gone, Some(&END_WITHIN));
+        }
+        let _gone = pidfd_send_signal(&self.child.handle, Signal::KILL);
+        let id = WaitId::PidFd(self.child.handle.as_fd());
+        let _gone = waitid(id, WaitIdOptions::EXITED);
+    }
+}
+
+/// How long the first process has for ending all others.
+const END_WITHIN: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };

@@ -1,0 +1,114 @@
+//! What a cage is asked to be.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::ladder::Rung;
+
+/// What is inside, what it may change and how far it may go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cage {
+    /// Directories that may be changed. Absolute, without links.
+    pub workspaces: Vec<PathBuf>,
+    /// More that may be read, beside the system's programs.
+    pub readable: Vec<PathBuf>,
+    /// Secret files of a workspace that a person has shown to the command.
+    pub shown: Vec<PathBuf>,
+    /// The home whose secrets stay outside.
+    pub home: Option<PathBuf>,
+    /// Our own state, which nobody inside sees.
+    pub state: Option<PathBuf>,
+    /// The way to the network.
+    pub network: Network,
+    /// How much of the machine it may take.
+    pub limits: Limits,
+    /// Rungs without which nothing runs.
+    pub needed: Vec<Rung>,
+    /// Rungs that are left out, for those who test the others.
+    pub without: Vec<Rung>,
+    /// Who makes the namespaces.
+    pub maker: Maker,
+}
+
+/// Who makes the namespaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Maker {
+    /// We do; where the system lets only bubblewrap, it does.
+    #[default]
+    Either,
+    /// We do, or nobody.
+    Own,
+    /// Bubblewrap does, or nobody.
+    Bubblewrap,
+}
+
+/// The way to the network.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub enum Network {
+    /// There is none.
+    #[default]
+    None,
+    /// A proxy of ours, and nothing else: the credentials by which it knows the command, as they stand in a URL.
+    Proxy(String),
+}
+
+impl fmt::Debug for Network {
+    /// Without the credentials.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "None",
+            Self::Proxy(_) => "Proxy",
+        })
+    }
+}
+
+/// The port inside at which our proxy listens.
+pub const PROXY_PORT: u16 = 3128;
+
+/// How much of the machine the command and everything that it starts may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Until everything is ended; none for as long as it likes.
+    pub wall_time: Option<Duration>,
+    /// Processes and threads, all together.
+    pub processes: u32,
+    /// Bytes of memory: all together where there are cgroups, of each process otherwise.
+    pub memory_bytes: u64,
+    /// Bytes of one file that it writes.
+    pub file_bytes: u64,
+    /// Bytes of each of the fresh directories (`/tmp`, the home).
+    pub fresh_bytes: u64,
+    /// Open files of one process.
+    pub open_files: u64,
+    /// Processors at a time, in hundredths; none for all.
+    pub cpu_percent: Option<u32>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            wall_time: None,
+            processes: 1024,
+            memory_bytes: 4 << 30,
+            file_bytes: 4 << 30,
+            fresh_bytes: 1 << 30,
+            open_files: 4096,
+            cpu_percent: None,
+        }
+    }
+}
+
+/// What is run in a cage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inmate {
+    /// The program and its arguments.
+    pub words: Vec<OsString>,
+    /// Where it starts.
+    pub directory: PathBuf,
+    /// Its whole environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// A terminal of its own.
+    pub terminal: bool,
+}

@@ -1,0 +1,273 @@
+//! Making a cage, from outside: everything is in place before anything runs, and what holds is known.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, getgid, getuid};
+
+use super::cgroup::Group;
+use super::channel::{Channel, Word};
+use super::error::{CageError, Step};
+use super::first::{First, live};
+use super::ladder::{Held, Hold, Rung};
+use super::limits::write_existing;
+use super::running::Running;
+use super::settings::{Cage, Inmate, Network};
+use super::sys::{self, NAMESPACES, Side};
+use super::view::View;
+
+/// A program in its cage that has not begun yet.
+pub struct Waiting {
+    pub(crate) held: Held,
+    pub(crate) inner: Channel,
+    pub(crate) running: Running,
+    listener: Option<TcpListener>,
+}
+
+impl Cage {
+    /// Puts everything in place. Nothing of the program runs before [`Waiting::begin`].
+    ///
+    /// # Errors
+    ///
+    /// What is needed and does not hold, settings that make no sense, or a step that failed: nothing has run.
+    pub fn put(&self, inmate: &Inmate) -> Result<Waiting, CageError> {
+        if inmate.words.first().is_none_or(|it| it.is_empty()) {
+            return Err(CageError::Settings("there is no program to run".to_owned()));
+        }
+        let view = View::of(self)?;
+        let waiting = self.with_namespaces(inmate, &view).or_else(|why| match why {
+            Without::For(why) => self.without_namespaces(inmate, &view, &why),
+            Without::Failed(error) => Err(error),
+        })?;
+        if let Some((rung, why)) = waiting.held.lacks(&self.needed) {
+            return Err(CageError::Required { rung, why });
+        }
+        if !waiting.held.is_a_cage() {
+            return Err(CageError::NoCage(waiting.held.to_string()));
+        }
+        Ok(waiting)
+    }
+
+    fn with_namespaces(&self, inmate: &Inmate, view: &View) -> Result<Waiting, Without> {
+        if self.without.contains(&Rung::Namespaces) {
+            return Err(Without::For("left out".to_owned()));
+        }
+        let (group, mut held) = self.group();
+        let kinds = "user, mount, pid, ipc, uts, net, cgroup";
+        held.note(Rung::Namespaces, Hold::Held(kinds.to_owned()));
+        let ends = Ends::make()?;
+        let born_into = group.as_ref().and_then(|it| it.born_into.as_ref());
+        match sys::fork(NAMESPACES, born_into) {
+            Ok(Side::Child) => {
+                drop((ends.outside.0, ends.inner.0));
+                let first = self.first(inmate, view, held, group.as_ref());
+                live(first, ends.outside.1, ends.inner.1)
+            }
+            Ok(Side::Parent(child)) => {
+                drop((ends.outside.1, ends.inner.1));
+                map_users(child.pid).map_err(|error| Without::For(error.to_string()))?;
+                join(group.as_ref(), child.pid)?;
+                let running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
+                self.settle(running, ends.inner.0, None)
+            }
+            // Forbidden, or too many of them: what is left must hold without.
+            Err(error) => Err(Without::For(format!("the system refuses them: {error}"))),
+        }
+    }
+
+    fn without_namespaces(
+        &self,
+        inmate: &Inmate,
+        view: &View,
+        why: &str,
+    ) -> Result<Waiting, CageError> {
+        let (group, mut held) = self.group();
+        held.note(Rung::Namespaces, Hold::Missing(why.to_owned()));
+        let fresh = Fresh::make()?;
+        let listener = match self.network {
+            Network::Proxy(_) => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).step("listen")?),
+            Network::None => None,
+        };
+        let port = listener.as_ref().map(TcpListener::local_addr).transpose().step("listen")?;
+        let ends = Ends::make().map_err(Without::into_error)?;
+        match sys::fork(0, group.as_ref().and_then(|it| it.born_into.as_ref()))
+            .step("start a process")?
+        {
+            Side::Child => {
+                drop((ends.outside.0, ends.inner.0));
+                let mut first = self.first(inmate, view, held, group.as_ref());
+                first.fresh = Some(fresh.path());
+                first.proxy_port = port.map(|it| it.port());
+                live(first, ends.outside.1, ends.inner.1)
+            }
+            Side::Parent(child) => {
+                drop((ends.outside.1, ends.inner.1));
+                join(group.as_ref(), child.pid).map_err(Without::into_error)?;
+                let mut running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
+                running.fresh = Some(fresh);
+                self.settle(running, ends.inner.0, listener).map_err(Without::into_error)
+            }
+        }
+    }
+
+    fn first<'a>(
+        &'a self,
+        inmate: &'a Inmate,
+        view: &'a View,
+        held: Held,
+        group: Option<&Group>,
+    ) -> First<'a> {
+        First {
+            cage: self,
+            inmate,
+            view,
+            held,
+            fresh: None,
+            memory_is_held: group.is_some_and(|it| it.holds_memory),
+            processes_are_held: group.is_some_and(|it| it.holds_processes),
+            proxy_port: None,
+        }
+    }
+
+    fn group(&self) -> (Option<Group>, Held) {
+        let mut held = Held::default();
+        let group = match self.without.contains(&Rung::Cgroup) {
+            true => Err("left out".to_owned()),
+            false => Group::make(&self.limits),
+        };
+        match group {
+            Ok(group) => {
+                let mib = self.limits.memory_bytes >> 20;
+                held.note(Rung::Cgroup, Hold::Held(format!("{mib} MiB of memory")));
+                (Some(group), held)
+            }
+            Err(why) => {
+                held.note(Rung::Cgroup, Hold::Missing(why));
+                (None, held)
+            }
+        }
+    }
+
+    /// Lets the first process go on and hears what holds.
+    fn settle(
+        &self,
+        mut running: Running,
+        inner: Channel,
+        mut listener: Option<TcpListener>,
+    ) -> Result<Waiting, Without> {
+        running.say(&Word::Mapped)?;
+        if matches!(self.network, Network::Proxy(_)) && listener.is_none() {
+            listener = Some(running.listener()?);
+        }
+        match inner.hear().step("hear what holds")? {
+            Some((Word::Held(held), terminal)) => {
+                running.terminal = terminal;
+                Ok(Waiting { held, inner, running, listener })
+            }
+            Some((Word::Failed { step, why }, _)) => Err(CageError::Step { step, why }.into()),
+            // The first process ended before there was a second: it says why.
+            Some(_) | None => Err(running.why_not()),
+        }
+    }
+}
+
+impl Waiting {
+    /// What holds it.
+    #[must_use]
+    pub fn held(&self) -> &Held {
+        &self.held
+    }
+
+    /// Where our proxy is asked from inside. Whoever takes it answers there.
+    pub fn take_listener(&mut self) -> Option<TcpListener> {
+        self.listener.take()
+    }
+
+    /// Lets the program run.
+    ///
+    /// # Errors
+    ///
+    /// The cage is gone.
+    pub fn begin(self) -> Result<Running, CageError> {
+        let Self { inner, mut running, .. } = self;
+        inner.say(&Word::Go).step("let the program run")?;
+        running.inner = Some(inner);
+        Ok(running)
+    }
+}
+
+/// Why there are no namespaces: a reason to go on without, or none.
+pub(crate) enum Without {
+    For(String),
+    Failed(CageError),
+}
+
+impl Without {
+    fn into_error(self) -> CageError {
+        match self {
+            Self::For(why) => CageError::step("make a cage", why),
+            Self::Failed(error) => error,
+        }
+    }
+}
+
+impl From<CageError> for Without {
+    fn from(error: CageError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Both ends of both channels.
+struct Ends {
+    outside: (Channel, Channel),
+    inner: (Channel, Channel),
+}
+
+impl Ends {
+    fn make() -> Result<Self, Without> {
+        let pair = || Channel::pair().step("make a channel");
+        Ok(Self { outside: pair()?, inner: pair()? })
+    }
+}
+
+/// Inside everybody is who they are outside, alone and without privilege.
+fn map_users(pid: Pid) -> std::io::Result<()> {
+    let dir = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
+    let (user, group) = (getuid().as_raw(), getgid().as_raw());
+    write_existing(dir.join("setgroups"), "deny")?;
+    write_existing(dir.join("uid_map"), &format!("{user} {user} 1"))?;
+    write_existing(dir.join("gid_map"), &format!("{group} {group} 1"))
+}
+
+fn join(group: Option<&Group>, pid: Pid) -> Result<(), Without> {
+    group.map_or(Ok(()), |it| it.take(pid).step("join the cgroup")).map_err(Without::from)
+}
+
+/// A directory of the host's for what is written to `/tmp`, gone with the cage.
+pub(crate) struct Fresh(PathBuf);
+
+impl Fresh {
+    fn make() -> Result<Self, CageError> {
+        use std::os::unix::fs::DirBuilderExt;
+        let name = format!("lazaret-cage-{}", std::process::id());
+        let dir = std::env::temp_dir().join(name);
+        fs::DirBuilder::new().mode(0o700).create(&dir).step("make a fresh directory")?;
+        super::view::real(&dir).map(Self).ok_or_else(|| CageError::step("fresh directory", "gone"))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.clone()
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        // What cannot be taken away lies in a directory that only we can enter.
+        let _left = fs::remove_dir_all(Path::new(&self.0));
+    }
+}
+
+/// The outer end of the cage's terminal.
+pub(crate) type Terminal = OwnedFd;

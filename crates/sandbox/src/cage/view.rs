@@ -1,0 +1,234 @@
+//! Which files there are inside: the system to read, the workspaces to write, fresh places, and no secret.
+//!
+//! What is not named does not exist. Secrets that lie in something that is named are covered, at their own place and
+//! where a link leads.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use model::places;
+
+use super::error::CageError;
+use super::settings::Cage;
+
+/// Read-only, if they are there.
+const SYSTEM: &[&str] =
+    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix/store", "/gnu/store"];
+/// Files and directories of the system that hold secrets.
+const SYSTEM_SECRETS: &[&str] = &[
+    "/etc/NetworkManager/system-connections",
+    "/etc/cni",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/ipsec.secrets",
+    "/etc/krb5.keytab",
+    "/etc/kubernetes",
+    "/etc/lazaret",
+    "/etc/letsencrypt",
+    "/etc/openvpn",
+    "/etc/polkit-1",
+    "/etc/ppp",
+    "/etc/rancher",
+    "/etc/security/opasswd",
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/ssl/private",
+    "/etc/ssh",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/wireguard",
+    "/etc/wpa_supplicant",
+];
+/// What people have installed below their home and run every day; read-only.
+const TOOLCHAINS: &[&str] = &[
+    ".asdf",
+    ".bun/bin",
+    ".cargo/bin",
+    ".cargo/config.toml",
+    ".cargo/env",
+    ".cargo/git",
+    ".cargo/registry",
+    ".deno/bin",
+    ".fnm",
+    ".ghcup",
+    ".juliaup",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/fnm",
+    ".local/share/mise",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".npm-global",
+    ".nvm",
+    ".opam",
+    ".pyenv",
+    ".rbenv",
+    ".rustup",
+    ".sdkman",
+    ".volta",
+    "go",
+    "miniconda3",
+];
+/// A file of a workspace that holds what its name says.
+const ENVIRONMENT_FILE: &str = ".env";
+/// Endings of such files that hold only examples.
+const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
+
+/// The files inside, in the order in which they are put there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct View {
+    /// Links of the system's root, as they are.
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
+    /// To read: at the same place as outside.
+    pub(crate) readable: Vec<PathBuf>,
+    /// To write: at the same place as outside.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Fresh and empty, to write.
+    pub(crate) fresh: Vec<PathBuf>,
+    /// Directories within the writable that stay where they are, because of what lies in them.
+    pub(crate) pinned: Vec<PathBuf>,
+    /// Within the writable, but only to read.
+    pub(crate) kept: Vec<PathBuf>,
+    /// Not to be seen, although what they lie in is.
+    pub(crate) covered: Vec<PathBuf>,
+}
+
+impl View {
+    /// What a cage shows.
+    pub(crate) fn of(cage: &Cage) -> Result<Self, CageError> {
+        let mut view = Self::default();
+        view.system();
+        let home = cage.home.as_deref();
+        for dir in &cage.workspaces {
+            allowed(dir, cage)?;
+            view.writable.push(dir.clone());
+        }
+        if let Some(home) = home {
+            view.fresh.push(home.to_owned());
+            // A link may lead to anything; what it leads to can be named.
+            let there = TOOLCHAINS.iter().map(|it| home.join(it));
+            let there = there.filter(|it| it.symlink_metadata().is_ok());
+            view.readable.extend(there.filter(|it| real(it).as_ref() == Some(it)));
+        }
+        for path in &cage.readable {
+            allowed(path, cage)?;
+            view.readable.push(path.clone());
+        }
+        view.fresh.extend(["/tmp", "/dev/shm"].map(PathBuf::from));
+        view.cover(cage);
+        view.keep();
+        Ok(view)
+    }
+
+    fn system(&mut self) {
+        for path in SYSTEM.iter().map(PathBuf::from) {
+            match fs::read_link(&path) {
+                Ok(target) => self.links.push((path, target)),
+                Err(_) if path.exists() => self.readable.push(path),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Covers every secret that would be seen, by its own name or because a link leads there.
+    fn cover(&mut self, cage: &Cage) {
+        let mut secrets: Vec<PathBuf> = SYSTEM_SECRETS.iter().map(PathBuf::from).collect();
+        if let Some(home) = &cage.home {
+            let lists = places::SECRET_DIRS.iter().chain(places::SECRET_FILES);
+            secrets.extend(lists.map(|it| home.join(it)));
+        }
+        secrets.extend(cage.state.clone());
+        for dir in &cage.workspaces {
+            secrets.extend(environment_files(dir));
+        }
+        secrets.retain(|it| it.symlink_metadata().is_ok() && !cage.shown.contains(it));
+        // A link is not covered itself: what it leads to is.
+        let mut secrets: Vec<PathBuf> = secrets.iter().filter_map(|it| real(it)).collect();
+        secrets.retain(|it| self.shows(it) && !cage.shown.contains(it));
+        secrets.sort();
+        secrets.dedup();
+        self.covered = secrets;
+        // What lies in something covered is covered with it.
+        let all = self.covered.clone();
+        self.covered.retain(|it| !all.iter().any(|above| above != it && it.starts_with(above)));
+    }
+
+    /// Is this seen inside?
+    pub(crate) fn shows(&self, path: &Path) -> bool {
+        self.readable.iter().chain(&self.writable).any(|it| path.starts_with(it))
+    }
+
+    /// Keeps what git, shells, editors and agents obey, and pins the directories on the way to it: whoever could
+    /// rename `.git` could make another one.
+    fn keep(&mut self) {
+        for dir in &self.writable {
+            for place in places::KEPT_IN_WORKSPACE.iter().chain(places::SHELL_FILES) {
+                let path = dir.join(place);
+                if path.symlink_metadata().is_err() {
+                    continue;
+                }
+                let Some(path) = real(&path).filter(|it| it.starts_with(dir)) else { continue };
+                let parents = path.ancestors().skip(1).take_while(|it| it != dir);
+                self.pinned.extend(parents.map(Path::to_owned));
+                self.kept.push(path);
+            }
+        }
+        for list in [&mut self.pinned, &mut self.kept] {
+            list.sort();
+            list.dedup();
+        }
+        // A directory that is kept itself needs no pin, and what is covered is kept by that.
+        self.pinned.retain(|it| !self.kept.iter().any(|kept| it.starts_with(kept)));
+        self.kept.retain(|it| !self.covered.iter().any(|covered| it.starts_with(covered)));
+    }
+}
+
+/// Is this a directory that somebody may be given?
+fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
+    let refuse = |why: &str| Err(CageError::Settings(format!("`{}` {why}", path.display())));
+    let plain = path.components().all(|it| matches!(it, Component::RootDir | Component::Normal(_)));
+    if !path.is_absolute() || !plain {
+        return refuse("is not an absolute path without dots");
+    }
+    if real(path).as_deref() != Some(path) {
+        return refuse("is not there, or a link leads to it");
+    }
+    if path == Path::new("/") || ["/proc", "/sys", "/dev"].iter().any(|it| path.starts_with(it)) {
+        return refuse("cannot be given: it is the system itself");
+    }
+    let around = |it: &Path| it.starts_with(path);
+    if cage.home.as_deref().is_some_and(around) {
+        return refuse("holds the whole home directory; give a directory below it");
+    }
+    if cage.state.as_deref().is_some_and(|it| around(it) || path.starts_with(it)) {
+        return refuse("holds, or lies in, our own state");
+    }
+    let in_secret = |it: &&str| cage.home.as_ref().is_some_and(|home| path.starts_with(home.join(it)));
+    if places::SECRET_DIRS.iter().chain(places::SECRET_FILES).any(|it| in_secret(&it)) {
+        return refuse("is a place of secrets");
+    }
+    Ok(())
+}
+
+/// Files with an environment at the top of a workspace, but not examples of such.
+fn environment_files(dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let is_one = |name: &str| {
+        let rest = name.strip_prefix(ENVIRONMENT_FILE);
+        rest.is_some_and(|it| {
+            it.is_empty()
+                || it.strip_prefix('.').is_some_and(|it| !EXAMPLES.iter().any(|end| it.ends_with(end)))
+        })
+    };
+    let names = entries.filter_map(Result::ok).filter(|it| it.file_name().to_str().is_some_and(is_one));
+    names.map(|it| it.path()).collect()
+}
+
+/// Where a path leads in the end, if it is there.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is mounted is opened by this path without following a link, so that another file is an error"
+)]
+pub(crate) fn real(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
