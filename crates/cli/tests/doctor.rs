@@ -33,7 +33,7 @@ fn every_check_that_does_not_hold_says_what_to_do() {
     let (answer, code) = asked(&dir.path().join("home"));
     let checks = answer["checks"].as_array().unwrap();
     assert!(checks.len() >= 15, "{answer}");
-    for part in ["surroundings", "cage", "state", "tools"] {
+    for part in ["surroundings", "cage", "kernel", "state", "tools"] {
         assert!(checks.iter().any(|it| it["part"] == part), "{part}");
     }
     for check in checks {

@@ -17,33 +17,55 @@ use super::row::Row;
 /// The rights of group and others.
 const OTHERS: u32 = 0o077;
 
-/// What there is to lock commands up with.
+/// What holds a command: a cage is made, and taken down before anything runs in it.
+#[cfg(target_os = "linux")]
 pub(super) fn cage() -> Vec<Row> {
-    let path = std::env::var_os("PATH");
-    if cfg!(target_os = "macos") {
-        return vec![seatbelt()];
-    }
-    let found = probe(&Question {
-        root: Path::new("/"),
-        path: path.as_deref(),
-        as_root: geteuid().is_root(),
-        tried: None,
-        landlock: landlock_abi(),
-    });
-    found.into_iter().map(Row::of_possibility).collect()
+    use sandbox::cage::{Cage, Hold, Inmate};
+    let inmate =
+        Inmate { words: vec!["/bin/true".into()], directory: "/".into(), ..Inmate::default() };
+    let waiting = match Cage::default().put(&inmate) {
+        Ok(waiting) => waiting,
+        Err(error) => {
+            let advice = "see the rows of `kernel`: until then no command is run";
+            return vec![Row::new("cage", Status::Fail, error.to_string(), advice)];
+        }
+    };
+    let row = |(rung, hold): &(sandbox::cage::Rung, Hold)| match hold {
+        Hold::Held(how) => Row::ok(rung.as_str(), how),
+        Hold::Missing(why) => {
+            let advice = "the other rungs hold without it; see the rows of `kernel`";
+            Row::new(rung.as_str(), Status::Weak, why, advice)
+        }
+    };
+    waiting.held().rungs().iter().map(row).collect()
 }
 
-fn seatbelt() -> Row {
+/// What holds a command.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn cage() -> Vec<Row> {
     const PROGRAM: &str = "/usr/bin/sandbox-exec";
-    match fs::metadata(PROGRAM) {
+    vec![match fs::metadata(PROGRAM) {
         Ok(_) => Row::ok("seatbelt", PROGRAM),
         Err(error) => Row::new(
             "seatbelt",
             Status::Fail,
             format!("`{PROGRAM}`: {error}"),
-            "it is a part of macOS: without it no command is confined",
+            "it is a part of macOS; where there is none, no command is confined",
         ),
-    }
+    }]
+}
+
+/// What there is to make a cage of.
+pub(super) fn kernel(namespaces: Option<bool>) -> Vec<Row> {
+    let path = std::env::var_os("PATH");
+    let found = probe(&Question {
+        root: Path::new("/"),
+        path: path.as_deref(),
+        as_root: geteuid().is_root(),
+        tried: namespaces,
+        landlock: landlock_abi(),
+    });
+    found.into_iter().map(Row::of_possibility).collect()
 }
 
 /// The state directory and what lies in it.

@@ -15,14 +15,15 @@ use row::Row;
 
 /// Say how this machine and this setup hold, and what to do about the rest.
 ///
-/// Four parts. `surroundings`: what confines the process itself, by what the kernel says (a container, namespaces, seccomp,
-/// capabilities, limits); every session has the same on its record. `cage`: what there is to lock up commands with. `state`:
-/// the state directory, the journal and the vault. `tools`: programs that some actions need.
+/// Five parts. `surroundings`: what confines the process itself, by what the kernel says (a container, namespaces, seccomp,
+/// capabilities, limits); every session has the same on its record. `cage`: what holds a command that agents
+/// run; a cage is made to find out, and nothing runs in it. `kernel`: what there is to make one of. `state`: the state
+/// directory, the journal and the vault. `tools`: programs that some actions need.
 ///
 /// ok: it holds. weak: a part of it does. FAIL: it does not. ?: it could not be found out, and does not count. Behind the
 /// arrow stands what to do.
 ///
-/// Nothing is changed, started or sent anywhere.
+/// Nothing is changed or sent anywhere.
 ///
 /// Try it:
 ///   lazaret doctor
@@ -42,9 +43,12 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     let found = audit(Path::new("/"), |name| std::env::var(name).ok());
+    let cage = checks::cage();
+    let made = cage.iter().find(|it| it.id == "namespaces").map(|it| it.status == Status::Pass);
     let parts = [
         ("surroundings", found.findings().iter().map(Row::of_finding).collect::<Vec<_>>()),
-        ("cage", checks::cage()),
+        ("cage", cage),
+        ("kernel", checks::kernel(made)),
         ("state", checks::state(&home)),
         ("tools", checks::tools()),
     ];

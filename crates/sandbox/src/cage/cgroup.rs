@@ -33,9 +33,8 @@ impl Group {
     pub(crate) fn make(limits: &Limits) -> Result<Self, String> {
         let own = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
         let name = format!("{NAME}{}", std::process::id());
-        Self::unified(&own, &name, limits).or_else(|new| {
-            Self::older(&own, &name, limits).map_err(|old| format!("{new}; {old}"))
-        })
+        Self::unified(&own, &name, limits)
+            .or_else(|new| Self::older(&own, &name, limits).map_err(|old| format!("{new}; {old}")))
     }
 
     /// The one tree of version 2.
@@ -115,7 +114,10 @@ fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.filter_map(Result::ok) {
         let name = entry.file_name();
-        let maker = name.to_str().and_then(|it| it.strip_prefix(NAME)).and_then(|it| it.parse::<u32>().ok());
+        let maker = name
+            .to_str()
+            .and_then(|it| it.strip_prefix(NAME))
+            .and_then(|it| it.parse::<u32>().ok());
         if maker.is_some_and(|it| !Path::new("/proc").join(it.to_string()).exists()) {
             let _in_use = fs::remove_dir(entry.path());
         }

@@ -20,10 +20,10 @@ use super::error::{CageError, Step};
 use super::inmate::{Last, become_it, drop_capabilities};
 use super::ladder::{Held, Hold, Rung};
 use super::limits::{self, write_existing};
+use super::mounts;
 use super::settings::{Cage, Inmate, Network, PROXY_PORT};
 use super::sys::{self, Side};
 use super::view::View;
-use super::mounts;
 
 /// What the first process is told.
 pub(crate) struct First<'a> {
@@ -60,8 +60,16 @@ pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
 
 /// Makes the cage and starts the last process in it.
 fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, CageError> {
-    let First { cage, inmate, view, mut held, fresh, memory_is_held, mut processes_are_held, mut proxy_port } =
-        first;
+    let First {
+        cage,
+        inmate,
+        view,
+        mut held,
+        fresh,
+        memory_is_held,
+        mut processes_are_held,
+        mut proxy_port,
+    } = first;
     // What is sent to the group of the one outside is not meant for us: it passes on what it is sent itself.
     setsid().step("begin a session")?;
     if fresh.is_none() {
@@ -81,17 +89,22 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         sys::loopback_up().step("switch the loopback on")?;
         if let Network::Proxy(_) = cage.network {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)).step("listen")?;
-            outside.say_with(&Word::Listening, Some(listener.as_fd())).step("hand over the listener")?;
+            outside
+                .say_with(&Word::Listening, Some(listener.as_fd()))
+                .step("hand over the listener")?;
             proxy_port = Some(PROXY_PORT);
         }
         mounts::make(view, cage.limits.fresh_bytes)?;
     } else {
         set_child_subreaper(Some(rustix::process::getpid())).step("adopt what is left behind")?;
     }
-    held.note(Rung::Limits, match cage.without.contains(&Rung::Limits) {
-        true => Hold::Missing("left out".to_owned()),
-        false => limits::told(&cage.limits, processes_are_held),
-    });
+    held.note(
+        Rung::Limits,
+        match cage.without.contains(&Rung::Limits) {
+            true => Hold::Missing("left out".to_owned()),
+            false => limits::told(&cage.limits, processes_are_held),
+        },
+    );
     // What this process remembers is nobody's business inside.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).step("keep our memory closed")?;
     drop_capabilities()?;
@@ -118,8 +131,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
 fn follow(inmate: Pid, outside: &Channel) -> Result<(), CageError> {
     let handle = pidfd_open(inmate, PidfdFlags::empty()).step("follow the program")?;
     loop {
-        let mut ready =
-            [PollFd::new(outside, PollFlags::IN), PollFd::new(&handle, PollFlags::IN)];
+        let mut ready = [PollFd::new(outside, PollFlags::IN), PollFd::new(&handle, PollFlags::IN)];
         match poll(&mut ready, Some(&REAP_EVERY)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(CageError::step("follow the program", error)),
@@ -168,8 +180,10 @@ fn end_all() {
     }
     for _ in 0..ROUNDS_MAX {
         let Ok(text) = std::fs::read_to_string("/proc/thread-self/children") else { return };
-        let children: Vec<Pid> =
-            text.split_whitespace().filter_map(|it| it.parse().ok().and_then(Pid::from_raw)).collect();
+        let children: Vec<Pid> = text
+            .split_whitespace()
+            .filter_map(|it| it.parse().ok().and_then(Pid::from_raw))
+            .collect();
         if children.is_empty() {
             return;
         }

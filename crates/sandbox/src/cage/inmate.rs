@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::process::{chdir, setsid};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets,
-    remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
-    set_no_new_privs,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, remove_capability_from_bounding_set,
+    set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
 };
 
 use super::channel::{Channel, Word};

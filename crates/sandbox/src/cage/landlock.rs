@@ -149,6 +149,7 @@ fn lacking(abi: i32) -> String {
         (6, "signals and abstract sockets"),
         (7, "its own log"),
     ];
-    let names: Vec<&str> = all.iter().filter(|(since, _)| abi < *since).map(|(_, it)| *it).collect();
+    let names: Vec<&str> =
+        all.iter().filter(|(since, _)| abi < *since).map(|(_, it)| *it).collect();
     if names.is_empty() { "something newer".to_owned() } else { names.join(", ") }
 }

@@ -29,16 +29,25 @@ pub struct Waiting {
 impl Cage {
     /// Puts everything in place. Nothing of the program runs before [`Waiting::begin`].
     ///
+    /// `meanwhile` is done while the cage puts itself together (a record takes about as long); it must leave no thread
+    /// behind.
+    ///
     /// # Errors
     ///
     /// What is needed and does not hold, settings that make no sense, or a step that failed: nothing has run.
-    pub fn put(&self, inmate: &Inmate) -> Result<Waiting, CageError> {
+    pub fn put(
+        &self,
+        inmate: &Inmate,
+        meanwhile: &mut dyn FnMut() -> Result<(), CageError>,
+    ) -> Result<Waiting, CageError> {
         if inmate.words.first().is_none_or(|it| it.is_empty()) {
             return Err(CageError::Settings("there is no program to run".to_owned()));
         }
         let view = View::of(self)?;
-        let waiting = self.with_namespaces(inmate, &view).or_else(|why| match why {
-            Without::For(why) => self.without_namespaces(inmate, &view, &why),
+        let mut meanwhile = Once(Some(meanwhile));
+        let with = self.with_namespaces(inmate, &view, &mut meanwhile);
+        let waiting = with.or_else(|why| match why {
+            Without::For(why) => self.without_namespaces(inmate, &view, &why, &mut meanwhile),
             Without::Failed(error) => Err(error),
         })?;
         if let Some((rung, why)) = waiting.held.lacks(&self.needed) {
@@ -50,7 +59,12 @@ impl Cage {
         Ok(waiting)
     }
 
-    fn with_namespaces(&self, inmate: &Inmate, view: &View) -> Result<Waiting, Without> {
+    fn with_namespaces(
+        &self,
+        inmate: &Inmate,
+        view: &View,
+        meanwhile: &mut Once<'_>,
+    ) -> Result<Waiting, Without> {
         if self.without.contains(&Rung::Namespaces) {
             return Err(Without::For("left out".to_owned()));
         }
@@ -70,7 +84,7 @@ impl Cage {
                 map_users(child.pid).map_err(|error| Without::For(error.to_string()))?;
                 join(group.as_ref(), child.pid)?;
                 let running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
-                self.settle(running, ends.inner.0, None)
+                self.settle(running, ends.inner.0, None, meanwhile)
             }
             // Forbidden, or too many of them: what is left must hold without.
             Err(error) => Err(Without::For(format!("the system refuses them: {error}"))),
@@ -82,6 +96,7 @@ impl Cage {
         inmate: &Inmate,
         view: &View,
         why: &str,
+        meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, CageError> {
         let (group, mut held) = self.group();
         held.note(Rung::Namespaces, Hold::Missing(why.to_owned()));
@@ -107,7 +122,7 @@ impl Cage {
                 join(group.as_ref(), child.pid).map_err(Without::into_error)?;
                 let mut running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
                 running.fresh = Some(fresh);
-                self.settle(running, ends.inner.0, listener).map_err(Without::into_error)
+                self.settle(running, ends.inner.0, listener, meanwhile).map_err(Without::into_error)
             }
         }
     }
@@ -156,8 +171,10 @@ impl Cage {
         mut running: Running,
         inner: Channel,
         mut listener: Option<TcpListener>,
+        meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, Without> {
         running.say(&Word::Mapped)?;
+        meanwhile.run()?;
         if matches!(self.network, Network::Proxy(_)) && listener.is_none() {
             listener = Some(running.listener()?);
         }
@@ -195,6 +212,15 @@ impl Waiting {
         inner.say(&Word::Go).step("let the program run")?;
         running.inner = Some(inner);
         Ok(running)
+    }
+}
+
+/// Something that is done once, however many ways are tried.
+struct Once<'a>(Option<&'a mut dyn FnMut() -> Result<(), CageError>>);
+
+impl Once<'_> {
+    fn run(&mut self) -> Result<(), CageError> {
+        self.0.take().map_or(Ok(()), |it| it())
     }
 }
 

@@ -12,8 +12,18 @@ use super::error::CageError;
 use super::settings::Cage;
 
 /// Read-only, if they are there.
-const SYSTEM: &[&str] =
-    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix/store", "/gnu/store"];
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+];
 /// Files and directories of the system that hold secrets.
 const SYSTEM_SECRETS: &[&str] = &[
     "/etc/NetworkManager/system-connections",
@@ -203,7 +213,8 @@ fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
     if cage.state.as_deref().is_some_and(|it| around(it) || path.starts_with(it)) {
         return refuse("holds, or lies in, our own state");
     }
-    let in_secret = |it: &&str| cage.home.as_ref().is_some_and(|home| path.starts_with(home.join(it)));
+    let in_secret =
+        |it: &&str| cage.home.as_ref().is_some_and(|home| path.starts_with(home.join(it)));
     if places::SECRET_DIRS.iter().chain(places::SECRET_FILES).any(|it| in_secret(&it)) {
         return refuse("is a place of secrets");
     }
@@ -217,10 +228,13 @@ fn environment_files(dir: &Path) -> Vec<PathBuf> {
         let rest = name.strip_prefix(ENVIRONMENT_FILE);
         rest.is_some_and(|it| {
             it.is_empty()
-                || it.strip_prefix('.').is_some_and(|it| !EXAMPLES.iter().any(|end| it.ends_with(end)))
+                || it
+                    .strip_prefix('.')
+                    .is_some_and(|it| !EXAMPLES.iter().any(|end| it.ends_with(end)))
         })
     };
-    let names = entries.filter_map(Result::ok).filter(|it| it.file_name().to_str().is_some_and(is_one));
+    let names =
+        entries.filter_map(Result::ok).filter(|it| it.file_name().to_str().is_some_and(is_one));
     names.map(|it| it.path()).collect()
 }
 
