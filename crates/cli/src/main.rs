@@ -6,6 +6,7 @@ mod approvals;
 mod check;
 mod credentials;
 mod demo;
+mod doctor;
 mod evidence;
 mod exec;
 mod gate;

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    access, approvals, check, credentials, demo, evidence, exec, gate, ipc, output, plugins,
-    policy, providers, proxy, replay, say, scheduler, schema, sessions, skills, taint, vault,
+    access, approvals, check, credentials, demo, doctor, evidence, exec, gate, ipc, output,
+    plugins, policy, providers, proxy, replay, say, scheduler, schema, sessions, skills, taint,
+    vault,
 };
 
 /// A security runtime for AI agents.
@@ -32,6 +33,7 @@ struct Cli {
 enum Command {
     Demo(demo::Args),
     Exec(Box<exec::Args>),
+    Doctor(doctor::Args),
     Check(check::Args),
     Schema(schema::Args),
     Evidence(Box<evidence::Args>),
@@ -79,6 +81,7 @@ pub(crate) fn run() -> ExitCode {
             Err(failure) => Err(failure),
         },
         Command::Demo(args) => demo::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Evidence(args) => evidence::run(*args),
