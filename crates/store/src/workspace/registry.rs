@@ -19,6 +19,7 @@ use super::marks::{Mark, Marks, WHOLE};
 use super::passing;
 use super::preseed::preseed;
 use super::related::{self, Related};
+use super::secrets;
 use super::sidecar::{self, SIDECAR, Sidecar};
 
 /// The longest manifest.
@@ -230,6 +231,7 @@ impl Registry {
         let none = Manifest::default();
         let seen = Manifest::of(&root, last.as_ref().unwrap_or(&none));
         let seen = seen.map_err(WorkspaceError::io(&root))?;
+        secrets::keep(&mut marks, last.as_ref().unwrap_or(&none), &seen);
         let sidecar = sidecar::reconcile(&root, &mut marks, &seen, now);
         let first_time = !marks.has_history();
         let mut told = Vec::new();
@@ -269,6 +271,7 @@ impl Registry {
                 && let Some(old) = Marks::load(&self.dir.join(format!("{other}.marks")))?
             {
                 marks.know(old.contents, old.crowded);
+                marks.keep_secret(old.secrets);
                 old.files.get(WHOLE).into_iter().for_each(|it| marks.add(it.clone(), None));
             }
             if folder == root {
