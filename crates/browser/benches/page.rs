@@ -92,6 +92,7 @@ fn main() {
         limits: Limits::default(),
         dialer: Arc::new(dialer),
         admits: Box::new(Everybody(rules)),
+        dangerously_trusted_for_tests: None,
     })
     .unwrap();
     let who = session(&monitor);
