@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use model::{AgentId, Caller, Objection, ToolDef, UserId};
+use model::{Caller, Objection, ToolDef, UserId};
 use monitor::Admission;
 use policy::access::{FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Origin, Users};
 

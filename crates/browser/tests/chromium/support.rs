@@ -9,15 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
-use aegx::Principal;
 use browser::{Admits, Browsers, Limits, Program, Setup};
 use egress::{Dialer, Looking, Resolve, Rules};
 use evidence::{Config, Durability, Journal, Reader, SystemClock};
 use gateway::proxy;
-use model::{AgentId, Caller, Effect, Kind, Profile, SessionId, ToolDef, UserId};
+use model::{AgentId, Caller, Effect, Kind, SessionId, ToolDef, UserId};
 use monitor::{
-    Admission, Approver, Asked, Delivered, Executor, Granted, Monitor, Opening, Output, Permit,
-    Refusal, Status,
+    Admission, Asked, Delivered, Executor, Granted, Monitor, Opening, Output, Permit, Refusal,
+    Status,
 };
 use policy::Policy;
 use serde_json::{Value, json};
@@ -230,15 +229,7 @@ pub(crate) fn open_session(monitor: &Monitor, user: &str, session: &str) -> Call
         agent: AgentId::parse("main").unwrap(),
         door: Kind::parse("ipc").unwrap(),
     };
-    let opening = Opening {
-        who: who.clone(),
-        principal: Principal::User,
-        profile: Profile::Standard,
-        parent: None,
-        admission: Admission::OnePerson,
-        approver: Approver::Absent,
-        tools: Vec::new(),
-    };
+    let opening = Opening::of_one_person(who.clone());
     monitor.open_session(opening).unwrap();
     who
 }

@@ -37,7 +37,7 @@ pub(crate) struct Gate {
     stopped: HashMap<(SessionId, String), (EffectKind, Verdict)>,
     summary: Summary,
     /// Removed at the end, if the state is nobody's to keep.
-    _temporary: Option<Temporary>,
+    temporary: Option<Temporary>,
 }
 
 /// Why a trace cannot go on.
@@ -90,7 +90,7 @@ impl Gate {
             begun: HashMap::new(),
             stopped: HashMap::new(),
             summary: Summary::default(),
-            _temporary: temporary,
+            temporary,
         })
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use host::{AdmissionError, admission};
-use model::{AgentId, Caller};
+use model::Caller;
 use monitor::Admission;
 use serde_json::json;
 
