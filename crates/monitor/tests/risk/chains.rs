@@ -1,6 +1,6 @@
 //! Calls that together do what none of them does alone.
 
-use model::{Decision, EffectKind, Flow, Reach, Role, Trust};
+use model::{Decision, EffectKind, Flow, Reach, Trust};
 use monitor::risk::{Classes, Observation, Opener, Outcome, Risk, Signal};
 use serde_json::{Value, json};
 
