@@ -131,7 +131,8 @@ impl Table {
         let Some(rows) = self.users.get(user) else { return Vec::new() };
         let within = rows.within(scope);
         let lists = rows.in_scope.iter().zip(&within).filter(|(_, within)| **within);
-        newest_of(lists.map(|(it, _)| it)).take(limit).filter_map(|n| rows.shown(n)).collect()
+        let newest = newest_of(lists.map(|(it, _)| it), limit, |_| true);
+        newest.into_iter().filter_map(|n| rows.shown(n)).collect()
     }
 
     /// Rows of a scope and all beneath it with any word of the query, best first.
@@ -215,7 +216,7 @@ impl Rows {
             // By the ends of the range, and not word by word: many words may begin alike.
             let end = format!("{beginning}{}", char::MAX);
             let like = self.words.range(beginning.clone()..end).map(|(_, it)| it);
-            return newest_of(like).filter(fits).take(LOOKED_AT_MAX).collect();
+            return newest_of(like, LOOKED_AT_MAX, fits);
         }
         let Some(shortest) = lists.iter().min_by_key(|it| it.len()) else { return Vec::new() };
         shortest.rev().filter(fits).take(LOOKED_AT_MAX).collect()
