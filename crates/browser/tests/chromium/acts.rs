@@ -116,6 +116,9 @@ fn enter_new_windows_and_frames_of_other_sites() {
     assert!(server.seen().iter().any(|it| it.starts_with("GET /found?q=words ")));
 }
 
+/// A user of no system.
+const NOBODY: &str = "64123";
+
 /// Where we are root, all tests have shown what browsers of root do. These two again, as nobody in particular.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "to become somebody else takes a process of its own")]
@@ -123,7 +126,6 @@ fn a_host_that_is_an_ordinary_user_has_browsers_too() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    const USER: &str = "64123";
     let place = tempfile::tempdir().unwrap();
     let open = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -137,7 +139,7 @@ fn a_host_that_is_an_ordinary_user_has_browsers_too() {
     open(place.path(), 0o755);
     open(&temporary, 0o1777);
     let output = Command::new("/usr/bin/setpriv")
-        .args(["--reuid", USER, "--regid", USER, "--clear-groups", "--"])
+        .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--"])
         .arg(&program)
         .args(["--exact", "--test-threads=1", "acts::a_session_from_launch_to_close"])
         .arg("endings::closing_a_browser_its_session_or_all_leaves_nothing")

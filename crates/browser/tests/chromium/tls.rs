@@ -60,7 +60,7 @@ impl Authority {
 fn certutil(folder: &Path, args: &[&str]) {
     let database = format!("sql:{}", folder.display());
     let output = Command::new("certutil").args(["-d", &database]).args(args).output();
-    let output = output.expect("certutil, of the package libnss3-tools");
+    let output = output.unwrap_or_else(|error| panic!("certutil, of libnss3-tools: {error}"));
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
