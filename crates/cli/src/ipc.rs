@@ -114,7 +114,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             .and_then(|dir| Visit::begin(dir.as_deref(), &gate, &who, &home));
         let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
         let served = visit.and_then(|visit| {
-            let door = Control::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
+            let (monitor, journal) = (Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
+            let door = Control::new(monitor, journal, &home);
             let files = visit.files()?;
             let work = || serve(&gate, &who, &home, args, stop, Hands { rules, scope, files });
             let served = match &control {

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use aegx::RecordType;
-use evidence::{Journal, NewRecord};
+use evidence::{AppendError, Journal, NewRecord};
 use model::{Kind, SessionId};
 use monitor::approvals::ApprovalError;
 use monitor::confirm::Confirmation;
@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 
 use crate::ipc::serve::{Serves, connections};
 use crate::ipc::{FrameError, Limits, Socket, Stop};
+use crate::plugins;
 
 pub use client::{AskError, ask};
 pub use request::{Request, RequestError};
@@ -44,6 +45,7 @@ pub fn socket_path(home: &Path) -> PathBuf {
 pub struct Control {
     monitor: Arc<Monitor>,
     journal: Arc<Journal>,
+    home: PathBuf,
 }
 
 /// Why a request was not done.
@@ -54,10 +56,10 @@ struct Undone {
 }
 
 impl Control {
-    /// A door to what `monitor` asks. `journal` is the monitor's.
+    /// A door to what `monitor` asks. `journal` is the monitor's, and `home` the state directory.
     #[must_use]
-    pub fn new(monitor: Arc<Monitor>, journal: Arc<Journal>) -> Self {
-        Self { monitor, journal }
+    pub fn new(monitor: Arc<Monitor>, journal: Arc<Journal>, home: &Path) -> Self {
+        Self { monitor, journal, home: home.to_owned() }
     }
 
     /// Does `work` while the connections of `socket` are served.
@@ -103,7 +105,21 @@ impl Control {
                 }))
             }
             Request::Say { session, text } => self.say(&session, &text),
+            Request::Plugins => self.plugins(),
         }
+    }
+
+    /// Every file of every plugin, as at the start. What is refused is on record before it is told.
+    fn plugins(&self) -> Result<Value, Undone> {
+        let checked = plugins::check(&self.home, &self.journal);
+        let unable = |error: AppendError| Undone { error: error.to_string(), refused: false };
+        let checked = checked.map_err(unable)?;
+        let refused = |it: &plugins::Refused| json!({ "plugin": it.name, "error": it.why });
+        Ok(json!({
+            "ok": true,
+            "sound": checked.sound.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
+            "unsound": checked.refused.iter().map(refused).collect::<Vec<_>>(),
+        }))
     }
 
     /// The user's own words, and a turn of theirs begins.

@@ -27,6 +27,8 @@ pub enum Request {
         /// The words.
         text: String,
     },
+    /// Look through the plugins anew.
+    Plugins,
 }
 
 /// Why a request is none.
@@ -40,6 +42,7 @@ pub struct RequestError(String);
 enum Written {
     Answer { id: String, answer: String, by: String, reason: String },
     Say { session: String, text: String },
+    Plugins {},
 }
 
 impl Request {
@@ -62,6 +65,7 @@ impl Request {
                 session: SessionId::parse(&session).map_err(|error| wrong(&error))?,
                 text,
             }),
+            Written::Plugins {} => Ok(Self::Plugins),
         }
     }
 
@@ -79,6 +83,7 @@ impl Request {
             Self::Say { session, text } => {
                 json!({ "request": "say", "session": session.as_str(), "text": text })
             }
+            Self::Plugins => json!({ "request": "plugins" }),
         }
     }
 }
@@ -97,6 +102,7 @@ mod tests {
                 reason: "no \u{1b}".to_owned(),
             },
             Request::Say { session: SessionId::parse("s").unwrap(), text: "yes".to_owned() },
+            Request::Plugins,
         ] {
             assert_eq!(Request::parse(request.to_value().to_string().as_bytes()), Ok(request));
         }
@@ -124,6 +130,7 @@ mod tests {
             answer("").replace(&id.to_string(), "1"),
             format!("{} {{}}", answer("")),
             r#"{"request":"say","session":"s","text":" "}"#.to_owned(),
+            r#"{"request":"plugins","skip":"@t/p"}"#.to_owned(),
             r#"{"request":"say","session":"s","text":"x","source":"user"}"#.to_owned(),
             "[".repeat(100_000),
         ] {

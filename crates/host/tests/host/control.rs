@@ -30,7 +30,7 @@ impl Person {
     fn at(house: &House, dir: &std::path::Path) -> Self {
         let path = socket_path(dir);
         let socket = Socket::bind(&path).unwrap();
-        let control = Control::new(Arc::clone(&house.monitor), Arc::clone(&house.journal));
+        let control = Control::new(Arc::clone(&house.monitor), Arc::clone(&house.journal), dir);
         let (stopper, stop) = Stop::pair().unwrap();
         let work = move || while !stop.wait(Duration::from_secs(1)) {};
         let serve = move || control.beside(&socket, work).unwrap();

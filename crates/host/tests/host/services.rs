@@ -6,15 +6,12 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use aegx::Principal;
 use egress::{Client, Dialer, Limits, Looking, Resolve, Rules, Trust, Web};
 use evidence::{Config, Durability, Journal, Reader, SystemClock};
 use host::{HostExecutor, Services};
 use model::{AgentId, Caller, Kind, Profile, SessionId, Source, UserId};
 use monitor::provenance::Catalogue;
-use monitor::{
-    Admission, Approver, Asked, Delivered, Heard, Monitor, Opening, Refusal, Setup, Status,
-};
+use monitor::{Admission, Asked, Delivered, Heard, Monitor, Opening, Refusal, Setup, Status};
 use policy::Policy;
 use policy::access::{Global, KnownTools, Manifest, Origin, Users};
 use serde_json::{Value, json};
@@ -166,13 +163,9 @@ impl World {
 
     fn open_session(&self) {
         let opening = Opening {
-            who: self.who.clone(),
-            principal: Principal::User,
             profile: Profile::Yolo,
-            parent: None,
             admission: self.admission.clone(),
-            approver: Approver::Absent,
-            tools: Vec::new(),
+            ..Opening::of_one_person(self.who.clone())
         };
         self.monitor.open_session(opening).unwrap();
     }

@@ -16,6 +16,7 @@ mod preseed;
 mod registry;
 mod related;
 mod scan;
+mod secrets;
 mod shape;
 mod sidecar;
 

@@ -15,7 +15,7 @@ use aegx::timestamp;
 use files::{Dir, DirError, Relative};
 use model::ipc::{FileEdit, FileList, FileRead, FileSearch, FileWrite};
 use model::{Source, Taint, TaintTag};
-use monitor::target::class_of_path;
+use monitor::target::class_of_file;
 use monitor::{Output, Permit, Status, taint};
 use policy::{Target, Targets};
 use scan::boundary::{self, Boundary, Nonce};
@@ -64,12 +64,15 @@ impl WorkspaceFiles {
     fn label(&self, path: &Relative, content: &[u8], now: i64) -> Result<Vec<TaintTag>, Stop> {
         let known = self.registry.label(&self.root, path.as_str(), content)?;
         let mut tags: Vec<TaintTag> = known.into_iter().collect();
-        if is_secret(class_of_path(path.as_str())) {
+        if is_secret(class_of_file(path.as_str())) {
             let origin = format!("file {path}");
             let secret =
                 TaintTag { taint: Taint::SECRET_RISK, ..taint::label(Source::File, &origin, now) };
             self.registry.know(&self.root, content, &secret)?;
-            tags.push(secret);
+            // What is known already is not told twice.
+            if !tags.iter().any(|it| it.taint.contains(secret.taint)) {
+                tags.push(secret);
+            }
         }
         Ok(tags)
     }
@@ -86,6 +89,12 @@ impl Stop {
 
     fn failed(why: impl Into<String>) -> Self {
         Self(Output { status: Status::Failed, ..Output::text(why.into()) })
+    }
+
+    /// It says something of a file that carries these labels.
+    fn with(mut self, tags: impl IntoIterator<Item = TaintTag>) -> Self {
+        self.0.tags.extend(tags);
+        self
     }
 }
 

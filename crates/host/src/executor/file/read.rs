@@ -3,7 +3,7 @@
 use files::archive;
 use model::ipc::FileRead;
 use model::{Source, Taint, TaintTag};
-use monitor::target::class_of_path;
+use monitor::target::class_of_file;
 use monitor::{Output, Permit, taint};
 use serde_json::json;
 
@@ -24,7 +24,7 @@ pub(super) fn read(
     let mut body = fields([("path", json!(path.as_str())), ("bytes", json!(bytes.len()))]);
     if let Some(members) = archive::members(&bytes) {
         // What is packed is as secret as it was.
-        if members.names.iter().any(|it| is_secret(class_of_path(it))) {
+        if members.names.iter().any(|it| is_secret(class_of_file(it))) {
             let origin = format!("archive {path}");
             let secret =
                 TaintTag { taint: Taint::SECRET_RISK, ..taint::label(Source::File, &origin, now) };

@@ -3,7 +3,7 @@
 use files::{Kind, Relative};
 use model::TaintTag;
 use model::ipc::FileSearch;
-use monitor::target::class_of_path;
+use monitor::target::class_of_file;
 use monitor::{Output, Permit};
 use policy::Target;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ pub(super) fn search(
         hunt.folder(&path, 0)?;
     } else {
         // Whoever names a file was judged by its name.
-        hunt.file(&path)?;
+        hunt.text(&path, files.dir.read(&path, FILE_BYTES_MAX)?)?;
     }
     let body = fields([
         ("results", json!(hunt.results)),
@@ -90,7 +90,7 @@ impl Hunt<'_> {
                 continue;
             };
             match it.stat.kind {
-                Kind::File if class_of_path(child.as_str()).contains(Target::SecretFile) => {
+                Kind::File if class_of_file(child.as_str()).contains(Target::SecretFile) => {
                     self.skipped += 1;
                 }
                 Kind::File => match self.file(&child) {
@@ -111,8 +111,12 @@ impl Hunt<'_> {
 
     fn file(&mut self, path: &Relative) -> Result<(), Stop> {
         self.files_left = self.files_left.saturating_sub(1);
-        let bytes = self.files.dir.read(path, FILE_BYTES_MAX)?;
+        let bytes = self.files.dir.read_of_one_name(path, FILE_BYTES_MAX)?;
         self.bytes_left = self.bytes_left.saturating_sub(bytes.len() as u64);
+        self.text(path, bytes)
+    }
+
+    fn text(&mut self, path: &Relative, bytes: Vec<u8>) -> Result<(), Stop> {
         // What is no text has no lines.
         let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(()) };
         if !text.contains(self.query) {
