@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use age::secrecy::ExposeSecret;
 use age::{plugin, x25519};
@@ -10,6 +11,7 @@ use zeroize::Zeroizing;
 use crate::plugin::{PluginError, check};
 use crate::prompts::Prompts;
 use crate::sealed::SealError;
+use crate::secret::Secret;
 use crate::unreadable::{self, FileFault};
 
 /// The longest identity file, in bytes.
@@ -168,6 +170,17 @@ impl Key {
             Kind::Passphrase(text) => text.clone(),
             Kind::Identities(_) => self.file_text().unwrap_or_default(),
         }
+    }
+
+    /// The passphrase, or each identity.
+    pub(crate) fn as_secrets(&self) -> Vec<Arc<Secret>> {
+        let text = self.kept_text();
+        let lines: Vec<&str> = match &self.0 {
+            Kind::Passphrase(text) => vec![text.as_str()],
+            Kind::Identities(_) => text.lines().filter(|it| !it.starts_with('#')).collect(),
+        };
+        let secret = |it: &str| Secret::new(Zeroizing::new(it.to_owned())).ok().map(Arc::new);
+        lines.into_iter().filter_map(secret).collect()
     }
 
     /// This one first, so that it encrypts, and those of `old` behind it, so that both decrypt.

@@ -1,6 +1,7 @@
 //! Where secrets come from: the vault, or the environment of this process.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
@@ -47,6 +48,14 @@ impl Source {
             ours.then_some((name, value))
         });
         Self::Env(all.collect())
+    }
+
+    /// What opens it, as text, one secret for each.
+    pub(crate) fn keys(&self) -> Vec<Arc<Secret>> {
+        match self {
+            Self::Vault { key, .. } => key.as_secrets(),
+            Self::Env(_) => Vec::new(),
+        }
     }
 
     pub(crate) fn read(&self) -> Result<Contents, VaultError> {
