@@ -6,6 +6,7 @@ mod approvals;
 mod check;
 mod credentials;
 mod demo;
+mod door;
 mod evidence;
 mod gate;
 mod home;
