@@ -314,3 +314,44 @@ fn a_person_approves_a_skill_and_adds_a_job_while_the_agent_runs() {
     kinds.retain(|it| it != "skill_propose");
     assert_eq!(kinds, ["skill_approved", "skill_rejected", "job_added", "job_removed"]);
 }
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the program under test, to be killed")]
+fn grants_are_there_whole_or_not_at_all_whenever_writing_them_is_killed() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    good(home, &["vault", "init"], "");
+    for at in 0..20 {
+        good(home, &["vault", "set", &format!("KEY_{at}")], &format!("value number {at}"));
+    }
+    let path = home.join("agents/main/IDENTITY.md");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let old = "---\nname: main\n---\n# Main\n".to_owned() + &"words\n".repeat(10_000);
+    files::private::replace(&path, old.as_bytes()).unwrap();
+    good(home, &["credentials", "migrate", "main", "--write"], "");
+    let new = fs::read_to_string(&path).unwrap();
+    assert!(new.contains("KEY_19") && new.ends_with("words\n"));
+    let (mut olds, mut news) = (0, 0);
+    for round in 0..40_u64 {
+        files::private::replace(&path, old.as_bytes()).unwrap();
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
+            .env("LAZARET_HOME", home)
+            .args(["credentials", "migrate", "main", "--write"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(round * 5));
+        // It may have ended by itself.
+        let _ = child.kill();
+        child.wait().unwrap();
+        let found = fs::read_to_string(&path).unwrap();
+        olds += usize::from(found == old);
+        news += usize::from(found == new);
+        assert_eq!(olds + news, usize::try_from(round).unwrap() + 1, "half of it is there");
+    }
+    assert!(olds > 0 && news > 0, "{olds} old, {news} new");
+    // What was killed stands in the journal, which is whole as well.
+    assert!(kinds(home).iter().filter(|it| *it == "grants_written").count() > news);
+    good(home, &["evidence", "verify"], "");
+}
