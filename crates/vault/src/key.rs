@@ -8,6 +8,7 @@ use age::secrecy::ExposeSecret;
 use age::{plugin, x25519};
 use zeroize::Zeroizing;
 
+use crate::hybrid::{HybridIdentity, IDENTITY_PREFIX};
 use crate::plugin::{PluginError, check};
 use crate::prompts::Prompts;
 use crate::sealed::SealError;
@@ -35,6 +36,7 @@ pub(crate) enum Kind {
 /// One line of an identity file.
 pub(crate) enum Identity {
     Native(x25519::Identity),
+    Hybrid(HybridIdentity),
     Plugin(plugin::Identity),
 }
 
@@ -46,13 +48,10 @@ pub enum KeyError {
     #[error(transparent)]
     File(#[from] FileFault),
     /// A line that is no identity.
-    #[error("line {0} is no age identity; they begin with AGE-SECRET-KEY-1 or AGE-PLUGIN-")]
-    Line(usize),
-    /// A kind of identity that this version does not have.
     #[error(
-        "line {0} is a post-quantum identity of age, which this version does not open; use one that begins with AGE-SECRET-KEY-1"
+        "line {0} is no age identity; they begin with AGE-SECRET-KEY-1, AGE-SECRET-KEY-PQ-1 or AGE-PLUGIN-"
     )]
-    PostQuantum(usize),
+    Line(usize),
     /// None at all.
     #[error("there is no age identity in it")]
     Empty,
@@ -112,9 +111,6 @@ impl Key {
                 return Err(KeyError::TooMany);
             }
             let number = at.saturating_add(1);
-            if line.starts_with("AGE-SECRET-KEY-PQ-") {
-                return Err(KeyError::PostQuantum(number));
-            }
             found.push(Identity::parse(line).ok_or(KeyError::Line(number))?);
         }
         if found.is_empty() {
@@ -157,6 +153,7 @@ impl Key {
         for identity in all {
             match identity {
                 Identity::Native(it) => text.push_str(it.to_string().expose_secret()),
+                Identity::Hybrid(it) => text.push_str(&it.text()),
                 Identity::Plugin(it) => text.push_str(&it.to_string()),
             }
             text.push('\n');
@@ -228,6 +225,7 @@ impl Key {
         match &self.0 {
             Kind::Identities(all) => match all.first()? {
                 Identity::Native(it) => Some(it.to_public().to_string()),
+                Identity::Hybrid(it) => Some(it.to_public().text()),
                 Identity::Plugin(_) => None,
             },
             Kind::Passphrase(_) => None,
@@ -237,6 +235,9 @@ impl Key {
 
 impl Identity {
     fn parse(line: &str) -> Option<Self> {
+        if line.starts_with(IDENTITY_PREFIX) {
+            return HybridIdentity::parse(line).map(Self::Hybrid);
+        }
         let native = line.parse().ok().map(Self::Native);
         native.or_else(|| line.parse().ok().map(Self::Plugin))
     }
@@ -244,6 +245,7 @@ impl Identity {
     fn again(&self) -> Self {
         match self {
             Self::Native(it) => Self::Native(it.clone()),
+            Self::Hybrid(it) => Self::Hybrid(it.again()),
             Self::Plugin(it) => Self::Plugin(it.clone()),
         }
     }
@@ -251,7 +253,7 @@ impl Identity {
     /// Looked at before a program is run, each time.
     fn check_plugin(&self) -> Result<(), PluginError> {
         match self {
-            Self::Native(_) => Ok(()),
+            Self::Native(_) | Self::Hybrid(_) => Ok(()),
             Self::Plugin(it) => {
                 let own = rustix::process::geteuid().as_raw();
                 check(it.plugin(), std::env::var_os("PATH").as_deref(), own).map(drop)
@@ -263,6 +265,7 @@ impl Identity {
         self.check_plugin().map_err(|it| it.to_string())?;
         match self {
             Self::Native(it) => Ok(Box::new(it.clone())),
+            Self::Hybrid(it) => Ok(Box::new(it.again())),
             Self::Plugin(it) => {
                 let all = std::slice::from_ref(it);
                 let made = plugin::IdentityPluginV1::new(it.plugin(), all, Prompts);
@@ -275,6 +278,7 @@ impl Identity {
         self.check_plugin().map_err(|it| SealError(it.to_string()))?;
         match self {
             Self::Native(it) => Ok(Box::new(it.to_public())),
+            Self::Hybrid(it) => Ok(Box::new(it.to_public())),
             Self::Plugin(it) => {
                 let all = std::slice::from_ref(it);
                 let made = plugin::RecipientPluginV1::new(it.plugin(), &[], all, Prompts);
