@@ -233,7 +233,7 @@ fn no_other_process_reads_the_secrets_of_the_environment() {
     let (owner, _) = owner_of_environment("providers: {credentials: env}\n");
     assert_eq!(owner, 0);
     // It is the gate's own doing.
-    let (owner, whose) = owner_of_environment("{}\n");
+    let (owner, whose) = owner_of_environment("providers: {scheduler: none}\n");
     assert_eq!(owner, whose);
 }
 

@@ -42,7 +42,7 @@ use crate::run::{Exit, Failure};
 ///   lazaret scheduler run --once
 ///
 /// Exit codes: 0 done, 1 refused or no such job, 2 wrong usage or broken configuration, 3 could not work
-/// (another process has the journal open).
+/// (another process has the journal and cannot be reached). A gate that runs records for you.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
