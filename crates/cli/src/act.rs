@@ -67,10 +67,7 @@ impl Act {
         taint: Taint,
         content: Value,
     ) -> Result<Self, Failure> {
-        let content = match content {
-            Value::Object(fields) => fields,
-            other => Map::from_iter([("what".to_owned(), other)]),
-        };
+        let content = content.as_object().cloned().unwrap_or_default();
         let deed = Deed { kind, by: by.clone(), taint, after: None, content };
         let (journal, door) = (home.journal()?, control::socket_path(&home.dir()?));
         let end = Instant::now() + WAIT;
