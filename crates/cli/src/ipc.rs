@@ -10,8 +10,7 @@ use aegx::verify::printable;
 use aegx::{Principal, RecordType};
 use egress::Rules;
 use evidence::{NewRecord, SystemClock};
-use host::control::{self, Control};
-use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
+use host::ipc::{Door, Ends, FrameError, Limits, Socket, Stop};
 use host::{HostExecutor, Services, WorkspaceFiles, plugins, scheduler};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Approver, OpenError, Opening};
@@ -19,6 +18,7 @@ use serde_json::json;
 use store::Memory;
 use vault::Scope;
 
+use crate::door;
 use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
     let unkept = |gate: &Gate, why: &str| refused(gate, &who, why);
     let gate = setup::open_with_keys(&home, policy, catalogue, unkept)?;
-    let control = bind_control(&home)?;
+    let control = door::bind(&home)?;
     let approver = if control.is_some() { Approver::Reachable } else { Approver::Absent };
     let opened = open_session(&gate, &who, &home, args.profile, approver);
     let outcome = opened.and_then(|(rules, scope)| {
@@ -114,14 +114,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             .and_then(|dir| Visit::begin(dir.as_deref(), &gate, &who, &home));
         let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
         let served = visit.and_then(|visit| {
-            let (monitor, journal) = (Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
-            let door = Control::new(monitor, journal, &home);
             let files = visit.files()?;
             let work = || serve(&gate, &who, &home, args, stop, Hands { rules, scope, files });
-            let served = match &control {
-                Some(socket) => door.beside(socket, work).map_err(Failure::unable).flatten(),
-                None => work(),
-            };
+            let served = door::beside(control.as_ref(), &gate, &home, work);
             served.and(visit.end(&gate, &who))
         });
         let ended = gate.monitor.end_session(&who).map_err(Failure::unable);
@@ -169,20 +164,6 @@ fn open_session(
         refused(gate, who, &error.to_string());
         not_opened(error)
     })
-}
-
-/// The person's door. Without one the session goes on, and nobody is asked.
-fn bind_control(home: &Path) -> Result<Option<Socket>, Failure> {
-    match Socket::bind(&control::socket_path(home)) {
-        Ok(socket) => Ok(Some(socket)),
-        Err(SocketError::Io { error, .. }) if error.kind() == io::ErrorKind::InvalidInput => {
-            output::note(
-                "the state directory's name is too long for a socket: nobody can be asked",
-            );
-            Ok(None)
-        }
-        Err(error) => Err(not_bound(error)),
-    }
 }
 
 /// What a session may reach.
@@ -236,7 +217,7 @@ fn serve(
     }
     let default = || home.join("ipc").join(format!("{}.sock", who.session));
     let path = args.socket.clone().unwrap_or_else(default);
-    let socket = Socket::bind(&path).map_err(not_bound)?;
+    let socket = Socket::bind(&path).map_err(door::not_bound)?;
     output::line(&format!("listening on {}", printable(&path.display().to_string())));
     host::ipc::serve_socket(&door, who, &socket, &Limits::default(), &stop).map_err(Failure::unable)
 }
@@ -284,9 +265,4 @@ fn serve_stdio(door: &Door, who: &Caller, stop: Stop) -> Result<(), Failure> {
 fn not_opened(error: OpenError) -> Failure {
     let another = matches!(error, OpenError::State(monitor::StateError::NotYours { .. }));
     if another { Failure::refused(error) } else { Failure::unable(error) }
-}
-
-fn not_bound(error: SocketError) -> Failure {
-    let misplaced = matches!(error, SocketError::NotPrivate { .. } | SocketError::Taken { .. });
-    if misplaced { Failure::usage(error) } else { Failure::unable(error) }
 }

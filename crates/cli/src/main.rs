@@ -7,6 +7,7 @@ mod check;
 mod credentials;
 mod demo;
 mod doctor;
+mod door;
 mod evidence;
 mod exec;
 mod gate;

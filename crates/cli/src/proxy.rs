@@ -15,6 +15,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::net::TcpListener;
 
+use crate::door;
 use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
@@ -79,7 +80,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let policy = setup::policy(args.policy.as_deref())?;
     let catalogue = proxy::catalogue().map_err(Failure::unable)?;
     let gate = setup::open_with_keys(&home, policy, catalogue, |_, _| ())?;
-    let outcome = serve(args, &home, &gate, &stop);
+    let control = door::bind(&home)?;
+    let outcome = door::beside(control.as_ref(), &gate, &home, || serve(args, &home, &gate, &stop));
     gate.close()?;
     outcome.map(|()| Exit::Done)
 }

@@ -19,7 +19,7 @@ pub(crate) fn objection(admission: &Admission, asked: &Understood) -> Option<Obj
     let Action::OauthCall(call) = &**action else { return None };
     let service = global.service(call.service.as_str())?;
     let (name, agent) = (call.service.as_str(), &manifest.agent);
-    let mut question = None;
+    let mut asked_for = Vec::new();
     for key in service.secrets() {
         match manifest.key(key, SERVICES, *origin) {
             KeyGrant::Granted(_) | KeyGrant::Legacy => {}
@@ -31,15 +31,15 @@ pub(crate) fn objection(admission: &Admission, asked: &Understood) -> Option<Obj
                 let remedy = format!("a grant with `{key}` for `web` under `credentials`");
                 return Some(found.with_remedy(remedy));
             }
-            KeyGrant::NeedsApproval(grant) => {
-                let why = format!(
-                    "calling `{name}` uses the key `{key}`, for which `{grant}` asks a person each time"
-                );
-                let code = "approval_required";
-                let found = Objection::new(CREDENTIAL_SCOPE, Decision::StepUp, code, why);
-                question.get_or_insert(found.with_remedy("a person says yes to this call"));
-            }
+            KeyGrant::NeedsApproval(grant) => asked_for.push(format!("`{key}` (`{grant}`)")),
         }
     }
-    question
+    if asked_for.is_empty() {
+        return None;
+    }
+    // All of them: who says yes says yes to each.
+    let keys = asked_for.join(", ");
+    let why = format!("calling `{name}` uses {keys}, for which a person is asked each time");
+    let found = Objection::new(CREDENTIAL_SCOPE, Decision::StepUp, "approval_required", why);
+    Some(found.with_remedy("a person says yes to this call"))
 }

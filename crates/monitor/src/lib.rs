@@ -53,7 +53,7 @@ pub use proposed::Proposed;
 pub use question::{Grounds, Reason, Shown, ShownArg, ShownValue};
 pub use refusal::Refusal;
 pub use ruling::Ruling;
-pub use scrubber::{HeldSecret, Scrubber};
+pub use scrubber::{HeldSecret, Scrubber, Scrubs};
 pub use state::{Labels, Opened, State, StateError, Summary};
 pub use surroundings::{Confinement, Surroundings};
 pub use tools::ToolsError;

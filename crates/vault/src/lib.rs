@@ -8,6 +8,7 @@ pub mod access;
 mod contents;
 pub mod environment;
 mod file;
+mod hybrid;
 mod keeper;
 mod key;
 pub mod keyring;

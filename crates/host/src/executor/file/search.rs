@@ -4,7 +4,7 @@ use files::{Kind, Relative};
 use model::TaintTag;
 use model::ipc::FileSearch;
 use monitor::target::class_of_file;
-use monitor::{Output, Permit};
+use monitor::{Output, Permit, Scrubs};
 use policy::Target;
 use serde_json::{Value, json};
 
@@ -26,6 +26,7 @@ pub(super) fn search(
     permit: Permit<FileSearch>,
     now: i64,
 ) -> Result<Output, Stop> {
+    let scrubs = permit.scrubs();
     let wanted = permit.spend();
     let path = path_or_base(wanted.path.as_ref().map(|it| it.as_str()))?;
     let query = wanted.query.as_str();
@@ -36,6 +37,7 @@ pub(super) fn search(
     let mut hunt = Hunt {
         files,
         query,
+        scrubs,
         most: usize::try_from(most).unwrap_or(usize::MAX),
         now,
         results: Vec::new(),
@@ -62,6 +64,7 @@ pub(super) fn search(
 struct Hunt<'a> {
     files: &'a WorkspaceFiles,
     query: &'a str,
+    scrubs: Scrubs,
     most: usize,
     now: i64,
     results: Vec<Value>,
@@ -128,6 +131,7 @@ impl Hunt<'_> {
                 self.whole = false;
                 break;
             }
+            let line = self.scrubs.clean(line);
             let shown = line.get(..line.floor_char_boundary(LINE_BYTES_MAX)).unwrap_or_default();
             let shown = told(path, shown, &tags)?;
             self.results.push(json!({ "path": path.as_str(), "line": number, "text": shown }));
