@@ -90,6 +90,11 @@ impl Accounts {
         self.access = Some(access);
     }
 
+    /// May an agent have more tokens than that of this start?
+    pub(crate) fn believe_access_tokens(&self) -> bool {
+        self.access.is_some()
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Account> {
         self.by_agent.values()

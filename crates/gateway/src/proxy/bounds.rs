@@ -20,8 +20,8 @@ pub(crate) const FIELDS_MAX: usize = 100;
 /// What a program may cost the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Connections of programs with an account at once, tunnels included. Each agent has an equal part, and one
-    /// token at most half of its agent's. Who comes then waits.
+    /// Connections of programs with an account at once, tunnels included. Each agent has an equal part, and
+    /// where access tokens are believed, one token at most half of its agent's. Who comes then waits.
     pub connections: usize,
     /// Connections of those who have not said yet who they are, or wait. When one more comes, the first goes.
     pub strangers: usize,

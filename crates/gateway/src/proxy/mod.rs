@@ -63,8 +63,7 @@ impl Proxy {
     /// # Errors
     /// Never: what goes wrong with one connection ends that connection.
     pub async fn serve(self: Arc<Self>, listener: TcpListener) -> Infallible {
-        let agents = self.accounts.iter().map(|it| &it.who.agent);
-        let shares = Shares::new(self.bounds.connections, agents);
+        let shares = Shares::new(self.bounds.connections, &self.accounts);
         let door = Door::new(self.bounds, shares, Arc::clone(&self.journal));
         loop {
             match listener.accept().await {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use model::AgentId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::accounts::Accounts;
 use super::answer::No;
 use super::bounds::TOKENS_SHARE_MIN;
 
@@ -38,16 +39,18 @@ pub(crate) struct Place {
 }
 
 impl Shares {
-    /// So many places for so many agents, in equal parts.
-    pub(crate) fn new<'a>(places: usize, agents: impl Iterator<Item = &'a AgentId>) -> Self {
-        let all: Vec<_> = agents.collect();
+    /// So many places for the agents that have `accounts`, in equal parts.
+    pub(crate) fn new(places: usize, accounts: &Accounts) -> Self {
+        let all: Vec<_> = accounts.iter().map(|it| &it.who.agent).collect();
         let per_agent = places.checked_div(all.len()).unwrap_or(places).max(1);
         let part = || {
             let places = Arc::new(Semaphore::new(per_agent));
             Arc::new(Agent { places, tokens: Mutex::default() })
         };
         let agents = all.into_iter().map(|it| (it.clone(), part())).collect();
-        Self { agents, per_token: (per_agent / TOKENS_SHARE_MIN).max(1) }
+        // Where an agent has one token, there is nobody to leave room for.
+        let tokens = if accounts.believe_access_tokens() { TOKENS_SHARE_MIN } else { 1 };
+        Self { agents, per_token: (per_agent / tokens).max(1) }
     }
 
     /// The part of a program that shows a token of `agent` whose name is `token`.
