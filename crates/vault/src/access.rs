@@ -14,6 +14,10 @@ use zeroize::Zeroizing;
 
 use crate::unreadable::{self, FileFault};
 
+mod kept;
+
+pub use kept::KeptTokens;
+
 /// By this a token is known.
 pub const TOKEN_PREFIX: &str = "lzt_";
 /// Its randomness, in bytes.
@@ -219,16 +223,7 @@ impl Tokens {
         if !is_well_formed(token) {
             return Ok(None);
         }
-        let hash = hash(token);
-        let mut found = None;
-        for issued in self.list()? {
-            if bool::from(issued.hash.as_bytes().ct_eq(hash.as_bytes())) && issued.is_in_force(now)
-            {
-                let user = UserId::parse(&issued.user).ok();
-                found = user.map(|user| Bearer { id: issued.id, user, agents: issued.agents });
-            }
-        }
-        Ok(found)
+        Ok(find(&self.list()?, token, now))
     }
 
     fn change<T, E: From<AccessError>>(
@@ -264,6 +259,20 @@ impl Issued {
 #[must_use]
 pub fn bearer(header: Option<&str>) -> Option<&str> {
     header?.strip_prefix("Bearer ").filter(|it| !it.is_empty())
+}
+
+/// Whose `token` is among `all`. All hashes are compared, each in constant time.
+fn find(all: &[Issued], token: &str, now: i64) -> Option<Bearer> {
+    let hash = hash(token);
+    let mut found = None;
+    for issued in all {
+        if bool::from(issued.hash.as_bytes().ct_eq(hash.as_bytes())) && issued.is_in_force(now) {
+            let user = UserId::parse(&issued.user).ok();
+            let (id, agents) = (issued.id.clone(), issued.agents.clone());
+            found = user.map(|user| Bearer { id, user, agents });
+        }
+    }
+    found
 }
 
 /// Could this be a token at all? It says nothing of whether it is one.

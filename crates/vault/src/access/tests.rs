@@ -132,3 +132,30 @@ fn what_is_not_recorded_is_not_done() {
     assert_eq!(tokens.list().unwrap(), before);
     assert!(tokens.verify(token.shown_once(), 2).unwrap().is_some());
 }
+
+#[test]
+fn who_is_asked_again_and_again_knows_at_once_what_was_revoked_or_made() {
+    let (dir, tokens) = tokens();
+    let kept = KeptTokens::in_home(dir.path());
+    let (first, issued) = tokens.create(&ann(), None, (100, Some(200)), recorded).unwrap();
+    let first = first.shown_once();
+    for _ in 0..2 {
+        assert_eq!(kept.verify(first, 150).unwrap().unwrap().id, issued.id);
+        assert_eq!(kept.verify(first, 200).unwrap(), None, "it has ended, whatever was kept");
+    }
+    let (second, _) = tokens.create(&ann(), None, (100, None), recorded).unwrap();
+    assert!(kept.verify(second.shown_once(), 150).unwrap().is_some());
+    tokens.revoke(&issued.id, 150, false, recorded).unwrap();
+    assert_eq!(kept.verify(first, 150).unwrap(), None);
+    assert!(kept.verify(second.shown_once(), 150).unwrap().is_some());
+
+    // Whoever could read or write it might have: nobody is known, though the text is the same.
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = dir.path().join("access.json");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+    assert!(kept.verify(second.shown_once(), 150).is_err());
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    assert!(kept.verify(second.shown_once(), 150).unwrap().is_some());
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(kept.verify(second.shown_once(), 150).unwrap(), None);
+}
