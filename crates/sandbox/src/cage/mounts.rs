@@ -61,7 +61,10 @@ pub(crate) fn make(view: &View, fresh_bytes: u64) -> Result<(), CageError> {
     for (at, target) in DESCRIPTORS {
         symlink(target, at).step(format!("link {at}"))?;
     }
-    symlink("/tmp", "/var/tmp").step("link /var/tmp")?;
+    // Unless something below it was given.
+    if !Path::new("/var/tmp").exists() {
+        symlink("/tmp", "/var/tmp").step("link /var/tmp")?;
+    }
     narrow(view)?;
     sys::restrict_mount(&root, u64::from(READ_ONLY.bits()), false).step("make the root read-only")
 }

@@ -69,6 +69,8 @@ const TOOLCHAINS: &[&str] = &[
     "go",
     "miniconda3",
 ];
+/// Leads to `/tmp` inside, unless something below it is there.
+const OTHER_TMP: &str = "/var/tmp";
 /// A file of a workspace that holds what its name says.
 const ENVIRONMENT_FILE: &str = ".env";
 /// Endings of such files that hold only examples.
@@ -115,6 +117,10 @@ impl View {
             view.readable.push(path.clone());
         }
         view.fresh.extend(["/tmp", "/dev/shm"].map(PathBuf::from));
+        let below = |it: &PathBuf| it.starts_with(OTHER_TMP);
+        if view.readable.iter().chain(&view.writable).chain(&view.fresh).any(below) {
+            view.fresh.push(PathBuf::from(OTHER_TMP));
+        }
         view.cover(cage);
         view.keep();
         Ok(view)
