@@ -1,5 +1,5 @@
 # what: services of the host at its loopback are not reached
-# expect: ECONNREFUSED EACCES EPERM ENETUNREACH EAFNOSUPPORT EADDRNOTAVAIL
+# expect: ECONNREFUSED EACCES EPERM ENETUNREACH EAFNOSUPPORT EADDRNOTAVAIL EPROTONOSUPPORT
 for family, address in [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::1"), (socket.AF_INET6, "::ffff:127.0.0.1")]:
     def tcp(protocol=0):
         it = socket.socket(family, socket.SOCK_STREAM, protocol)

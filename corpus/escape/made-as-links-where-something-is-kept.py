@@ -3,6 +3,7 @@
 # expect: made EROFS EBUSY EEXIST
 os.makedirs("mine")
 write("mine/config")
+os.makedirs("mine/vscode")
 for place in [".mcp.json", ".envrc", ".codex", ".git/commondir", ".git/config.worktree", ".gemini"]:
     try:
         os.symlink(f"{env['WS']}/mine", place)

@@ -11,5 +11,9 @@ if first != 1:
     attempt("the parent", lambda: os.kill(first, signal.SIGCONT))
 elif os.uname().nodename == "lazaret":
     # Number one inside is not touched by what it has not asked for: we are still here afterwards.
-    os.kill(1, signal.SIGKILL)
-    os.kill(1, signal.SIGTERM)
+    for number in [signal.SIGKILL, signal.SIGTERM]:
+        try:
+            os.kill(1, number)
+        except PermissionError:
+            pass
+    time.sleep(0.1)

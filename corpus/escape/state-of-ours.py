@@ -1,5 +1,5 @@
 # what: our own state is neither read nor written
-# expect: ENOENT EACCES EPERM EROFS
+# expect: ENOENT EACCES EPERM EROFS EXDEV
 state = env["STATE"]
 attempt("list", lambda: os.listdir(state))
 attempt("read", lambda: read(f"{state}/store"))
