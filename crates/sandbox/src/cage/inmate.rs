@@ -62,7 +62,7 @@ pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible,
         let sockets = match (&fresh, proxy_port) {
             (None, _) => Sockets::OwnNetwork,
             (Some(_), Some(_)) => Sockets::TcpOnly,
-            (Some(_), None) => Sockets::LocalOnly,
+            (Some(_), None) => Sockets::None,
         };
         seccompiler::apply_filter(&seccomp::program(sockets)?).step("seccomp")?;
         Hold::Held(format!("{} calls refused", DENIED_SYSCALLS.len()))
