@@ -34,6 +34,8 @@ pub(crate) struct Spec {
     pub(crate) proxy_says: Option<String>,
     /// Descriptors that are left open on purpose.
     pub(crate) leak: Option<PathBuf>,
+    /// What is done before, as root and out of sight of this machine.
+    pub(crate) before: Option<String>,
     /// Where what was heard is written.
     pub(crate) told: PathBuf,
 }
@@ -110,7 +112,9 @@ fn run(spec: &Spec, told: &mut Told) -> Result<Ending, CageError> {
             }
         });
     }
-    waiting.begin()?.wait()
+    let (ending, aside) = waiting.begin()?.wait_and_tell();
+    told.aside = aside.into_iter().map(|it| it.now.unwrap()).collect();
+    ending
 }
 
 /// A secret file, the root directory and a socket with something to read, open for whoever is started.

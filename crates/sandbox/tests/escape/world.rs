@@ -52,6 +52,8 @@ pub(crate) enum Kill {
     Never,
     /// As soon as something was written to stdout.
     AtFirstOutput,
+    /// The same, but it is only asked to end.
+    Terminate,
 }
 
 impl World {
@@ -72,7 +74,6 @@ impl World {
         for it in ["home", "home/work", "outside", "state", "tmp"] {
             fs::create_dir(at(it)).unwrap();
         }
-        fs::copy(std::env::current_exe().unwrap(), at("tmp/escape")).unwrap();
         plant(&at("state/store"), &canary);
         plant(&at("outside/file"), &canary);
         for it in places::SECRET_DIRS {
@@ -143,7 +144,17 @@ impl World {
         let [out, err] = ["tmp/out", "tmp/err"].map(|it| self.at(it));
         let [stdout, stderr] = [&out, &err].map(|it| fs::File::create(it).unwrap());
         let began = Instant::now();
-        let mut command = self.user.command(&self.path("tmp/escape"));
+        let program = crate::program();
+        let mut command = match &spec.before {
+            None => self.user.command(program),
+            // In a mount namespace of its own, so that this machine keeps its mounts.
+            Some(before) => {
+                let mut command = self.user.command("/usr/bin/unshare");
+                let script = format!("{before} && exec \"$0\" \"$@\"");
+                command.args(["-m", "/bin/sh", "-c", &script, program]);
+                command
+            }
+        };
         command.args([child::WORD, &serde_json::to_string(spec).unwrap()]);
         command.current_dir("/").env("SECRET_OF_THE_ONE_OUTSIDE", &self.canary);
         command.env("TMPDIR", self.at("tmp"));
@@ -151,8 +162,15 @@ impl World {
         let mut killed = false;
         while child.try_wait().unwrap().is_none() {
             let written = || fs::metadata(&out).unwrap().len() > 0;
-            if matches!(kill, Kill::AtFirstOutput) && !killed && written() {
-                child.kill().unwrap();
+            if !killed && written() {
+                let pid = rustix::process::Pid::from_child(&child);
+                match kill {
+                    Kill::Never => {}
+                    Kill::AtFirstOutput => child.kill().unwrap(),
+                    Kill::Terminate => {
+                        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+                    }
+                }
                 killed = true;
             }
             if began.elapsed() > PATIENCE {
@@ -173,7 +191,7 @@ impl World {
             // Nobody waits for them, so they have a moment.
             std::thread::sleep(Duration::from_millis(700));
         }
-        self.nothing_is_left(child.id(), matches!(kill, Kill::Never));
+        self.nothing_is_left(child.id(), !matches!(kill, Kill::AtFirstOutput));
         Outcome { told, stdout: fs::read(&out).unwrap(), stderr, took }
     }
 
@@ -257,6 +275,7 @@ fn workspace(home: &Path) {
         (".git/HEAD", "ref: refs/heads/main"),
         (".git/config", "[core]\n\trepositoryformatversion = 0"),
         (".git/hooks/pre-commit.sample", "#!/bin/sh"),
+        (".git/modules/lib/HEAD", "ref: refs/heads/main"),
         (".git/modules/lib/config", "[core]\n\trepositoryformatversion = 0"),
         (".git/modules/lib/hooks/update.sample", "#!/bin/sh"),
         (".git/objects/info/none", ""),
