@@ -9,6 +9,7 @@ mod channel;
 mod error;
 mod first;
 mod inmate;
+mod kept;
 mod ladder;
 mod landlock;
 mod limits;
@@ -23,6 +24,7 @@ mod terminal;
 mod view;
 
 pub use error::CageError;
+pub use kept::SetAside;
 pub use ladder::{Held, Hold, Rung};
 pub use running::{Ending, Running};
 pub use seccomp::DENIED_SYSCALLS;

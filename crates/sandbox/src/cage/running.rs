@@ -10,6 +10,7 @@ use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
 use super::cgroup::Group;
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
+use super::kept::{Kept, SetAside};
 use super::signals::Signals;
 use super::start::{Fresh, Terminal, Without};
 use super::sys::Child;
@@ -38,6 +39,8 @@ pub struct Running {
     // Taken away in this order, when no process is left.
     _group: Option<Group>,
     pub(crate) fresh: Option<Fresh>,
+    pub(crate) kept: Kept,
+    is_over: bool,
 }
 
 impl Running {
@@ -56,6 +59,8 @@ impl Running {
             wall_time,
             _group: group,
             fresh: None,
+            kept: Kept::default(),
+            is_over: false,
         }
     }
 
@@ -91,7 +96,19 @@ impl Running {
     /// # Errors
     ///
     /// It could not be run, or the cage broke. Everything inside is ended in any case.
-    pub fn wait(mut self) -> Result<Ending, CageError> {
+    pub fn wait(self) -> Result<Ending, CageError> {
+        self.wait_and_tell().0
+    }
+
+    /// The same, and what the program made where nobody may: it was set aside when everything had ended.
+    pub fn wait_and_tell(mut self) -> (Result<Ending, CageError>, Vec<SetAside>) {
+        let ending = self.follow();
+        self.end();
+        let aside = self.kept.restore();
+        (ending, aside)
+    }
+
+    fn follow(&mut self) -> Result<Ending, CageError> {
         self.until = self.wall_time.and_then(|it| Instant::now().checked_add(it));
         let signals = Signals::take().step("take signals")?;
         let mut relay = self.terminal.take().map(Relay::begin).transpose().step("use the terminal")?;
@@ -178,6 +195,17 @@ fn not_run(inner: &Channel) -> Result<(), CageError> {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        self.end();
+        let _told_to_nobody = self.kept.restore();
+    }
+}
+
+impl Running {
+    /// Ends everything inside.
+    fn end(&mut self) {
+        if std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
         drop(self.outside.take());
         // With the first process the kernel ends all others of its namespace. Where there is none, it hears that we
         // are gone and ends them itself, and is ended by force only if that takes too long.
