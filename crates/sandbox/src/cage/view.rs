@@ -76,6 +76,12 @@ const ENVIRONMENT_FILE: &str = ".env";
 /// Endings of such files that hold only examples.
 const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
 
+/// How deep a directory of secrets is searched for links, and how many entries of one.
+const SECRET_DEPTH_MAX: u32 = 2;
+const ENTRIES_MAX: usize = 1000;
+/// What git obeys in the directory of a repository.
+const OF_EACH_REPOSITORY: &[&str] = &["config", "config.worktree", "hooks", "commondir", "gitdir"];
+
 /// The files inside, in the order in which they are put there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct View {
@@ -122,7 +128,7 @@ impl View {
             view.fresh.push(PathBuf::from(OTHER_TMP));
         }
         view.cover(cage);
-        view.keep();
+        view.keep(home);
         Ok(view)
     }
 
@@ -140,8 +146,11 @@ impl View {
     fn cover(&mut self, cage: &Cage) {
         let mut secrets: Vec<PathBuf> = SYSTEM_SECRETS.iter().map(PathBuf::from).collect();
         if let Some(home) = &cage.home {
-            let lists = places::SECRET_DIRS.iter().chain(places::SECRET_FILES);
-            secrets.extend(lists.map(|it| home.join(it)));
+            secrets.extend(places::SECRET_FILES.iter().map(|it| home.join(it)));
+            for dir in places::SECRET_DIRS.iter().map(|it| home.join(it)) {
+                links_below(&dir, SECRET_DEPTH_MAX, &mut secrets);
+                secrets.push(dir);
+            }
         }
         secrets.extend(cage.state.clone());
         for dir in &cage.workspaces {
@@ -166,17 +175,19 @@ impl View {
 
     /// Keeps what git, shells, editors and agents obey, and pins the directories on the way to it: whoever could
     /// rename `.git` could make another one.
-    fn keep(&mut self) {
+    fn keep(&mut self, home: Option<&Path>) {
         for dir in &self.writable {
-            for place in places::KEPT_IN_WORKSPACE.iter().chain(places::SHELL_FILES) {
-                let path = dir.join(place);
-                if path.symlink_metadata().is_err() {
-                    continue;
-                }
-                let Some(path) = real(&path).filter(|it| it.starts_with(dir)) else { continue };
-                let parents = path.ancestors().skip(1).take_while(|it| it != dir);
+            let places = places::KEPT_IN_WORKSPACE.iter().chain(places::SHELL_FILES);
+            let mut paths: Vec<PathBuf> = places.map(|it| dir.join(it)).collect();
+            paths.extend(of_git(dir));
+            // What the shell runs may be a link of the home that leads here.
+            let shell = home.into_iter().flat_map(|home| places::SHELL_FILES.iter().map(|it| home.join(it)));
+            paths.extend(shell);
+            paths.retain(|it| it.symlink_metadata().is_ok());
+            self.kept.extend(paths.iter().filter_map(|it| real(it)).filter(|it| it.starts_with(dir)));
+            for path in self.kept.iter().chain(&self.covered).filter(|it| it.starts_with(dir)) {
+                let parents = path.ancestors().skip(1).take_while(|it| it != dir && it.starts_with(dir));
                 self.pinned.extend(parents.map(Path::to_owned));
-                self.kept.push(path);
             }
         }
         for list in [&mut self.pinned, &mut self.kept] {
@@ -214,6 +225,44 @@ fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
         return refuse("is a place of secrets");
     }
     Ok(())
+}
+
+/// Links in a directory of secrets: a key may lie where its link leads.
+fn links_below(dir: &Path, depth: u32, into: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.take(ENTRIES_MAX).filter_map(Result::ok) {
+        match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => into.push(entry.path()),
+            Ok(kind) if kind.is_dir() && depth > 1 => links_below(&entry.path(), depth - 1, into),
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+/// What else git obeys in a workspace: a file in the place of its directory, and the same files for each submodule.
+fn of_git(dir: &Path) -> Vec<PathBuf> {
+    let git = dir.join(".git");
+    match git.symlink_metadata() {
+        Ok(meta) if meta.is_file() => return vec![git],
+        Ok(_) => {}
+        Err(_) => return Vec::new(),
+    }
+    let (mut all, mut look) = (Vec::new(), vec![git.join("modules"), git.join("worktrees")]);
+    while let Some(dir) = look.pop().filter(|_| all.len() < ENTRIES_MAX) {
+        let Ok(entries) = fs::read_dir(&dir) else { continue };
+        let entries = entries.take(ENTRIES_MAX).filter_map(Result::ok);
+        for below in entries.filter(|it| it.file_type().is_ok_and(|it| it.is_dir())).map(|it| it.path()) {
+            match below.join("HEAD").exists() {
+                true => {
+                    all.extend(OF_EACH_REPOSITORY.iter().map(|it| below.join(it)));
+                    look.push(below.join("modules"));
+                }
+                // A submodule's name may have several parts.
+                false => look.push(below),
+            }
+        }
+    }
+    all
 }
 
 /// Files with an environment at the top of a workspace, but not examples of such.
