@@ -5,7 +5,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,6 +21,7 @@ use super::inmate::{Last, become_it, drop_capabilities};
 use super::ladder::{Held, Hold, Rung};
 use super::limits::{self, write_existing};
 use super::settings::{Cage, Inmate, Network, PROXY_PORT};
+use super::start::take_away;
 use super::sys::{self, Side};
 use super::view::View;
 use super::mounts;
@@ -47,7 +48,8 @@ const ROUND_PAUSE: Duration = Duration::from_millis(1);
 
 /// Does everything and ends. `outside` is for this process, `inner` for the one that becomes the program.
 pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
-    let done = begin(first, &outside, inner).and_then(|inmate| follow(inmate, &outside));
+    let fresh = first.fresh.clone();
+    let done = begin(first, &outside, inner).and_then(|inmate| follow(inmate, &outside, fresh.as_deref()));
     let Err(error) = done else { sys::exit(0) };
     let word = match error {
         CageError::Step { step, why } => Word::Failed { step, why },
@@ -115,7 +117,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
 }
 
 /// Passes signals on until the program has ended, and tells how it did.
-fn follow(inmate: Pid, outside: &Channel) -> Result<(), CageError> {
+fn follow(inmate: Pid, outside: &Channel, fresh: Option<&Path>) -> Result<(), CageError> {
     let handle = pidfd_open(inmate, PidfdFlags::empty()).step("follow the program")?;
     loop {
         let mut ready =
@@ -131,6 +133,8 @@ fn follow(inmate: Pid, outside: &Channel) -> Result<(), CageError> {
                 // The one outside is gone: so is everything.
                 None => {
                     end_all();
+                    // If it was killed, nobody else takes this away.
+                    fresh.map(take_away);
                     return Ok(());
                 }
             }

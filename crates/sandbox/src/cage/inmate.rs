@@ -43,6 +43,10 @@ pub(crate) struct Last<'a> {
 pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible, CageError> {
     let Last { cage, inmate, view, mut held, fresh, memory_is_held, proxy_port } = last;
     let directory = inmate.directory.as_path();
+    // In a tree of its own it would not be there; on the host's it would be, with nothing in it to be seen.
+    if fresh.as_deref().is_some_and(|it| !view.shows(directory) && !directory.starts_with(it)) {
+        return Err(CageError::step(format!("enter {}", directory.display()), "it was not given"));
+    }
     chdir(directory).step(format!("enter {}", directory.display()))?;
     setsid().step("begin a session")?;
     let terminal = if inmate.terminal { Some(terminal()?) } else { None };

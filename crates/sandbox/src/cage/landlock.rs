@@ -68,8 +68,14 @@ pub(crate) fn over_host_tree(
             .add_rule(NetPort::new(port, AccessNet::ConnectTcp))
             .step("landlock: the proxy's port")?;
     }
-    restrict(rules)
+    Ok(match restrict(rules)? {
+        Hold::Held(how) => Hold::Held(format!("{how}, {NOT_HELD}")),
+        missing @ Hold::Missing(_) => missing,
+    })
 }
+
+/// What rules over the host's tree cannot hold.
+const NOT_HELD: &str = "without what is kept in a workspace and without modes and times of the user's own files";
 
 /// `network`: whether TCP is to be held at all, and whether nothing else would hold it.
 fn ruleset(network: Option<bool>) -> Result<RulesetCreated, CageError> {

@@ -33,6 +33,10 @@ const DESCRIPTORS: &[(&str, &str)] = &[
 const COVERS: &str = "/.lazaret";
 /// Bytes of the root itself: it holds directories and links only.
 const ROOT_BYTES: u64 = 1 << 20;
+/// Files of a fresh filesystem: one for so many bytes, and so many at least. The kernel's own bound grows with the
+/// machine, and an empty file takes memory, too.
+const BYTES_PER_FILE: u64 = 4096;
+const FILES_MIN: u64 = 4096;
 const NO_PRIVILEGE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_NOSUID;
 const READ_ONLY: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY;
 const NO_DEVICES: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_NODEV;
@@ -115,8 +119,9 @@ fn bind(at: &Path, attributes: MountAttrFlags) -> Result<Ready, CageError> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE
-        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
-    let mount = open_tree(CWD, at, flags).step(step())?;
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    // Whoever may write above it could put a link there after we have looked.
+    let mount = open_tree(open(at)?, "", flags).step(step())?;
     sys::restrict_mount(&mount, u64::from(attributes.bits()), true).step(step())?;
     let stat = rustix::fs::fstat(&mount).step(step())?;
     let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir();
@@ -142,6 +147,7 @@ fn filesystem(
     match kind {
         "tmpfs" => {
             set("size", &bytes.to_string())?;
+            set("nr_inodes", &(bytes / BYTES_PER_FILE).max(FILES_MIN).to_string())?;
             set("mode", mode)?;
         }
         "devpts" => {
