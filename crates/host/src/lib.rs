@@ -18,6 +18,7 @@ mod reach;
 pub mod scheduler;
 mod services;
 pub mod skills;
+mod surroundings;
 mod web;
 pub mod workspace;
 
@@ -29,4 +30,5 @@ pub use manifests::{agents, manifest, manifest_path};
 pub use providers::{NotBuilt, Providers, is_built};
 pub use reach::reach;
 pub use services::{Services, ServicesError};
+pub use surroundings::surroundings;
 pub use web::{WebError, dialer, web};

@@ -18,6 +18,7 @@ use crate::scrubber::Scrubber;
 use crate::session::Session;
 use crate::sessions::Sessions;
 use crate::state::{self, State, StateError, Summary};
+use crate::surroundings::Recorded;
 use crate::taint::{self, Rules};
 use crate::tools::{Toolboxes, ToolsError};
 
@@ -27,6 +28,7 @@ pub struct Monitor {
     sessions: Sessions,
     toolboxes: Toolboxes,
     pub(crate) scrubber: Option<Arc<dyn Scrubber>>,
+    pub(crate) surroundings: Option<Arc<Recorded>>,
 }
 
 /// What a monitor stands on.
@@ -114,7 +116,7 @@ impl Monitor {
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         let (sessions, toolboxes) = (Sessions::default(), Toolboxes::default());
-        Self { setup, sessions, toolboxes, scrubber: None }
+        Self { setup, sessions, toolboxes, scrubber: None, surroundings: None }
     }
 
     /// Opens a session, or finds it again, as tainted as it was. One that is open here goes on with the
@@ -132,6 +134,7 @@ impl Monitor {
             }
             let mut session = found.lock_even_if_ended();
             self.journal().append(record::session_start(&who, session.profile(), true))?;
+            self.record_surroundings(&who)?;
             session.go_on(principal, admission, tools);
             session.be_served_by(approver);
             return Ok(());
@@ -156,6 +159,7 @@ impl Monitor {
         }
         let receipt =
             self.journal().append(record::session_start(&who, opened.profile, resumed))?;
+        self.record_surroundings(&who)?;
         if !resumed {
             session.came_in_by(receipt.id());
         }

@@ -259,7 +259,7 @@ fn objections(objections: &[Objection]) -> Vec<Objected<'_>> {
         .collect()
 }
 
-fn of(
+pub(crate) fn of(
     who: &Caller,
     record_type: RecordType,
     kind: &'static str,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use evidence::{Config, Durability, Journal, SystemClock};
 use monitor::provenance::Catalogue;
-use monitor::{Monitor, Setup};
+use monitor::{Monitor, Setup, Surroundings};
 use policy::Policy;
 use store::SqliteStore;
 use vault::Keeper;
@@ -56,7 +56,7 @@ pub(crate) fn open_with_keys(
     catalogue: Catalogue,
     unkept: impl FnOnce(&Gate, &str),
 ) -> Result<Gate, Failure> {
-    let gate = open(home, Durability::Synced, policy, catalogue)?;
+    let gate = open(home, Durability::Synced, policy, catalogue)?.within(host::surroundings())?;
     let keeper = match host::keeper(home, Arc::clone(&gate.journal), Arc::new(SystemClock)) {
         Ok(Some(keeper)) => Arc::new(keeper),
         Ok(None) => return Ok(gate),
@@ -69,14 +69,24 @@ pub(crate) fn open_with_keys(
             });
         }
     };
-    let Gate { monitor, journal, store, .. } = gate;
-    let monitor = Arc::into_inner(monitor)
-        .ok_or_else(|| Failure::unable("the gate is in use already"))?
-        .with_scrubber(Arc::clone(&keeper) as Arc<dyn monitor::Scrubber>);
-    Ok(Gate { monitor: Arc::new(monitor), journal, store, keeper: Some(keeper) })
+    let scrubber = Arc::clone(&keeper) as Arc<dyn monitor::Scrubber>;
+    let gate = gate.with(|monitor| monitor.with_scrubber(scrubber))?;
+    Ok(Gate { keeper: Some(keeper), ..gate })
 }
 
 impl Gate {
+    /// The same with how the process is confined, which every session says on its record.
+    fn within(self, surroundings: Surroundings) -> Result<Self, Failure> {
+        self.with(|monitor| monitor.with_surroundings(surroundings))
+    }
+
+    fn with(self, change: impl FnOnce(Monitor) -> Monitor) -> Result<Self, Failure> {
+        let Self { monitor, journal, store, keeper } = self;
+        let monitor = Arc::into_inner(monitor)
+            .ok_or_else(|| Failure::unable("the gate is in use already"))?;
+        Ok(Self { monitor: Arc::new(change(monitor)), journal, store, keeper })
+    }
+
     /// Ends in order.
     pub(crate) fn close(self) -> Result<(), Failure> {
         drop(self.monitor);

@@ -1,5 +1,7 @@
 //! Which files are nobody else's business, by their path.
 
+use model::places::{SECRET_DIRS, SECRET_FILES, begins, stands_in};
+
 use super::Classes;
 
 /// What reading this path means. The path is taken as written; confinement is decided elsewhere.
@@ -9,11 +11,9 @@ pub(super) fn reading(path: &str) -> Classes {
     let parts: Vec<&str> = path.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
     let Some(name) = parts.last() else { return Classes::NONE };
     let mut found = Classes::NONE;
-    let wanted = |wanted: &&&[&str]| parts.windows(wanted.len()).any(|it| it == **wanted);
-    if SECRET_DIRS.iter().find(wanted).is_some() || is_account_list(&path) || is_settings(name) {
-        found |= Classes::SENSITIVE_READ;
-    }
-    if SECRET_FILES.contains(name) {
+    let secret = SECRET_DIRS.iter().any(|it| stands_in(it, &parts))
+        || SECRET_FILES.iter().any(|it| ends(it, &parts));
+    if secret || is_account_list(&path) || is_settings(name) {
         found |= Classes::SENSITIVE_READ;
     }
     if is_key(name) {
@@ -22,50 +22,11 @@ pub(super) fn reading(path: &str) -> Classes {
     found
 }
 
-/// The seed's directories.
-const SECRET_DIRS: &[&[&str]] = &[
-    &[".ssh"],
-    &[".aws"],
-    &[".azure"],
-    &[".gnupg"],
-    &[".password-store"],
-    &[".config", "gh"],
-    &[".config", "op"],
-    &[".config", "gcloud"],
-    &[".config", "hub"],
-    &[".config", "glab-cli"],
-    &[".config", "lab"],
-    &[".config", "rclone"],
-    &[".docker"],
-    &[".kube"],
-    &[".anthropic"],
-    &[".config", "anthropic"],
-    &[".claude"],
-    &[".config", "claude"],
-    &[".codex"],
-    &[".config", "codex"],
-    &[".openai"],
-    &[".subversion", "auth"],
-    &["library", "keychains"],
-    &["library", "cookies"],
-    &["library", "application support", "sops"],
-    &[".config", "zeph"],
-    &[".lazaret"],
-];
-
-/// The seed's files.
-const SECRET_FILES: &[&str] = &[
-    ".git-credentials",
-    ".gitconfig",
-    ".netrc",
-    "_netrc",
-    ".zsh_history",
-    ".bash_history",
-    ".npmrc",
-    ".pypirc",
-    ".vault-token",
-    ".pgpass",
-];
+/// Does a path with these parts end with `place`?
+fn ends(place: &str, parts: &[&str]) -> bool {
+    let before = parts.len().saturating_sub(place.split('/').count());
+    parts.get(before..).is_some_and(|it| begins(place, it))
+}
 
 fn is_account_list(path: &str) -> bool {
     const LISTS: &[&str] =

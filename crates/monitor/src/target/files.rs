@@ -1,14 +1,15 @@
 //! Classes of files, by name. Case, trailing dots and blanks, streams and backslashes do not matter:
 //! some disks do not see them either. A copy, a backup and a file in an archive are what they are of.
 
+use model::places::{SECRET_DIRS, SECRET_FILES, SHELL_FILES, begins, stands_in};
 use policy::{Target, Targets};
 use scan::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::names::{
     ARCHIVE_ENDS, CONTROL_DIRECTORIES, CONTROL_NAMES, CONTROL_PATHS, COPY_ENDS, EXAMPLE_WORDS,
-    HOME_DIRECTORIES, HOME_NAMES, MEMORY_NAMES, PROSE_ENDS, PUBLIC_STEMS, SECRET_BEGINNINGS,
-    SECRET_DIRECTORIES, SECRET_ENDS, SECRET_NAMES, SECRET_PATHS, SENSITIVE_NAMES, SENSITIVE_PARTS,
+    MEMORY_NAMES, PROSE_ENDS, PUBLIC_STEMS, SECRET_BEGINNINGS, SECRET_DIRECTORIES, SECRET_ENDS,
+    SECRET_NAMES, SECRET_PATHS, SENSITIVE_NAMES, SENSITIVE_PARTS,
 };
 
 /// The classes of a path, as it is written and with its `..` followed: who asks for `.ssh/../a` has a
@@ -40,11 +41,12 @@ fn class_of_parts(parts: &[&str]) -> Targets {
     let has = |paths: &[&str]| paths.iter().any(|it| has_parts(parts, it));
 
     let mut found = Targets::NONE;
-    let in_home = at_home(parts).and_then(|it| it.first().copied());
+    let home = at_home(parts).unwrap_or_default();
+    let in_home = home.first().copied();
     let secret = looks_like_file && is_secret_name(name)
         || is_in(SECRET_DIRECTORIES)
         || has(SECRET_PATHS)
-        || in_home.is_some_and(|it| HOME_DIRECTORIES.contains(&it) || HOME_NAMES.contains(&it));
+        || SECRET_DIRS.iter().chain(SECRET_FILES).any(|it| begins(it, home) || is_told(it, parts));
     let beside = SENSITIVE_NAMES.contains(&name) || name.ends_with(".pub");
     if beside && (secret || SENSITIVE_NAMES.contains(&name)) && in_home != Some(name) {
         found = found.with(Target::SensitiveFile);
@@ -56,10 +58,16 @@ fn class_of_parts(parts: &[&str]) -> Targets {
     if MEMORY_NAMES.contains(&name) {
         found = found.with(Target::DurableMemory);
     }
-    if CONTROL_NAMES.contains(&name) || is_in(CONTROL_DIRECTORIES) || has(CONTROL_PATHS) {
+    let names = CONTROL_NAMES.contains(&name) || SHELL_FILES.contains(&name);
+    if names || is_in(CONTROL_DIRECTORIES) || has(CONTROL_PATHS) {
         found = found.with(Target::ControlPlane);
     }
     found
+}
+
+/// Does a place that has more than one part, and so is no other place elsewhere, stand in the path?
+fn is_told(place: &str, parts: &[&str]) -> bool {
+    place.contains('/') && stands_in(place, parts)
 }
 
 /// Is it the name of a file with secrets, or of a copy of one?

@@ -58,7 +58,7 @@ pub(super) const SECRET_ENDS: &[&str] = &[
     ".secret",
     ".secrets",
 ];
-/// Directories in which everything is a secret.
+/// Directories in which everything is a secret, wherever they are.
 pub(super) const SECRET_DIRECTORIES: &[&str] = &[
     ".aer",
     ".aws",
@@ -70,34 +70,10 @@ pub(super) const SECRET_DIRECTORIES: &[&str] = &[
     ".password-store",
     ".ssh",
 ];
-/// Directories that hold secrets in a home, and settings elsewhere (seed 002).
-pub(super) const HOME_DIRECTORIES: &[&str] =
-    &[".anthropic", ".claude", ".codex", ".docker", ".openai"];
-/// Files of the same kind.
-pub(super) const HOME_NAMES: &[&str] =
-    &[".bash_history", ".gitconfig", ".npmrc", ".pypirc", ".zsh_history"];
-/// Parts of paths; `*` is any one part.
+/// Parts of paths, besides those of a home (`model::places`); `*` is any one part.
 pub(super) const SECRET_PATHS: &[&str] = &[
-    ".cargo/credentials.toml",
-    ".config/anthropic",
-    ".config/claude",
-    ".config/codex",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/git/credentials",
-    ".config/glab-cli",
-    ".config/hub",
-    ".config/lab",
-    ".config/op",
-    ".config/rclone",
-    ".config/zeph",
     ".docker/config.json",
-    ".local/share/keyrings",
     ".openclaw/credentials",
-    ".subversion/auth",
-    "library/application support/sops",
-    "library/cookies",
-    "library/keychains",
     "proc/*/environ",
     "proc/*/fd",
     "proc/*/mem",
@@ -154,21 +130,11 @@ pub(super) const MEMORY_NAMES: &[&str] = &[
     ".cursorrules",
     "copilot-instructions.md",
 ];
-/// What decides what an agent or its host does.
+/// What decides what an agent or its host does, besides what shells run (`model::places`).
 pub(super) const CONTROL_NAMES: &[&str] = &[
     ".ax-taint.json",
-    ".bash_aliases",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
     ".envrc",
     ".mcp.json",
-    ".profile",
-    ".zlogin",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
     "claude_desktop_config.json",
     "config.fish",
     "mcp.json",

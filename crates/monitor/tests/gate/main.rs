@@ -24,5 +24,6 @@ mod outputs;
 mod path;
 mod properties;
 mod restart;
+mod surroundings;
 mod targets;
 mod world;

@@ -30,11 +30,15 @@ pub(crate) struct Group {
 
 impl Group {
     /// A group with these limits, or why there is none.
-    pub(crate) fn make(limits: &Limits) -> Result<Self, String> {
+    ///
+    /// To put a process into a group of version 1 takes the kernel longer than all the rest of a cage (some 15 ms):
+    /// these are only made where nothing else would do.
+    pub(crate) fn make(limits: &Limits, is_needed: bool) -> Result<Self, String> {
         let own = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
         let name = format!("{NAME}{}", std::process::id());
-        Self::unified(&own, &name, limits).or_else(|new| {
-            Self::older(&own, &name, limits).map_err(|old| format!("{new}; {old}"))
+        Self::unified(&own, &name, limits).or_else(|new| match is_needed {
+            true => Self::older(&own, &name, limits).map_err(|old| format!("{new}; {old}")),
+            false => Err(format!("{new}; one of version 1 is slow, and made if it is required")),
         })
     }
 
@@ -115,7 +119,10 @@ fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.filter_map(Result::ok) {
         let name = entry.file_name();
-        let maker = name.to_str().and_then(|it| it.strip_prefix(NAME)).and_then(|it| it.parse::<u32>().ok());
+        let maker = name
+            .to_str()
+            .and_then(|it| it.strip_prefix(NAME))
+            .and_then(|it| it.parse::<u32>().ok());
         if maker.is_some_and(|it| !Path::new("/proc").join(it.to_string()).exists()) {
             let _in_use = fs::remove_dir(entry.path());
         }

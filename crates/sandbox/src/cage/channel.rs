@@ -44,12 +44,8 @@ pub(crate) struct Channel(OwnedFd);
 impl Channel {
     /// Both ends. Messages stay whole, and the end of one process is the end of what it says.
     pub(crate) fn pair() -> io::Result<(Self, Self)> {
-        let (one, other) = socketpair(
-            AddressFamily::UNIX,
-            SocketType::SEQPACKET,
-            SocketFlags::CLOEXEC,
-            None,
-        )?;
+        let (one, other) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         Ok((Self(one), Self(other)))
     }
 

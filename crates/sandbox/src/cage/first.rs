@@ -5,7 +5,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,11 +20,11 @@ use super::error::{CageError, Step};
 use super::inmate::{Last, become_it, drop_capabilities};
 use super::ladder::{Held, Hold, Rung};
 use super::limits::{self, write_existing};
+use super::mounts;
 use super::settings::{Cage, Inmate, Network, PROXY_PORT};
 use super::start::take_away;
 use super::sys::{self, Side};
 use super::view::View;
-use super::mounts;
 
 /// What the first process is told.
 pub(crate) struct First<'a> {
@@ -32,12 +32,22 @@ pub(crate) struct First<'a> {
     pub(crate) inmate: &'a Inmate,
     pub(crate) view: &'a View,
     pub(crate) held: Held,
-    /// None with namespaces: then `/tmp` is fresh itself.
-    pub(crate) fresh: Option<PathBuf>,
+    pub(crate) tree: Tree,
     pub(crate) memory_is_held: bool,
     pub(crate) processes_are_held: bool,
     /// The port of a proxy that listens outside.
     pub(crate) proxy_port: Option<u16>,
+}
+
+/// Which file tree the program sees, and who makes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tree {
+    /// One of its own, made by the first process.
+    Own,
+    /// One of its own, made by this program (bubblewrap).
+    Made(PathBuf),
+    /// The host's, as far as landlock lets it; this is for its temporary files.
+    Host(PathBuf),
 }
 
 /// How often the first process looks for what its descendants left behind.
@@ -48,8 +58,8 @@ const ROUND_PAUSE: Duration = Duration::from_millis(1);
 
 /// Does everything and ends. `outside` is for this process, `inner` for the one that becomes the program.
 pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
-    let fresh = first.fresh.clone();
-    let done = begin(first, &outside, inner).and_then(|inmate| follow(inmate, &outside, fresh.as_deref()));
+    let tree = first.tree.clone();
+    let done = begin(first, &outside, inner).and_then(|inmate| follow(inmate, &outside, &tree));
     let Err(error) = done else { sys::exit(0) };
     let word = match error {
         CageError::Step { step, why } => Word::Failed { step, why },
@@ -62,11 +72,19 @@ pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
 
 /// Makes the cage and starts the last process in it.
 fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, CageError> {
-    let First { cage, inmate, view, mut held, fresh, memory_is_held, mut processes_are_held, mut proxy_port } =
-        first;
+    let First {
+        cage,
+        inmate,
+        view,
+        mut held,
+        tree,
+        memory_is_held,
+        mut processes_are_held,
+        mut proxy_port,
+    } = first;
     // What is sent to the group of the one outside is not meant for us: it passes on what it is sent itself.
     setsid().step("begin a session")?;
-    if fresh.is_none() {
+    if tree == Tree::Own {
         // The kernel ends the whole namespace with us. Without one we have to stay and do it ourselves: that the one
         // outside is gone is heard on the channel.
         set_parent_process_death_signal(Some(Signal::KILL)).step("end with the one outside")?;
@@ -75,7 +93,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         Some((Word::Mapped, _)) => {}
         _ => sys::exit(1),
     }
-    if fresh.is_none() {
+    if tree == Tree::Own {
         processes_are_held |= limits::processes(&cage.limits);
         // In a further user namespace a process would have every capability.
         write_existing("/proc/sys/user/max_user_namespaces", "0").step("end user namespaces")?;
@@ -83,23 +101,30 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         sys::loopback_up().step("switch the loopback on")?;
         if let Network::Proxy(_) = cage.network {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)).step("listen")?;
-            outside.say_with(&Word::Listening, Some(listener.as_fd())).step("hand over the listener")?;
+            outside
+                .say_with(&Word::Listening, Some(listener.as_fd()))
+                .step("hand over the listener")?;
             proxy_port = Some(PROXY_PORT);
         }
         mounts::make(view, cage.limits.fresh_bytes)?;
     } else {
         set_child_subreaper(Some(rustix::process::getpid())).step("adopt what is left behind")?;
     }
-    held.note(Rung::Limits, match cage.without.contains(&Rung::Limits) {
-        true => Hold::Missing("left out".to_owned()),
-        false => limits::told(&cage.limits, processes_are_held),
-    });
+    held.note(
+        Rung::Limits,
+        match cage.without.contains(&Rung::Limits) {
+            true => Hold::Missing("left out".to_owned()),
+            false => limits::told(&cage.limits, processes_are_held),
+        },
+    );
     // What this process remembers is nobody's business inside.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).step("keep our memory closed")?;
-    drop_capabilities()?;
+    if !matches!(tree, Tree::Made(_)) {
+        drop_capabilities()?;
+    }
     match sys::fork(0, None).step("start a process")? {
         Side::Child => {
-            let last = Last { cage, inmate, view, held, fresh, memory_is_held, proxy_port };
+            let last = Last { cage, inmate, view, held, tree, memory_is_held, proxy_port };
             let word = match become_it(last, &inner) {
                 Err(CageError::Program { why, code, .. }) => Word::NotRun { why, code },
                 Err(CageError::Step { step, why }) => Word::Failed { step, why },
@@ -117,11 +142,10 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
 }
 
 /// Passes signals on until the program has ended, and tells how it did.
-fn follow(inmate: Pid, outside: &Channel, fresh: Option<&Path>) -> Result<(), CageError> {
+fn follow(inmate: Pid, outside: &Channel, tree: &Tree) -> Result<(), CageError> {
     let handle = pidfd_open(inmate, PidfdFlags::empty()).step("follow the program")?;
     loop {
-        let mut ready =
-            [PollFd::new(outside, PollFlags::IN), PollFd::new(&handle, PollFlags::IN)];
+        let mut ready = [PollFd::new(outside, PollFlags::IN), PollFd::new(&handle, PollFlags::IN)];
         match poll(&mut ready, Some(&REAP_EVERY)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(CageError::step("follow the program", error)),
@@ -134,7 +158,9 @@ fn follow(inmate: Pid, outside: &Channel, fresh: Option<&Path>) -> Result<(), Ca
                 None => {
                     end_all();
                     // If it was killed, nobody else takes this away.
-                    fresh.map(take_away);
+                    if let Tree::Host(fresh) = tree {
+                        take_away(fresh);
+                    }
                     return Ok(());
                 }
             }
@@ -172,8 +198,10 @@ fn end_all() {
     }
     for _ in 0..ROUNDS_MAX {
         let Ok(text) = std::fs::read_to_string("/proc/thread-self/children") else { return };
-        let children: Vec<Pid> =
-            text.split_whitespace().filter_map(|it| it.parse().ok().and_then(Pid::from_raw)).collect();
+        let children: Vec<Pid> = text
+            .split_whitespace()
+            .filter_map(|it| it.parse().ok().and_then(Pid::from_raw))
+            .collect();
         if children.is_empty() {
             return;
         }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use model::places;
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, openat2, readlinkat, renameat_with,
-    statat, symlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, openat2, readlinkat,
+    renameat_with, statat, symlinkat,
 };
 
 /// What the new name ends with.
@@ -67,7 +67,9 @@ impl Kept {
     /// Sets aside what is new. Nothing of the command runs any more.
     pub(crate) fn restore(&mut self) -> Vec<SetAside> {
         let all = std::mem::take(&mut self.before);
-        all.iter().filter_map(|(workspace, place, before)| restore(workspace, place, before)).collect()
+        all.iter()
+            .filter_map(|(workspace, place, before)| restore(workspace, place, before))
+            .collect()
     }
 }
 

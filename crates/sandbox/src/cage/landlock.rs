@@ -75,7 +75,8 @@ pub(crate) fn over_host_tree(
 }
 
 /// What rules over the host's tree cannot hold.
-const NOT_HELD: &str = "without what is kept in a workspace and without modes and times of the user's own files";
+const NOT_HELD: &str =
+    "without what is kept in a workspace and without modes and times of the user's own files";
 
 /// `network`: whether TCP is to be held at all, and whether nothing else would hold it.
 fn ruleset(network: Option<bool>) -> Result<RulesetCreated, CageError> {
@@ -162,6 +163,7 @@ fn lacking(abi: i32) -> String {
         (6, "signals and abstract sockets"),
         (7, "its own log"),
     ];
-    let names: Vec<&str> = all.iter().filter(|(since, _)| abi < *since).map(|(_, it)| *it).collect();
+    let names: Vec<&str> =
+        all.iter().filter(|(since, _)| abi < *since).map(|(_, it)| *it).collect();
     if names.is_empty() { "something newer".to_owned() } else { names.join(", ") }
 }

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
-    UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen, mount_change, move_mount,
-    open_tree, unmount,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags,
+    OpenTreeFlags, UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen,
+    mount_change, move_mount, open_tree, unmount,
 };
 
 use super::error::{CageError, Step};
@@ -200,8 +200,7 @@ fn place(it: &Ready) -> Result<(), CageError> {
 }
 
 fn move_onto(mount: &OwnedFd, to: &OwnedFd) -> rustix::io::Result<()> {
-    let flags =
-        MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
     move_mount(mount, "", to, "", flags)
 }
 
@@ -214,9 +213,7 @@ fn open(at: &Path) -> Result<OwnedFd, CageError> {
 
 /// Pins, keeps and covers.
 fn narrow(view: &View) -> Result<(), CageError> {
-    for (list, attributes) in
-        [(&view.pinned, MountAttrFlags::empty()), (&view.kept, READ_ONLY)]
-    {
+    for (list, attributes) in [(&view.pinned, MountAttrFlags::empty()), (&view.kept, READ_ONLY)] {
         for at in list {
             let it = bind(at, NO_PRIVILEGE | NO_DEVICES | attributes)?;
             move_onto(&it.mount, &open(at)?).step(format!("keep {}", at.display()))?;

@@ -5,7 +5,9 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
+use rustix::process::{
+    Resource, Rlimit, Signal, WaitId, WaitIdOptions, pidfd_send_signal, setrlimit, waitid,
+};
 
 use super::cgroup::Group;
 use super::channel::{Channel, Word};
@@ -26,6 +28,31 @@ pub enum Ending {
     /// Its time was up.
     TimedOut,
 }
+
+impl Ending {
+    /// Ends this process as the program ended, if a signal ended it; otherwise the code to exit with.
+    ///
+    /// Whoever started us sees what it would have seen without us. Time that was up is 124, as `timeout` says.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Exited(code) => code,
+            Self::TimedOut => TIMED_OUT,
+            Self::Killed(signal) => {
+                // Our own memory is of no use to whoever looks for the cause.
+                let none = Rlimit { current: Some(0), maximum: Some(0) };
+                let _kept = setrlimit(Resource::Core, none);
+                let _not_ended = signal_hook::low_level::emulate_default_handler(signal);
+                u8::try_from(signal).map_or(u8::MAX, |it| it.saturating_add(BY_SIGNAL))
+            }
+        }
+    }
+}
+
+/// The code for time that was up.
+const TIMED_OUT: u8 = 124;
+/// What shells add to the number of a signal.
+const BY_SIGNAL: u8 = 128;
 
 /// A program in its cage. When this goes, everything inside is ended.
 pub struct Running {
@@ -111,7 +138,8 @@ impl Running {
     fn follow(&mut self) -> Result<Ending, CageError> {
         self.until = self.wall_time.and_then(|it| Instant::now().checked_add(it));
         let signals = Signals::take().step("take signals")?;
-        let mut relay = self.terminal.take().map(Relay::begin).transpose().step("use the terminal")?;
+        let mut relay =
+            self.terminal.take().map(Relay::begin).transpose().step("use the terminal")?;
         loop {
             let inner = self.inner.take();
             let mut ready = vec![

@@ -247,12 +247,10 @@ fn rule(conditions: &[(u8, Op, u64)]) -> Result<SeccompRule, seccompiler::Backen
 fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
     let [unix, inet, inet6, netlink] =
         [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(|it| it as u64);
-    let not = |families: &[u64]| {
-        rule(&families.iter().map(|it| (0, Op::Ne, *it)).collect::<Vec<_>>())
-    };
-    let of_type = |family: u64, op: Op, kind: i32| {
-        rule(&[(0, Op::Eq, family), (1, op, kind as u64)])
-    };
+    let not =
+        |families: &[u64]| rule(&families.iter().map(|it| (0, Op::Ne, *it)).collect::<Vec<_>>());
+    let of_type =
+        |family: u64, op: Op, kind: i32| rule(&[(0, Op::Eq, family), (1, op, kind as u64)]);
     let raw = Op::MaskedEq(SOCKET_TYPE);
     Ok(match sockets {
         Sockets::OwnNetwork => vec![

@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, getgid, getuid};
 
+use super::bubblewrap::Bubblewrap;
 use super::cgroup::Group;
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
-use super::first::{First, live};
+use super::first::{First, Tree, live};
 use super::kept::Kept;
 use super::ladder::{Held, Hold, Rung};
 use super::limits::write_existing;
 use super::running::Running;
-use super::settings::{Cage, Inmate, Network};
+use super::settings::{Cage, Inmate, Maker, Network};
 use super::sys::{self, NAMESPACES, Side};
 use super::view::View;
 
@@ -31,17 +32,26 @@ pub struct Waiting {
 impl Cage {
     /// Puts everything in place. Nothing of the program runs before [`Waiting::begin`].
     ///
+    /// `meanwhile` is done while the cage puts itself together (a record takes about as long); it must leave no thread
+    /// behind.
+    ///
     /// # Errors
     ///
     /// What is needed and does not hold, settings that make no sense, or a step that failed: nothing has run.
-    pub fn put(&self, inmate: &Inmate) -> Result<Waiting, CageError> {
+    pub fn put(
+        &self,
+        inmate: &Inmate,
+        meanwhile: &mut dyn FnMut() -> Result<(), CageError>,
+    ) -> Result<Waiting, CageError> {
         if inmate.words.first().is_none_or(|it| it.is_empty()) {
             return Err(CageError::Settings("there is no program to run".to_owned()));
         }
         let view = View::of(self)?;
         let kept = Kept::of(&self.workspaces);
-        let mut waiting = self.with_namespaces(inmate, &view).or_else(|why| match why {
-            Without::For(why) => self.without_namespaces(inmate, &view, &why),
+        let mut meanwhile = Once(Some(meanwhile));
+        let with = self.with_namespaces(inmate, &view, &mut meanwhile);
+        let mut waiting = with.or_else(|why| match why {
+            Without::For(why) => self.otherwise(inmate, &view, &why, &mut meanwhile),
             Without::Failed(error) => Err(error),
         })?;
         if let Some((rung, why)) = waiting.held.lacks(&self.needed) {
@@ -54,11 +64,19 @@ impl Cage {
         Ok(waiting)
     }
 
-    fn with_namespaces(&self, inmate: &Inmate, view: &View) -> Result<Waiting, Without> {
+    fn with_namespaces(
+        &self,
+        inmate: &Inmate,
+        view: &View,
+        meanwhile: &mut Once<'_>,
+    ) -> Result<Waiting, Without> {
         if self.without.contains(&Rung::Namespaces) {
             return Err(Without::For("left out".to_owned()));
         }
-        let (group, mut held) = self.group();
+        if self.maker == Maker::Bubblewrap {
+            return Err(Without::For("bubblewrap is to make them".to_owned()));
+        }
+        let (group, mut held) = self.group(false);
         let kinds = "user, mount, pid, ipc, uts, net, cgroup";
         held.note(Rung::Namespaces, Hold::Held(kinds.to_owned()));
         let ends = Ends::make()?;
@@ -74,10 +92,38 @@ impl Cage {
                 map_users(child.pid).map_err(|error| Without::For(error.to_string()))?;
                 join(group.as_ref(), child.pid)?;
                 let running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
-                self.settle(running, ends.inner.0, None)
+                self.settle(running, ends.inner.0, None, meanwhile)
             }
             // Forbidden, or too many of them: what is left must hold without.
             Err(error) => Err(Without::For(format!("the system refuses them: {error}"))),
+        }
+    }
+
+    /// Where we may not make namespaces: bubblewrap if it may, landlock and the filter alone if not.
+    fn otherwise(
+        &self,
+        inmate: &Inmate,
+        view: &View,
+        why: &str,
+        meanwhile: &mut Once<'_>,
+    ) -> Result<Waiting, CageError> {
+        let left_out = self.without.contains(&Rung::Namespaces) || self.maker == Maker::Own;
+        let may = match left_out {
+            true => Err(String::new()),
+            // Its network cannot be reached from here, so it cannot have a way out.
+            false if self.network != Network::None => Err("bubblewrap has no way out".to_owned()),
+            false => Bubblewrap::find(),
+        };
+        match may {
+            Ok(program) => {
+                let hold = Hold::Held("user, mount, pid, ipc, uts, net, by bubblewrap".to_owned());
+                self.without_namespaces(inmate, view, hold, Some(program), meanwhile)
+            }
+            Err(more) => {
+                let between = if more.is_empty() { "" } else { "; " };
+                let hold = Hold::Missing(format!("{why}{between}{more}"));
+                self.without_namespaces(inmate, view, hold, None, meanwhile)
+            }
         }
     }
 
@@ -85,10 +131,12 @@ impl Cage {
         &self,
         inmate: &Inmate,
         view: &View,
-        why: &str,
+        namespaces: Hold,
+        bubblewrap: Option<PathBuf>,
+        meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, CageError> {
-        let (group, mut held) = self.group();
-        held.note(Rung::Namespaces, Hold::Missing(why.to_owned()));
+        let (group, mut held) = self.group(true);
+        held.note(Rung::Namespaces, namespaces);
         let fresh = Fresh::make()?;
         let listener = match self.network {
             Network::Proxy(_) => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).step("listen")?),
@@ -102,7 +150,7 @@ impl Cage {
             Side::Child => {
                 drop((ends.outside.0, ends.inner.0));
                 let mut first = self.first(inmate, view, held, group.as_ref());
-                first.fresh = Some(fresh.path());
+                first.tree = bubblewrap.map_or_else(|| Tree::Host(fresh.path()), Tree::Made);
                 first.proxy_port = port.map(|it| it.port());
                 live(first, ends.outside.1, ends.inner.1)
             }
@@ -111,7 +159,7 @@ impl Cage {
                 join(group.as_ref(), child.pid).map_err(Without::into_error)?;
                 let mut running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
                 running.fresh = Some(fresh);
-                self.settle(running, ends.inner.0, listener).map_err(Without::into_error)
+                self.settle(running, ends.inner.0, listener, meanwhile).map_err(Without::into_error)
             }
         }
     }
@@ -128,18 +176,19 @@ impl Cage {
             inmate,
             view,
             held,
-            fresh: None,
+            tree: Tree::Own,
             memory_is_held: group.is_some_and(|it| it.holds_memory),
             processes_are_held: group.is_some_and(|it| it.holds_processes),
             proxy_port: None,
         }
     }
 
-    fn group(&self) -> (Option<Group>, Held) {
+    fn group(&self, nothing_else: bool) -> (Option<Group>, Held) {
+        let is_needed = nothing_else || self.needed.contains(&Rung::Cgroup);
         let mut held = Held::default();
         let group = match self.without.contains(&Rung::Cgroup) {
             true => Err("left out".to_owned()),
-            false => Group::make(&self.limits),
+            false => Group::make(&self.limits, is_needed),
         };
         match group {
             Ok(group) => {
@@ -160,8 +209,10 @@ impl Cage {
         mut running: Running,
         inner: Channel,
         mut listener: Option<TcpListener>,
+        meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, Without> {
         running.say(&Word::Mapped)?;
+        meanwhile.run()?;
         if matches!(self.network, Network::Proxy(_)) && listener.is_none() {
             listener = Some(running.listener()?);
         }
@@ -199,6 +250,15 @@ impl Waiting {
         inner.say(&Word::Go).step("let the program run")?;
         running.inner = Some(inner);
         Ok(running)
+    }
+}
+
+/// Something that is done once, however many ways are tried.
+struct Once<'a>(Option<&'a mut dyn FnMut() -> Result<(), CageError>>);
+
+impl Once<'_> {
+    fn run(&mut self) -> Result<(), CageError> {
+        self.0.take().map_or(Ok(()), |it| it())
     }
 }
 

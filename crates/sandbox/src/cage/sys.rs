@@ -74,7 +74,10 @@ pub(crate) fn fork(flags: u64, group: Option<&OwnedFd>) -> io::Result<Side> {
 const INTO_CGROUP: u64 = 0x2_0000_0000;
 
 /// Ends this process at once: nothing that the one outside has left to do is done twice.
-#[expect(unsafe_code, reason = "std only knows how to exit with everything that was registered for it")]
+#[expect(
+    unsafe_code,
+    reason = "std only knows how to exit with everything that was registered for it"
+)]
 pub(crate) fn exit(code: i32) -> ! {
     // SAFETY: ends the process; nothing is run in it any more.
     unsafe { libc::_exit(code) }
@@ -103,9 +106,8 @@ pub(crate) fn restrict_mount(mount: impl AsFd, attributes: u64, below: bool) -> 
 #[expect(unsafe_code, reason = "rustix does not have close_range")]
 pub(crate) fn close_on_exec_from(first: u32) -> io::Result<()> {
     // SAFETY: only sets a flag on descriptors; whoever owns them still does.
-    let done = unsafe {
-        libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC)
-    };
+    let done =
+        unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

@@ -12,8 +12,18 @@ use super::error::CageError;
 use super::settings::Cage;
 
 /// Read-only, if they are there.
-const SYSTEM: &[&str] =
-    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix/store", "/gnu/store"];
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+];
 /// Files and directories of the system that hold secrets.
 const SYSTEM_SECRETS: &[&str] = &[
     "/etc/NetworkManager/system-connections",
@@ -70,7 +80,7 @@ const TOOLCHAINS: &[&str] = &[
     "miniconda3",
 ];
 /// Leads to `/tmp` inside, unless something below it is there.
-const OTHER_TMP: &str = "/var/tmp";
+pub(crate) const OTHER_TMP: &str = "/var/tmp";
 /// A file of a workspace that holds what its name says.
 const ENVIRONMENT_FILE: &str = ".env";
 /// Endings of such files that hold only examples.
@@ -181,12 +191,16 @@ impl View {
             let mut paths: Vec<PathBuf> = places.map(|it| dir.join(it)).collect();
             paths.extend(of_git(dir));
             // What the shell runs may be a link of the home that leads here.
-            let shell = home.into_iter().flat_map(|home| places::SHELL_FILES.iter().map(|it| home.join(it)));
+            let shell = home
+                .into_iter()
+                .flat_map(|home| places::SHELL_FILES.iter().map(|it| home.join(it)));
             paths.extend(shell);
             paths.retain(|it| it.symlink_metadata().is_ok());
-            self.kept.extend(paths.iter().filter_map(|it| real(it)).filter(|it| it.starts_with(dir)));
+            self.kept
+                .extend(paths.iter().filter_map(|it| real(it)).filter(|it| it.starts_with(dir)));
             for path in self.kept.iter().chain(&self.covered).filter(|it| it.starts_with(dir)) {
-                let parents = path.ancestors().skip(1).take_while(|it| it != dir && it.starts_with(dir));
+                let parents =
+                    path.ancestors().skip(1).take_while(|it| it != dir && it.starts_with(dir));
                 self.pinned.extend(parents.map(Path::to_owned));
             }
         }
@@ -220,7 +234,8 @@ fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
     if cage.state.as_deref().is_some_and(|it| around(it) || path.starts_with(it)) {
         return refuse("holds, or lies in, our own state");
     }
-    let in_secret = |it: &&str| cage.home.as_ref().is_some_and(|home| path.starts_with(home.join(it)));
+    let in_secret =
+        |it: &&str| cage.home.as_ref().is_some_and(|home| path.starts_with(home.join(it)));
     if places::SECRET_DIRS.iter().chain(places::SECRET_FILES).any(|it| in_secret(&it)) {
         return refuse("is a place of secrets");
     }
@@ -251,7 +266,9 @@ fn of_git(dir: &Path) -> Vec<PathBuf> {
     while let Some(dir) = look.pop().filter(|_| all.len() < ENTRIES_MAX) {
         let Ok(entries) = fs::read_dir(&dir) else { continue };
         let entries = entries.take(ENTRIES_MAX).filter_map(Result::ok);
-        for below in entries.filter(|it| it.file_type().is_ok_and(|it| it.is_dir())).map(|it| it.path()) {
+        for below in
+            entries.filter(|it| it.file_type().is_ok_and(|it| it.is_dir())).map(|it| it.path())
+        {
             match below.join("HEAD").exists() {
                 true => {
                     all.extend(OF_EACH_REPOSITORY.iter().map(|it| below.join(it)));
@@ -272,10 +289,13 @@ fn environment_files(dir: &Path) -> Vec<PathBuf> {
         let rest = name.strip_prefix(ENVIRONMENT_FILE);
         rest.is_some_and(|it| {
             it.is_empty()
-                || it.strip_prefix('.').is_some_and(|it| !EXAMPLES.iter().any(|end| it.ends_with(end)))
+                || it
+                    .strip_prefix('.')
+                    .is_some_and(|it| !EXAMPLES.iter().any(|end| it.ends_with(end)))
         })
     };
-    let names = entries.filter_map(Result::ok).filter(|it| it.file_name().to_str().is_some_and(is_one));
+    let names =
+        entries.filter_map(Result::ok).filter(|it| it.file_name().to_str().is_some_and(is_one));
     names.map(|it| it.path()).collect()
 }
 
@@ -286,4 +306,111 @@ fn environment_files(dir: &Path) -> Vec<PathBuf> {
 )]
 pub(crate) fn real(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn cage(dir: &Path) -> Cage {
+        let dir = real(dir).unwrap();
+        fs::create_dir_all(dir.join("home/work")).unwrap();
+        Cage {
+            workspaces: vec![dir.join("home/work")],
+            home: Some(dir.join("home")),
+            state: Some(dir.join("state")),
+            ..Cage::default()
+        }
+    }
+
+    fn touch(path: &Path) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::File::create(path).unwrap();
+    }
+
+    #[test]
+    fn a_secret_behind_a_link_is_covered_where_it_lies() {
+        let dir = tempfile::tempdir().unwrap();
+        let cage = cage(dir.path());
+        let (home, work) = (cage.home.clone().unwrap(), cage.workspaces[0].clone());
+        touch(&work.join("dotfiles/ssh/id_rsa"));
+        symlink(work.join("dotfiles/ssh"), home.join(".ssh")).unwrap();
+        touch(&work.join("netrc"));
+        symlink("work/netrc", home.join(".netrc")).unwrap();
+        let view = View::of(&cage).unwrap();
+        let covered: Vec<&PathBuf> =
+            view.covered.iter().filter(|it| it.starts_with(&work)).collect();
+        assert_eq!(covered, [&work.join("dotfiles/ssh"), &work.join("netrc")]);
+        assert!(!view.shows(&home.join(".ssh")));
+    }
+
+    #[test]
+    fn what_is_kept_cannot_be_reached_by_renaming_what_it_lies_in() {
+        let dir = tempfile::tempdir().unwrap();
+        let cage = cage(dir.path());
+        let work = cage.workspaces[0].clone();
+        touch(&work.join(".git/config"));
+        fs::create_dir(work.join(".git/hooks")).unwrap();
+        touch(&work.join(".vscode/tasks.json"));
+        let view = View::of(&cage).unwrap();
+        assert_eq!(view.pinned, [work.join(".git"), work.join(".vscode")]);
+        let kept = [".git/config", ".git/hooks", ".vscode/tasks.json"].map(|it| work.join(it));
+        assert_eq!(view.kept, kept);
+    }
+
+    #[test]
+    fn environments_are_covered_and_examples_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut cage = cage(dir.path());
+        let work = cage.workspaces[0].clone();
+        for name in
+            [".env", ".env.local", ".env.production", ".env.example", ".env.local.sample", ".envrc"]
+        {
+            touch(&work.join(name));
+        }
+        cage.shown = vec![work.join(".env.local")];
+        let view = View::of(&cage).unwrap();
+        let covered: Vec<&PathBuf> =
+            view.covered.iter().filter(|it| it.starts_with(&work)).collect();
+        assert_eq!(covered, [&work.join(".env"), &work.join(".env.production")]);
+        assert_eq!(view.kept, [work.join(".envrc")]);
+    }
+
+    #[test]
+    fn the_system_the_home_and_places_of_secrets_are_given_to_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let cage = cage(dir.path());
+        let home = cage.home.clone().unwrap();
+        fs::create_dir_all(home.join(".aws/sso")).unwrap();
+        fs::create_dir_all(cage.state.clone().unwrap().join("in")).unwrap();
+        symlink(&home, home.join("work/link")).unwrap();
+        let state = cage.state.clone().unwrap();
+        for path in [
+            PathBuf::from("/"),
+            PathBuf::from("/proc/self"),
+            PathBuf::from("work"),
+            home.clone(),
+            home.parent().unwrap().to_owned(),
+            home.join("work/.."),
+            home.join("work/link"),
+            home.join("nowhere"),
+            home.join(".aws"),
+            home.join(".aws/sso"),
+            state.join("in"),
+            state,
+        ] {
+            for list in [0, 1] {
+                let mut cage = cage.clone();
+                if list == 0 {
+                    cage.workspaces.push(path.clone())
+                } else {
+                    cage.readable.push(path.clone())
+                }
+                let error = View::of(&cage).unwrap_err();
+                assert!(matches!(error, CageError::Settings(_)), "{}: {error}", path.display());
+            }
+        }
+    }
 }

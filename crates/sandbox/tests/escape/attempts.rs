@@ -15,7 +15,11 @@ const LADDERS: &[(&str, &[Rung])] = &[
     ("no-namespaces", &[Rung::Namespaces]),
     ("no-landlock", &[Rung::Landlock]),
     ("no-cgroup", &[Rung::Cgroup]),
+    // It cannot make the rules of landlock.
+    (BUBBLEWRAP, &[Rung::Landlock]),
 ];
+/// The ladder whose namespaces are made by bubblewrap, where it is installed.
+const BUBBLEWRAP: &str = "bubblewrap";
 
 /// The users that this test can be.
 pub(crate) fn users() -> Vec<User> {
@@ -34,6 +38,9 @@ pub(crate) fn all() -> Vec<Test> {
             other => other,
         });
         for (ladder, without) in LADDERS {
+            if *ladder == BUBBLEWRAP && !std::path::Path::new("/usr/bin/bwrap").exists() {
+                continue;
+            }
             let wanted: Vec<Rung> =
                 offered.iter().copied().filter(|it| !without.contains(it)).collect();
             for case in &cases {
@@ -44,7 +51,7 @@ pub(crate) fn all() -> Vec<Test> {
                 let who = if user == User::Root { "root" } else { "user" };
                 tests.push(Test {
                     name: format!("escape/{}/{ladder}/{who}", case.name),
-                    run: Box::new(move || attempt(&case, user, without, &wanted)),
+                    run: Box::new(move || attempt(&case, user, (ladder, without), &wanted)),
                 });
             }
         }
@@ -62,11 +69,14 @@ fn applies(case: &Case, wanted: &[Rung], without: &[Rung], offered: &[Rung]) -> 
     !same && !idle && (!case.namespaces_only || wanted.contains(&Rung::Namespaces))
 }
 
-fn attempt(case: &Case, user: User, without: &[Rung], wanted: &[Rung]) {
+fn attempt(case: &Case, user: User, (ladder, without): (&str, &[Rung]), wanted: &[Rung]) {
     let world = World::make(user, case.dotfiles);
     let mut spec = world.spec(&[case.program, "-"], without);
     spec.limits.clone_from(&case.limits);
     spec.terminal = case.terminal;
+    // Some are made only where they are required.
+    spec.needed = wanted.to_vec();
+    spec.bubblewrap = ladder == BUBBLEWRAP;
     if case.terminal || case.program == "/bin/sh" {
         spec.words = [case.program, "-c", &case.script].map(str::to_owned).to_vec();
     }

@@ -37,7 +37,9 @@ const CLAIMS: &[Claim] = &[
 pub(crate) fn all() -> Vec<Test> {
     let mut tests = Vec::new();
     for user in users() {
-        for (ladder, without) in [("everything", [].as_slice()), ("no-namespaces", &[Rung::Namespaces])] {
+        for (ladder, without) in
+            [("everything", [].as_slice()), ("no-namespaces", &[Rung::Namespaces])]
+        {
             for (name, claim) in CLAIMS {
                 let who = if user == User::Root { "root" } else { "user" };
                 tests.push(Test {
@@ -79,7 +81,10 @@ fn passed_on(user: User, without: &[Rung]) {
     // The parent of its parent is the one outside, whom only the harness can reach: a pipe tells when to.
     let script = "trap 'echo caught; exit 7' TERM; echo ready; while :; do sleep 0.1; done";
     let outcome = world.run(&shell(&world, script, without), Stdio::null(), Kill::Terminate);
-    assert_eq!((outcome.told.ending.as_str(), outcome.text().as_str()), ("exited 7", "ready\ncaught\n"));
+    assert_eq!(
+        (outcome.told.ending.as_str(), outcome.text().as_str()),
+        ("exited 7", "ready\ncaught\n")
+    );
 }
 
 fn input(user: User, without: &[Rung]) {
@@ -99,7 +104,9 @@ fn output(user: User, without: &[Rung]) {
 
 fn no_program(user: User, without: &[Rung]) {
     let world = World::make(user, false);
-    for (program, code) in [("no-such-program", 127), ("/no/such", 127), ("./src/main.c", 126), ("/", 126)] {
+    for (program, code) in
+        [("no-such-program", 127), ("/no/such", 127), ("./src/main.c", 126), ("/", 126)]
+    {
         let spec = world.spec(&[program], without);
         let outcome = world.run(&spec, Stdio::null(), Kill::Never);
         assert_eq!(outcome.told.ending, format!("program {code}"), "{program}");
@@ -123,7 +130,8 @@ fn directory(user: User, without: &[Rung]) {
 fn environment(user: User, without: &[Rung]) {
     let world = World::make(user, false);
     let mut spec = world.spec(&["/usr/bin/env"], without);
-    spec.environment = [("PATH", "/bin"), ("ONE", "1"), ("MARK", "x")].map(|(k, v)| (k.into(), v.into())).to_vec();
+    spec.environment =
+        [("PATH", "/bin"), ("ONE", "1"), ("MARK", "x")].map(|(k, v)| (k.into(), v.into())).to_vec();
     let outcome = world.run(&spec, Stdio::null(), Kill::Never);
     let text = outcome.text();
     let mut names: Vec<&str> = text.lines().filter_map(|it| it.split('=').next()).collect();
@@ -136,11 +144,16 @@ fn environment(user: User, without: &[Rung]) {
 
 fn terminal(user: User, without: &[Rung]) {
     let world = World::make(user, false);
-    let mut spec = shell(&world, "stty size; tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && : >/dev/tty && echo yes", without);
+    let mut spec = shell(
+        &world,
+        "stty size; tty; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && : >/dev/tty && echo yes",
+        without,
+    );
     spec.terminal = true;
     // The outer terminal is the one of `script`.
     let inner = serde_json::to_string(&spec).unwrap().replace('\'', "'\\''");
-    let line = format!("stty rows 37 cols 111; {} {} '{inner}'", crate::program(), crate::child::WORD);
+    let line =
+        format!("stty rows 37 cols 111; {} {} '{inner}'", crate::program(), crate::child::WORD);
     let mut command = user_command(&world, "/usr/bin/script");
     let out = command.args(["-qec", &line, "/dev/null"]).stdin(Stdio::null()).output().unwrap();
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
@@ -155,7 +168,8 @@ fn user_command(world: &World, program: &str) -> std::process::Command {
 
 fn time(user: User, without: &[Rung]) {
     let world = World::make(user, false);
-    let mut spec = shell(&world, "trap '' TERM; (trap '' HUP TERM; sleep 50) & sleep 50; sleep 50", without);
+    let mut spec =
+        shell(&world, "trap '' TERM; (trap '' HUP TERM; sleep 50) & sleep 50; sleep 50", without);
     spec.limits = vec![("wall".to_owned(), 700)];
     let outcome = world.run(&spec, Stdio::null(), Kill::Never);
     assert_eq!(outcome.told.ending, "timed out");
@@ -177,7 +191,8 @@ fn twenty(user: User, without: &[Rung]) {
 
 fn closed_directories(user: User, without: &[Rung]) {
     let world = World::make(user, false);
-    let script = "d=${TMPDIR:-/tmp}; mkdir -p $d/a/b/c && : > $d/a/b/c/f && chmod 0 $d/a/b/c $d/a/b $d/a";
+    let script =
+        "d=${TMPDIR:-/tmp}; mkdir -p $d/a/b/c && : > $d/a/b/c/f && chmod 0 $d/a/b/c $d/a/b $d/a";
     // That nothing is left is seen by the run itself.
     assert_eq!(run(&world, script, without).told.ending, "exited 0");
 }

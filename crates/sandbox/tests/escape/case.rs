@@ -58,7 +58,9 @@ fn parse(name: &str, text: &str, library: &str) -> Case {
     let words = |it: &str| it.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let mut claimed = false;
     for line in text.lines().take_while(|it| it.starts_with('#')) {
-        let Some((key, value)) = line.trim_start_matches('#').trim().split_once(": ") else { continue };
+        let Some((key, value)) = line.trim_start_matches('#').trim().split_once(": ") else {
+            continue;
+        };
         match key {
             "what" => claimed = true,
             "expect" => case.expect = words(value),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::io::{FdFlags, fcntl_setfd};
-use sandbox::cage::{Cage, CageError, Ending, Held, Inmate, Network, Rung};
+use sandbox::cage::{Cage, CageError, Ending, Held, Inmate, Maker, Network, Rung};
 use serde::{Deserialize, Serialize};
 
 /// The argument by which this executable knows that it is the child.
@@ -30,6 +30,8 @@ pub(crate) struct Spec {
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) limits: Vec<(String, u64)>,
     pub(crate) terminal: bool,
+    /// Bubblewrap makes the namespaces, or nobody.
+    pub(crate) bubblewrap: bool,
     /// Answers as a proxy with this, if there is a way to it.
     pub(crate) proxy_says: Option<String>,
     /// Descriptors that are left open on purpose.
@@ -80,6 +82,9 @@ fn run(spec: &Spec, told: &mut Told) -> Result<Ending, CageError> {
         needed: spec.needed.clone(),
         ..Cage::default()
     };
+    if spec.bubblewrap {
+        cage.maker = Maker::Bubblewrap;
+    }
     if spec.proxy_says.is_some() {
         cage.network = Network::Proxy("name:word".to_owned());
     }
@@ -100,11 +105,15 @@ fn run(spec: &Spec, told: &mut Told) -> Result<Ending, CageError> {
         environment: spec.environment.iter().map(|(k, v)| (k.into(), v.into())).collect(),
         terminal: spec.terminal,
     };
-    let mut waiting = cage.put(&inmate)?;
+    let mut waiting = cage.put(&inmate, &mut || Ok(()))?;
     told.held = Some(waiting.held().clone());
     write_told(&spec.told, told);
     let listener = waiting.take_listener();
-    assert_eq!(listener.is_some(), spec.proxy_says.is_some(), "a listener for a proxy, and only then");
+    assert_eq!(
+        listener.is_some(),
+        spec.proxy_says.is_some(),
+        "a listener for a proxy, and only then"
+    );
     if let (Some(listener), Some(answer)) = (listener, spec.proxy_says.clone()) {
         std::thread::spawn(move || {
             for stream in listener.incoming() {

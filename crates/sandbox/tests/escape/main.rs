@@ -5,7 +5,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::indexing_slicing, reason = "as above")]
 #![expect(clippy::panic, reason = "as above")]
-#![expect(clippy::disallowed_methods, reason = "the harness starts processes, listens and writes files")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the harness starts processes, listens and writes files"
+)]
 
 mod attempts;
 mod behaviour;
@@ -19,8 +22,8 @@ mod world;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// Cages at a time: most of them wait for something.
 const AT_ONCE: usize = 4;
@@ -59,9 +62,10 @@ fn main() {
                     match catch_unwind(AssertUnwindSafe(|| (test.run)())) {
                         Ok(()) => say(&format!("test {} ... ok", test.name)),
                         Err(why) => {
-                            let why = why.downcast::<String>().map(|it| *it).or_else(|why| {
-                                why.downcast::<&str>().map(|it| (*it).to_owned())
-                            });
+                            let why = why
+                                .downcast::<String>()
+                                .map(|it| *it)
+                                .or_else(|why| why.downcast::<&str>().map(|it| (*it).to_owned()));
                             let why = why.unwrap_or_default();
                             say(&format!("test {} ... FAILED\n  {why}", test.name));
                             failed.lock().unwrap().push(test.name.clone());

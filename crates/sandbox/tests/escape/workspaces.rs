@@ -13,8 +13,11 @@ use crate::attempts::users;
 use crate::probe::User;
 use crate::world::{Kill, World, plant};
 
-const LADDERS: &[(&str, &[Rung])] =
-    &[("everything", &[]), ("no-namespaces", &[Rung::Namespaces]), ("no-landlock", &[Rung::Landlock])];
+const LADDERS: &[(&str, &[Rung])] = &[
+    ("everything", &[]),
+    ("no-namespaces", &[Rung::Namespaces]),
+    ("no-landlock", &[Rung::Landlock]),
+];
 
 pub(crate) fn all() -> Vec<Test> {
     let mut tests = Vec::new();
@@ -33,12 +36,16 @@ pub(crate) fn all() -> Vec<Test> {
         add("what-is-refused".to_owned(), Box::new(move || refused(user)));
         add("a-git-file-is-kept".to_owned(), Box::new(move || git_file(user)));
         add("a-secret-in-something-readable".to_owned(), Box::new(move || readable(user)));
-        add("no-cover-without-namespaces-is-a-refusal".to_owned(), Box::new(move || not_covered(user)));
+        add(
+            "no-cover-without-namespaces-is-a-refusal".to_owned(),
+            Box::new(move || not_covered(user)),
+        );
     }
     tests
 }
 
-const HOOK: &str = "echo in > new && cat new && ! (echo x >> .git/hooks/pre-commit) 2>/dev/null && echo kept";
+const HOOK: &str =
+    "echo in > new && cat new && ! (echo x >> .git/hooks/pre-commit) 2>/dev/null && echo kept";
 const NO_HOOK: &str = "echo in > new && cat new && echo kept";
 
 fn script(without: &[Rung]) -> &'static str {
@@ -55,24 +62,43 @@ fn own(world: &World, at: &PathBuf) {
 
 fn strange_names(user: User, without: &[Rung]) {
     let names: &[&[u8]] = &[
-        b"with a space", b"with\na line", b"with\ttab and \\back\\040slash", b"-dash", b"with'quote\"s", b"\xff\xfe not text",
-        b"#hash", b"a:b,c=d", "\u{1f600}".as_bytes(), b".hidden/deep/er",
+        b"with a space",
+        b"with\na line",
+        b"with\ttab and \\back\\040slash",
+        b"-dash",
+        b"with'quote\"s",
+        b"\xff\xfe not text",
+        b"#hash",
+        b"a:b,c=d",
+        "\u{1f600}".as_bytes(),
+        b".hidden/deep/er",
     ];
     let world = World::make(user, false);
     for name in names {
         let at = world.at("home").join(OsString::from_vec(name.to_vec()));
         plant(&at.join(".git/hooks/pre-commit"), "hook");
-        for it in [&at, &at.join(".git"), &at.join(".git/hooks"), &at.join(".git/hooks/pre-commit")] {
+        for it in [&at, &at.join(".git"), &at.join(".git/hooks"), &at.join(".git/hooks/pre-commit")]
+        {
             own(&world, it);
         }
         let mut spec = world.spec(&["/bin/sh", "-c", script(without)], without);
         spec.workspaces = vec![at.as_os_str().as_bytes().to_vec()];
         spec.directory.clone_from(&spec.workspaces[0]);
         let outcome = world.run(&spec, Stdio::null(), Kill::Never);
-        assert_eq!(outcome.text(), "in\nkept\n", "{at:?} {} {}", outcome.told.ending, outcome.stderr);
+        assert_eq!(
+            outcome.text(),
+            "in\nkept\n",
+            "{at:?} {} {}",
+            outcome.told.ending,
+            outcome.stderr
+        );
         assert_eq!(fs::read_to_string(at.join("new")).unwrap(), "in\n");
         let held = outcome.told.held.unwrap();
-        assert_eq!(held.holds(Rung::Namespaces), !without.contains(&Rung::Namespaces), "{at:?} {held}");
+        assert_eq!(
+            held.holds(Rung::Namespaces),
+            !without.contains(&Rung::Namespaces),
+            "{at:?} {held}"
+        );
     }
 }
 
@@ -83,9 +109,11 @@ fn nested(user: User, without: &[Rung]) {
         plant(&world.at(it), "hook");
         world.at(it).ancestors().for_each(|it| own(&world, &it.to_owned()));
     }
-    let script = "cd \"$0/big\" && echo in > new && cd ro/small && echo in > new && cat new ../../new";
+    let script =
+        "cd \"$0/big\" && echo in > new && cd ro/small && echo in > new && cat new ../../new";
     let mut spec = world.spec(&["/bin/sh", "-c", script, &world.path("home")], without);
-    spec.workspaces = ["home/big/ro/small", "home/big"].map(|it| world.path(it).into_bytes()).to_vec();
+    spec.workspaces =
+        ["home/big/ro/small", "home/big"].map(|it| world.path(it).into_bytes()).to_vec();
     let outcome = world.run(&spec, Stdio::null(), Kill::Never);
     let directory = &spec.workspaces[0];
     assert_ne!(outcome.told.ending, "exited 0", "it started in a directory that was not given");
@@ -115,8 +143,18 @@ fn refused(user: User) {
     std::os::unix::fs::symlink(world.at("home/work"), world.at("outside/link")).unwrap();
     let home = world.path("home");
     for at in [
-        "/", "/proc", "/sys", "/dev", "relative", "/nothing/here", &home, &world.path(""), &world.path("state"),
-        &format!("{home}/.ssh"), &format!("{home}/.ssh/secret"), &world.path("outside/link"),
+        "/",
+        "/proc",
+        "/sys",
+        "/dev",
+        "relative",
+        "/nothing/here",
+        &home,
+        &world.path(""),
+        &world.path("state"),
+        &format!("{home}/.ssh"),
+        &format!("{home}/.ssh/secret"),
+        &world.path("outside/link"),
         &format!("{home}/work/../.ssh"),
     ] {
         let mut spec = world.spec(&["/bin/echo", "ran"], &[]);
@@ -163,5 +201,9 @@ fn not_covered(user: User) {
     let outcome = world.run(&spec, Stdio::null(), Kill::Never);
     assert!(outcome.told.ending.contains("cannot be covered"), "{}", outcome.told.ending);
     let outcome = world.run(&world.spec(&["/bin/cat", ".env"], &[]), Stdio::null(), Kill::Never);
-    assert!(outcome.stdout.is_empty() && outcome.told.ending == "exited 1", "{}", outcome.told.ending);
+    assert!(
+        outcome.stdout.is_empty() && outcome.told.ending == "exited 1",
+        "{}",
+        outcome.told.ending
+    );
 }

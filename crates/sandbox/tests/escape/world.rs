@@ -184,8 +184,8 @@ impl World {
         fs::File::open(&err).unwrap().read_to_end(&mut bytes).unwrap();
         let stderr = String::from_utf8_lossy(&bytes).into_owned();
         let told = fs::read(self.at("tmp/told")).unwrap_or_default();
-        let told = serde_json::from_slice(&told)
-            .unwrap_or_else(|_| panic!("nothing was told: {stderr}"));
+        let told =
+            serde_json::from_slice(&told).unwrap_or_else(|_| panic!("nothing was told: {stderr}"));
         if matches!(kill, Kill::AtFirstOutput) {
             assert!(killed, "it ended before it was killed: {stderr}");
             // Nobody waits for them, so they have a moment.

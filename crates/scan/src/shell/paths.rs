@@ -1,9 +1,11 @@
 //! Places: where they really are, and which of them matter.
 
+use model::places::{SECRET_DIRS, SECRET_FILES, SHELL_FILES};
+
 use super::engine::Engine;
 use super::marks::{self, HOLE, UNSET};
 use super::places::{
-    DISKS, LOGS, OWNING, PUBLIC, SECRET_ENDS, SECRET_NAMES, SECRET_PATHS, SHARED, STARTING,
+    DISKS, LOGS, OWNING, PUBLIC, READ_DAILY, SECRET_NAMES, SECRET_PATHS, SHARED, STARTING,
     STARTING_NAMES, SYSTEM,
 };
 use super::state::{HERE, HOME, State};
@@ -57,13 +59,24 @@ fn within(path: &str, place: &str) -> bool {
     place.split('/').all(|wanted| parts.next().is_some_and(|it| marks::matches(it, wanted)))
 }
 
-/// Does a part of the path match one of the names?
-fn has_part(path: &str, names: &[&str]) -> bool {
-    path.split('/').any(|part| {
-        let letters = part.chars().filter(char::is_ascii_alphanumeric).count();
-        let pattern = letters > 1 && marks::has_pattern(part);
-        names.contains(&part) || (pattern && names.iter().any(|it| marks::matches(part, it)))
+/// Does a part of the path match one of the names, or do parts side by side match a place?
+fn has_place(path: &str, places: &[&str]) -> bool {
+    let parts: Vec<(&str, bool)> = path.split('/').map(|it| (it, is_pattern(it))).collect();
+    let same = |(part, pattern): &(&str, bool), name: &str| {
+        *part == name || (*pattern && marks::matches(part, name))
+    };
+    places.iter().any(|place| {
+        let count = place.split('/').count();
+        let here =
+            |seen: &[(&str, bool)]| seen.iter().zip(place.split('/')).all(|(a, b)| same(a, b));
+        parts.windows(count).any(here)
     })
+}
+
+/// A pattern that says more than `*` does.
+fn is_pattern(part: &str) -> bool {
+    let letters = part.chars().filter(char::is_ascii_alphanumeric).count();
+    letters > 1 && marks::has_pattern(part)
 }
 
 /// `/`, a home, the working directory, or a directory that the system stands on.
@@ -88,8 +101,10 @@ pub(super) fn is_secret(path: &str) -> bool {
         return false;
     }
     SECRET_PATHS.iter().any(|it| within(path, it))
-        || has_part(path, &SECRET_NAMES)
-        || SECRET_ENDS.iter().any(|it| path.contains(it))
+        || has_place(path, &SECRET_NAMES)
+        || has_place(path, SECRET_DIRS)
+        || (has_place(path, SECRET_FILES) && !READ_DAILY.contains(&last))
+        || path.contains("sops/age")
         || (path.starts_with("/proc/")
             && ["/environ", "/mem", "/maps"].iter().any(|it| path.ends_with(it)))
         || (path.starts_with("/etc/ssh/") && path.contains("_key"))
@@ -108,7 +123,8 @@ fn is_starting(path: &str) -> bool {
         return false;
     }
     STARTING.iter().any(|it| path.starts_with(it))
-        || has_part(path, &STARTING_NAMES)
+        || has_place(path, &STARTING_NAMES)
+        || has_place(path, SHELL_FILES)
         || path.contains(".git/hooks/")
         || path.ends_with(".pth")
         || path.contains("/systemd/user")
@@ -176,6 +192,25 @@ impl Engine<'_> {
             self.ask("shell-system-write", format!("`{shown}` belongs to the system"));
         } else if is_shared(path) && path.split('/').any(|it| it.starts_with('.') && it.len() > 1) {
             self.ask("shell-hidden-file", format!("`{shown}` is hidden where anybody can write"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_known_by_whole_names() {
+        for path in [
+            "/home/u/.config/gh/hosts.yml",
+            "/h/.config/BraveSoftware",
+            "/h/.cargo/credentials.toml",
+        ] {
+            assert!(is_secret(path), "{path}");
+        }
+        for path in ["/home/u/.config/ghostty/config", "/h/.config/labwc/rc.xml", "/h/.gitconfig"] {
+            assert!(!is_secret(path), "{path}");
         }
     }
 }

@@ -1,40 +1,7 @@
 //! Lists of places that matter.
 
-/// Directories and files of secrets, by their names: in any home, at any depth.
-pub(super) const SECRET_NAMES: [&str; 56] = [
-    ".ssh",
-    ".aws",
-    ".azure",
-    ".gnupg",
-    ".password-store",
-    ".kube",
-    ".docker",
-    ".anthropic",
-    ".claude",
-    ".codex",
-    ".openai",
-    ".oci",
-    ".gcloud",
-    ".git-credentials",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".npmrc",
-    ".pypirc",
-    ".vault-token",
-    ".bash_history",
-    ".zsh_history",
-    ".sh_history",
-    ".history",
-    ".ash_history",
-    ".fish_history",
-    ".python_history",
-    ".mysql_history",
-    ".psql_history",
-    ".Xauthority",
-    ".terraform.d",
+/// Names of secrets wherever they are, besides those of a home (`model::places`).
+pub(super) const SECRET_NAMES: [&str; 23] = [
     ".env",
     "id_rsa",
     "id_dsa",
@@ -58,27 +25,6 @@ pub(super) const SECRET_NAMES: [&str; 56] = [
     "login.keychain",
     "login.keychain-db",
     "System.keychain",
-];
-/// The same, where the name alone says too little.
-pub(super) const SECRET_ENDS: [&str; 18] = [
-    ".config/gh",
-    ".config/op",
-    ".config/gcloud",
-    ".config/hub",
-    ".config/glab-cli",
-    ".config/lab",
-    ".config/rclone",
-    ".config/anthropic",
-    ".config/claude",
-    ".config/codex",
-    ".config/git/credentials",
-    ".subversion/auth",
-    ".cargo/credentials.toml",
-    ".cargo/credentials",
-    ".m2/settings.xml",
-    "sops/age",
-    ".local/share/keyrings",
-    "Application Support/sops",
 ];
 /// Of the system.
 pub(super) const SECRET_PATHS: [&str; 21] = [
@@ -104,6 +50,8 @@ pub(super) const SECRET_PATHS: [&str; 21] = [
     "/etc/security/opasswd",
     "/private/var/db/dslocal",
 ];
+/// Read by everybody's scripts, and rarely with a secret in it: asking about it would be asking too often.
+pub(super) const READ_DAILY: [&str; 2] = [".gitconfig", ".yarnrc.yml"];
 /// In a directory of secrets, but none.
 pub(super) const PUBLIC: [&str; 4] = ["known_hosts", "authorized_keys", "config", "config.json"];
 
@@ -161,29 +109,8 @@ pub(super) const STARTING: [&str; 30] = [
     "/etc/NetworkManager",
     "/etc/modules",
 ];
-/// The same in any home, by the end of the path or a part of it.
-pub(super) const STARTING_NAMES: [&str; 40] = [
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".shrc",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    ".logout",
-    ".xinitrc",
-    ".xsession",
-    ".xprofile",
-    ".inputrc",
+/// The same in any home, by the end of the path or a part of it, besides what shells run (`model::places`).
+pub(super) const STARTING_NAMES: [&str; 18] = [
     ".vimrc",
     ".gdbinit",
     ".tmux.conf",
@@ -196,7 +123,6 @@ pub(super) const STARTING_NAMES: [&str; 40] = [
     "LaunchDaemons",
     "sitecustomize.py",
     "usercustomize.py",
-    ".pam_environment",
     ".emacs",
     ".exrc",
     ".mailcap",

@@ -1,0 +1,167 @@
+//! What is looked at besides the surroundings.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use browser::Program;
+use evidence::{ReadError, Reader};
+use rustix::process::geteuid;
+use sandbox::audit::Status;
+use sandbox::probe::{Question, landlock_abi, probe, program};
+use vault::VaultFile;
+
+use super::row::Row;
+
+/// The rights of group and others.
+const OTHERS: u32 = 0o077;
+
+/// What holds a command: a cage is made, and taken down before anything runs in it.
+#[cfg(target_os = "linux")]
+pub(super) fn cage() -> Vec<Row> {
+    use sandbox::cage::{Cage, Hold, Inmate};
+    let inmate =
+        Inmate { words: vec!["/bin/true".into()], directory: "/".into(), ..Inmate::default() };
+    let waiting = match Cage::default().put(&inmate, &mut || Ok(())) {
+        Ok(waiting) => waiting,
+        Err(error) => {
+            let advice = "see the rows of `kernel`: until then no command is run";
+            return vec![Row::new("cage", Status::Fail, error.to_string(), advice)];
+        }
+    };
+    let row = |(rung, hold): &(sandbox::cage::Rung, Hold)| match hold {
+        Hold::Held(how) => Row::ok(rung.as_str(), how),
+        Hold::Missing(why) => {
+            let advice = "the other rungs hold without it; see the rows of `kernel`";
+            Row::new(rung.as_str(), Status::Weak, why, advice)
+        }
+    };
+    waiting.held().rungs().iter().map(row).collect()
+}
+
+/// What holds a command.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn cage() -> Vec<Row> {
+    const PROGRAM: &str = "/usr/bin/sandbox-exec";
+    vec![match fs::metadata(PROGRAM) {
+        Ok(_) => Row::ok("seatbelt", PROGRAM),
+        Err(error) => Row::new(
+            "seatbelt",
+            Status::Fail,
+            format!("`{PROGRAM}`: {error}"),
+            "it is a part of macOS; where there is none, no command is confined",
+        ),
+    }]
+}
+
+/// What there is to make a cage of.
+pub(super) fn kernel(namespaces: Option<bool>) -> Vec<Row> {
+    let path = std::env::var_os("PATH");
+    let found = probe(&Question {
+        root: Path::new("/"),
+        path: path.as_deref(),
+        as_root: geteuid().is_root(),
+        tried: namespaces,
+        landlock: landlock_abi(),
+    });
+    found.into_iter().map(Row::of_possibility).collect()
+}
+
+/// The state directory and what lies in it.
+pub(super) fn state(home: &Path) -> Vec<Row> {
+    let mut rows = vec![directory(home)];
+    if fs::symlink_metadata(home).is_ok_and(|it| it.is_dir()) {
+        rows.extend([journal(home), vault(home), settings(home)]);
+    }
+    rows
+}
+
+fn directory(home: &Path) -> Row {
+    let shown = home.display();
+    let found = match fs::symlink_metadata(home) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Row::ok("directory", format!("`{shown}` is not there; it is made when needed"));
+        }
+        Err(error) => {
+            let advice = "choose another with LAZARET_HOME";
+            return Row::new("directory", Status::Fail, format!("`{shown}`: {error}"), advice);
+        }
+        Ok(found) => found,
+    };
+    if !found.is_dir() {
+        let advice = "move it away, or choose another with LAZARET_HOME";
+        return Row::new("directory", Status::Fail, format!("`{shown}` is none"), advice);
+    }
+    if found.uid() != geteuid().as_raw() {
+        let what = format!("`{shown}` belongs to uid {}", found.uid());
+        let advice = "run it as that user, or choose another with LAZARET_HOME";
+        return Row::new("directory", Status::Fail, what, advice);
+    }
+    let mode = found.mode() & 0o7777;
+    if mode & OTHERS != 0 {
+        let what = format!("others may enter `{shown}` (mode {mode:04o})");
+        return Row::new("directory", Status::Fail, what, format!("chmod 700 '{shown}'"));
+    }
+    Row::ok("directory", format!("`{shown}`, for you alone"))
+}
+
+fn journal(home: &Path) -> Row {
+    match Reader::open(&home.join("evidence")).and_then(|it| it.segments()) {
+        Ok(segments) => Row::ok("journal", format!("readable, segments: {}", segments.len())),
+        Err(ReadError::NoJournal { .. }) => Row::ok("journal", "not begun yet"),
+        Err(error) => Row::new(
+            "journal",
+            Status::Fail,
+            error.to_string(),
+            "`lazaret evidence verify` says more; nothing is decided without a journal",
+        ),
+    }
+}
+
+fn vault(home: &Path) -> Row {
+    let file = VaultFile::in_home(home);
+    if !file.is_there() {
+        return Row::ok("vault", "none; `lazaret vault init` makes one");
+    }
+    match file.wants_passphrase() {
+        Ok(true) => Row::ok("vault", "readable, opened by a passphrase"),
+        Ok(false) => Row::ok("vault", "readable, opened by a key"),
+        Err(error) => {
+            let advice = "restore it from a copy; `lazaret vault list` says whether it opens";
+            Row::new("vault", Status::Fail, error.to_string(), advice)
+        }
+    }
+}
+
+fn settings(home: &Path) -> Row {
+    match host::providers(home) {
+        Ok(_) => Row::ok("settings", "config.yaml can be used, or there is none"),
+        Err(error) => {
+            let advice = "correct config.yaml: until then nobody is served";
+            Row::new("settings", Status::Fail, error.to_string(), advice)
+        }
+    }
+}
+
+/// Programs that some actions need.
+pub(super) fn tools() -> Vec<Row> {
+    let path = std::env::var_os("PATH");
+    let git = match program(path.as_deref(), &["git"]) {
+        Some(found) => Row::ok("git", found.display().to_string()),
+        None => Row::new(
+            "git",
+            Status::Weak,
+            "not installed",
+            "skills do without it; `apt install git` lets you look at their history",
+        ),
+    };
+    let browser = match Program::find(None) {
+        Ok(_) => Row::ok("browser", "there is one that can be started"),
+        Err(error) => {
+            let advice = "`apt install chromium`; without, the browser actions are refused";
+            Row::new("browser", Status::Weak, error.to_string(), advice)
+        }
+    };
+    vec![git, browser]
+}

@@ -1,0 +1,93 @@
+//! `lazaret doctor`.
+
+mod checks;
+mod row;
+
+use std::path::Path;
+
+use sandbox::audit::{Audit, Status, audit};
+use serde_json::{Value, json};
+
+use crate::home::Home;
+use crate::output::{self, Paint};
+use crate::run::{Exit, Failure};
+use row::Row;
+
+/// Say how this machine and this setup hold, and what to do about the rest.
+///
+/// Five parts. `surroundings`: what confines the process itself, by what the kernel says (a container, namespaces, seccomp,
+/// capabilities, limits); every session has the same on its record. `cage`: what holds a command that agents
+/// run; a cage is made to find out, and nothing runs in it. `kernel`: what there is to make one of. `state`: the state
+/// directory, the journal and the vault. `tools`: programs that some actions need.
+///
+/// ok: it holds. weak: a part of it does. FAIL: it does not. ?: it could not be found out, and does not count. Behind the
+/// arrow stands what to do.
+///
+/// Nothing is changed or sent anywhere.
+///
+/// Try it:
+///   lazaret doctor
+///   lazaret doctor --json
+///
+/// Exit codes: 0 nothing failed, 1 something did, 2 wrong usage.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let home = args.home.dir()?;
+    let found = audit(Path::new("/"), |name| std::env::var(name).ok());
+    let cage = checks::cage();
+    let made = cage.iter().find(|it| it.id == "namespaces").map(|it| it.status == Status::Pass);
+    let parts = [
+        ("surroundings", found.findings().iter().map(Row::of_finding).collect::<Vec<_>>()),
+        ("cage", cage),
+        ("kernel", checks::kernel(made)),
+        ("state", checks::state(&home)),
+        ("tools", checks::tools()),
+    ];
+    let failed = parts.iter().flat_map(|it| &it.1).filter(|it| it.status == Status::Fail).count();
+    if args.json {
+        let rows = parts.iter().flat_map(|(part, rows)| rows.iter().map(|it| it.to_json(part)));
+        output::json(&json!({
+            "checks": rows.collect::<Vec<Value>>(),
+            "compliance": found.compliance().as_str(),
+            "failed": failed,
+            "score": found.score(),
+        }));
+    } else {
+        for (part, rows) in &parts {
+            show(part, rows, &found);
+        }
+        output::line("");
+        output::line(&match failed {
+            0 => "nothing failed".to_owned(),
+            some => format!("{some} failed: what to do stands behind the arrows"),
+        });
+    }
+    Ok(if failed == 0 { Exit::Done } else { Exit::Refused })
+}
+
+fn show(part: &str, rows: &[Row], found: &Audit) {
+    let paint = Paint::for_stdout();
+    let sum = match part {
+        "surroundings" => format!(
+            "{}: {}, {} of 100",
+            paint.strong(part),
+            found.compliance().as_str(),
+            found.score()
+        ),
+        _ => paint.strong(part),
+    };
+    output::line(&sum);
+    let widest = rows.iter().map(|it| it.id.len()).max().unwrap_or_default();
+    for row in rows {
+        output::line(&row.line(&paint, widest));
+    }
+}

@@ -1,0 +1,112 @@
+//! `lazaret doctor` as people and programs call it, and what a session says of the surroundings.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn lazaret(home: &Path) -> Command {
+    let mut command = Command::cargo_bin("lazaret").unwrap();
+    command.env("LAZARET_HOME", home).env("NO_COLOR", "1");
+    command
+}
+
+fn asked(home: &Path) -> (Value, i32) {
+    let output = lazaret(home).args(["doctor", "--json"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    (serde_json::from_str(&text).unwrap(), output.status.code().unwrap())
+}
+
+fn check<'a>(answer: &'a Value, id: &str) -> &'a Value {
+    let checks = answer["checks"].as_array().unwrap();
+    checks.iter().find(|it| it["id"] == id).unwrap()
+}
+
+#[test]
+fn every_check_that_does_not_hold_says_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let (answer, code) = asked(&dir.path().join("home"));
+    let checks = answer["checks"].as_array().unwrap();
+    assert!(checks.len() >= 15, "{answer}");
+    for part in ["surroundings", "cage", "kernel", "state", "tools"] {
+        assert!(checks.iter().any(|it| it["part"] == part), "{part}");
+    }
+    for check in checks {
+        let holds = check["status"] == "pass";
+        assert_eq!(check["advice"].as_str().unwrap().is_empty(), holds, "{check}");
+        assert!(!check["what"].as_str().unwrap().is_empty(), "{check}");
+    }
+    let failed = checks.iter().filter(|it| it["status"] == "fail").count();
+    assert_eq!(answer["failed"], failed);
+    assert_eq!(code, i32::from(failed > 0));
+    assert!(answer["score"].as_u64().unwrap() <= 100);
+    assert!(!dir.path().join("home").exists(), "who only looks makes nothing");
+}
+
+#[test]
+fn people_get_a_table_with_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let (answer, _) = asked(dir.path());
+    let output = lazaret(dir.path()).arg("doctor").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    for check in answer["checks"].as_array().unwrap() {
+        assert!(text.contains(check["id"].as_str().unwrap()), "{check}");
+        assert!(text.contains(check["advice"].as_str().unwrap()), "{check}");
+    }
+    assert!(text.contains(answer["compliance"].as_str().unwrap()) && !text.contains('\u{1b}'));
+}
+
+#[test]
+fn a_state_directory_that_others_can_enter_fails() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let (answer, code) = asked(dir.path());
+    assert_eq!(check(&answer, "directory")["status"], "fail");
+    assert!(check(&answer, "directory")["advice"].as_str().unwrap().starts_with("chmod 700"));
+    assert_eq!(code, 1);
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(check(&asked(dir.path()).0, "directory")["status"], "pass");
+}
+
+#[test]
+fn broken_files_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    for (name, id) in [("vault.age", "vault"), ("config.yaml", "settings")] {
+        files::private::replace(&dir.path().join(name), b"\x00{ not this").unwrap();
+        assert_eq!(check(&asked(dir.path()).0, id)["status"], "fail", "{name}");
+    }
+    files::private::replace(&dir.path().join("evidence"), b"").unwrap();
+    assert_eq!(check(&asked(dir.path()).0, "journal")["status"], "fail");
+}
+
+#[test]
+fn a_session_has_the_surroundings_on_its_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().join("home");
+    let frame = br#"{"action":"skill_list"}"#;
+    let length = u32::try_from(frame.len()).unwrap().to_be_bytes();
+    let input = [&length[..], frame].concat();
+    let arguments = ["ipc", "--user", "me", "--agent", "main", "--session", "s1", "--stdio"];
+    lazaret(&home).args(arguments).write_stdin(input).assert().success();
+    let output = lazaret(&home).args(["evidence", "query", "--json"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (answer, _) = asked(&home);
+    let records: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let of_kind = |wanted: &str| {
+        let found =
+            records.iter().filter(|it| it.to_string().contains(&format!("\"kind\":\"{wanted}\"")));
+        found.map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let audits = of_kind("sandbox_audit");
+    assert_eq!(audits.len(), 1, "{text}");
+    let compliance = answer["compliance"].as_str().unwrap();
+    assert!(audits[0].contains("SandboxCompliance") && audits[0].contains(compliance));
+    let alerts = of_kind("alert");
+    assert_eq!(alerts.len(), usize::from(compliance != "Full"), "{text}");
+}

@@ -1,0 +1,80 @@
+//! The audit from inside a real cage. It says `Full`, and that is true.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::disallowed_methods, reason = "what is written inside need not be atomic")]
+
+use std::fs;
+use std::path::Path;
+
+use sandbox::audit::audit;
+use sandbox::cage::{Cage, Ending, Held, Inmate, Rung};
+
+/// Set for the process inside: where it writes what it found.
+const INSIDE: &str = "LAZARET_AUDIT_INSIDE";
+
+/// Runs the audit in a cage, and says what it found there.
+fn found_in(cage: &Cage, workspace: &Path) -> (serde_json::Value, Held) {
+    let program = std::env::current_exe().unwrap();
+    let report = workspace.join("report.json");
+    let inmate = Inmate {
+        words: vec![program.into()],
+        directory: workspace.to_owned(),
+        environment: vec![(INSIDE.into(), report.clone().into_os_string())],
+        terminal: false,
+    };
+    let waiting = cage.put(&inmate, &mut || Ok(())).unwrap();
+    let held = waiting.held().clone();
+    let ending = waiting.begin().unwrap().wait().unwrap();
+    assert_eq!(ending, Ending::Exited(0), "{held}");
+    (serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap(), held)
+}
+
+/// A cage in which this program is there to be run.
+fn cage(workspace: &Path) -> Cage {
+    let program = files::resolved(&std::env::current_exe().unwrap()).unwrap();
+    let readable = vec![program.parent().unwrap().to_owned()];
+    Cage { workspaces: vec![workspace.to_owned()], readable, ..Cage::default() }
+}
+
+/// A process with several threads makes no cage, so that there is no harness here.
+fn main() {
+    if let Some(path) = std::env::var_os(INSIDE) {
+        let found = audit(Path::new("/"), |name| std::env::var(name).ok());
+        fs::write(path, found.to_json().to_string()).unwrap();
+        return;
+    }
+    a_whole_cage_is_full();
+    a_cage_without_a_wall_is_not_full();
+}
+
+fn a_whole_cage_is_full() {
+    let whole = [Rung::Namespaces, Rung::Seccomp, Rung::Limits];
+    // Where memory is bound by a cgroup, nobody inside can see by how much, and it counts as not bound.
+    for (without, unseen) in [(vec![Rung::Cgroup], ""), (vec![], "limits")] {
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = files::resolved(dir.path()).unwrap();
+        let cage = Cage { without, ..cage(&workspace) };
+        let (found, held) = found_in(&cage, &workspace);
+        // Where the machine does not let us, the audit must say so as well.
+        let expected = whole.iter().all(|it| held.holds(*it));
+        let findings = found["findings"].as_array().unwrap();
+        let lacks = |it: &&serde_json::Value| {
+            it["status"] != "pass" && it["id"] != "lsm" && it["id"] != unseen
+        };
+        let missing: Vec<_> = findings.iter().filter(lacks).collect();
+        assert_eq!(missing.is_empty(), expected, "{held}: {found:#}");
+        if unseen.is_empty() && expected {
+            assert_eq!(found["compliance"], "Full", "{held}: {found:#}");
+        }
+    }
+}
+
+fn a_cage_without_a_wall_is_not_full() {
+    for rung in [Rung::Namespaces, Rung::Limits] {
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = files::resolved(dir.path()).unwrap();
+        let cage = Cage { without: vec![rung], ..cage(&workspace) };
+        let (found, held) = found_in(&cage, &workspace);
+        assert_eq!(found["compliance"], "Partial", "{held}: {found:#}");
+    }
+}

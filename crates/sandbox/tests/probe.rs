@@ -1,0 +1,122 @@
+//! What a machine offers, on prepared trees.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::disallowed_methods, reason = "test files need not be atomic")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use sandbox::audit::Status;
+use sandbox::probe::{Possibility, Question, landlock_abi, probe, program};
+
+fn lay(root: &Path, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+fn good(root: &Path) {
+    lay(
+        root,
+        &[
+            ("proc/self/ns/user", ""),
+            ("proc/sys/user/max_user_namespaces", "96343\n"),
+            ("proc/sys/kernel/unprivileged_userns_clone", "1\n"),
+            (
+                "proc/sys/kernel/seccomp/actions_avail",
+                "kill_process kill_thread trap errno log allow\n",
+            ),
+            ("proc/self/cgroup", "0::/user.slice/lazaret.scope\n"),
+            ("sys/fs/cgroup/user.slice/lazaret.scope/cgroup.procs", ""),
+            ("sys/fs/cgroup/user.slice/lazaret.scope/cgroup.subtree_control", ""),
+            ("sys/fs/cgroup/user.slice/lazaret.scope/cgroup.controllers", "cpu memory pids\n"),
+            ("bin/bwrap", ""),
+        ],
+    );
+    fs::set_permissions(root.join("bin/bwrap"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn ask(root: &Path) -> Question<'_> {
+    Question { root, path: None, as_root: false, tried: None, landlock: Some(7) }
+}
+
+fn row(question: &Question<'_>, id: &str) -> Possibility {
+    probe(question).into_iter().find(|it| it.id == id).unwrap()
+}
+
+#[test]
+fn a_good_machine_has_all_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    good(dir.path());
+    let path = dir.path().join("bin").into_os_string();
+    let all = probe(&Question { path: Some(&path), ..ask(dir.path()) });
+    assert!(all.iter().all(|it| it.status == Status::Pass && it.advice.is_empty()), "{all:#?}");
+}
+
+#[test]
+fn nothing_there_is_said_with_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = probe(&Question { landlock: None, ..ask(dir.path()) });
+    assert!(all.iter().all(|it| it.status != Status::Pass && !it.advice.is_empty()), "{all:#?}");
+}
+
+#[test]
+fn who_forbids_user_namespaces_is_named() {
+    for (path, text, word, for_root) in [
+        ("proc/sys/user/max_user_namespaces", "0\n", "none may", Status::Fail),
+        ("proc/sys/kernel/unprivileged_userns_clone", "0\n", "only root", Status::Pass),
+        ("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n", "AppArmor", Status::Pass),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        good(dir.path());
+        lay(dir.path(), &[(path, text)]);
+        let found = row(&ask(dir.path()), "user_namespaces");
+        assert!(found.status == Status::Fail && found.what.contains(word), "{found:?}");
+        let root = row(&Question { as_root: true, ..ask(dir.path()) }, "user_namespaces");
+        assert_eq!(root.status, for_root, "{path}");
+        // Who has tried knows better than any setting.
+        let tried = Question { tried: Some(true), ..ask(dir.path()) };
+        assert_eq!(row(&tried, "user_namespaces").status, Status::Pass);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    good(dir.path());
+    let tried = row(&Question { tried: Some(false), ..ask(dir.path()) }, "user_namespaces");
+    assert_eq!(tried.status, Status::Fail, "no setting forbids it, and yet");
+}
+
+#[test]
+fn a_part_of_the_controllers_is_less() {
+    let dir = tempfile::tempdir().unwrap();
+    good(dir.path());
+    lay(dir.path(), &[("sys/fs/cgroup/user.slice/lazaret.scope/cgroup.controllers", "pids\n")]);
+    let found = row(&ask(dir.path()), "cgroups");
+    assert!(found.status == Status::Weak && found.what.contains("memory, cpu"), "{found:?}");
+    lay(dir.path(), &[("proc/self/cgroup", "9:name=systemd:/\n4:memory:/x\n")]);
+    assert_eq!(row(&ask(dir.path()), "cgroups").what, "not delegated to us");
+}
+
+#[test]
+fn programs_are_found_in_absolute_directories_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    good(dir.path());
+    let bin = dir.path().join("bin").into_os_string();
+    assert_eq!(program(Some(&bin), &["no", "bwrap"]), Some(dir.path().join("bin/bwrap")));
+    fs::set_permissions(dir.path().join("bin/bwrap"), fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(program(Some(&bin), &["bwrap"]), None, "nobody can run it");
+    assert_eq!(program(Some(OsStr::new(".:bin:")), &["Cargo.toml"]), None);
+    assert_eq!(program(None, &["sh"]), None);
+}
+
+#[test]
+fn the_kernel_says_which_landlock_it_has() {
+    let found = landlock_abi();
+    let modules = fs::read_to_string("/sys/kernel/security/lsm").unwrap_or_default();
+    if modules.contains("landlock") {
+        assert!(found.is_some_and(|it| it >= 1), "{found:?}");
+    }
+    assert!(found.is_none_or(|it| (1..1000).contains(&it)), "{found:?}");
+}
