@@ -2,7 +2,9 @@
 # expect: EACCES EPERM ENOENT ESRCH ENOTDIR EINVAL EROFS
 own = {os.getpid()}
 others = [it for it in os.listdir("/proc") if it.isdigit() and int(it) not in own]
-for pid in {env["VICTIM"], "1", str(os.getppid()), *others}:
+# Bubblewrap's own process is number one of its cage: it is held by the same, and has nothing to hide.
+ours = {"1"} if env["LADDER"] == "bubblewrap" else set()
+for pid in {env["VICTIM"], "1", str(os.getppid()), *others} - ours:
     for file in ["environ", "maps", "mem", "fd/0", "auxv", "stack", "root/etc/shadow", f"root{env['HOST_HOME']}/.netrc",
                  f"cwd{env['HOST_HOME']}/.netrc", f"task/{pid}/environ", f"task/{pid}/root{env['HOST_HOME']}/.netrc", "pagemap"]:
         attempt(f"{pid} {file}", lambda: read(f"/proc/{pid}/{file}") or os.open("/nothing", 0))

@@ -69,8 +69,7 @@ impl Bubblewrap {
             it.say(&["--symlink", "/tmp", OTHER_TMP]);
         }
         let bytes = last.cage.limits.fresh_bytes.to_string();
-        let fresh = view.fresh.iter().filter(|it| !it.starts_with("/dev"));
-        let mut all: Vec<(&str, &PathBuf)> = fresh.map(|it| ("--tmpfs", it)).collect();
+        let mut all: Vec<(&str, &PathBuf)> = view.fresh.iter().map(|it| ("--tmpfs", it)).collect();
         all.extend(view.readable.iter().map(|it| ("--ro-bind", it)));
         all.extend(view.writable.iter().map(|it| ("--bind", it)));
         all.sort_by_key(|(_, at)| at.components().count());
@@ -85,6 +84,8 @@ impl Bubblewrap {
         for at in &view.covered {
             it.cover(at)?;
         }
+        // As the owner of its files root could write to the machine's settings. What is made in /dev has no bound.
+        it.say(&["--remount-ro", "/proc", "--remount-ro", "/dev"]);
         it.say(&["--remount-ro", "/", "--chdir"]).path(&last.inmate.directory);
         let filter = it.filter(filter)?;
         it.say(&["--seccomp", &filter]);

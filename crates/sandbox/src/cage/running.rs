@@ -66,6 +66,8 @@ pub struct Running {
     // Taken away in this order, when no process is left.
     _group: Option<Group>,
     pub(crate) fresh: Option<Fresh>,
+    /// There is no namespace that ends with the first process: it ends the others itself.
+    pub(crate) ends_itself: bool,
     pub(crate) kept: Kept,
     is_over: bool,
 }
@@ -86,6 +88,7 @@ impl Running {
             wall_time,
             _group: group,
             fresh: None,
+            ends_itself: false,
             kept: Kept::default(),
             is_over: false,
         }
@@ -237,7 +240,7 @@ impl Running {
         drop(self.outside.take());
         // With the first process the kernel ends all others of its namespace. Where there is none, it hears that we
         // are gone and ends them itself, and is ended by force only if that takes too long.
-        if self.fresh.is_some() {
+        if self.ends_itself {
             let mut gone = [PollFd::new(&self.child.handle, PollFlags::IN)];
             let _late = poll(&mut gone, Some(&END_WITHIN));
         }

@@ -137,7 +137,8 @@ impl Cage {
     ) -> Result<Waiting, CageError> {
         let (group, mut held) = self.group(true);
         held.note(Rung::Namespaces, namespaces);
-        let fresh = Fresh::make()?;
+        // Bubblewrap makes fresh places itself.
+        let fresh = if bubblewrap.is_none() { Some(Fresh::make()?) } else { None };
         let listener = match self.network {
             Network::Proxy(_) => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).step("listen")?),
             Network::None => None,
@@ -150,7 +151,8 @@ impl Cage {
             Side::Child => {
                 drop((ends.outside.0, ends.inner.0));
                 let mut first = self.first(inmate, view, held, group.as_ref());
-                first.tree = bubblewrap.map_or_else(|| Tree::Host(fresh.path()), Tree::Made);
+                let host = fresh.as_ref().map(|it| Tree::Host(it.path()));
+                first.tree = bubblewrap.map(Tree::Made).or(host).unwrap_or(Tree::Own);
                 first.proxy_port = port.map(|it| it.port());
                 live(first, ends.outside.1, ends.inner.1)
             }
@@ -158,7 +160,8 @@ impl Cage {
                 drop((ends.outside.1, ends.inner.1));
                 join(group.as_ref(), child.pid).map_err(Without::into_error)?;
                 let mut running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
-                running.fresh = Some(fresh);
+                running.fresh = fresh;
+                running.ends_itself = true;
                 self.settle(running, ends.inner.0, listener, meanwhile).map_err(Without::into_error)
             }
         }

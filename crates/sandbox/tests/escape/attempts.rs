@@ -35,7 +35,7 @@ pub(crate) fn all() -> Vec<Test> {
     for user in users() {
         let offered = offered(match user {
             User::Ordinary(Some(_)) => User::Ordinary(Some(65_534)),
-            other => other,
+            other @ (User::Root | User::Ordinary(None)) => other,
         });
         for (ladder, without) in LADDERS {
             if *ladder == BUBBLEWRAP && !std::path::Path::new("/usr/bin/bwrap").exists() {
@@ -77,6 +77,7 @@ fn attempt(case: &Case, user: User, (ladder, without): (&str, &[Rung]), wanted: 
     // Some are made only where they are required.
     spec.needed = wanted.to_vec();
     spec.bubblewrap = ladder == BUBBLEWRAP;
+    spec.environment.push(("LADDER".to_owned(), ladder.to_owned()));
     if case.terminal || case.program == "/bin/sh" {
         spec.words = [case.program, "-c", &case.script].map(str::to_owned).to_vec();
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Stdio;
 
 use sandbox::cage::Rung;
@@ -52,7 +52,7 @@ fn script(without: &[Rung]) -> &'static str {
     if without.contains(&Rung::Namespaces) { NO_HOOK } else { HOOK }
 }
 
-fn own(world: &World, at: &PathBuf) {
+fn own(world: &World, at: &Path) {
     if let User::Ordinary(Some(id)) = world.user {
         for it in at.ancestors().take_while(|it| it.starts_with(world.at("home"))) {
             std::os::unix::fs::chown(it, Some(id), Some(id)).unwrap();
@@ -107,7 +107,7 @@ fn nested(user: User, without: &[Rung]) {
     let world = World::make(user, false);
     for it in ["home/big/.git/hooks/pre-commit", "home/big/ro/small/.git/hooks/pre-commit"] {
         plant(&world.at(it), "hook");
-        world.at(it).ancestors().for_each(|it| own(&world, &it.to_owned()));
+        world.at(it).ancestors().for_each(|it| own(&world, it));
     }
     let script =
         "cd \"$0/big\" && echo in > new && cd ro/small && echo in > new && cat new ../../new";

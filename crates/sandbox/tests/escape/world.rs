@@ -62,7 +62,7 @@ impl World {
         let number = NEXT.fetch_add(1, Ordering::SeqCst);
         let user = match user {
             User::Ordinary(Some(_)) => User::Ordinary(Some(FIRST_USER + number)),
-            other => other,
+            other @ (User::Root | User::Ordinary(None)) => other,
         };
         let name = format!("{}-{number}", std::process::id());
         // Both are fresh inside, and what lies below them is a place like any other.
