@@ -63,7 +63,12 @@ pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
     let Err(error) = done else { sys::exit(0) };
     let word = match error {
         CageError::Step { step, why } => Word::Failed { step, why },
-        other => Word::Failed { step: "make a cage".to_owned(), why: other.to_string() },
+        other @ (CageError::Required { .. }
+        | CageError::NoCage(_)
+        | CageError::Settings(_)
+        | CageError::Program { .. }) => {
+            Word::Failed { step: "make a cage".to_owned(), why: other.to_string() }
+        }
     };
     // If nobody listens any more, nobody needs to be told.
     let _gone = outside.say(&word);

@@ -9,6 +9,7 @@ mod cgroup;
 mod channel;
 mod error;
 mod first;
+mod git;
 mod inmate;
 mod kept;
 mod ladder;

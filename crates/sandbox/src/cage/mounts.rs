@@ -177,9 +177,9 @@ fn enter(root: &OwnedFd) -> Result<(), CageError> {
 /// An empty file and an empty directory that nobody may open.
 fn covers() -> Result<(), CageError> {
     fs::DirBuilder::new().mode(0o755).create(COVERS).step("make covers")?;
-    fs::DirBuilder::new().mode(0).create(format!("{COVERS}/dir")).step("make covers")?;
+    fs::DirBuilder::new().mode(0o0).create(format!("{COVERS}/dir")).step("make covers")?;
     let file = format!("{COVERS}/file");
-    fs::OpenOptions::new().write(true).create_new(true).mode(0).open(file).step("make covers")?;
+    fs::OpenOptions::new().write(true).create_new(true).mode(0o0).open(file).step("make covers")?;
     Ok(())
 }
 

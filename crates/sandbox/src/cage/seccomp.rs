@@ -160,7 +160,7 @@ const NEW_NAMESPACES: &[i32] = &[
     libc::CLONE_NEWCGROUP,
 ];
 /// Terminals are not written to as if by their user.
-const TERMINAL_REQUESTS: &[u64] = &[libc::TIOCSTI as u64, TIOCLINUX, libc::TIOCSETD as u64];
+const TERMINAL_REQUESTS: &[u64] = &[libc::TIOCSTI, TIOCLINUX, libc::TIOCSETD];
 /// Pastes a selection of the console into its input.
 const TIOCLINUX: u64 = 0x541C;
 /// The low byte of a socket's type says what it is; the rest are flags.

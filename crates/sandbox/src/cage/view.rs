@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use model::places;
 
 use super::error::CageError;
+use super::git;
 use super::settings::Cage;
 
 /// Read-only, if they are there.
@@ -89,8 +90,6 @@ const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults",
 /// How deep a directory of secrets is searched for links, and how many entries of one.
 const SECRET_DEPTH_MAX: u32 = 2;
 const ENTRIES_MAX: usize = 1000;
-/// What git obeys in the directory of a repository.
-const OF_EACH_REPOSITORY: &[&str] = &["config", "config.worktree", "hooks", "commondir", "gitdir"];
 
 /// The files inside, in the order in which they are put there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -189,7 +188,7 @@ impl View {
         for dir in &self.writable {
             let places = places::KEPT_IN_WORKSPACE.iter().chain(places::SHELL_FILES);
             let mut paths: Vec<PathBuf> = places.map(|it| dir.join(it)).collect();
-            paths.extend(of_git(dir));
+            paths.extend(git::obeyed(dir));
             // What the shell runs may be a link of the home that leads here.
             let shell = home
                 .into_iter()
@@ -236,7 +235,7 @@ fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
     }
     let in_secret =
         |it: &&str| cage.home.as_ref().is_some_and(|home| path.starts_with(home.join(it)));
-    if places::SECRET_DIRS.iter().chain(places::SECRET_FILES).any(|it| in_secret(&it)) {
+    if places::SECRET_DIRS.iter().chain(places::SECRET_FILES).any(in_secret) {
         return refuse("is a place of secrets");
     }
     Ok(())
@@ -252,34 +251,6 @@ fn links_below(dir: &Path, depth: u32, into: &mut Vec<PathBuf>) {
             Ok(_) | Err(_) => {}
         }
     }
-}
-
-/// What else git obeys in a workspace: a file in the place of its directory, and the same files for each submodule.
-fn of_git(dir: &Path) -> Vec<PathBuf> {
-    let git = dir.join(".git");
-    match git.symlink_metadata() {
-        Ok(meta) if meta.is_file() => return vec![git],
-        Ok(_) => {}
-        Err(_) => return Vec::new(),
-    }
-    let (mut all, mut look) = (Vec::new(), vec![git.join("modules"), git.join("worktrees")]);
-    while let Some(dir) = look.pop().filter(|_| all.len() < ENTRIES_MAX) {
-        let Ok(entries) = fs::read_dir(&dir) else { continue };
-        let entries = entries.take(ENTRIES_MAX).filter_map(Result::ok);
-        for below in
-            entries.filter(|it| it.file_type().is_ok_and(|it| it.is_dir())).map(|it| it.path())
-        {
-            match below.join("HEAD").exists() {
-                true => {
-                    all.extend(OF_EACH_REPOSITORY.iter().map(|it| below.join(it)));
-                    look.push(below.join("modules"));
-                }
-                // A submodule's name may have several parts.
-                false => look.push(below),
-            }
-        }
-    }
-    all
 }
 
 /// Files with an environment at the top of a workspace, but not examples of such.
