@@ -179,6 +179,8 @@ pub const SHELL_FILES: &[&str] = &[
 /// What stays as it is in a workspace, whoever may write the rest of it: files that git, editors and agents run or
 /// obey by themselves, and our own labels. Seen from a workspace; a name that is not there must not be made, either.
 pub const KEPT_IN_WORKSPACE: &[&str] = &[
+    // Git takes its settings from where this file leads.
+    ".git/commondir",
     ".git/config",
     ".git/config.worktree",
     ".git/hooks",

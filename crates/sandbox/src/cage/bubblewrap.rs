@@ -12,6 +12,7 @@ use seccompiler::{BpfProgram, sock_filter};
 
 use super::error::{CageError, Step};
 use super::inmate::Last;
+use super::view::OTHER_TMP;
 
 /// Where it is looked for: not in a path that somebody else has set.
 const PROGRAMS: &[&str] = &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
@@ -64,10 +65,11 @@ impl Bubblewrap {
             it.say(&["--symlink"]).path(target).path(at);
         }
         it.say(&["--proc", "/proc", "--dev", "/dev", "--dir", "/var", "--dir", "/run"]);
-        it.say(&["--symlink", "/tmp", "/var/tmp"]);
+        if !view.fresh.iter().any(|it| it == Path::new(OTHER_TMP)) {
+            it.say(&["--symlink", "/tmp", OTHER_TMP]);
+        }
         let bytes = last.cage.limits.fresh_bytes.to_string();
-        let fresh = view.fresh.iter().filter(|it| !it.starts_with("/dev"));
-        let mut all: Vec<(&str, &PathBuf)> = fresh.map(|it| ("--tmpfs", it)).collect();
+        let mut all: Vec<(&str, &PathBuf)> = view.fresh.iter().map(|it| ("--tmpfs", it)).collect();
         all.extend(view.readable.iter().map(|it| ("--ro-bind", it)));
         all.extend(view.writable.iter().map(|it| ("--bind", it)));
         all.sort_by_key(|(_, at)| at.components().count());
@@ -82,6 +84,8 @@ impl Bubblewrap {
         for at in &view.covered {
             it.cover(at)?;
         }
+        // As the owner of its files root could write to the machine's settings. What is made in /dev has no bound.
+        it.say(&["--remount-ro", "/proc", "--remount-ro", "/dev"]);
         it.say(&["--remount-ro", "/", "--chdir"]).path(&last.inmate.directory);
         let filter = it.filter(filter)?;
         it.say(&["--seccomp", &filter]);

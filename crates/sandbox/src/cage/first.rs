@@ -22,6 +22,7 @@ use super::ladder::{Held, Hold, Rung};
 use super::limits::{self, write_existing};
 use super::mounts;
 use super::settings::{Cage, Inmate, Network, PROXY_PORT};
+use super::start::take_away;
 use super::sys::{self, Side};
 use super::view::View;
 
@@ -57,11 +58,17 @@ const ROUND_PAUSE: Duration = Duration::from_millis(1);
 
 /// Does everything and ends. `outside` is for this process, `inner` for the one that becomes the program.
 pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
-    let done = begin(first, &outside, inner).and_then(|inmate| follow(inmate, &outside));
+    let tree = first.tree.clone();
+    let done = begin(first, &outside, inner).and_then(|inmate| follow(inmate, &outside, &tree));
     let Err(error) = done else { sys::exit(0) };
     let word = match error {
         CageError::Step { step, why } => Word::Failed { step, why },
-        other => Word::Failed { step: "make a cage".to_owned(), why: other.to_string() },
+        other @ (CageError::Required { .. }
+        | CageError::NoCage(_)
+        | CageError::Settings(_)
+        | CageError::Program { .. }) => {
+            Word::Failed { step: "make a cage".to_owned(), why: other.to_string() }
+        }
     };
     // If nobody listens any more, nobody needs to be told.
     let _gone = outside.say(&word);
@@ -140,7 +147,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
 }
 
 /// Passes signals on until the program has ended, and tells how it did.
-fn follow(inmate: Pid, outside: &Channel) -> Result<(), CageError> {
+fn follow(inmate: Pid, outside: &Channel, tree: &Tree) -> Result<(), CageError> {
     let handle = pidfd_open(inmate, PidfdFlags::empty()).step("follow the program")?;
     loop {
         let mut ready = [PollFd::new(outside, PollFlags::IN), PollFd::new(&handle, PollFlags::IN)];
@@ -155,6 +162,10 @@ fn follow(inmate: Pid, outside: &Channel) -> Result<(), CageError> {
                 // The one outside is gone: so is everything.
                 None => {
                     end_all();
+                    // If it was killed, nobody else takes this away.
+                    if let Tree::Host(fresh) = tree {
+                        take_away(fresh);
+                    }
                     return Ok(());
                 }
             }

@@ -44,6 +44,13 @@ pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible,
     let (tree, mut held) = (last.tree.clone(), last.held.clone());
     if !matches!(tree, Tree::Made(_)) {
         let directory = inmate.directory.as_path();
+        // In a tree of its own it would not be there; on the host's it would be, with nothing in it to be seen.
+        let given =
+            |fresh: &std::path::PathBuf| last.view.shows(directory) || directory.starts_with(fresh);
+        if matches!(&tree, Tree::Host(fresh) if !given(fresh)) {
+            let step = format!("enter {}", directory.display());
+            return Err(CageError::step(step, "it was not given"));
+        }
         chdir(directory).step(format!("enter {}", directory.display()))?;
     }
     setsid().step("begin a session")?;
@@ -90,7 +97,7 @@ fn give_up(tree: &Tree, last: &Last<'_>, held: &mut Held) -> Result<Option<Bubbl
     let sockets = match (tree, last.proxy_port) {
         (Tree::Own | Tree::Made(_), _) => Sockets::OwnNetwork,
         (Tree::Host(_), Some(_)) => Sockets::TcpOnly,
-        (Tree::Host(_), None) => Sockets::LocalOnly,
+        (Tree::Host(_), None) => Sockets::None,
     };
     let filter = seccomp::program(sockets)?;
     let (hold, maker) = match tree {

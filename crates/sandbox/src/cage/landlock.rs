@@ -25,7 +25,7 @@ const ENTRIES_MAX: usize = 4096;
 
 /// Rules over the cage's own file tree: where it can be written is where files can be written.
 pub(crate) fn over_own_tree(view: &View) -> Result<Hold, CageError> {
-    let rules = files(ruleset(false)?, "/", AccessFs::from_read(NEWEST))?;
+    let rules = files(ruleset(None)?, "/", AccessFs::from_read(NEWEST))?;
     let mut rules = rules;
     for at in view.writable.iter().chain(&view.fresh) {
         rules = files(rules, at, AccessFs::from_all(NEWEST))?;
@@ -39,13 +39,14 @@ pub(crate) fn over_own_tree(view: &View) -> Result<Hold, CageError> {
 
 /// Rules over the host's tree, where there is no other: only what is named can be reached.
 ///
-/// What is to be kept within a workspace cannot be taken out of it again by these rules; the report says so.
+/// What is to be kept within a workspace cannot be taken out of it again by these rules, and they say nothing of modes,
+/// owners and times of files; the report says so.
 pub(crate) fn over_host_tree(
     view: &View,
     fresh: &Path,
     proxy_port: Option<u16>,
 ) -> Result<Hold, CageError> {
-    let mut rules = ruleset(true)?;
+    let mut rules = ruleset(Some(proxy_port.is_some()))?;
     for at in view.readable.iter().map(PathBuf::as_path).chain([Path::new("/proc")]) {
         for part in without(at, &view.covered)? {
             rules = files(rules, &part, AccessFs::from_read(NEWEST))?;
@@ -67,17 +68,30 @@ pub(crate) fn over_host_tree(
             .add_rule(NetPort::new(port, AccessNet::ConnectTcp))
             .step("landlock: the proxy's port")?;
     }
-    restrict(rules)
+    Ok(match restrict(rules)? {
+        Hold::Held(how) => Hold::Held(format!("{how}, {NOT_HELD}")),
+        missing @ Hold::Missing(_) => missing,
+    })
 }
 
-fn ruleset(with_network: bool) -> Result<RulesetCreated, CageError> {
+/// What rules over the host's tree cannot hold.
+const NOT_HELD: &str =
+    "without what is kept in a workspace and without modes and times of the user's own files";
+
+/// `network`: whether TCP is to be held at all, and whether nothing else would hold it.
+fn ruleset(network: Option<bool>) -> Result<RulesetCreated, CageError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))
         .and_then(|it| it.scope(Scope::from_all(NEWEST)))
         .step("landlock")?;
-    if with_network {
-        rules = rules.handle_access(AccessNet::from_all(NEWEST)).step("landlock")?;
+    if let Some(nothing_else) = network {
+        // Sockets are there for the proxy only; a kernel that does not know of ports would let them go anywhere.
+        if nothing_else {
+            rules = rules.set_compatibility(CompatLevel::HardRequirement);
+        }
+        rules = rules.handle_access(AccessNet::from_all(NEWEST)).step("landlock: TCP")?;
+        rules = rules.set_compatibility(CompatLevel::BestEffort);
     }
     rules.create().step("landlock")
 }

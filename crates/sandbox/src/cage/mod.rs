@@ -9,7 +9,9 @@ mod cgroup;
 mod channel;
 mod error;
 mod first;
+mod git;
 mod inmate;
+mod kept;
 mod ladder;
 mod landlock;
 mod limits;
@@ -24,6 +26,7 @@ mod terminal;
 mod view;
 
 pub use error::CageError;
+pub use kept::SetAside;
 pub use ladder::{Held, Hold, Rung};
 pub use running::{Ending, Running};
 pub use seccomp::DENIED_SYSCALLS;

@@ -33,6 +33,10 @@ const DESCRIPTORS: &[(&str, &str)] = &[
 const COVERS: &str = "/.lazaret";
 /// Bytes of the root itself: it holds directories and links only.
 const ROOT_BYTES: u64 = 1 << 20;
+/// Files of a fresh filesystem: one for so many bytes, and so many at least. The kernel's own bound grows with the
+/// machine, and an empty file takes memory, too.
+const BYTES_PER_FILE: u64 = 4096;
+const FILES_MIN: u64 = 4096;
 const NO_PRIVILEGE: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_NOSUID;
 const READ_ONLY: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_RDONLY;
 const NO_DEVICES: MountAttrFlags = MountAttrFlags::MOUNT_ATTR_NODEV;
@@ -61,7 +65,10 @@ pub(crate) fn make(view: &View, fresh_bytes: u64) -> Result<(), CageError> {
     for (at, target) in DESCRIPTORS {
         symlink(target, at).step(format!("link {at}"))?;
     }
-    symlink("/tmp", "/var/tmp").step("link /var/tmp")?;
+    // Unless something below it was given.
+    if !Path::new("/var/tmp").exists() {
+        symlink("/tmp", "/var/tmp").step("link /var/tmp")?;
+    }
     narrow(view)?;
     sys::restrict_mount(&root, u64::from(READ_ONLY.bits()), false).step("make the root read-only")
 }
@@ -112,8 +119,9 @@ fn bind(at: &Path, attributes: MountAttrFlags) -> Result<Ready, CageError> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE
-        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
-    let mount = open_tree(CWD, at, flags).step(step())?;
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    // Whoever may write above it could put a link there after we have looked.
+    let mount = open_tree(open(at)?, "", flags).step(step())?;
     sys::restrict_mount(&mount, u64::from(attributes.bits()), true).step(step())?;
     let stat = rustix::fs::fstat(&mount).step(step())?;
     let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir();
@@ -139,6 +147,7 @@ fn filesystem(
     match kind {
         "tmpfs" => {
             set("size", &bytes.to_string())?;
+            set("nr_inodes", &(bytes / BYTES_PER_FILE).max(FILES_MIN).to_string())?;
             set("mode", mode)?;
         }
         "devpts" => {
@@ -168,9 +177,9 @@ fn enter(root: &OwnedFd) -> Result<(), CageError> {
 /// An empty file and an empty directory that nobody may open.
 fn covers() -> Result<(), CageError> {
     fs::DirBuilder::new().mode(0o755).create(COVERS).step("make covers")?;
-    fs::DirBuilder::new().mode(0).create(format!("{COVERS}/dir")).step("make covers")?;
+    fs::DirBuilder::new().mode(0o0).create(format!("{COVERS}/dir")).step("make covers")?;
     let file = format!("{COVERS}/file");
-    fs::OpenOptions::new().write(true).create_new(true).mode(0).open(file).step("make covers")?;
+    fs::OpenOptions::new().write(true).create_new(true).mode(0o0).open(file).step("make covers")?;
     Ok(())
 }
 

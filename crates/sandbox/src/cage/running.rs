@@ -12,6 +12,7 @@ use rustix::process::{
 use super::cgroup::Group;
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
+use super::kept::{Kept, SetAside};
 use super::signals::Signals;
 use super::start::{Fresh, Terminal, Without};
 use super::sys::Child;
@@ -65,6 +66,10 @@ pub struct Running {
     // Taken away in this order, when no process is left.
     _group: Option<Group>,
     pub(crate) fresh: Option<Fresh>,
+    /// There is no namespace that ends with the first process: it ends the others itself.
+    pub(crate) ends_itself: bool,
+    pub(crate) kept: Kept,
+    is_over: bool,
 }
 
 impl Running {
@@ -83,6 +88,9 @@ impl Running {
             wall_time,
             _group: group,
             fresh: None,
+            ends_itself: false,
+            kept: Kept::default(),
+            is_over: false,
         }
     }
 
@@ -118,7 +126,19 @@ impl Running {
     /// # Errors
     ///
     /// It could not be run, or the cage broke. Everything inside is ended in any case.
-    pub fn wait(mut self) -> Result<Ending, CageError> {
+    pub fn wait(self) -> Result<Ending, CageError> {
+        self.wait_and_tell().0
+    }
+
+    /// The same, and what the program made where nobody may: it was set aside when everything had ended.
+    pub fn wait_and_tell(mut self) -> (Result<Ending, CageError>, Vec<SetAside>) {
+        let ending = self.follow();
+        self.end();
+        let aside = self.kept.restore();
+        (ending, aside)
+    }
+
+    fn follow(&mut self) -> Result<Ending, CageError> {
         self.until = self.wall_time.and_then(|it| Instant::now().checked_add(it));
         let signals = Signals::take().step("take signals")?;
         let mut relay =
@@ -206,10 +226,21 @@ fn not_run(inner: &Channel) -> Result<(), CageError> {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        self.end();
+        let _told_to_nobody = self.kept.restore();
+    }
+}
+
+impl Running {
+    /// Ends everything inside.
+    fn end(&mut self) {
+        if std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
         drop(self.outside.take());
         // With the first process the kernel ends all others of its namespace. Where there is none, it hears that we
         // are gone and ends them itself, and is ended by force only if that takes too long.
-        if self.fresh.is_some() {
+        if self.ends_itself {
             let mut gone = [PollFd::new(&self.child.handle, PollFlags::IN)];
             let _late = poll(&mut gone, Some(&END_WITHIN));
         }

@@ -24,6 +24,7 @@ pub const DENIED_SYSCALLS: &[(&str, c_long)] = &[
     ("name_to_handle_at", libc::SYS_name_to_handle_at),
     ("open_by_handle_at", libc::SYS_open_by_handle_at),
     ("open_tree", libc::SYS_open_tree),
+    ("open_tree_attr", OPEN_TREE_ATTR),
     ("pivot_root", libc::SYS_pivot_root),
     ("umount2", libc::SYS_umount2),
     // Other processes are not looked into.
@@ -87,6 +88,63 @@ pub const DENIED_SYSCALLS: &[(&str, c_long)] = &[
     ("ustat", libc::SYS_ustat),
 ];
 
+/// Newer than what libc has; the same on every processor.
+const OPEN_TREE_ATTR: c_long = 467;
+const FCHMODAT2: c_long = 452;
+
+/// Calls that reach beyond the cage where namespaces do not end them: whatever of the host's they name is the user's.
+const DENIED_ON_THE_HOST: &[c_long] = &[
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_msgctl,
+    libc::SYS_msgget,
+    libc::SYS_msgrcv,
+    libc::SYS_msgsnd,
+    libc::SYS_semctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_shmget,
+];
+/// The same, if this argument names another process than the caller (0).
+const OWN_ONLY_ON_THE_HOST: &[(c_long, u8)] = &[
+    (libc::SYS_ioprio_set, 1),
+    (libc::SYS_prlimit64, 0),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_setpriority, 1),
+];
+
+/// Calls that set a file's mode, and which argument it is. A program that runs as its owner would be left in the
+/// workspace for everybody on the machine.
+const MODES: &[(c_long, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (FCHMODAT2, 2),
+    (libc::SYS_mknodat, 2),
+];
+/// Calls that make a file if their flags say so: the arguments for flags and mode. `openat2`, whose arguments a filter
+/// cannot see, does not exist.
+const MAKERS: &[(c_long, u8, u8)] = &[
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1, 2),
+    (libc::SYS_openat, 2, 3),
+];
+const SET_USER: u64 = libc::S_ISUID as u64;
+const CREATE: u64 = libc::O_CREAT as u64;
+/// The bit of `O_TMPFILE` that is its own.
+const NAMELESS: u64 = (libc::O_TMPFILE & !libc::O_DIRECTORY) as u64;
+
 /// The newest call that this list was written for (`file_setattr`). What is newer does not exist in a cage, nor do
 /// the calls of the x32 interface, whose numbers lie above.
 const NEWEST_SYSCALL: u32 = 469;
@@ -102,7 +160,7 @@ const NEW_NAMESPACES: &[i32] = &[
     libc::CLONE_NEWCGROUP,
 ];
 /// Terminals are not written to as if by their user.
-const TERMINAL_REQUESTS: &[u64] = &[libc::TIOCSTI as u64, TIOCLINUX, libc::TIOCSETD as u64];
+const TERMINAL_REQUESTS: &[u64] = &[libc::TIOCSTI, TIOCLINUX, libc::TIOCSETD];
 /// Pastes a selection of the console into its input.
 const TIOCLINUX: u64 = 0x541C;
 /// The low byte of a socket's type says what it is; the rest are flags.
@@ -113,10 +171,11 @@ const SOCKET_TYPE: u64 = 0xff;
 pub(crate) enum Sockets {
     /// Those of the cage's own network, which leads nowhere.
     OwnNetwork,
-    /// The network is the host's: TCP only (landlock says which port), nothing else.
+    /// The network and the file tree are the host's: TCP only (landlock says which port). Sockets with a path would lead
+    /// to services of the host, and landlock does not see them.
     TcpOnly,
-    /// The network is the host's, and nothing of it may be used.
-    LocalOnly,
+    /// The network and the file tree are the host's, and there is no socket at all.
+    None,
 }
 
 /// The filter, ready for the kernel.
@@ -124,20 +183,13 @@ pub(crate) fn program(sockets: Sockets) -> Result<BpfProgram, CageError> {
     let failed = |error: &dyn std::fmt::Display| CageError::step("seccomp", error);
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         DENIED_SYSCALLS.iter().map(|(_, number)| (*number, Vec::new())).collect();
-    let clone = NEW_NAMESPACES
-        .iter()
-        .map(|flag| rule(&[(0, Op::MaskedEq(*flag as u64), *flag as u64)]))
-        .collect::<Result<_, _>>()
-        .map_err(|error| failed(&error))?;
-    rules.insert(libc::SYS_clone, clone);
-    let ioctl = TERMINAL_REQUESTS
-        .iter()
-        .map(|it| rule(&[(1, Op::Eq, *it)]))
-        .collect::<Result<_, _>>()
-        .map_err(|error| failed(&error))?;
-    rules.insert(libc::SYS_ioctl, ioctl);
-    let socket = socket_rules(sockets).map_err(|error| failed(&error))?;
-    rules.insert(libc::SYS_socket, socket);
+    rules.extend(by_arguments(sockets).map_err(|error| failed(&error))?);
+    match sockets {
+        Sockets::OwnNetwork => {}
+        Sockets::TcpOnly | Sockets::None => {
+            rules.extend(DENIED_ON_THE_HOST.iter().map(|it| (*it, Vec::new())));
+        }
+    }
     let arch = std::env::consts::ARCH.try_into().map_err(|error| failed(&error))?;
     let refused = SeccompAction::Errno(libc::EPERM as u32);
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, arch)
@@ -145,6 +197,44 @@ pub(crate) fn program(sockets: Sockets) -> Result<BpfProgram, CageError> {
     let program: BpfProgram = filter.try_into().map_err(|error| failed(&error))?;
     Ok(unknown_calls().into_iter().chain(program).collect())
 }
+
+/// Calls that are refused with some arguments only.
+fn by_arguments(
+    sockets: Sockets,
+) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+    let has = |argument: u8, bits: u64| (argument, Op::MaskedEq(bits), bits);
+    let mut rules = BTreeMap::new();
+    let clone = NEW_NAMESPACES.iter().map(|flag| rule(&[has(0, *flag as u64)]));
+    rules.insert(libc::SYS_clone, clone.collect::<Result<_, _>>()?);
+    let ioctl = TERMINAL_REQUESTS.iter().map(|it| rule(&[(1, Op::Eq, *it)]));
+    rules.insert(libc::SYS_ioctl, ioctl.collect::<Result<_, _>>()?);
+    for (call, mode) in MODES {
+        rules.insert(*call, vec![rule(&[has(*mode, SET_USER)])?]);
+    }
+    for (call, flags, mode) in MAKERS {
+        let made = [CREATE, NAMELESS].map(|it| rule(&[has(*flags, it), has(*mode, SET_USER)]));
+        rules.insert(*call, made.into_iter().collect::<Result<_, _>>()?);
+    }
+    rules.insert(libc::SYS_socket, socket_rules(sockets)?);
+    rules.insert(libc::SYS_socketpair, pair_rules(sockets)?);
+    match sockets {
+        Sockets::OwnNetwork => {}
+        Sockets::TcpOnly | Sockets::None => {
+            for (call, who) in OWN_ONLY_ON_THE_HOST {
+                rules.insert(*call, vec![rule(&[(*who, Op::Ne, 0)])?]);
+            }
+            // Of a whole user, whoever that argument names.
+            let user = rule(&[(0, Op::Eq, libc::PRIO_USER as u64)])?;
+            rules.entry(libc::SYS_setpriority).or_default().push(user);
+            let user = rule(&[(0, Op::Eq, IOPRIO_WHO_USER)])?;
+            rules.entry(libc::SYS_ioprio_set).or_default().push(user);
+        }
+    }
+    Ok(rules)
+}
+
+/// `ioprio_set` for all processes of a user.
+const IOPRIO_WHO_USER: u64 = 3;
 
 /// A rule that matches if all of these hold: argument, comparison, value.
 fn rule(conditions: &[(u8, Op, u64)]) -> Result<SeccompRule, seccompiler::BackendError> {
@@ -171,7 +261,7 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, seccompiler::Backe
             rule(&[(0, Op::Eq, netlink), (2, Op::Ne, 0)])?,
         ],
         Sockets::TcpOnly => {
-            let mut rules = vec![not(&[unix, inet, inet6])?];
+            let mut rules = vec![not(&[inet, inet6])?];
             for family in [inet, inet6] {
                 for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_SEQPACKET] {
                     rules.push(of_type(family, raw.clone(), kind)?);
@@ -185,12 +275,28 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, seccompiler::Backe
             }
             rules
         }
-        Sockets::LocalOnly => vec![not(&[unix])?],
+        // No condition: always.
+        Sockets::None => Vec::new(),
     })
 }
 
-/// Calls that are newer than our list, `clone3` (whose flags a filter cannot see; programs take `clone` instead), and
-/// the second interface of the processor: they do not exist.
+/// Pairs are local. On the host's file tree one that is not bound to its other half for good could be connected to a
+/// socket with a path, which landlock does not see.
+fn pair_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let mut rules = vec![rule(&[(0, Op::Ne, libc::AF_UNIX as u64)])?];
+    match sockets {
+        Sockets::OwnNetwork => {}
+        Sockets::TcpOnly | Sockets::None => {
+            for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
+                rules.push(rule(&[(1, Op::MaskedEq(SOCKET_TYPE), kind as u64)])?);
+            }
+        }
+    }
+    Ok(rules)
+}
+
+/// Calls that are newer than our list, `clone3` and `openat2` (whose flags a filter cannot see; programs take `clone` and
+/// `openat` instead), and the second interface of the processor: they do not exist.
 ///
 /// This stands before the check of the processor's kind, which is only right for numbers that this kind has; another
 /// kind is killed by that check whatever was decided here about numbers below.
@@ -199,8 +305,9 @@ fn unknown_calls() -> Vec<sock_filter> {
     let nothing = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
     vec![
         statement(LOAD_WORD, 0),
-        sock_filter { code: JUMP_IF_GREATER, jt: 1, jf: 0, k: NEWEST_SYSCALL },
-        sock_filter { code: JUMP_IF_EQUAL, jt: 0, jf: 1, k: libc::SYS_clone3 as u32 },
+        sock_filter { code: JUMP_IF_GREATER, jt: 2, jf: 0, k: NEWEST_SYSCALL },
+        sock_filter { code: JUMP_IF_EQUAL, jt: 1, jf: 0, k: libc::SYS_clone3 as u32 },
+        sock_filter { code: JUMP_IF_EQUAL, jt: 0, jf: 1, k: libc::SYS_openat2 as u32 },
         statement(RETURN, nothing),
     ]
 }

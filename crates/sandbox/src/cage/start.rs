@@ -1,6 +1,7 @@
 //! Making a cage, from outside: everything is in place before anything runs, and what holds is known.
 
 use std::fs;
+use std::io::Read;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use super::cgroup::Group;
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
 use super::first::{First, Tree, live};
+use super::kept::Kept;
 use super::ladder::{Held, Hold, Rung};
 use super::limits::write_existing;
 use super::running::Running;
@@ -45,9 +47,10 @@ impl Cage {
             return Err(CageError::Settings("there is no program to run".to_owned()));
         }
         let view = View::of(self)?;
+        let kept = Kept::of(&self.workspaces);
         let mut meanwhile = Once(Some(meanwhile));
         let with = self.with_namespaces(inmate, &view, &mut meanwhile);
-        let waiting = with.or_else(|why| match why {
+        let mut waiting = with.or_else(|why| match why {
             Without::For(why) => self.otherwise(inmate, &view, &why, &mut meanwhile),
             Without::Failed(error) => Err(error),
         })?;
@@ -57,6 +60,7 @@ impl Cage {
         if !waiting.held.is_a_cage() {
             return Err(CageError::NoCage(waiting.held.to_string()));
         }
+        waiting.running.kept = kept;
         Ok(waiting)
     }
 
@@ -133,7 +137,8 @@ impl Cage {
     ) -> Result<Waiting, CageError> {
         let (group, mut held) = self.group(true);
         held.note(Rung::Namespaces, namespaces);
-        let fresh = Fresh::make()?;
+        // Bubblewrap makes fresh places itself.
+        let fresh = if bubblewrap.is_none() { Some(Fresh::make()?) } else { None };
         let listener = match self.network {
             Network::Proxy(_) => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).step("listen")?),
             Network::None => None,
@@ -146,7 +151,8 @@ impl Cage {
             Side::Child => {
                 drop((ends.outside.0, ends.inner.0));
                 let mut first = self.first(inmate, view, held, group.as_ref());
-                first.tree = bubblewrap.map_or_else(|| Tree::Host(fresh.path()), Tree::Made);
+                let host = fresh.as_ref().map(|it| Tree::Host(it.path()));
+                first.tree = bubblewrap.map(Tree::Made).or(host).unwrap_or(Tree::Own);
                 first.proxy_port = port.map(|it| it.port());
                 live(first, ends.outside.1, ends.inner.1)
             }
@@ -154,7 +160,8 @@ impl Cage {
                 drop((ends.outside.1, ends.inner.1));
                 join(group.as_ref(), child.pid).map_err(Without::into_error)?;
                 let mut running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
-                running.fresh = Some(fresh);
+                running.fresh = fresh;
+                running.ends_itself = true;
                 self.settle(running, ends.inner.0, listener, meanwhile).map_err(Without::into_error)
             }
         }
@@ -311,7 +318,11 @@ pub(crate) struct Fresh(PathBuf);
 impl Fresh {
     fn make() -> Result<Self, CageError> {
         use std::os::unix::fs::DirBuilderExt;
-        let name = format!("lazaret-cage-{}", std::process::id());
+        // A name that nobody can take before us.
+        let mut random = [0; 8];
+        let mut source = fs::File::open("/dev/urandom").step("make a fresh directory")?;
+        source.read_exact(&mut random).step("make a fresh directory")?;
+        let name = format!("lazaret-cage-{:016x}", u64::from_ne_bytes(random));
         let dir = std::env::temp_dir().join(name);
         fs::DirBuilder::new().mode(0o700).create(&dir).step("make a fresh directory")?;
         super::view::real(&dir).map(Self).ok_or_else(|| CageError::step("fresh directory", "gone"))
@@ -324,8 +335,30 @@ impl Fresh {
 
 impl Drop for Fresh {
     fn drop(&mut self) {
+        take_away(&self.0);
+    }
+}
+
+/// Removes a directory, also where what was in it has closed its own.
+pub(crate) fn take_away(dir: &Path) {
+    if fs::remove_dir_all(dir).is_err() {
+        open_up(dir, OPENED_DEPTH_MAX);
         // What cannot be taken away lies in a directory that only we can enter.
-        let _left = fs::remove_dir_all(Path::new(&self.0));
+        let _left = fs::remove_dir_all(dir);
+    }
+}
+
+/// How deep directories are opened.
+const OPENED_DEPTH_MAX: u32 = 100;
+
+fn open_up(dir: &Path, depth: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    let _not_ours = fs::set_permissions(dir, fs::Permissions::from_mode(0o700));
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        if depth > 0 && entry.file_type().is_ok_and(|it| it.is_dir()) {
+            open_up(&entry.path(), depth - 1);
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use model::places;
 
 use super::error::CageError;
+use super::git;
 use super::settings::Cage;
 
 /// Read-only, if they are there.
@@ -79,10 +80,16 @@ const TOOLCHAINS: &[&str] = &[
     "go",
     "miniconda3",
 ];
+/// Leads to `/tmp` inside, unless something below it is there.
+pub(crate) const OTHER_TMP: &str = "/var/tmp";
 /// A file of a workspace that holds what its name says.
 const ENVIRONMENT_FILE: &str = ".env";
 /// Endings of such files that hold only examples.
 const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
+
+/// How deep a directory of secrets is searched for links, and how many entries of one.
+const SECRET_DEPTH_MAX: u32 = 2;
+const ENTRIES_MAX: usize = 1000;
 
 /// The files inside, in the order in which they are put there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -125,8 +132,12 @@ impl View {
             view.readable.push(path.clone());
         }
         view.fresh.extend(["/tmp", "/dev/shm"].map(PathBuf::from));
+        let below = |it: &PathBuf| it.starts_with(OTHER_TMP);
+        if view.readable.iter().chain(&view.writable).chain(&view.fresh).any(below) {
+            view.fresh.push(PathBuf::from(OTHER_TMP));
+        }
         view.cover(cage);
-        view.keep();
+        view.keep(home);
         Ok(view)
     }
 
@@ -144,8 +155,11 @@ impl View {
     fn cover(&mut self, cage: &Cage) {
         let mut secrets: Vec<PathBuf> = SYSTEM_SECRETS.iter().map(PathBuf::from).collect();
         if let Some(home) = &cage.home {
-            let lists = places::SECRET_DIRS.iter().chain(places::SECRET_FILES);
-            secrets.extend(lists.map(|it| home.join(it)));
+            secrets.extend(places::SECRET_FILES.iter().map(|it| home.join(it)));
+            for dir in places::SECRET_DIRS.iter().map(|it| home.join(it)) {
+                links_below(&dir, SECRET_DEPTH_MAX, &mut secrets);
+                secrets.push(dir);
+            }
         }
         secrets.extend(cage.state.clone());
         for dir in &cage.workspaces {
@@ -170,17 +184,23 @@ impl View {
 
     /// Keeps what git, shells, editors and agents obey, and pins the directories on the way to it: whoever could
     /// rename `.git` could make another one.
-    fn keep(&mut self) {
+    fn keep(&mut self, home: Option<&Path>) {
         for dir in &self.writable {
-            for place in places::KEPT_IN_WORKSPACE.iter().chain(places::SHELL_FILES) {
-                let path = dir.join(place);
-                if path.symlink_metadata().is_err() {
-                    continue;
-                }
-                let Some(path) = real(&path).filter(|it| it.starts_with(dir)) else { continue };
-                let parents = path.ancestors().skip(1).take_while(|it| it != dir);
+            let places = places::KEPT_IN_WORKSPACE.iter().chain(places::SHELL_FILES);
+            let mut paths: Vec<PathBuf> = places.map(|it| dir.join(it)).collect();
+            paths.extend(git::obeyed(dir));
+            // What the shell runs may be a link of the home that leads here.
+            let shell = home
+                .into_iter()
+                .flat_map(|home| places::SHELL_FILES.iter().map(|it| home.join(it)));
+            paths.extend(shell);
+            paths.retain(|it| it.symlink_metadata().is_ok());
+            self.kept
+                .extend(paths.iter().filter_map(|it| real(it)).filter(|it| it.starts_with(dir)));
+            for path in self.kept.iter().chain(&self.covered).filter(|it| it.starts_with(dir)) {
+                let parents =
+                    path.ancestors().skip(1).take_while(|it| it != dir && it.starts_with(dir));
                 self.pinned.extend(parents.map(Path::to_owned));
-                self.kept.push(path);
             }
         }
         for list in [&mut self.pinned, &mut self.kept] {
@@ -215,10 +235,22 @@ fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
     }
     let in_secret =
         |it: &&str| cage.home.as_ref().is_some_and(|home| path.starts_with(home.join(it)));
-    if places::SECRET_DIRS.iter().chain(places::SECRET_FILES).any(|it| in_secret(&it)) {
+    if places::SECRET_DIRS.iter().chain(places::SECRET_FILES).any(in_secret) {
         return refuse("is a place of secrets");
     }
     Ok(())
+}
+
+/// Links in a directory of secrets: a key may lie where its link leads.
+fn links_below(dir: &Path, depth: u32, into: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.take(ENTRIES_MAX).filter_map(Result::ok) {
+        match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => into.push(entry.path()),
+            Ok(kind) if kind.is_dir() && depth > 1 => links_below(&entry.path(), depth - 1, into),
+            Ok(_) | Err(_) => {}
+        }
+    }
 }
 
 /// Files with an environment at the top of a workspace, but not examples of such.

@@ -1,0 +1,20 @@
+# what: nothing is written outside of the workspace
+# expect: ENOENT EACCES EPERM EROFS EXDEV
+out = env["OUTSIDE"]
+attempt("write", lambda: write(f"{out}/file", os.O_WRONLY))
+attempt("append", lambda: write(f"{out}/file", os.O_WRONLY | os.O_APPEND))
+attempt("truncate", lambda: os.truncate(f"{out}/file", 0))
+attempt("add", lambda: write(f"{out}/new"))
+attempt("add a directory", lambda: os.mkdir(f"{out}/dir"))
+attempt("remove", lambda: os.unlink(f"{out}/file"))
+attempt("move out", lambda: os.rename("src/main.c", f"{out}/main.c"))
+attempt("move in", lambda: os.rename(f"{out}/file", "file"))
+attempt("link out", lambda: os.link("src/main.c", f"{out}/main.c"))
+attempt("link in", lambda: os.link(f"{out}/file", "file"))
+attempt("add a link", lambda: os.symlink("x", f"{out}/link"))
+attempt("add a pipe", lambda: os.mkfifo(f"{out}/pipe"))
+attempt("through a link", lambda: write("links/outside/new"))
+attempt("through /proc", lambda: write(f"/proc/self/root{out}/new"))
+attempt("through the parent", lambda: write(f"{env['WS']}/../../outside/new"))
+attempt("home", lambda: os.rename("src/main.c", f"{env['HOST_HOME']}/.netrc"))
+attempt("own directory", lambda: os.rename(env["WS"], f"{out}/work"))
