@@ -145,4 +145,5 @@ granted! {
     FileEdit,
     FileList,
     FileSearch,
+    ShellExec,
 }

@@ -2,3 +2,5 @@
 
 #[cfg(target_os = "linux")]
 pub mod cage;
+#[cfg(target_os = "linux")]
+pub mod runner;
