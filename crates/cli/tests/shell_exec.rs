@@ -81,15 +81,18 @@ impl Place {
         objects.map(|it| it["file"].as_str().unwrap().to_owned()).collect()
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
     fn session(&self, id: &str) -> Session {
+        self.session_with(id, &["--workspace", self.workspace().to_str().unwrap()])
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
+    fn session_with(&self, id: &str, place: &[&str]) -> Session {
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
             .env("LAZARET_HOME", self.home())
             .env("HOME", self.person())
             .env("UNRELATED_KEY", SECRET)
             .args(["ipc", "--user", "me", "--agent", "main", "--stdio", "--session", id])
-            .arg("--workspace")
-            .arg(self.workspace())
+            .args(place)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -115,11 +118,15 @@ struct Session {
 }
 
 impl Session {
-    fn ask(&mut self, message: &Value) -> Value {
+    fn send(&mut self, message: &Value) {
         let text = message.to_string();
         let length = u32::try_from(text.len()).unwrap();
         let frame = [&length.to_be_bytes()[..], text.as_bytes()].concat();
         self.input.as_mut().unwrap().write_all(&frame).unwrap();
+    }
+
+    fn ask(&mut self, message: &Value) -> Value {
+        self.send(message);
         let mut header = [0; 4];
         self.output.read_exact(&mut header).unwrap();
         let mut answer = vec![0; usize::try_from(u32::from_be_bytes(header)).unwrap()];
@@ -164,7 +171,7 @@ fn a_command_runs_confined_and_comes_back_marked_labelled_and_recorded() {
     let answer = place.exec("a", &message);
     assert_eq!(answer["ok"], true, "{answer}");
     assert_eq!((&answer["exitCode"], &answer["timedOut"]), (&json!(3), &json!(false)));
-    let dir = fs::canonicalize(place.workspace()).unwrap().join("src");
+    let dir = files::resolved(&place.workspace()).unwrap().join("src");
     assert_eq!(printed(&answer, "stdout"), format!("alpha\n{}\n", dir.display()));
     assert_eq!(printed(&answer, "stderr"), "hm\n");
     assert_eq!(answer["taint"][0]["trust"], "external", "{answer}");
@@ -198,6 +205,35 @@ fn nothing_of_the_person_or_the_host_is_in_reach() {
     assert!(!text.contains("THE PRIVATE KEY") && !text.contains("journal"), "{text}");
     assert!(!text.contains(SECRET) && !text.contains("LAZARET"), "{text}");
     assert!(!place.dir.path().join("escaped").exists(), "{text}");
+}
+
+#[test]
+fn in_its_own_workspace_an_agent_sees_nothing_of_the_state_around_it() {
+    let place = Place::new();
+    let mut session = place.session_with("a", &["--own-workspace"]);
+    let answer = session.ask(&shell("ls -a . .. ../.. ../../..; echo mine > here.txt"));
+    session.end();
+    assert_eq!(answer["ok"], true, "{answer}");
+    let text = printed(&answer, "stdout");
+    assert!(!text.contains("journal") && !text.contains("config.yaml"), "{text}");
+    assert!(place.home().join("workspaces-data/main/me/here.txt").exists(), "{answer}");
+}
+
+#[test]
+fn what_is_required_holds_or_nothing_runs() {
+    let settings = "providers:\n  shell: sandbox\nshell:\n  required: [namespaces, landlock, seccomp, limits, cgroup]\n";
+    let place = Place::with(settings, "# Main\n");
+    let answer = place.exec("a", &shell("touch ran.txt"));
+    let ran = place.records("shell_ran");
+    let there = place.workspace().join("ran.txt").exists();
+    if answer["ok"] == true {
+        let held = ran[0]["payload"]["inline"]["held"].as_object().unwrap();
+        assert!(there && held.len() == 5 && held.values().all(|it| it["held"] == true), "{ran:?}");
+    } else {
+        let why = answer["error"].as_str().unwrap();
+        assert!(why.contains("is required and cannot be had: "), "{answer}");
+        assert!(!there && ran.is_empty());
+    }
 }
 
 #[test]
@@ -325,4 +361,21 @@ fn what_a_tainted_session_makes_carries_its_label() {
     let marked = place.marked();
     assert!(marked.contains(&"sub/after.txt".to_owned()), "{marked:?}");
     assert!(!marked.contains(&"before.txt".to_owned()), "{marked:?}");
+}
+
+#[test]
+fn a_command_does_not_outlive_a_host_that_is_killed() {
+    let place = Place::new();
+    put(&place.workspace().join("slow.sh"), b"echo > begun.txt; sleep 2; echo late > late.txt");
+    let mut session = place.session("a");
+    session.send(&shell("bash ./slow.sh"));
+    let until = Instant::now() + Duration::from_secs(60);
+    while !place.workspace().join("begun.txt").exists() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(place.workspace().join("begun.txt").exists());
+    session.child.kill().unwrap();
+    session.child.wait().unwrap();
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(!place.workspace().join("late.txt").exists());
 }
