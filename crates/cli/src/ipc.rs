@@ -51,6 +51,9 @@ use crate::visit::{self, Visit};
 /// --own-workspace it is workspaces-data/AGENT/USER in the state directory, which is made; once it is there it
 /// is used without being asked for.
 ///
+/// With `providers: {shell: sandbox}` in config.yaml the agent can run commands there by shell_exec, each in a
+/// cage that keeps it from your secrets, the network and everything outside the workspace.
+///
 /// Try it:
 ///   lazaret ipc --user me --agent main --session s1 --stdio < frames
 ///   printf '\0\0\0\027{"action":"skill_list"}' | lazaret ipc --user me --agent main --session s1 --stdio
@@ -193,6 +196,13 @@ fn serve(
     let journal = Arc::clone(&gate.journal);
     if let Some(scheduler) = scheduler::scheduler(home, journal).map_err(Failure::usage)? {
         executor = executor.with_scheduler(scheduler);
+    }
+    let journal = Arc::clone(&gate.journal);
+    if let Some(mut shell) = host::shell(home, journal).map_err(Failure::usage)? {
+        if let Some(keeper) = gate.keeper.clone() {
+            shell = shell.with_keys(keeper, scope.clone());
+        }
+        executor = executor.with_shell(shell);
     }
     if let Some(keeper) = gate.keeper.clone() {
         let settings = host::settings(home).map_err(Failure::usage)?;

@@ -42,7 +42,7 @@ mod verdict;
 pub use admission::Admission;
 pub use approvals::Approvals;
 pub use asked::Asked;
-pub use credentials::{CREDENTIAL_SCOPE, SERVICES};
+pub use credentials::{COMMANDS, CREDENTIAL_SCOPE, SERVICES};
 pub use found::Found;
 pub use guards::TAINT_BLOCKED;
 pub use monitor::{Approver, Heard, Monitor, OpenError, Opening, Setup, Understanding};

@@ -160,4 +160,5 @@ granted! {
     FileEdit,
     FileList,
     FileSearch,
+    ShellExec,
 }

@@ -135,8 +135,18 @@ impl Keeper {
             Err(error) => (None, Err(error)),
         };
         let record = self.record(permit, want, given.as_ref(), answer.as_ref().err());
-        self.journal.append(record).map_err(|_| ResolveError::NotRecorded)?;
+        self.append(record)?;
         answer
+    }
+
+    pub(crate) fn append(&self, record: NewRecord) -> Result<(), ResolveError> {
+        self.journal.append(record).map(drop).map_err(|_| ResolveError::NotRecorded)
+    }
+
+    /// The newest value of a secret, if there is one.
+    pub(crate) fn current(&self, name: &Name) -> Result<Option<Arc<Secret>>, ResolveError> {
+        let loaded = self.fresh()?;
+        Ok(loaded.contents.get(name).and_then(|it| it.current()).cloned())
     }
 
     fn find<E>(
@@ -319,7 +329,12 @@ impl Scrubber for Keeper {
 }
 
 /// A record of the host, beside the decision by which it happened.
-fn beside(who: &Caller, decision: aegx::Digest, kind: &'static str, content: Value) -> NewRecord {
+pub(crate) fn beside(
+    who: &Caller,
+    decision: aegx::Digest,
+    kind: &'static str,
+    content: Value,
+) -> NewRecord {
     NewRecord {
         parents: vec![decision],
         session: Some(who.session.clone()),

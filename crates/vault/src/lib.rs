@@ -5,6 +5,7 @@
 //! wiped when it is dropped. Records hold names.
 
 pub mod access;
+mod command;
 mod contents;
 pub mod environment;
 mod file;

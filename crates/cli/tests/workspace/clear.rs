@@ -1,6 +1,5 @@
 //! A person vouches for a file.
 
-
 use serde_json::Value;
 
 use crate::support::{PAGE, Place, ROW};

@@ -6,6 +6,7 @@
 //! that no agent can reach. The worse of both counts.
 
 mod changes;
+mod command;
 mod error;
 mod files;
 mod form;

@@ -174,7 +174,7 @@ fn list(base: &Path) -> PathBuf {
     path.into()
 }
 
-fn note(base: &Path, path: &str, entry: Entry) -> Result<(), WorkspaceError> {
+pub(super) fn note(base: &Path, path: &str, entry: Entry) -> Result<(), WorkspaceError> {
     let list = list(base);
     let line = sidecar::json(&Passed { path: path.to_owned(), entry });
     // A list that is full makes what comes after it count as changed, by the session as it will be.

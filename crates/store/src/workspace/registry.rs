@@ -214,7 +214,7 @@ impl Registry {
     }
 
     /// Takes the lock of a workspace and looks at everything in it.
-    fn enter(&self, workspace: &Path, now: i64) -> Result<Place, WorkspaceError> {
+    pub(super) fn enter(&self, workspace: &Path, now: i64) -> Result<Place, WorkspaceError> {
         let root = root(workspace)?;
         if self.dir.starts_with(&root) || root.starts_with(&self.dir) {
             return Err(WorkspaceError::HoldsStore { path: root, store: self.dir.clone() });
@@ -295,11 +295,11 @@ pub(super) const BASE: &str = "base.";
 pub(super) const BASE_END: char = '~';
 
 /// A workspace that is looked at, under its lock.
-struct Place {
+pub(super) struct Place {
     root: PathBuf,
     prefix: PathBuf,
-    marks: Marks,
-    seen: Manifest,
+    pub(super) marks: Marks,
+    pub(super) seen: Manifest,
     /// The tree as it was looked at last, if anybody did.
     last: Option<Manifest>,
     sidecar: Sidecar,
@@ -319,7 +319,7 @@ impl Place {
     }
 
     /// How a session found the tree. The mark at its end is in no session's name.
-    fn base(&self, session: &SessionId) -> PathBuf {
+    pub(super) fn base(&self, session: &SessionId) -> PathBuf {
         self.file(&format!("{BASE}{session}{BASE_END}"))
     }
 
@@ -355,7 +355,7 @@ impl Place {
     }
 
     /// Keeps the marks, first with the host, then beside the files.
-    fn finish(&mut self) -> Result<Sidecar, WorkspaceError> {
+    pub(super) fn finish(&mut self) -> Result<Sidecar, WorkspaceError> {
         let text = sidecar::text(&self.marks);
         let digest = text.as_deref().map(Digest::of);
         let is_there = self.sidecar == Sidecar::Intact && digest == self.marks.sidecar;

@@ -9,12 +9,12 @@ mod read;
 mod search;
 mod write;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aegx::timestamp;
 use files::{Dir, DirError, Relative};
 use model::ipc::{FileEdit, FileList, FileRead, FileSearch, FileWrite};
-use model::{Source, Taint, TaintTag};
+use model::{SessionId, Source, Taint, TaintTag};
 use monitor::target::class_of_file;
 use monitor::{Output, Permit, Status, taint};
 use policy::{Target, Targets};
@@ -57,6 +57,21 @@ impl WorkspaceFiles {
 
     pub(super) fn search(&self, permit: Permit<FileSearch>, now: i64) -> Output {
         search::search(self, permit, now).unwrap_or_else(|stop| stop.0)
+    }
+
+    /// Where it lies.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Labels what a command of the session has changed. Gives how many files are marked that were not before.
+    pub(super) fn after_command(
+        &self,
+        session: &SessionId,
+        tag: Option<&TaintTag>,
+        now: i64,
+    ) -> Result<usize, WorkspaceError> {
+        Ok(self.registry.after_command(&self.root, session, tag, now)?.marked.len())
     }
 
     /// The label of a file with this content. What is read of a secret file is known as a secret from then
@@ -164,7 +179,7 @@ fn fields<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn tag_values(tags: &[TaintTag]) -> Vec<Value> {
+pub(super) fn tag_values(tags: &[TaintTag]) -> Vec<Value> {
     let value = |tag: &TaintTag| {
         json!({
             "source": tag.origin,
