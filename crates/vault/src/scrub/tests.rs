@@ -20,6 +20,10 @@ fn of(values: &[(&str, &str)]) -> Scrub {
     scrub
 }
 
+fn json(text: &str) -> String {
+    serde_json::to_string(text).unwrap()
+}
+
 fn wide(it: char) -> char {
     let at = u32::from(it).checked_sub(0x21).filter(|_| it.is_ascii_graphic());
     at.and_then(|at| char::from_u32(0xff01 + at)).unwrap_or(it)
@@ -46,12 +50,9 @@ fn written(value: &str) -> Vec<(String, String)> {
         ("plain", value.to_owned()),
         ("reversed", value.chars().rev().collect()),
         ("capitals", value.to_ascii_uppercase()),
-        ("json", serde_json::to_string(value).unwrap()),
-        ("json in json", serde_json::to_string(&serde_json::to_string(value).unwrap()).unwrap()),
-        ("json in json in json", {
-            let twice = serde_json::to_string(&serde_json::to_string(value).unwrap()).unwrap();
-            serde_json::to_string(&twice).unwrap()
-        }),
+        ("json", json(value)),
+        ("json in json", json(&json(value))),
+        ("json in json in json", json(&json(&json(value)))),
         ("octal", bytes.iter().map(|it| format!("\\{it:03o}")).collect()),
         ("UTF-16", value.chars().map(|it| format!("\0{it}")).collect()),
         ("full width", value.chars().map(wide).collect()),
