@@ -8,6 +8,7 @@ mod credentials;
 mod demo;
 mod doctor;
 mod evidence;
+mod exec;
 mod gate;
 mod home;
 mod ipc;

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    access, approvals, check, credentials, demo, doctor, evidence, gate, ipc, output, plugins,
-    policy, providers, proxy, replay, say, scheduler, schema, sessions, skills, taint, vault,
+    access, approvals, check, credentials, demo, doctor, evidence, exec, gate, ipc, output,
+    plugins, policy, providers, proxy, replay, say, scheduler, schema, sessions, skills, taint,
+    vault,
 };
 
 /// A security runtime for AI agents.
@@ -31,6 +32,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::Args),
+    Exec(Box<exec::Args>),
     Doctor(doctor::Args),
     Check(check::Args),
     Schema(schema::Args),
@@ -53,9 +55,31 @@ enum Command {
     Access(access::Args),
 }
 
+/// `lazaret exec` alone: to read the options of all commands takes half as long as to make a cage.
+#[derive(Parser)]
+#[command(name = "lazaret exec", version)]
+struct ExecOnly {
+    #[command(flatten)]
+    args: exec::Args,
+}
+
+fn parse() -> Command {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|it| it == "exec") {
+        let words = std::iter::once("lazaret exec".into()).chain(words);
+        return Command::Exec(Box::new(ExecOnly::parse_from(words).args));
+    }
+    Cli::parse().command
+}
+
 /// Runs the program.
 pub(crate) fn run() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let outcome = match parse() {
+        // Ends as the command ended.
+        Command::Exec(args) => match exec::run(&args) {
+            Ok(code) => return ExitCode::from(code),
+            Err(failure) => Err(failure),
+        },
         Command::Demo(args) => demo::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Check(args) => check::run(&args),

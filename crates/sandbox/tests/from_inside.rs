@@ -23,7 +23,7 @@ fn found_in(cage: &Cage, workspace: &Path) -> (serde_json::Value, Held) {
         environment: vec![(INSIDE.into(), report.clone().into_os_string())],
         terminal: false,
     };
-    let waiting = cage.put(&inmate).unwrap();
+    let waiting = cage.put(&inmate, &mut || Ok(())).unwrap();
     let held = waiting.held().clone();
     let ending = waiting.begin().unwrap().wait().unwrap();
     assert_eq!(ending, Ending::Exited(0), "{held}");

@@ -31,12 +31,22 @@ pub(crate) struct First<'a> {
     pub(crate) inmate: &'a Inmate,
     pub(crate) view: &'a View,
     pub(crate) held: Held,
-    /// None with namespaces: then `/tmp` is fresh itself.
-    pub(crate) fresh: Option<PathBuf>,
+    pub(crate) tree: Tree,
     pub(crate) memory_is_held: bool,
     pub(crate) processes_are_held: bool,
     /// The port of a proxy that listens outside.
     pub(crate) proxy_port: Option<u16>,
+}
+
+/// Which file tree the program sees, and who makes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tree {
+    /// One of its own, made by the first process.
+    Own,
+    /// One of its own, made by this program (bubblewrap).
+    Made(PathBuf),
+    /// The host's, as far as landlock lets it; this is for its temporary files.
+    Host(PathBuf),
 }
 
 /// How often the first process looks for what its descendants left behind.
@@ -65,14 +75,14 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         inmate,
         view,
         mut held,
-        fresh,
+        tree,
         memory_is_held,
         mut processes_are_held,
         mut proxy_port,
     } = first;
     // What is sent to the group of the one outside is not meant for us: it passes on what it is sent itself.
     setsid().step("begin a session")?;
-    if fresh.is_none() {
+    if tree == Tree::Own {
         // The kernel ends the whole namespace with us. Without one we have to stay and do it ourselves: that the one
         // outside is gone is heard on the channel.
         set_parent_process_death_signal(Some(Signal::KILL)).step("end with the one outside")?;
@@ -81,7 +91,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         Some((Word::Mapped, _)) => {}
         _ => sys::exit(1),
     }
-    if fresh.is_none() {
+    if tree == Tree::Own {
         processes_are_held |= limits::processes(&cage.limits);
         // In a further user namespace a process would have every capability.
         write_existing("/proc/sys/user/max_user_namespaces", "0").step("end user namespaces")?;
@@ -107,10 +117,12 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
     );
     // What this process remembers is nobody's business inside.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).step("keep our memory closed")?;
-    drop_capabilities()?;
+    if !matches!(tree, Tree::Made(_)) {
+        drop_capabilities()?;
+    }
     match sys::fork(0, None).step("start a process")? {
         Side::Child => {
-            let last = Last { cage, inmate, view, held, fresh, memory_is_held, proxy_port };
+            let last = Last { cage, inmate, view, held, tree, memory_is_held, proxy_port };
             let word = match become_it(last, &inner) {
                 Err(CageError::Program { why, code, .. }) => Word::NotRun { why, code },
                 Err(CageError::Step { step, why }) => Word::Failed { step, why },

@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 
 use rustix::process::{chdir, setsid};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
@@ -13,8 +12,10 @@ use rustix::thread::{
     set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
 };
 
+use super::bubblewrap::Bubblewrap;
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
+use super::first::Tree;
 use super::ladder::{Held, Hold, Rung};
 use super::seccomp::{self, DENIED_SYSCALLS, Sockets};
 use super::settings::{Cage, Inmate, Network};
@@ -31,8 +32,7 @@ pub(crate) struct Last<'a> {
     pub(crate) view: &'a View,
     /// What holds so far.
     pub(crate) held: Held,
-    /// Where fresh files go if the file tree is the host's.
-    pub(crate) fresh: Option<PathBuf>,
+    pub(crate) tree: Tree,
     pub(crate) memory_is_held: bool,
     /// The port of our proxy, if there is a way to the network.
     pub(crate) proxy_port: Option<u16>,
@@ -40,33 +40,22 @@ pub(crate) struct Last<'a> {
 
 /// Gives up what is left, waits for the word to begin, and becomes the program. Returns only if that failed.
 pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible, CageError> {
-    let Last { cage, inmate, view, mut held, fresh, memory_is_held, proxy_port } = last;
-    let directory = inmate.directory.as_path();
-    chdir(directory).step(format!("enter {}", directory.display()))?;
+    let Last { cage, inmate, memory_is_held, proxy_port, .. } = last;
+    let (tree, mut held) = (last.tree.clone(), last.held.clone());
+    if !matches!(tree, Tree::Made(_)) {
+        let directory = inmate.directory.as_path();
+        chdir(directory).step(format!("enter {}", directory.display()))?;
+    }
     setsid().step("begin a session")?;
     let terminal = if inmate.terminal { Some(terminal()?) } else { None };
     if !cage.without.contains(&Rung::Limits) {
         limits::apply(&cage.limits, memory_is_held)?;
     }
-    set_no_new_privs(true).step("give up new privileges")?;
-    let hold = match (cage.without.contains(&Rung::Landlock), &fresh) {
-        (true, _) => Hold::Missing("left out".to_owned()),
-        (false, None) => landlock::over_own_tree(view)?,
-        (false, Some(fresh)) => landlock::over_host_tree(view, fresh, proxy_port)?,
-    };
-    held.note(Rung::Landlock, hold);
-    let hold = if cage.without.contains(&Rung::Seccomp) {
-        Hold::Missing("left out".to_owned())
-    } else {
-        let sockets = match (&fresh, proxy_port) {
-            (None, _) => Sockets::OwnNetwork,
-            (Some(_), Some(_)) => Sockets::TcpOnly,
-            (Some(_), None) => Sockets::LocalOnly,
-        };
-        seccompiler::apply_filter(&seccomp::program(sockets)?).step("seccomp")?;
-        Hold::Held(format!("{} calls refused", DENIED_SYSCALLS.len()))
-    };
-    held.note(Rung::Seccomp, hold);
+    if !matches!(tree, Tree::Made(_)) {
+        // Bubblewrap needs what its system gives it, and gives it up itself.
+        set_no_new_privs(true).step("give up new privileges")?;
+    }
+    let maker = give_up(&tree, &last, &mut held)?;
     let handed = terminal.as_ref().map(|it| it.0.as_fd());
     outside.say_with(&Word::Held(held), handed).step("tell what holds")?;
     match outside.hear().step("wait for the word to begin")? {
@@ -80,14 +69,54 @@ pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible,
     }
     sys::close_on_exec_from(FIRST_AFTER_STDERR).step("keep descriptors outside")?;
     sys::default_signals().step("let signals be what they are")?;
-    Err(run(inmate, &more_environment(&cage.network, proxy_port, fresh.as_deref())))
+    let words = match &maker {
+        Some(maker) => maker.words(&inmate.words)?,
+        None => inmate.words.clone(),
+    };
+    Err(run(&words, inmate, &more_environment(&cage.network, proxy_port, &tree)))
+}
+
+/// The rungs of the process itself. Where bubblewrap makes the tree, it is handed the filter to put it on last.
+fn give_up(tree: &Tree, last: &Last<'_>, held: &mut Held) -> Result<Option<Bubblewrap>, CageError> {
+    let left_out = |rung| last.cage.without.contains(&rung);
+    let missing = || Hold::Missing("left out".to_owned());
+    let hold = match tree {
+        _ if left_out(Rung::Landlock) => missing(),
+        Tree::Own => landlock::over_own_tree(last.view)?,
+        Tree::Host(fresh) => landlock::over_host_tree(last.view, fresh, last.proxy_port)?,
+        Tree::Made(_) => Hold::Missing("bubblewrap cannot make it".to_owned()),
+    };
+    held.note(Rung::Landlock, hold);
+    let sockets = match (tree, last.proxy_port) {
+        (Tree::Own | Tree::Made(_), _) => Sockets::OwnNetwork,
+        (Tree::Host(_), Some(_)) => Sockets::TcpOnly,
+        (Tree::Host(_), None) => Sockets::LocalOnly,
+    };
+    let filter = seccomp::program(sockets)?;
+    let (hold, maker) = match tree {
+        _ if left_out(Rung::Seccomp) => (missing(), None),
+        Tree::Made(program) => {
+            let maker = Bubblewrap::new(program, last, &filter)?;
+            (Hold::Held(refused_calls()), Some(maker))
+        }
+        Tree::Own | Tree::Host(_) => {
+            seccompiler::apply_filter(&filter).step("seccomp")?;
+            (Hold::Held(refused_calls()), None)
+        }
+    };
+    held.note(Rung::Seccomp, hold);
+    Ok(maker)
+}
+
+fn refused_calls() -> String {
+    format!("{} calls refused", DENIED_SYSCALLS.len())
 }
 
 /// What the cage itself adds: the way to the proxy, and where fresh files go if `/tmp` and the home are the host's.
 fn more_environment(
     network: &Network,
     port: Option<u16>,
-    fresh: Option<&Path>,
+    tree: &Tree,
 ) -> Vec<(&'static str, OsString)> {
     let mut more = Vec::new();
     if let (Network::Proxy(credentials), Some(port)) = (network, port) {
@@ -96,7 +125,7 @@ fn more_environment(
         more.extend(["NO_PROXY", "no_proxy"].map(|it| (it, OsString::new())));
         more.push(("NODE_USE_ENV_PROXY", OsString::from("1")));
     }
-    if let Some(fresh) = fresh {
+    if let Tree::Host(fresh) = tree {
         more.extend(["HOME", "TMPDIR"].map(|it| (it, fresh.as_os_str().to_owned())));
     }
     more
@@ -111,8 +140,8 @@ const FIRST_AFTER_STDERR: u32 = 3;
 
 /// Becomes the program.
 #[expect(clippy::disallowed_methods, reason = "this is where a process is started, in its cage")]
-fn run(inmate: &Inmate, more: &[(&str, OsString)]) -> CageError {
-    let (program, rest) = match inmate.words.split_first() {
+fn run(words: &[OsString], inmate: &Inmate, more: &[(&str, OsString)]) -> CageError {
+    let (program, rest) = match words.split_first() {
         Some((program, rest)) => (program.as_os_str(), rest),
         None => (OsStr::new(""), [].as_slice()),
     };

@@ -4,6 +4,7 @@
 //! puts the file tree together and is there until the end. The last one gives up what is left and becomes the program.
 //! Nothing of the program runs before everything holds, and what holds is told to whoever asked for the cage.
 
+mod bubblewrap;
 mod cgroup;
 mod channel;
 mod error;

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, getgid, getuid};
 
+use super::bubblewrap::Bubblewrap;
 use super::cgroup::Group;
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
-use super::first::{First, live};
+use super::first::{First, Tree, live};
 use super::ladder::{Held, Hold, Rung};
 use super::limits::write_existing;
 use super::running::Running;
-use super::settings::{Cage, Inmate, Network};
+use super::settings::{Cage, Inmate, Maker, Network};
 use super::sys::{self, NAMESPACES, Side};
 use super::view::View;
 
@@ -47,7 +48,7 @@ impl Cage {
         let mut meanwhile = Once(Some(meanwhile));
         let with = self.with_namespaces(inmate, &view, &mut meanwhile);
         let waiting = with.or_else(|why| match why {
-            Without::For(why) => self.without_namespaces(inmate, &view, &why, &mut meanwhile),
+            Without::For(why) => self.otherwise(inmate, &view, &why, &mut meanwhile),
             Without::Failed(error) => Err(error),
         })?;
         if let Some((rung, why)) = waiting.held.lacks(&self.needed) {
@@ -67,6 +68,9 @@ impl Cage {
     ) -> Result<Waiting, Without> {
         if self.without.contains(&Rung::Namespaces) {
             return Err(Without::For("left out".to_owned()));
+        }
+        if self.maker == Maker::Bubblewrap {
+            return Err(Without::For("bubblewrap is to make them".to_owned()));
         }
         let (group, mut held) = self.group();
         let kinds = "user, mount, pid, ipc, uts, net, cgroup";
@@ -91,15 +95,44 @@ impl Cage {
         }
     }
 
-    fn without_namespaces(
+    /// Where we may not make namespaces: bubblewrap if it may, landlock and the filter alone if not.
+    fn otherwise(
         &self,
         inmate: &Inmate,
         view: &View,
         why: &str,
         meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, CageError> {
+        let left_out = self.without.contains(&Rung::Namespaces) || self.maker == Maker::Own;
+        let may = match left_out {
+            true => Err(String::new()),
+            // Its network cannot be reached from here, so it cannot have a way out.
+            false if self.network != Network::None => Err("bubblewrap has no way out".to_owned()),
+            false => Bubblewrap::find(),
+        };
+        match may {
+            Ok(program) => {
+                let hold = Hold::Held("user, mount, pid, ipc, uts, net, by bubblewrap".to_owned());
+                self.without_namespaces(inmate, view, hold, Some(program), meanwhile)
+            }
+            Err(more) => {
+                let between = if more.is_empty() { "" } else { "; " };
+                let hold = Hold::Missing(format!("{why}{between}{more}"));
+                self.without_namespaces(inmate, view, hold, None, meanwhile)
+            }
+        }
+    }
+
+    fn without_namespaces(
+        &self,
+        inmate: &Inmate,
+        view: &View,
+        namespaces: Hold,
+        bubblewrap: Option<PathBuf>,
+        meanwhile: &mut Once<'_>,
+    ) -> Result<Waiting, CageError> {
         let (group, mut held) = self.group();
-        held.note(Rung::Namespaces, Hold::Missing(why.to_owned()));
+        held.note(Rung::Namespaces, namespaces);
         let fresh = Fresh::make()?;
         let listener = match self.network {
             Network::Proxy(_) => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).step("listen")?),
@@ -113,7 +146,7 @@ impl Cage {
             Side::Child => {
                 drop((ends.outside.0, ends.inner.0));
                 let mut first = self.first(inmate, view, held, group.as_ref());
-                first.fresh = Some(fresh.path());
+                first.tree = bubblewrap.map_or_else(|| Tree::Host(fresh.path()), Tree::Made);
                 first.proxy_port = port.map(|it| it.port());
                 live(first, ends.outside.1, ends.inner.1)
             }
@@ -139,7 +172,7 @@ impl Cage {
             inmate,
             view,
             held,
-            fresh: None,
+            tree: Tree::Own,
             memory_is_held: group.is_some_and(|it| it.holds_memory),
             processes_are_held: group.is_some_and(|it| it.holds_processes),
             proxy_port: None,

@@ -1,0 +1,128 @@
+//! `lazaret exec`: a command in a cage.
+
+mod network;
+mod record;
+mod settings;
+
+use std::time::Instant;
+
+use sandbox::cage::{CageError, Running};
+use scan::shell::{Blocklist, Decision};
+
+use crate::home::Home;
+use crate::output;
+use crate::run::Failure;
+
+use network::Way;
+use record::Records;
+use settings::Settings;
+
+/// Run a command in a cage.
+///
+/// The command sees the system's programs, read-only; the workspace (by default the directory it
+/// starts in), which it may change; and fresh, empty places for everything else, its home included.
+/// It sees no secret directory or file, none of the machine's other processes, and no network. Its
+/// environment is made from nothing. When it ends, everything that it started ends with it.
+///
+/// What holds it are the kernel's namespaces, landlock, a filter of system calls and limits; where
+/// one of them is missing, --report says so, and --require makes it a refusal. Commands that must
+/// never run (`lazaret check shell`) are refused, cage or not.
+///
+/// stdin, stdout, stderr, signals and the exit code are those of the command. With --tty it gets a
+/// terminal of its own. Each run is recorded: `lazaret evidence tail --home ~/.lazaret/exec`.
+///
+/// Try it:
+///   lazaret exec -- ls -la ~
+///   lazaret exec --report -- sh -c 'cat /etc/shadow; touch /usr/x; id'
+///   lazaret exec --network --allow pypi.org -- pip download six
+///   lazaret exec --tty -- bash
+///
+/// Exit codes: those of the command; 124 its time was up, 126 it cannot be run, 127 it is not there;
+/// 1 refused, 2 wrong usage, 3 no cage could be made.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    #[command(flatten)]
+    settings: Settings,
+    /// Say on stderr what holds.
+    #[arg(long)]
+    report: bool,
+    /// Print what holds as one JSON object on stderr.
+    #[arg(long, conflicts_with = "report")]
+    report_json: bool,
+}
+
+/// Programs that are only blocked because they would go around our way out.
+const NETWORK_TOOLS: &[&str] = &["curl", "wget", "nc", "ncat", "netcat"];
+
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let words = args.settings.words()?;
+    // They cannot go around the way out: in the cage there is no other.
+    let blocklist = Blocklist::new(&[], NETWORK_TOOLS);
+    let reading = scan::shell::read_with(&words.as_shell_text(), &blocklist);
+    if reading.decision == Decision::Deny {
+        let why = reading.decisive.as_ref().map_or("", |it| it.reason.as_str());
+        let rule = reading.decisive.as_ref().map_or("shell", |it| it.rule);
+        let records = Records::of(&args.home, &words);
+        records.refused(rule, why)?;
+        return Err(Failure::refused(format!("this command must never run: {why} ({rule})")));
+    }
+    let home = args.home.dir()?;
+    let mut cage = args.settings.cage(&home)?;
+    let inmate = args.settings.inmate(&cage)?;
+    let way = Way::of(&args.settings, &mut cage)?;
+    let mut records = Records::of(&args.home, &words);
+    let mut recorded = Ok(());
+    let mut meanwhile = || {
+        recorded = records.begin(&cage);
+        match &recorded {
+            Ok(()) => Ok(()),
+            Err(failure) => Err(CageError::Settings(failure.message().to_owned())),
+        }
+    };
+    let put = cage.put(&inmate, &mut meanwhile);
+    recorded?;
+    let mut waiting = put.map_err(|error| failure(&records, error))?;
+    report(args, waiting.held());
+    let held = waiting.held().clone();
+    let serving = way.map(|it| it.serve(&home, waiting.take_listener())).transpose()?;
+    let started = Instant::now();
+    let ending = waiting.begin().and_then(Running::wait);
+    if let Some(serving) = serving {
+        serving.end()?;
+    }
+    records.end(&held, &ending, started.elapsed())?;
+    ending.map(sandbox::cage::Ending::exit_code).or_else(|error| match error {
+        CageError::Program { why, code, .. } => {
+            output::error(&format!("{}: {why}", words.program()));
+            Ok(code)
+        }
+        other => Err(failure(&records, other)),
+    })
+}
+
+fn report(args: &Args, held: &sandbox::cage::Held) {
+    if args.report_json {
+        output::note(&serde_json::json!({ "held": held }).to_string());
+    } else if args.report {
+        for (rung, hold) in held.rungs() {
+            let (mark, text) = match hold {
+                sandbox::cage::Hold::Held(how) => ("holds  ", how),
+                sandbox::cage::Hold::Missing(why) => ("MISSING", why),
+            };
+            output::note(&format!("{mark} {:10} {text}", rung.as_str()));
+        }
+    }
+}
+
+/// What a cage that could not be made means for the user.
+fn failure(records: &Records, error: CageError) -> Failure {
+    records.not_begun(&error.to_string());
+    match error {
+        CageError::Settings(why) => Failure::usage(why),
+        CageError::Required { .. } => Failure::refused(error),
+        other => Failure::unable(other),
+    }
+}

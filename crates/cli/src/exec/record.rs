@@ -1,0 +1,109 @@
+//! What is on record about a run: before it begins, and how it ended.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use aegx::{Digest, Principal, RecordType};
+use evidence::{Config, Journal, NewRecord, OpenError};
+use model::Kind;
+use sandbox::cage::{Cage, CageError, Ending, Held, Network};
+use serde_json::{Value, json};
+
+use super::settings::Words;
+use crate::home::Home;
+use crate::run::Failure;
+
+/// Another run may be writing its own record: that takes milliseconds.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+const WAIT_PAUSE: Duration = Duration::from_millis(2);
+/// Characters of a command that are kept.
+const COMMAND_CHARS_MAX: usize = 8 * 1024;
+
+/// Records of one run, in a journal of their own: many runs share it, each for a moment, also while a server has the
+/// other journal open.
+pub(crate) struct Records {
+    dir: Result<PathBuf, String>,
+    command: String,
+    begun: Option<Digest>,
+}
+
+impl Records {
+    pub(crate) fn of(home: &Home, words: &Words<'_>) -> Self {
+        let dir = home.dir().map(|it| it.join("exec").join("evidence"));
+        let dir = dir.map_err(|failure| failure.message().to_owned());
+        let command = words.as_shell_text().chars().take(COMMAND_CHARS_MAX).collect();
+        Self { dir, command, begun: None }
+    }
+
+    /// INVARIANT (RecordThenAct): durable before anything runs.
+    pub(crate) fn begin(&mut self, cage: &Cage) -> Result<(), Failure> {
+        let paths = |list: &[PathBuf]| -> Vec<String> {
+            list.iter().map(|it| it.display().to_string()).collect()
+        };
+        let content = json!({
+            "command": self.command,
+            "workspaces": paths(&cage.workspaces),
+            "readable": paths(&cage.readable),
+            "shown": paths(&cage.shown),
+            "network": cage.network != Network::None,
+            "required": cage.needed,
+        });
+        self.begun = Some(self.append("exec_begin", content)?);
+        Ok(())
+    }
+
+    pub(crate) fn end(
+        &self,
+        held: &Held,
+        ending: &Result<Ending, CageError>,
+        took: Duration,
+    ) -> Result<(), Failure> {
+        let ending = match ending {
+            Ok(Ending::Exited(code)) => json!({ "exited": code }),
+            Ok(Ending::Killed(signal)) => json!({ "killed": signal }),
+            Ok(Ending::TimedOut) => json!({ "timed_out": true }),
+            Err(error) => json!({ "error": error.to_string() }),
+        };
+        let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let content = json!({ "held": held, "ending": ending, "ms": millis });
+        self.append("exec_end", content).map(drop)
+    }
+
+    /// A command that must never run.
+    pub(crate) fn refused(&self, rule: &str, why: &str) -> Result<(), Failure> {
+        let content = json!({ "command": self.command, "rule": rule, "reason": why });
+        self.append("exec_refused", content).map(drop)
+    }
+
+    /// No cage could be made. If that cannot be recorded either, nothing has happened that would have to be.
+    pub(crate) fn not_begun(&self, why: &str) {
+        let content = json!({ "command": self.command, "error": why });
+        let _nothing_ran = self.append("exec_not_begun", content);
+    }
+
+    fn append(&self, kind: &'static str, content: Value) -> Result<Digest, Failure> {
+        let dir = self.dir.as_ref().map_err(Failure::unable)?;
+        let journal = open(dir)?;
+        let record = NewRecord {
+            principal: Principal::User,
+            parents: self.begun.into_iter().collect(),
+            ..NewRecord::of_host(RecordType::ToolCall, Kind::of_static(kind), content)
+        };
+        let receipt = journal.append(record).map_err(Failure::unable)?;
+        journal.close().map_err(Failure::unable)?;
+        Ok(receipt.id())
+    }
+}
+
+fn open(dir: &PathBuf) -> Result<Journal, Failure> {
+    let since = Instant::now();
+    loop {
+        match Journal::open(&Config::new(dir)) {
+            Ok((journal, _)) => return Ok(journal),
+            Err(OpenError::Locked { .. }) if since.elapsed() < WAIT_MAX => {
+                std::thread::sleep(WAIT_PAUSE);
+            }
+            Err(error) => return Err(Failure::unable(error)),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What the person asks for, as a cage's settings.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sandbox::cage::{Cage, Inmate, Limits, Maker, Rung};
+
+use crate::run::Failure;
+
+/// The cage's settings.
+#[derive(clap::Args)]
+pub(crate) struct Settings {
+    /// A directory that may be changed [default: the one it starts in]
+    #[arg(long = "workspace", short = 'w', value_name = "DIR")]
+    workspaces: Vec<PathBuf>,
+    /// Something more that may be read.
+    #[arg(long = "read", short = 'r', value_name = "PATH")]
+    readable: Vec<PathBuf>,
+    /// A secret file of the workspace (such as .env) that the command may see.
+    #[arg(long = "show", value_name = "FILE")]
+    shown: Vec<PathBuf>,
+    /// Where it starts [default: here].
+    #[arg(long = "dir", value_name = "DIR")]
+    directory: Option<PathBuf>,
+    /// A variable for its environment.
+    #[arg(long = "env", short = 'e', value_name = "NAME=VALUE")]
+    environment: Vec<String>,
+    /// Let it out through our proxy, to the domains of --allow, or of the agent's manifest.
+    #[arg(long, short = 'n')]
+    pub(super) network: bool,
+    /// A domain that it may reach (`example.com` or `*.example.com`).
+    #[arg(long, value_name = "DOMAIN", requires = "network")]
+    pub(super) allow: Vec<String>,
+    /// For which agent it asks; its manifest says what it may reach.
+    #[arg(long, value_name = "AGENT", default_value = "exec", requires = "network")]
+    pub(super) agent: String,
+    /// A terminal of its own.
+    #[arg(long, short = 't')]
+    tty: bool,
+    /// End it after this many seconds.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// Mebibytes of memory.
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    memory: u64,
+    /// Processes and threads.
+    #[arg(long, value_name = "COUNT", default_value_t = 1024)]
+    processes: u32,
+    /// Processor time, in hundredths of one processor, where cgroups are delegated.
+    #[arg(long, value_name = "PERCENT")]
+    cpu: Option<u32>,
+    /// What must hold: namespaces, landlock, seccomp, limits, cgroup.
+    #[arg(long, value_name = "RUNG", value_delimiter = ',', value_parser = rung)]
+    require: Vec<Rung>,
+    /// Who makes the namespaces: either, own or bwrap.
+    #[arg(long, value_name = "WHO", default_value = "either", value_parser = maker)]
+    maker: Maker,
+    /// The command and its arguments.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
+    command: Vec<OsString>,
+}
+
+fn rung(name: &str) -> Result<Rung, String> {
+    Rung::parse(name).ok_or_else(|| {
+        let all: Vec<&str> = Rung::ALL.iter().map(|it| it.as_str()).collect();
+        format!("one of {}", all.join(", "))
+    })
+}
+
+fn maker(name: &str) -> Result<Maker, String> {
+    match name {
+        "either" => Ok(Maker::Either),
+        "own" => Ok(Maker::Own),
+        "bwrap" => Ok(Maker::Bubblewrap),
+        _ => Err("one of either, own, bwrap".to_owned()),
+    }
+}
+
+/// A command's words.
+pub(crate) struct Words<'a>(&'a [OsString]);
+
+impl Words<'_> {
+    /// As a shell would have to be told them.
+    pub(crate) fn as_shell_text(&self) -> String {
+        let quoted = self.0.iter().map(|it| quoted(&it.to_string_lossy()));
+        quoted.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The program, to name it.
+    pub(crate) fn program(&self) -> String {
+        self.0.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+}
+
+/// In single quotes, unless it is plain.
+fn quoted(word: &str) -> String {
+    let plain = |it: char| it.is_ascii_alphanumeric() || "-_./:=@%+,".contains(it);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+impl Settings {
+    pub(super) fn words(&self) -> Result<Words<'_>, Failure> {
+        let has_zero = self.command.iter().any(|it| it.as_bytes().contains(&0));
+        if has_zero || self.command.first().is_none_or(|it| it.is_empty()) {
+            return Err(Failure::usage("there is no command to run"));
+        }
+        Ok(Words(&self.command))
+    }
+
+    /// The cage, with paths that no link leads to.
+    pub(super) fn cage(&self, state: &Path) -> Result<Cage, Failure> {
+        let here = std::env::current_dir().map_err(Failure::unable)?;
+        let start = self.directory.clone().unwrap_or(here);
+        let workspaces = match self.workspaces.as_slice() {
+            [] => vec![resolved(&start)?],
+            some => some.iter().map(|it| resolved(it)).collect::<Result<_, _>>()?,
+        };
+        let all = |paths: &[PathBuf]| -> Result<Vec<PathBuf>, Failure> {
+            paths.iter().map(|it| resolved(it)).collect()
+        };
+        let limits = Limits {
+            wall_time: self.timeout.map(Duration::from_secs),
+            processes: self.processes,
+            memory_bytes: self.memory.saturating_mul(1 << 20),
+            cpu_percent: self.cpu,
+            ..Limits::default()
+        };
+        Ok(Cage {
+            workspaces,
+            readable: all(&self.readable)?,
+            shown: all(&self.shown)?,
+            home: std::env::home_dir().and_then(|it| resolved(&it).ok()),
+            state: resolved(state).ok(),
+            limits,
+            needed: self.require.clone(),
+            maker: self.maker,
+            ..Cage::default()
+        })
+    }
+
+    /// The command, with an environment from nothing.
+    pub(super) fn inmate(&self, cage: &Cage) -> Result<Inmate, Failure> {
+        let mut given = Vec::new();
+        for it in &self.environment {
+            let pair = it.split_once('=');
+            given.push(pair.ok_or_else(|| Failure::usage(format!("--env {it}: NAME=VALUE")))?);
+        }
+        let host: Vec<(String, String)> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let host = host.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let made = vault::environment::environment(host, given);
+        if let Some(name) = made.rejected.first() {
+            let why = "changes what programs load, run or trust";
+            return Err(Failure::usage(format!("--env {name}: a variable that {why}")));
+        }
+        let directory = match (&self.directory, cage.workspaces.first()) {
+            (Some(dir), _) => resolved(dir)?,
+            (None, first) => {
+                let here = resolved(&std::env::current_dir().map_err(Failure::unable)?)?;
+                let inside = cage.workspaces.iter().any(|it| here.starts_with(it));
+                if inside { here } else { first.cloned().unwrap_or(here) }
+            }
+        };
+        let pairs = made.variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Ok(Inmate {
+            words: self.command.clone(),
+            directory,
+            environment: pairs.collect(),
+            terminal: self.tty,
+        })
+    }
+}
+
+/// Where a path of the person's leads.
+fn resolved(path: &Path) -> Result<PathBuf, Failure> {
+    files::resolved(path).map_err(|error| Failure::usage(format!("`{}`: {error}", path.display())))
+}

@@ -1,0 +1,256 @@
+//! `lazaret exec`, as a person uses it: the real program, real cages.
+
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A workspace, a home with secrets, and the state.
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["work", "home/.ssh", "home/.aws", "state"] {
+            fs::create_dir_all(dir.path().join(name)).unwrap();
+        }
+        let place = Self { dir };
+        place.put("home/.ssh/id_ed25519", "canary-key");
+        place.put("home/.aws/credentials", "canary-key");
+        place.put("home/.netrc", "canary-key");
+        place
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "files of the test's own")]
+    fn put(&self, name: &str, text: &str) {
+        fs::write(self.dir.path().join(name), text).unwrap();
+    }
+
+    fn work(&self) -> std::path::PathBuf {
+        self.dir.path().canonicalized().join("work")
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the program itself is tested")]
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(cargo_bin("lazaret"));
+        command.arg("exec").args(words).current_dir(self.work());
+        command.env_clear().env("PATH", "/usr/bin:/bin");
+        command.env("HOME", self.dir.path().join("home"));
+        command.env("LAZARET_HOME", self.dir.path().join("state"));
+        command.env("SECRET_TOKEN", "canary-key").stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> (i32, String, String) {
+        told(&self.command(words).output().unwrap())
+    }
+
+    /// The records of all runs.
+    #[expect(clippy::disallowed_methods, reason = "the program itself is tested")]
+    fn records(&self) -> Vec<Value> {
+        let mut command = Command::new(cargo_bin("lazaret"));
+        command.args(["evidence", "query", "--json", "--home"]);
+        let output = command.arg(self.dir.path().join("state/exec")).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+    }
+}
+
+trait Canonicalized {
+    fn canonicalized(&self) -> std::path::PathBuf;
+}
+
+impl Canonicalized for Path {
+    #[expect(clippy::disallowed_methods, reason = "the test's own directory may lie behind a link")]
+    fn canonicalized(&self) -> std::path::PathBuf {
+        self.canonicalize().unwrap()
+    }
+}
+
+fn told(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn what_comes_out_is_what_the_command_says() {
+    let place = Place::new();
+    assert_eq!(place.run(&["--", "echo", "a b"]), (0, "a b\n".to_owned(), String::new()));
+    assert_eq!(
+        place.run(&["--", "sh", "-c", "echo no >&2; exit 7"]),
+        (7, String::new(), "no\n".to_owned())
+    );
+    let (code, out, err) = place.run(&["--", "no-such-program"]);
+    assert_eq!((code, out.as_str()), (127, ""));
+    assert!(err.contains("no-such-program"), "{err}");
+    assert_eq!(place.run(&["--", "/etc/passwd"]).0, 126);
+}
+
+#[test]
+fn what_goes_in_is_what_the_command_reads() {
+    let place = Place::new();
+    let mut child = place
+        .command(&["--", "wc", "-c"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&[b'x'; 300_000]).unwrap();
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(out.trim(), "300000");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_signal_ends_us_as_it_ended_the_command() {
+    use std::os::unix::process::ExitStatusExt;
+    let place = Place::new();
+    let status = place.command(&["--", "sh", "-c", "kill -SEGV $$"]).status().unwrap();
+    assert_eq!(status.signal(), Some(11));
+}
+
+#[test]
+fn signals_reach_the_command() {
+    let place = Place::new();
+    let script = "trap 'echo caught; exit 3' TERM; echo ready; while :; do sleep 0.05; done";
+    let mut child =
+        place.command(&["--", "sh", "-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let mut ready = [0; 6];
+    out.read_exact(&mut ready).unwrap();
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!((rest.as_str(), child.wait().unwrap().code()), ("caught\n", Some(3)));
+}
+
+#[test]
+fn no_secret_is_inside() {
+    let place = Place::new();
+    place.put("work/.env", "canary-key");
+    place.put("work/.env.example", "harmless");
+    let script = "cat ~/.ssh/id_ed25519 ~/.aws/credentials ~/.netrc .env /etc/shadow; env; cat .env.example; \
+                  cat /proc/1/environ; ls -a ~";
+    let (_, out, err) = place.run(&["--", "sh", "-c", script]);
+    assert!(!out.contains("canary-key") && !err.contains("canary-key"), "{out}{err}");
+    assert!(out.contains("harmless"), "{out}{err}");
+    assert!(!out.contains("SECRET_TOKEN"), "{out}");
+    let (code, out, _) = place.run(&["--show", ".env", "--", "cat", ".env"]);
+    assert_eq!((code, out.as_str()), (0, "canary-key"));
+}
+
+#[test]
+fn only_the_workspace_changes() {
+    let place = Place::new();
+    fs::create_dir_all(place.work().join(".git/hooks")).unwrap();
+    place.put("work/.git/config", "[core]\n");
+    let script = "echo new > file; echo x > .git/config; echo x > .git/hooks/post-commit; mv .git away; \
+                  echo x > ~/kept; echo x > /usr/x; cat file ~/kept";
+    let (_, out, _) = place.run(&["--", "sh", "-c", script]);
+    assert_eq!(out, "new\nx\n");
+    assert_eq!(fs::read_to_string(place.work().join("file")).unwrap(), "new\n");
+    assert_eq!(fs::read_to_string(place.work().join(".git/config")).unwrap(), "[core]\n");
+    assert!(!place.work().join(".git/hooks/post-commit").exists());
+    assert!(!place.work().join("away").exists());
+    assert!(!place.dir.path().join("home/kept").exists());
+}
+
+#[test]
+fn what_must_never_run_does_not() {
+    let place = Place::new();
+    place.put("work/here", "still");
+    let (code, _, err) = place.run(&["--", "sh", "-c", "rm -rf /"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("shell-erase-root"), "{err}");
+    assert!(place.work().join("here").exists());
+    let kinds: Vec<String> = place
+        .records()
+        .iter()
+        .map(|it| it["record"]["meta"]["kind"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(kinds, ["exec_refused"], "{:?}", place.records());
+}
+
+#[test]
+fn each_run_is_on_record_with_what_held_it() {
+    let place = Place::new();
+    place.run(&["--", "sh", "-c", "exit 4"]);
+    let records = place.records();
+    assert_eq!(records.len(), 2, "{records:?}");
+    let text = serde_json::to_string(&records).unwrap();
+    assert!(text.contains("sh -c 'exit 4'") && text.contains("\"exited\":4"), "{text}");
+    assert!(text.contains("\"held\"") && text.contains("seccomp"), "{text}");
+}
+
+#[test]
+fn time_that_is_up_ends_everything() {
+    let place = Place::new();
+    let begun = Instant::now();
+    let script = "(setsid sh -c 'sleep 5; echo late > late' &) ; sleep 60";
+    let (code, _, _) = place.run(&["--timeout", "1", "--", "sh", "-c", script]);
+    assert_eq!(code, 124);
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    std::thread::sleep(Duration::from_secs(5));
+    assert!(!place.work().join("late").exists());
+}
+
+#[test]
+fn the_host_cannot_be_reached_not_even_through_the_proxy() {
+    let place = Place::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let (code, _, _) = place.run(&["--", "curl", "-sS", "-m", "5", &url]);
+    assert_ne!(code, 0);
+    let (_, out, err) = place.run(&["--network", "--", "curl", "-sS", "-m", "5", &url]);
+    assert!(out.contains("net-v4-loopback"), "{out}{err}");
+    let (_, out, err) =
+        place.run(&["--network", "--", "curl", "--noproxy", "*", "-sS", "-m", "5", &url]);
+    assert!(out.is_empty() && err.contains("curl"), "{out}{err}");
+    assert!(listener.accept().is_err(), "somebody came");
+}
+
+#[test]
+fn what_is_required_and_cannot_be_had_is_a_refusal() {
+    let place = Place::new();
+    // Bubblewrap makes namespaces, and no landlock.
+    let words = ["--maker", "bwrap", "--require", "landlock", "--", "true"];
+    if Path::new("/usr/bin/bwrap").exists() {
+        let (code, _, err) = place.run(&words);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains("landlock is required"), "{err}");
+    }
+    let (code, _, err) = place.run(&["--require", "walls", "--", "true"]);
+    assert_eq!(code, 2, "{err}");
+}
+
+#[test]
+fn places_that_must_not_be_given_are_not() {
+    let place = Place::new();
+    let home = place.dir.path().join("home").display().to_string();
+    let ssh = format!("{home}/.ssh");
+    let state = place.dir.path().join("state").display().to_string();
+    for dir in ["/", &home, &ssh, &state, "/proc", "/nowhere"] {
+        let (code, _, err) = place.run(&["--workspace", dir, "--", "true"]);
+        assert_eq!(code, 2, "{dir}: {err}");
+        let (code, _, err) = place.run(&["--read", dir, "--", "true"]);
+        assert_eq!(code, 2, "{dir}: {err}");
+    }
+    for pair in ["LD_PRELOAD=/x", "PATH=/x", "BASH_ENV=x", "HTTPS_PROXY=x", "novalue"] {
+        let (code, _, err) = place.run(&["--env", pair, "--", "true"]);
+        assert_eq!(code, 2, "{pair}: {err}");
+    }
+    assert_eq!(place.run(&["--env", "GREETING=hi", "--", "sh", "-c", "echo $GREETING"]).1, "hi\n");
+}
