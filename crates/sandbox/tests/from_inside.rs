@@ -89,15 +89,23 @@ fn a_skill_is_caged_as_its_settings_say() {
     for place in [&skill, &scratch, &home.join(".ssh"), &state, &root.join("listed")] {
         fs::create_dir_all(place).unwrap();
     }
-    fs::write(root.join("listed/a"), "listed").unwrap();
-    fs::write(home.join(".ssh/id"), "secret").unwrap();
+    fs::write(root.join("listed/a"), "listed\n").unwrap();
+    fs::write(home.join(".ssh/id"), "secret\n").unwrap();
     let places = SkillPlaces { skill: &skill, scratch: &scratch, home: &home, state: &state };
     let run = |config: &SkillExecutionConfig, script: &str| {
         fs::write(skill.join("run.sh"), script).unwrap();
         let words = ["/bin/sh".into(), skill.join("run.sh").into_os_string()];
         let inmate =
             Inmate { words: words.to_vec(), directory: scratch.clone(), ..Inmate::default() };
-        config.cage(&places).unwrap().put(&inmate).unwrap().begin().unwrap().wait().unwrap()
+        config
+            .cage(&places)
+            .unwrap()
+            .put(&inmate, &mut || Ok(()))
+            .unwrap()
+            .begin()
+            .unwrap()
+            .wait()
+            .unwrap()
     };
     let listed = SkillExecutionConfig {
         filesystem_allowlist: vec![root.join("listed")],

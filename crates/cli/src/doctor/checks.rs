@@ -23,7 +23,7 @@ pub(super) fn cage() -> Vec<Row> {
     use sandbox::cage::{Cage, Hold, Inmate};
     let inmate =
         Inmate { words: vec!["/bin/true".into()], directory: "/".into(), ..Inmate::default() };
-    let waiting = match Cage::default().put(&inmate) {
+    let waiting = match Cage::default().put(&inmate, &mut || Ok(())) {
         Ok(waiting) => waiting,
         Err(error) => {
             let advice = "see the rows of `kernel`: until then no command is run";
