@@ -1,7 +1,6 @@
 //! Settings of skills, and the cage that they ask for.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::Path;
 use std::time::Duration;
