@@ -23,7 +23,7 @@ fn main() {
     };
     let (workspace, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut kinds = [
-        ("bare", command(PROGRAM, &[], workspace.path())),
+        ("bare", command(PROGRAM, &[""; 0], workspace.path())),
         ("bubblewrap", command(bwrap, &with_bubblewrap(workspace.path()), workspace.path())),
         ("lazaret exec", command(lazaret, &["exec", "--", PROGRAM], workspace.path())),
     ];

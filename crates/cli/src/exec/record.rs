@@ -16,6 +16,8 @@ use crate::run::Failure;
 /// Another run may be writing its own record: that takes milliseconds.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 const WAIT_PAUSE: Duration = Duration::from_millis(2);
+/// The last segment is read at every start, so that it is small.
+const SEGMENT_BYTES: u64 = 1 << 20;
 /// Characters of a command that are kept.
 const COMMAND_CHARS_MAX: usize = 8 * 1024;
 
@@ -97,8 +99,9 @@ impl Records {
 
 fn open(dir: &PathBuf) -> Result<Journal, Failure> {
     let since = Instant::now();
+    let config = Config { segment_bytes: SEGMENT_BYTES, ..Config::new(dir) };
     loop {
-        match Journal::open(&Config::new(dir)) {
+        match Journal::open(&config) {
             Ok((journal, _)) => return Ok(journal),
             Err(OpenError::Locked { .. }) if since.elapsed() < WAIT_MAX => {
                 std::thread::sleep(WAIT_PAUSE);

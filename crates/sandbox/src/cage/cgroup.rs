@@ -30,11 +30,16 @@ pub(crate) struct Group {
 
 impl Group {
     /// A group with these limits, or why there is none.
-    pub(crate) fn make(limits: &Limits) -> Result<Self, String> {
+    ///
+    /// To put a process into a group of version 1 takes the kernel longer than all the rest of a cage (some 15 ms):
+    /// these are only made where nothing else would do.
+    pub(crate) fn make(limits: &Limits, is_needed: bool) -> Result<Self, String> {
         let own = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
         let name = format!("{NAME}{}", std::process::id());
-        Self::unified(&own, &name, limits)
-            .or_else(|new| Self::older(&own, &name, limits).map_err(|old| format!("{new}; {old}")))
+        Self::unified(&own, &name, limits).or_else(|new| match is_needed {
+            true => Self::older(&own, &name, limits).map_err(|old| format!("{new}; {old}")),
+            false => Err(format!("{new}; one of version 1 is slow, and made if it is required")),
+        })
     }
 
     /// The one tree of version 2.

@@ -72,7 +72,7 @@ impl Cage {
         if self.maker == Maker::Bubblewrap {
             return Err(Without::For("bubblewrap is to make them".to_owned()));
         }
-        let (group, mut held) = self.group();
+        let (group, mut held) = self.group(false);
         let kinds = "user, mount, pid, ipc, uts, net, cgroup";
         held.note(Rung::Namespaces, Hold::Held(kinds.to_owned()));
         let ends = Ends::make()?;
@@ -131,7 +131,7 @@ impl Cage {
         bubblewrap: Option<PathBuf>,
         meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, CageError> {
-        let (group, mut held) = self.group();
+        let (group, mut held) = self.group(true);
         held.note(Rung::Namespaces, namespaces);
         let fresh = Fresh::make()?;
         let listener = match self.network {
@@ -179,11 +179,12 @@ impl Cage {
         }
     }
 
-    fn group(&self) -> (Option<Group>, Held) {
+    fn group(&self, nothing_else: bool) -> (Option<Group>, Held) {
+        let is_needed = nothing_else || self.needed.contains(&Rung::Cgroup);
         let mut held = Held::default();
         let group = match self.without.contains(&Rung::Cgroup) {
             true => Err("left out".to_owned()),
-            false => Group::make(&self.limits),
+            false => Group::make(&self.limits, is_needed),
         };
         match group {
             Ok(group) => {
