@@ -109,7 +109,7 @@ fn no_file_lies_around_unused() {
             _ => ["main.rs", "lib.rs", "mod.rs"].map(in_folder).concat(),
         };
         // What must not compile is declared by nobody.
-        let top = ["tests", "benches", "targets", "permit", "secret"]
+        let top = ["tests", "benches", "examples", "targets", "permit", "secret"]
             .iter()
             .any(|it| folder.ends_with(it));
         let above = fs::read_to_string(above).unwrap_or_default();
