@@ -1,10 +1,8 @@
 //! A person vouches for a file.
 
-use std::io::Read;
-
 use serde_json::Value;
 
-use crate::support::{PAGE, Place, ROW, write};
+use crate::support::{PAGE, Place, ROW};
 
 #[test]
 fn a_person_clears_a_file_and_that_is_recorded_first() {

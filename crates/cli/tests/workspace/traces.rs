@@ -3,10 +3,9 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-use assert_cmd::Command;
 use serde_json::Value;
 
-use crate::support::{PAGE, Place, SENSITIVE, write};
+use crate::support::{PAGE, Place, SENSITIVE};
 
 /// A replay on pipes, so that something can happen beside it.
 struct Replay {
