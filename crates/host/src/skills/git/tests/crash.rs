@@ -23,7 +23,7 @@ fn child() {
     let repository = Repository::new(Path::new(&dir));
     for step in 0.. {
         let number = round * 1_000_000 + step;
-        let tag = (number % 2 == 0).then(page);
+        let tag = number.is_multiple_of(2).then(page);
         let skill = format!("skill{}", number % SKILLS);
         let proposal = repository.make(new(&skill, &text(number), tag), 1000).unwrap();
         report("proposed", number);
@@ -94,7 +94,7 @@ fn check(path: &Path, lines: &[String]) -> u64 {
             "proposed" => {
                 let mut all = waiting.iter().chain(&approved).chain(&rejected);
                 let found = all.find(|it| it.content == text).unwrap();
-                assert_eq!(found.tag, (number % 2 == 0).then(page), "{number}");
+                assert_eq!(found.tag, number.is_multiple_of(2).then(page), "{number}");
                 continue;
             }
             _ => continue,
