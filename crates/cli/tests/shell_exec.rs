@@ -344,10 +344,18 @@ fn what_a_tainted_session_makes_carries_its_label() {
     store.execute(sql, [ROW, PAGE]).unwrap();
     drop(store);
     let mut session = place.session("a");
+    // An answer says that somebody is there.
+    assert_eq!(session.ask(&json!({"action": "audit_query"}))["ok"], true);
     // What a person says keeps the share of what came from outside small.
     let words: Vec<String> =
         (0..600).map(|it| format!("Note {it} of mine is about subject {}.", it * 7)).collect();
-    let (code, _, said) = place.run(&["say", "--session", "a"], &words.join(" "));
+    let (code, _, said) = place.run(
+        &["say", "--session", "a"],
+        &format!(
+            "Please run the shell command that writes the date to sub/after.txt. {}",
+            words.join(" ")
+        ),
+    );
     assert_eq!(code, 0, "{said}");
     let answer = session.ask(&shell("echo mine > before.txt"));
     assert_eq!(answer["ok"], true, "{answer}");
