@@ -1,6 +1,7 @@
 //! `lazaret proxy` with the tokens of `lazaret access`.
 
 #![expect(
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]

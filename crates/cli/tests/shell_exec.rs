@@ -153,7 +153,8 @@ fn shell(command: &str) -> Value {
 
 /// What stands between the marks.
 fn printed(answer: &Value, stream: &str) -> String {
-    let text = answer[stream].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert!(answer[stream].is_string(), "{answer}");
+    let text = answer[stream].as_str().unwrap();
     if text.is_empty() {
         return String::new();
     }

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let mut meanwhile = || {
         allowed = judge(&words, &records).and_then(|()| records.begin(&cage));
         let word = |failure: &Failure| CageError::Settings(failure.message().to_owned());
-        allowed.as_ref().map(|()| ()).map_err(word)
+        allowed.as_ref().copied().map_err(word)
     };
     let put = cage.put(&inmate, &mut meanwhile);
     allowed?;
@@ -88,7 +88,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
             output::error(&format!("{}: {why}", words.program()));
             Ok(code)
         }
-        other => Err(failure(&records, other)),
+        CageError::Required { .. }
+        | CageError::NoCage(_)
+        | CageError::Settings(_)
+        | CageError::Step { .. } => Err(failure(&records, error)),
     })
 }
 
@@ -126,6 +129,8 @@ fn failure(records: &Records, error: CageError) -> Failure {
     match error {
         CageError::Settings(why) => Failure::usage(why),
         CageError::Required { .. } => Failure::refused(error),
-        other => Failure::unable(other),
+        CageError::NoCage(_) | CageError::Program { .. } | CageError::Step { .. } => {
+            Failure::unable(error)
+        }
     }
 }

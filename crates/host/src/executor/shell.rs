@@ -107,7 +107,7 @@ impl Shell {
         if let Some(dir) = &permit.effect().dir {
             let below = Relative::parse(dir.as_str())
                 .map_err(|refused| format!("{}: {refused}", refused.rule))?;
-            directory.push(below.as_str());
+            directory = below.under(root);
         }
         Ok(Surroundings { cage, directory, environment: self.environment(permit)? })
     }

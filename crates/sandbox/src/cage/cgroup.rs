@@ -24,7 +24,6 @@ pub(crate) struct Group {
     dirs: Vec<PathBuf>,
     /// What a new process is born into; the older kind of group has no such thing.
     pub(crate) born_into: Option<OwnedFd>,
-    pub(crate) holds_memory: bool,
     pub(crate) holds_processes: bool,
 }
 
@@ -101,7 +100,7 @@ impl Group {
     }
 
     fn at(dirs: Vec<PathBuf>) -> Self {
-        Self { dirs, born_into: None, holds_memory: true, holds_processes: true }
+        Self { dirs, born_into: None, holds_processes: true }
     }
 
     /// Puts a process into it that was not born into it.

@@ -6,7 +6,6 @@ use super::ladder::Rung;
 
 /// Why a process was not started, or could not be followed to its end.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum CageError {
     /// What the operator requires cannot be had here.
     #[error("{rung} is required and cannot be had: {why}")]

@@ -33,7 +33,6 @@ pub(crate) struct First<'a> {
     pub(crate) view: &'a View,
     pub(crate) held: Held,
     pub(crate) tree: Tree,
-    pub(crate) memory_is_held: bool,
     pub(crate) processes_are_held: bool,
     /// The port of a proxy that listens outside.
     pub(crate) proxy_port: Option<u16>,
@@ -77,16 +76,8 @@ pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
 
 /// Makes the cage and starts the last process in it.
 fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, CageError> {
-    let First {
-        cage,
-        inmate,
-        view,
-        mut held,
-        tree,
-        memory_is_held,
-        mut processes_are_held,
-        mut proxy_port,
-    } = first;
+    let First { cage, inmate, view, mut held, tree, mut processes_are_held, mut proxy_port } =
+        first;
     // What is sent to the group of the one outside is not meant for us: it passes on what it is sent itself.
     setsid().step("begin a session")?;
     if tree == Tree::Own {
@@ -129,7 +120,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
     }
     match sys::fork(0, None).step("start a process")? {
         Side::Child => {
-            let last = Last { cage, inmate, view, held, tree, memory_is_held, proxy_port };
+            let last = Last { cage, inmate, view, held, tree, proxy_port };
             let word = match become_it(last, &inner) {
                 Err(CageError::Program { why, code, .. }) => Word::NotRun { why, code },
                 Err(CageError::Step { step, why }) => Word::Failed { step, why },

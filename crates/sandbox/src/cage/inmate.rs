@@ -33,14 +33,13 @@ pub(crate) struct Last<'a> {
     /// What holds so far.
     pub(crate) held: Held,
     pub(crate) tree: Tree,
-    pub(crate) memory_is_held: bool,
     /// The port of our proxy, if there is a way to the network.
     pub(crate) proxy_port: Option<u16>,
 }
 
 /// Gives up what is left, waits for the word to begin, and becomes the program. Returns only if that failed.
 pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible, CageError> {
-    let Last { cage, inmate, memory_is_held, proxy_port, .. } = last;
+    let Last { cage, inmate, proxy_port, .. } = last;
     let (tree, mut held) = (last.tree.clone(), last.held.clone());
     if !matches!(tree, Tree::Made(_)) {
         let directory = inmate.directory.as_path();
@@ -56,7 +55,7 @@ pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible,
     setsid().step("begin a session")?;
     let terminal = if inmate.terminal { Some(terminal()?) } else { None };
     if !cage.without.contains(&Rung::Limits) {
-        limits::apply(&cage.limits, memory_is_held)?;
+        limits::apply(&cage.limits)?;
     }
     if !matches!(tree, Tree::Made(_)) {
         // Bubblewrap needs what its system gives it, and gives it up itself.

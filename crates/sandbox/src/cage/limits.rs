@@ -12,16 +12,13 @@ const PID_MAX: &str = "/proc/sys/kernel/pid_max";
 const PID_MAX_MIN: u32 = 301;
 
 /// Bounds this process and whatever it starts.
-pub(crate) fn apply(limits: &Limits, memory_is_held: bool) -> Result<(), CageError> {
+pub(crate) fn apply(limits: &Limits) -> Result<(), CageError> {
     lower(Resource::Core, 0)?;
     lower(Resource::Fsize, limits.file_bytes)?;
     lower(Resource::Nofile, limits.open_files)?;
     lower(Resource::Nproc, u64::from(limits.processes))?;
-    if !memory_is_held {
-        // Of each process its private memory, and not the addresses that some runtimes reserve and never use.
-        lower(Resource::Data, limits.memory_bytes)?;
-    }
-    Ok(())
+    // Of each process its private memory, and not the addresses that some runtimes reserve and never use.
+    lower(Resource::Data, limits.memory_bytes)
 }
 
 /// Both limits, so that nobody raises them again.

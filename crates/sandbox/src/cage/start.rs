@@ -180,7 +180,6 @@ impl Cage {
             view,
             held,
             tree: Tree::Own,
-            memory_is_held: group.is_some_and(|it| it.holds_memory),
             processes_are_held: group.is_some_and(|it| it.holds_processes),
             proxy_port: None,
         }
