@@ -14,14 +14,11 @@ use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use aegx::Principal;
 use browser::{Admits, Browsers, Limits, Program, Setup};
 use egress::{Dialer, Looking, Resolve, Rules};
 use evidence::{Config, Journal, SystemClock};
-use model::{AgentId, Caller, Effect, Kind, Profile, SessionId, ToolDef, UserId};
-use monitor::{
-    Admission, Approver, Asked, Executor, Granted, Monitor, Opening, Output, Permit, Refusal,
-};
+use model::{AgentId, Caller, Effect, Kind, SessionId, ToolDef, UserId};
+use monitor::{Admission, Asked, Executor, Granted, Monitor, Opening, Output, Permit, Refusal};
 use serde_json::{Value, json};
 
 /// Elements of the page that is described.
@@ -92,6 +89,7 @@ fn main() {
         limits: Limits::default(),
         dialer: Arc::new(dialer),
         admits: Box::new(Everybody(rules)),
+        dangerously_trusted_for_tests: None,
     })
     .unwrap();
     let who = session(&monitor);
@@ -185,15 +183,7 @@ fn session(monitor: &Monitor) -> Caller {
         agent: AgentId::parse("main").unwrap(),
         door: Kind::parse("ipc").unwrap(),
     };
-    let opening = Opening {
-        who: who.clone(),
-        principal: Principal::User,
-        profile: Profile::Standard,
-        parent: None,
-        admission: Admission::OnePerson,
-        approver: Approver::Absent,
-        tools: Vec::new(),
-    };
+    let opening = Opening::of_one_person(who.clone());
     monitor.open_session(opening).unwrap();
     who
 }

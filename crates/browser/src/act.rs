@@ -51,6 +51,7 @@ impl Browsers {
     /// Goes to a page.
     pub fn navigate(&self, permit: Permit<BrowserNavigate>) -> Output {
         let who = permit.who().clone();
+        let scrubs = permit.scrubs();
         let asked = permit.spend();
         self.with(&who, asked.session.as_str(), |browser, refs| {
             let refused =
@@ -62,7 +63,7 @@ impl Browsers {
             match browser.go(&target).map_err(|it| failed(&it))? {
                 Arrival::At { status, loaded } => {
                     let page = browser.watch.page().map_err(|it| failed(&it))?;
-                    let place = browser.place(&page).map_err(|it| failed(&it))?;
+                    let place = browser.place(&page, &scrubs).map_err(|it| failed(&it))?;
                     let mut fields = place_fields(&place)?;
                     if let Some(status) = status {
                         fields.insert("status".to_owned(), json!(status));
@@ -85,11 +86,12 @@ impl Browsers {
     /// Describes the page as text.
     pub fn snapshot(&self, permit: Permit<BrowserSnapshot>) -> Output {
         let who = permit.who().clone();
+        let scrubs = permit.scrubs();
         let asked = permit.spend();
         self.with(&who, asked.session.as_str(), |browser, refs| {
             let page = browser.watch.page().map_err(|it| failed(&it))?;
-            let place = browser.place(&page).map_err(|it| failed(&it))?;
-            let seen = browser.describe(&page, refs).map_err(|it| failed(&it))?;
+            let place = browser.place(&page, &scrubs).map_err(|it| failed(&it))?;
+            let seen = browser.describe(&page, refs, &scrubs).map_err(|it| failed(&it))?;
             let mut fields = Map::from_iter([("url".to_owned(), json!(place.url))]);
             fields.insert("content".to_owned(), json!(marked(&place.url, &seen.text)?));
             if seen.cut {
@@ -102,6 +104,7 @@ impl Browsers {
     /// Clicks on an element of the last snapshot.
     pub fn click(&self, permit: Permit<BrowserClick>) -> Output {
         let who = permit.who().clone();
+        let scrubs = permit.scrubs();
         let asked = permit.spend();
         self.with(&who, asked.session.as_str(), |browser, refs| {
             let number = asked.element.get();
@@ -113,7 +116,7 @@ impl Browsers {
             browser.watch.let_open(false);
             clicked.map_err(|it| unused(it, number))?;
             let page = browser.watch.page().map_err(|it| failed(&it))?;
-            let place = browser.place(&page).map_err(|it| failed(&it))?;
+            let place = browser.place(&page, &scrubs).map_err(|it| failed(&it))?;
             let mut fields = place_fields(&place)?;
             if !loaded {
                 fields.insert("loading".to_owned(), json!(true));
@@ -139,10 +142,11 @@ impl Browsers {
     /// Takes a picture of the page.
     pub fn screenshot(&self, permit: Permit<BrowserScreenshot>) -> Output {
         let who = permit.who().clone();
+        let scrubs = permit.scrubs();
         let asked = permit.spend();
         self.with(&who, asked.session.as_str(), |browser, _| {
             let page = browser.watch.page().map_err(|it| failed(&it))?;
-            let place = browser.place(&page).map_err(|it| failed(&it))?;
+            let place = browser.place(&page, &scrubs).map_err(|it| failed(&it))?;
             let picture = browser.picture(&page).map_err(|it| failed(&it))?;
             let picture = picture.ok_or_else(|| {
                 failure("the picture is too big: launch a browser with a smaller viewport")

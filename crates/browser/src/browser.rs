@@ -84,6 +84,10 @@ impl Browser {
         let runs_as = RunsAs::of(slot);
         let profile = Profile::make(&setup.home, id, runs_as)
             .map_err(|error| format!("no directory for its profile: {error}"))?;
+        if let Some(authorities) = &setup.dangerously_trusted_for_tests {
+            let trusted = profile.dangerously_trust_for_tests(authorities, runs_as);
+            trusted.map_err(|error| format!("the authorities of the test: {error}"))?;
+        }
         let (way, credentials) = Way::open(setup, runtime, who, id)?;
         let flags = flags(profile.path(), way.address());
         let (mut process, stream) = Process::start(setup.program, &flags, &profile, runs_as)

@@ -1,6 +1,7 @@
 //! Going to a page, looking at it, taking its picture.
 
 use data_encoding::BASE64;
+use monitor::Scrubs;
 use scan::net::Target;
 use serde_json::{Value, json};
 
@@ -75,11 +76,12 @@ impl Browser {
     }
 
     /// Where it is, by its own history: a page has no say in it.
-    pub(crate) fn place(&self, page: &Page) -> Result<Place, Fault> {
+    pub(crate) fn place(&self, page: &Page, scrubs: &Scrubs) -> Result<Place, Fault> {
         let history = self.wire.call(&page.session, "Page.getNavigationHistory", json!({}))?;
         let at = history.get("currentIndex").and_then(Value::as_u64).unwrap_or(0);
         let entry = format!("/entries/{at}");
-        let title = plain(text(&history, &format!("{entry}/title")), TITLE_CHARS_MAX);
+        let title = scrubs.clean(text(&history, &format!("{entry}/title")));
+        let title = plain(&title, TITLE_CHARS_MAX);
         Ok(Place { url: text(&history, &format!("{entry}/url")).to_owned(), title })
     }
 

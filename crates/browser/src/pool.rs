@@ -50,6 +50,9 @@ pub struct Setup {
     pub dialer: Arc<Dialer>,
     /// What pages may reach.
     pub admits: Box<dyn Admits>,
+    /// A folder with a database of authorities, besides those that the browser has: whoever they vouch for is
+    /// believed. For tests.
+    pub dangerously_trusted_for_tests: Option<PathBuf>,
 }
 
 /// All browsers of a host. Dropped, they are ended.

@@ -66,6 +66,30 @@ impl Profile {
         Ok(profile)
     }
 
+    /// Lets the browser believe the authorities of a database, as a person would have told it to. A new profile has
+    /// none but those of the browser itself.
+    pub(crate) fn dangerously_trust_for_tests(
+        &self,
+        database: &Path,
+        runs_as: RunsAs,
+    ) -> io::Result<()> {
+        let mut made = vec![self.path.join(".pki"), self.path.join(".pki/nssdb")];
+        for folder in &made {
+            DirBuilder::new().mode(0o700).create(folder)?;
+        }
+        for name in ["cert9.db", "key4.db", "pkcs11.txt"] {
+            let copy = self.path.join(".pki/nssdb").join(name);
+            files::private::replace(&copy, &fs::read(database.join(name))?)?;
+            made.push(copy);
+        }
+        if let RunsAs::User(user) = runs_as {
+            for path in made {
+                chown(path, Some(user), Some(user))?;
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

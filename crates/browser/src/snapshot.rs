@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use monitor::Scrubs;
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
@@ -63,7 +64,12 @@ pub(crate) struct Snapshot {
 
 impl Browser {
     /// Describes the page; what can be used gets new numbers.
-    pub(crate) fn describe(&self, page: &Page, refs: &mut Refs) -> Result<Snapshot, Fault> {
+    pub(crate) fn describe(
+        &self,
+        page: &Page,
+        refs: &mut Refs,
+        scrubs: &Scrubs,
+    ) -> Result<Snapshot, Fault> {
         refs.forget();
         let mut writer = Writer::default();
         let mut sessions = vec![(page.session.clone(), false)];
@@ -87,10 +93,12 @@ impl Browser {
                     Err(error) if !inside && count == 0 => return Err(error),
                     Err(_) => continue,
                 };
-                let Some(nodes) = nodes else {
+                let Some(mut nodes) = nodes else {
                     writer.cut = true;
                     continue;
                 };
+                // Before names are cut.
+                nodes.iter_mut().for_each(|it| scrubs.clean_value(it));
                 writer.write(&nodes, |element| {
                     let (session, frame) = (session.clone(), frame.clone());
                     refs.add(Found { session, frame, inside, element })

@@ -10,8 +10,7 @@ use aegx::verify::printable;
 use aegx::{Principal, RecordType};
 use egress::Rules;
 use evidence::{NewRecord, SystemClock};
-use host::control::{self, Control};
-use host::ipc::{Door, Ends, FrameError, Limits, Socket, SocketError, Stop};
+use host::ipc::{Door, Ends, FrameError, Limits, Socket, Stop};
 use host::{HostExecutor, Services, WorkspaceFiles, plugins, scheduler};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Approver, OpenError, Opening};
@@ -19,6 +18,7 @@ use serde_json::json;
 use store::Memory;
 use vault::Scope;
 
+use crate::door;
 use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
@@ -50,6 +50,9 @@ use crate::visit::{self, Visit};
 /// cannot leave it, and files carry labels from one session to the next: see `lazaret taint show`. With
 /// --own-workspace it is workspaces-data/AGENT/USER in the state directory, which is made; once it is there it
 /// is used without being asked for.
+///
+/// With `providers: {shell: sandbox}` in config.yaml the agent can run commands there by shell_exec, each in a
+/// cage that keeps it from your secrets, the network and everything outside the workspace.
 ///
 /// Try it:
 ///   lazaret ipc --user me --agent main --session s1 --stdio < frames
@@ -106,7 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
     let unkept = |gate: &Gate, why: &str| refused(gate, &who, why);
     let gate = setup::open_with_keys(&home, policy, catalogue, unkept)?;
-    let control = bind_control(&home)?;
+    let control = door::bind(&home)?;
     let approver = if control.is_some() { Approver::Reachable } else { Approver::Absent };
     let opened = open_session(&gate, &who, &home, args.profile, approver);
     let outcome = opened.and_then(|(rules, scope)| {
@@ -114,13 +117,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             .and_then(|dir| Visit::begin(dir.as_deref(), &gate, &who, &home));
         let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
         let served = visit.and_then(|visit| {
-            let door = Control::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
             let files = visit.files()?;
             let work = || serve(&gate, &who, &home, args, stop, Hands { rules, scope, files });
-            let served = match &control {
-                Some(socket) => door.beside(socket, work).map_err(Failure::unable).flatten(),
-                None => work(),
-            };
+            let served = door::beside(control.as_ref(), &gate, &home, work);
             served.and(visit.end(&gate, &who))
         });
         let ended = gate.monitor.end_session(&who).map_err(Failure::unable);
@@ -170,20 +169,6 @@ fn open_session(
     })
 }
 
-/// The person's door. Without one the session goes on, and nobody is asked.
-fn bind_control(home: &Path) -> Result<Option<Socket>, Failure> {
-    match Socket::bind(&control::socket_path(home)) {
-        Ok(socket) => Ok(Some(socket)),
-        Err(SocketError::Io { error, .. }) if error.kind() == io::ErrorKind::InvalidInput => {
-            output::note(
-                "the state directory's name is too long for a socket: nobody can be asked",
-            );
-            Ok(None)
-        }
-        Err(error) => Err(not_bound(error)),
-    }
-}
-
 /// What a session may reach.
 struct Hands {
     rules: Rules,
@@ -212,6 +197,13 @@ fn serve(
     if let Some(scheduler) = scheduler::scheduler(home, journal).map_err(Failure::usage)? {
         executor = executor.with_scheduler(scheduler);
     }
+    let journal = Arc::clone(&gate.journal);
+    if let Some(mut shell) = host::shell(home, journal).map_err(Failure::usage)? {
+        if let Some(keeper) = gate.keeper.clone() {
+            shell = shell.with_keys(keeper, scope.clone());
+        }
+        executor = executor.with_shell(shell);
+    }
     if let Some(keeper) = gate.keeper.clone() {
         let settings = host::settings(home).map_err(Failure::usage)?;
         let journal = Arc::clone(&gate.journal);
@@ -235,7 +227,7 @@ fn serve(
     }
     let default = || home.join("ipc").join(format!("{}.sock", who.session));
     let path = args.socket.clone().unwrap_or_else(default);
-    let socket = Socket::bind(&path).map_err(not_bound)?;
+    let socket = Socket::bind(&path).map_err(door::not_bound)?;
     output::line(&format!("listening on {}", printable(&path.display().to_string())));
     host::ipc::serve_socket(&door, who, &socket, &Limits::default(), &stop).map_err(Failure::unable)
 }
@@ -283,9 +275,4 @@ fn serve_stdio(door: &Door, who: &Caller, stop: Stop) -> Result<(), Failure> {
 fn not_opened(error: OpenError) -> Failure {
     let another = matches!(error, OpenError::State(monitor::StateError::NotYours { .. }));
     if another { Failure::refused(error) } else { Failure::unable(error) }
-}
-
-fn not_bound(error: SocketError) -> Failure {
-    let misplaced = matches!(error, SocketError::NotPrivate { .. } | SocketError::Taken { .. });
-    if misplaced { Failure::usage(error) } else { Failure::unable(error) }
 }

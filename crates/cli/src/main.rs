@@ -7,6 +7,7 @@ mod check;
 mod credentials;
 mod demo;
 mod doctor;
+mod door;
 mod evidence;
 mod exec;
 mod gate;
@@ -39,5 +40,9 @@ use mimalloc::MiMalloc;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
+    // Before anything else, while there is one thread: a cage is made by a process of its own.
+    if std::env::args_os().nth(1).is_some_and(|it| it == sandbox::runner::LAUNCHER) {
+        return sandbox::runner::launcher();
+    }
     run::run()
 }

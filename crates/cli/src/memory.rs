@@ -29,8 +29,7 @@ pub(crate) fn row(
     if !is_file(home)? {
         return store.memory_row(id).map_err(Failure::unable);
     }
-    let found = store::file::look(&dir(home), Some(id), 1).map_err(Failure::unable)?;
-    Ok(found.and_then(|it| it.into_iter().next()))
+    store::file::look_at(&dir(home), store, id).map_err(Failure::unable)
 }
 
 /// The newest tainted rows.
@@ -42,8 +41,7 @@ pub(crate) fn tainted(
     if !is_file(home)? {
         return store.tainted_memory(limit).map_err(Failure::unable);
     }
-    let found = store::file::look(&dir(home), None, limit).map_err(Failure::unable)?;
-    Ok(found.unwrap_or_default())
+    store::file::look_at_tainted(&dir(home), limit).map_err(Failure::unable)
 }
 
 /// The memory in a file, for writing.

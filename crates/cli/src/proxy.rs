@@ -7,14 +7,17 @@ use std::time::Duration;
 
 use aegx::Principal;
 use egress::{Limits, Ways};
-use gateway::proxy::{self, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
+use evidence::{Clock as _, SystemClock};
+use gateway::proxy::{self, Access, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
 use host::ipc::Stop;
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Approver, Opening};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::net::TcpListener;
+use vault::access::KeptTokens;
 
+use crate::door;
 use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
@@ -29,7 +32,8 @@ use crate::run::{Exit, Failure};
 ///
 /// For each --agent it prints a proxy's URL with a token that is new at each start, and it serves
 /// until it gets SIGTERM or SIGINT. The token says for which agent a program asks, so keep it to
-/// that program.
+/// that program. In its place, an access token of the same user will do (`lazaret access create`),
+/// which outlasts a start and can be revoked.
 ///
 /// What goes through a tunnel is encrypted for others and is not looked at. So it is not known
 /// what a program reads, and no session is marked by it.
@@ -79,7 +83,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let policy = setup::policy(args.policy.as_deref())?;
     let catalogue = proxy::catalogue().map_err(Failure::unable)?;
     let gate = setup::open_with_keys(&home, policy, catalogue, |_, _| ())?;
-    let outcome = serve(args, &home, &gate, &stop);
+    let control = door::bind(&home)?;
+    let outcome = door::beside(control.as_ref(), &gate, &home, || serve(args, &home, &gate, &stop));
     gate.close()?;
     outcome.map(|()| Exit::Done)
 }
@@ -92,6 +97,7 @@ fn serve(args: &Args, home: &Path, gate: &Gate, stop: &Stop) -> Result<(), Failu
         shown.push((account.who.clone(), token));
         accounts.add(account);
     }
+    accounts.believe(Arc::new(Given(KeptTokens::in_home(home))));
     let callers: Vec<Caller> = accounts.iter().map(|it| it.who.clone()).collect();
     let limits = Limits::default();
     let dialer = host::dialer(home, &limits).map_err(Failure::usage)?;
@@ -115,6 +121,17 @@ fn serve(args: &Args, home: &Path, gate: &Gate, stop: &Stop) -> Result<(), Failu
     while !stop.wait(LOOK) {}
     runtime.shutdown_timeout(GRACE);
     callers.iter().try_for_each(|who| gate.monitor.end_session(who)).map_err(Failure::unable)
+}
+
+/// The access tokens of the state directory.
+struct Given(KeptTokens);
+
+impl Access for Given {
+    fn name_of(&self, token: &str, who: &Caller) -> Option<String> {
+        // What cannot be read opens nothing.
+        let bearer = self.0.verify(token, SystemClock.unix_seconds()).ok()??;
+        (bearer.user == who.user && bearer.may_use(&who.agent)).then_some(bearer.id)
+    }
 }
 
 /// Opens the session of an agent, and makes it an account with a token of its own.

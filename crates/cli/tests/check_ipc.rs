@@ -175,7 +175,7 @@ fn wrong_usage_exits_2() {
 #[test]
 fn schemas_are_listed_and_printed() {
     let listed = String::from_utf8(run(&["schema"], "").stdout).unwrap();
-    assert_eq!(listed.lines().count(), 31);
+    assert_eq!(listed.lines().count(), 32);
     assert!(listed.contains("oauth_call"));
 
     let one = run(&["schema", "browser_launch", "--json"], "");
@@ -189,6 +189,6 @@ fn schemas_are_listed_and_printed() {
     assert_eq!(serde_json::from_slice::<Value>(&pretty.stdout).unwrap(), *schema);
 
     let all = lines(&run(&["schema", "--json"], ""));
-    assert_eq!(all.len(), 31);
+    assert_eq!(all.len(), 32);
     assert!(all.iter().all(|it| it["schema"]["title"] == it["action"]));
 }

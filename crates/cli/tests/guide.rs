@@ -1,6 +1,6 @@
 //! The guide to one way out: its commands do what it says, and its rule sets are what they seem.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "the program under test is started")]
 
 use std::fs;

@@ -140,10 +140,13 @@ fn a_trace_that_is_wrong_is_said_to_be() {
             "only a `user`",
         ),
     ] {
+        let temporary = tempfile::tempdir().unwrap();
         let mut command = Command::cargo_bin("lazaret").unwrap();
         command.env_remove("LAZARET_HOME").env("HOME", "/nonexistent");
+        command.env("TMPDIR", temporary.path());
         let output = command.args(["replay", "--json", "-"]).write_stdin(trace).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{trace}");
+        assert_eq!(entries(temporary.path()), [] as [PathBuf; 0], "its state is left behind");
         let errors = String::from_utf8(output.stderr).unwrap();
         assert!(errors.contains(words), "{trace}: {errors}");
     }

@@ -109,7 +109,7 @@ fn no_file_lies_around_unused() {
             _ => ["main.rs", "lib.rs", "mod.rs"].map(in_folder).concat(),
         };
         // What must not compile is declared by nobody.
-        let top = ["tests", "benches", "targets", "permit", "secret"]
+        let top = ["tests", "benches", "examples", "targets", "permit", "secret"]
             .iter()
             .any(|it| folder.ends_with(it));
         let above = fs::read_to_string(above).unwrap_or_default();
@@ -224,4 +224,104 @@ fn documents_name_what_is_there() {
             assert!(outside || root().join(path).exists(), "{name}: {link} leads nowhere");
         }
     }
+}
+
+/// Who may make a path of something else than a literal or a constant, and what of. Everybody else takes
+/// `files::safe_path`, `files::segment` or a `files::Relative` beneath a `files::Dir`.
+///
+/// INVARIANT (OnePathWay): clippy bans the other ways (`canonicalize`, `absolute`, `PathBuf::push`); `join` has too many
+/// honest uses for a ban, so they are counted here.
+const JOINERS: &[(&str, &str)] = &[
+    ("aegx/src/archive/extract.rs", "a name of an archive, one plain part after the other"),
+    ("aegx/src/archive/temporary.rs", "a random name"),
+    ("aegx/src/bundle/builder.rs", "names of the format"),
+    ("aegx/src/bundle/files.rs", "names of the format"),
+    ("aegx/src/bundle/pending.rs", "names of the format"),
+    ("aegx/src/bundle/transaction.rs", "names of the format, digests"),
+    ("aegx/src/fuzzing.rs", "a process number; no part of the program"),
+    ("aegx/src/source.rs", "names of the format"),
+    ("browser/src/profile.rs", "a hash and random letters; names of a fixed list"),
+    ("cli/src/demo/mod.rs", "a time; a name that was just listed"),
+    ("cli/src/evidence/bench.rs", "a time"),
+    ("cli/src/gate/bench.rs", "a time"),
+    ("cli/src/ipc.rs", "a name of a session"),
+    ("cli/src/replay/gate.rs", "a time"),
+    ("egress/src/client.rs", "no path: an address"),
+    ("egress/src/event.rs", "no path: an address"),
+    ("evidence/src/blobs.rs", "digests"),
+    ("evidence/src/chain.rs", "no path: a chain and its seal"),
+    ("evidence/src/import.rs", "digests, and members that `aegx` has verified"),
+    ("evidence/src/index/schema.rs", "the name that a file has"),
+    ("evidence/src/layout.rs", "names of the layout"),
+    ("evidence/src/recovery.rs", "numbers and digests"),
+    ("evidence/src/segment/files.rs", "numbers; a name that was just listed"),
+    ("evidence/src/tree.rs", "numbers"),
+    ("files/src/path/fuzzing.rs", "what `segment` took; no part of the program"),
+    ("files/src/path/relative.rs", "what `Relative::parse` took"),
+    ("host/src/admission.rs", "names of the layout; a name of an agent"),
+    ("host/src/manifests.rs", "a name of an agent"),
+    ("host/src/plugins/copy.rs", "names of a walk, one plain part after the other"),
+    ("host/src/plugins/registry.rs", "the name of a package, with one character replaced"),
+    ("host/src/skills/git/mod.rs", "names of refs, of UUIDs and constants"),
+    ("host/src/skills/git/object.rs", "digests"),
+    ("host/src/skills/git/proposal.rs", "UUIDs"),
+    ("host/src/workspace/mod.rs", "what `segment` took"),
+    ("sandbox/src/audit/read.rs", "names of the kernel's files"),
+    ("sandbox/src/cage/cgroup.rs", "names of the kernel's files, and a process number"),
+    ("sandbox/src/cage/git.rs", "names that were just listed, below a workspace"),
+    ("sandbox/src/cage/kept.rs", "names of a fixed list, below a workspace"),
+    ("sandbox/src/cage/mounts.rs", "names of a fixed list"),
+    ("sandbox/src/cage/start.rs", "a process number"),
+    ("sandbox/src/cage/view.rs", "names of fixed lists, below the home and the workspaces"),
+    ("sandbox/src/probe.rs", "names of the kernel's files"),
+    ("sandbox/src/seatbelt/launch.rs", "random letters"),
+    (
+        "sandbox/src/seatbelt/policy.rs",
+        "names of fixed lists; where a link of the operator's leads, by its text",
+    ),
+    ("scan/src/net/fuzzing.rs", "no path: an address"),
+    ("scan/src/net/target.rs", "no path: an address"),
+    ("scan/src/page/parts.rs", "no path: an address"),
+    ("scan/src/page/walk.rs", "no path: an address"),
+    ("scan/src/shell/expand.rs", "no path: words of a command"),
+    ("scan/src/shell/follow.rs", "no path: what may be known of a command"),
+    ("scan/src/shell/letters.rs", "no path: words of a command"),
+    ("scan/src/shell/simple.rs", "no path: what may be known of a command"),
+    ("store/src/sqlite/schema.rs", "the name that a file has"),
+    ("store/src/workspace/passing.rs", "digests, and a name of a session behind one"),
+    (
+        "store/src/workspace/registry.rs",
+        "digests and numbers; a path that was just looked at, of which only is asked whether it is there",
+    ),
+    ("store/src/workspace/related.rs", "digests"),
+    ("vault/src/file.rs", "names of the layout"),
+    ("vault/src/plugin.rs", "the name of a program that `age` names, in folders of `PATH`"),
+];
+
+#[test]
+fn only_those_who_may_make_a_path_of_more_than_a_literal() {
+    let crates = root().join("crates");
+    let mut found = Vec::new();
+    for (path, text) in sources().into_iter().filter(|(path, _)| !is_test(path)) {
+        let Ok(name) = path.strip_prefix(&crates) else { continue };
+        let is_source = name.components().nth(1).is_some_and(|it| it.as_os_str() == "src");
+        if is_source && joins_something(&text) {
+            found.push(name.to_string_lossy().into_owned());
+        }
+    }
+    let listed: Vec<&str> = JOINERS.iter().map(|it| it.0).collect();
+    assert_eq!(found, listed, "who joins, and who is listed");
+}
+
+/// Is there a `join` of anything but a literal or a constant, outside of tests? Of texts and of threads, too: this
+/// only reads, and does not know types.
+fn joins_something(text: &str) -> bool {
+    let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
+    let (program, _) = text.split_at(end);
+    program.split(".join(").skip(1).any(|it| {
+        let argument = it.trim_start().trim_start_matches('&');
+        let word = argument.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap();
+        let is_constant = !word.is_empty() && word.chars().all(|it| !it.is_lowercase());
+        !(argument.starts_with('"') || argument.starts_with(')') || is_constant)
+    })
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use scan::net::{self, Domains, Host, Refused};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::limits::{ADDRESSES_MAX, Limits};
@@ -102,9 +103,18 @@ impl Dialer {
     /// # Errors
     /// If one of them is not of the public network or is blocked, or if there is none.
     pub async fn vetted(&self, host: &Host, port: u16) -> Result<Arc<[IpAddr]>, DialError> {
+        self.vetted_in_turn(host, port, None).await
+    }
+
+    async fn vetted_in_turn(
+        &self,
+        host: &Host,
+        port: u16,
+        turns: Option<&Arc<Semaphore>>,
+    ) -> Result<Arc<[IpAddr]>, DialError> {
         let addresses = match host {
             Host::Address(address) => Arc::from([*address]),
-            Host::Name(name) => self.look_up(name).await?,
+            Host::Name(name) => self.look_up(name, turns).await?,
         };
         if let Some(blocked) = addresses.iter().find(|it| self.block.contains(&Host::Address(**it)))
         {
@@ -125,7 +135,17 @@ impl Dialer {
     /// # Errors
     /// If it leads inside or nobody answers.
     pub async fn dial(&self, host: &Host, port: u16) -> Result<Dialled, DialError> {
-        let addresses = self.vetted(host, port).await?;
+        self.dial_in_turn(host, port, None).await
+    }
+
+    /// The same for somebody who may look up so many names at once.
+    pub(crate) async fn dial_in_turn(
+        &self,
+        host: &Host,
+        port: u16,
+        turns: Option<&Arc<Semaphore>>,
+    ) -> Result<Dialled, DialError> {
+        let addresses = self.vetted_in_turn(host, port, turns).await?;
         let mut last = None;
         let end = Instant::now() + self.total;
         for address in addresses.iter().map(|it| SocketAddr::new(*it, port)) {
@@ -145,12 +165,16 @@ impl Dialer {
         }))
     }
 
-    async fn look_up(&self, name: &str) -> Result<Arc<[IpAddr]>, DialError> {
+    async fn look_up(
+        &self,
+        name: &str,
+        turns: Option<&Arc<Semaphore>>,
+    ) -> Result<Arc<[IpAddr]>, DialError> {
         if let Some(known) = self.known.get(name) {
             return Ok(known);
         }
         let failed = |error| DialError::Lookup { name: name.to_owned(), error };
-        let found = timeout(self.lookup, self.resolver.resolve(name)).await;
+        let found = timeout(self.lookup, self.resolve(name, turns)).await;
         let found =
             found.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(failed)?;
         if found.len() > ADDRESSES_MAX {
@@ -160,5 +184,16 @@ impl Dialer {
         let found: Arc<[IpAddr]> = found.into();
         self.known.put(name, Arc::clone(&found));
         Ok(found)
+    }
+    async fn resolve(&self, name: &str, turns: Option<&Arc<Semaphore>>) -> io::Result<Vec<IpAddr>> {
+        let Some(turns) = turns else { return self.resolver.resolve(name).await };
+        let turn = Arc::clone(turns).acquire_owned().await.map_err(io::Error::other)?;
+        let (resolver, name) = (Arc::clone(&self.resolver), name.to_owned());
+        // On its own: the turn lasts until the system is done, also when nobody waits for it any more.
+        let asking = tokio::spawn(async move {
+            let _turn = turn;
+            resolver.resolve(&name).await
+        });
+        asking.await.map_err(io::Error::other)?
     }
 }

@@ -14,6 +14,8 @@ pub const REDIRECTS_MAX: usize = 5;
 /// Lookups of names by the system at once. Each holds a thread until the system is done, also when nobody
 /// waits for it any more.
 pub(crate) const LOOKUPS_MAX: usize = 64;
+/// The same for the programs of one agent: names that nobody answers for keep none of the others waiting.
+pub(crate) const LOOKUPS_PER_AGENT_MAX: usize = 16;
 /// The head of an answer: hyper does not work with less.
 pub(crate) const HEAD_BYTES_MIN: usize = 8192;
 

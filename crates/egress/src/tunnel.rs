@@ -2,18 +2,20 @@
 //!
 //! INVARIANT (OneGate): whom is dialled stands in the permit, not in what the program says afterwards.
 
+use std::collections::HashMap;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderName, HeaderValue, VIA};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::TokioIo;
-use model::ToolCall;
+use model::{AgentId, ToolCall};
 use monitor::Permit;
 use scan::net::{Refused, Scheme, Target};
 use serde_json::Value;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use url::Position;
 
@@ -21,7 +23,7 @@ use crate::carried::Carried;
 use crate::client::AskError;
 use crate::dial::{DialError, Dialer, Dialled};
 use crate::headers;
-use crate::limits::{FIELDS_MAX, HEAD_BYTES_MIN, Limits};
+use crate::limits::{FIELDS_MAX, HEAD_BYTES_MIN, LOOKUPS_PER_AGENT_MAX, Limits};
 use crate::passing::{Arriving, Driven, Leaving};
 use crate::rules::Rules;
 use crate::why::why;
@@ -55,13 +57,15 @@ const THROUGH: HeaderValue = HeaderValue::from_static("1.1 lazaret");
 pub struct Ways {
     dialer: Arc<Dialer>,
     limits: Limits,
+    /// The turns of each agent at looking names up.
+    lookups: Mutex<HashMap<AgentId, Arc<Semaphore>>>,
 }
 
 impl Ways {
     /// Dials with `dialer`.
     #[must_use]
     pub fn new(dialer: Arc<Dialer>, limits: Limits) -> Self {
-        Self { dialer, limits }
+        Self { dialer, limits, lookups: Mutex::default() }
     }
 
     /// A connection to the host of the permitted call.
@@ -74,9 +78,10 @@ impl Ways {
         rules: &Rules,
         carried: &Carried,
     ) -> Result<Dialled, AskError> {
+        let lookups = self.lookups_of(&permit.who().agent);
         let target = Target::parse(url(&permit.spend()))?;
         rules.check_tunnel(&target)?;
-        self.dial(&target, carried).await
+        self.dial(&target, &lookups, carried).await
     }
 
     /// Passes the permitted request on, with the query, the fields and the body of `asked`, and gives its
@@ -91,6 +96,7 @@ impl Ways {
         asked: Request<Incoming>,
         carried: &Arc<Carried>,
     ) -> Result<Response<Arriving>, AskError> {
+        let lookups = self.lookups_of(&permit.who().agent);
         let call = permit.spend();
         let target = with_query(url(&call), asked.uri())?;
         rules.check(&target)?;
@@ -99,7 +105,7 @@ impl Ways {
         }
         rules.check_payload(announced(asked.headers()))?;
         let request = request(&call, &target, rules, asked, carried)?;
-        let stream = self.dial(&target, carried).await?.stream;
+        let stream = self.dial(&target, &lookups, carried).await?.stream;
         let failed = |error: hyper::Error| AskError::Failed(why(&error).to_owned());
         let (mut sender, connection) = http1::Builder::new()
             .max_buf_size(self.limits.head_bytes.max(HEAD_BYTES_MIN))
@@ -129,8 +135,20 @@ impl Ways {
         Ok(Response::from_parts(head, body))
     }
 
-    async fn dial(&self, target: &Target, carried: &Carried) -> Result<Dialled, AskError> {
-        match self.dialer.dial(target.host(), target.port()).await {
+    fn lookups_of(&self, agent: &AgentId) -> Arc<Semaphore> {
+        let mut all = self.lookups.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(Semaphore::new(LOOKUPS_PER_AGENT_MAX));
+        // As many as there are agents, and those have accounts.
+        Arc::clone(all.entry(agent.clone()).or_insert_with(new))
+    }
+
+    async fn dial(
+        &self,
+        target: &Target,
+        lookups: &Arc<Semaphore>,
+        carried: &Carried,
+    ) -> Result<Dialled, AskError> {
+        match self.dialer.dial_in_turn(target.host(), target.port(), Some(lookups)).await {
             Ok(dialled) => {
                 carried.dialled(dialled.address.ip());
                 Ok(dialled)

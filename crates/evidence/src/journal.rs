@@ -21,6 +21,7 @@ use crate::lock::Lock;
 use crate::queue::{Closed, Outcome, Queue};
 use crate::record::{self, NewRecord, Phase, RecordError};
 use crate::recovery::{self, OpenError, Recovery, Start};
+use crate::redact::Redaction;
 use crate::segment::{OpenMark, SEGMENT_BYTES_DEFAULT};
 use crate::stats::{Counters, WriterStats};
 use crate::writer::{CheckpointPace, Health, Writer};
@@ -149,6 +150,7 @@ pub struct Journal {
     clock: Arc<dyn Clock>,
     next_seq: AtomicU64,
     open_entries: AtomicUsize,
+    pub(crate) redaction: Redaction,
     layout: Layout,
     _lock: Lock,
 }
@@ -203,6 +205,7 @@ impl Journal {
             next_seq: AtomicU64::new(next_seq.max(config.clock.unix_micros())),
             clock: Arc::clone(&config.clock),
             open_entries: AtomicUsize::new(unclosed.len()),
+            redaction: Redaction::default(),
             layout,
             _lock: lock,
         };
@@ -226,7 +229,8 @@ impl Journal {
     pub fn post(&self, new: NewRecord) -> Result<(), AppendError> {
         self.check_health()?;
         let seq = self.next_seq.fetch_add(1, Ordering::Relaxed);
-        let (prepared, blob) = record::prepare(new, Phase::Single, seq, self.clock.unix_seconds())?;
+        let (new, now) = (self.redaction.apply(new), self.clock.unix_seconds());
+        let (prepared, blob) = record::prepare(new, Phase::Single, seq, now)?;
         if blob.is_some() {
             return Err(RecordError::TooLongToPost.into());
         }
@@ -315,7 +319,8 @@ impl Journal {
     pub(crate) fn write(&self, new: NewRecord, phase: Phase) -> Result<Receipt, AppendError> {
         self.check_health()?;
         let seq = self.next_seq.fetch_add(1, Ordering::Relaxed);
-        let (prepared, blob) = record::prepare(new, phase, seq, self.clock.unix_seconds())?;
+        let (new, now) = (self.redaction.apply(new), self.clock.unix_seconds());
+        let (prepared, blob) = record::prepare(new, phase, seq, now)?;
         let in_flight = blob
             .is_some()
             .then(|| self.blobs_in_flight.read().unwrap_or_else(PoisonError::into_inner));

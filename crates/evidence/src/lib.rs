@@ -20,6 +20,7 @@ mod queue;
 mod reader;
 mod record;
 mod recovery;
+mod redact;
 mod retention;
 mod segment;
 mod stats;

@@ -8,7 +8,7 @@ use std::path::Path;
 use aegx::Digest;
 
 use crate::checkpoints::{self, CheckpointError, Kept};
-use crate::journal::Journal;
+use crate::journal::{Journal, Receipt};
 use crate::layout::Layout;
 use crate::record::LINE_BYTES_MAX;
 use crate::segment::{self, Header, Item, Walk};
@@ -194,6 +194,30 @@ impl Reader {
         }
     }
 
+    /// Proof that the record at `idx` with this id is in the journal, which another process writes. It had said
+    /// that it is durable; here it is seen to be there. None if it is not.
+    ///
+    /// # Errors
+    /// If the newest segments cannot be read.
+    pub fn receipt(&self, idx: u64, id: Digest) -> Result<Option<Receipt>, ReadError> {
+        let segments = self.segments()?;
+        // A record that was just written is in the last segment, or in the one before if that was sealed meanwhile.
+        for segment in segments.iter().rev().take(2) {
+            let at = Position { segment: *segment, offset: 0, idx: 0 };
+            let (_, found) = self.read(at, |entry| {
+                if entry.idx < idx {
+                    return ControlFlow::Continue(());
+                }
+                let seq = (entry.idx == idx && entry.id == id).then(|| claimed_seq(entry.record));
+                ControlFlow::Break(seq.flatten())
+            })?;
+            if let Some(Some(seq)) = found {
+                return Ok(Some(Receipt::new(idx, id, seq)));
+            }
+        }
+        Ok(None)
+    }
+
     /// The checkpoints that are kept, oldest first.
     ///
     /// # Errors
@@ -293,6 +317,12 @@ fn read_segment<B>(
 /// The id that a record's line begins with.
 pub(crate) fn claimed_id(record: &[u8]) -> Option<Digest> {
     Digest::from_hex(record.strip_prefix(b"{\"recordId\":\"")?.get(..64)?)
+}
+
+/// The number that a record's line claims to have.
+fn claimed_seq(record: &[u8]) -> Option<u64> {
+    let record: aegx::Record = serde_json::from_slice(record).ok()?;
+    record.meta.get("seq").and_then(serde_json::Value::as_u64)
 }
 
 /// The index that an entry's line begins with.

@@ -93,12 +93,38 @@ fn links_lead_nowhere_whatever_is_done() {
 }
 
 #[test]
-fn a_file_with_a_name_outside_is_neither_read_nor_written() {
+fn a_file_with_a_name_outside_is_not_read_and_keeps_what_it_has() {
     let World { _temp, dir, base, outside, .. } = world();
+    let other = |it: Result<Vec<u8>, _>| matches!(it, Err(DirError::OtherNames { .. }));
     fs::hard_link(outside.join("out.txt"), base.join("hard")).unwrap();
-    assert!(matches!(dir.read(&path("hard"), BYTES_MAX), Err(DirError::OtherNames { .. })));
-    assert!(matches!(dir.replace(&path("hard"), b"x"), Err(DirError::OtherNames { .. })));
+    assert!(other(dir.read(&path("hard"), BYTES_MAX)));
+    // More names inside make it no better, wherever they are.
+    fs::hard_link(outside.join("out.txt"), base.join("sub/again")).unwrap();
+    assert!(other(dir.read(&path("hard"), BYTES_MAX)));
+    assert!(other(dir.read(&path("sub/again"), BYTES_MAX)));
+    assert!(dir.open_dir(&path("sub")).unwrap().read(&path("again"), BYTES_MAX).is_err());
+    // What is put in its place is a file of its own.
+    dir.replace(&path("hard"), b"x").unwrap();
+    assert_eq!(dir.read(&path("hard"), BYTES_MAX).unwrap(), b"x");
     assert_eq!(fs::read(outside.join("out.txt")).unwrap(), b"out");
+}
+
+#[test]
+fn a_file_all_of_whose_names_are_inside_is_read() {
+    let World { _temp, dir, base, outside, .. } = world();
+    fs::create_dir_all(base.join("target/debug/deps")).unwrap();
+    fs::hard_link(base.join("sub/in.txt"), base.join("target/debug/deps/in-0123")).unwrap();
+    for name in ["sub/in.txt", "target/debug/deps/in-0123"] {
+        assert_eq!(dir.read(&path(name), BYTES_MAX).unwrap(), b"in");
+        // Whoever opens many does not look for the others.
+        assert!(dir.read_of_one_name(&path(name), BYTES_MAX).is_err());
+    }
+    // From a folder that holds one of them, the other one is outside.
+    assert!(dir.open_dir(&path("sub")).unwrap().read(&path("in.txt"), BYTES_MAX).is_err());
+    // A folder that is there twice is looked through once.
+    symlink(base.join("sub"), base.join("twice")).unwrap();
+    fs::hard_link(base.join("sub/in.txt"), outside.join("third")).unwrap();
+    assert!(dir.read(&path("sub/in.txt"), BYTES_MAX).is_err());
 }
 
 #[test]

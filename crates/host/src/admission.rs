@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use model::{AgentId, Caller, Objection, ToolDef, UserId};
+use model::{Caller, Objection, ToolDef, UserId};
 use monitor::Admission;
 use policy::access::{FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Origin, Users};
 
@@ -55,9 +55,6 @@ pub enum AdmissionError {
         /// What they choose.
         error: NotBuilt,
     },
-    /// A name that leads elsewhere.
-    #[error("`{0}` cannot be the name of an agent")]
-    AgentName(AgentId),
     /// The users file does not know the user.
     #[error("there is no user `{user}` in `{path}`")]
     UnknownUser {
@@ -77,11 +74,9 @@ impl AdmissionError {
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::UnknownUser { .. } | Self::NotOpen(_) => true,
-            Self::Missing { .. }
-            | Self::File { .. }
-            | Self::Io { .. }
-            | Self::Provider { .. }
-            | Self::AgentName(_) => false,
+            Self::Missing { .. } | Self::File { .. } | Self::Io { .. } | Self::Provider { .. } => {
+                false
+            }
         }
     }
 }
@@ -96,9 +91,6 @@ pub fn admission(
     who: &Caller,
     tools: &[ToolDef],
 ) -> Result<Admission, AdmissionError> {
-    if matches!(who.agent.as_str(), "." | "..") {
-        return Err(AdmissionError::AgentName(who.agent.clone()));
-    }
     let files = [SETTINGS, USERS, AGENTS].map(|it| home.join(it));
     let Some(because) = first_there(&files)? else { return Ok(Admission::OnePerson) };
     let [settings, users, agents] = files;

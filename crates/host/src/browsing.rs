@@ -63,6 +63,7 @@ pub fn browsers(
         limits,
         dialer: Arc::new(web::dialer(home, &egress::Limits::default())?),
         admits: Box::new(ByFiles(home.to_owned())),
+        dangerously_trusted_for_tests: None,
     };
     Ok(Some(Browsers::new(setup)?))
 }

@@ -7,6 +7,7 @@
 
 mod admission;
 mod browsing;
+mod commands;
 pub mod control;
 mod executor;
 pub mod ipc;
@@ -24,7 +25,8 @@ pub mod workspace;
 
 pub use admission::{AdmissionError, admission, providers, settings};
 pub use browsing::{BrowserError, browsers};
-pub use executor::{AUDIT_RESULTS_DEFAULT, FILE_BYTES_MAX, HostExecutor, WorkspaceFiles};
+pub use commands::{ShellError, shell};
+pub use executor::{AUDIT_RESULTS_DEFAULT, FILE_BYTES_MAX, HostExecutor, Shell, WorkspaceFiles};
 pub use keys::{KeysError, keeper};
 pub use manifests::{agents, manifest, manifest_path};
 pub use providers::{NotBuilt, Providers, is_built};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use model::provider::{
     Audit, Browser, Credentials, Database, Image, Memory, Provider, ProviderKind, Scanner,
-    Scheduler, Screener, Skills, Storage, Web,
+    Scheduler, Screener, Shell, Skills, Storage, Web,
 };
 use policy::access::Global;
 
@@ -61,6 +61,7 @@ const DEFAULT: &[Provider] = &[
     Provider::Web(Web::None),
     Provider::Browser(Browser::None),
     Provider::Audit(Audit::Journal),
+    Provider::Shell(Shell::None),
     Provider::Scheduler(Scheduler::None),
     Provider::Database(Database::Sqlite),
     Provider::Storage(Storage::Database),
@@ -82,6 +83,7 @@ const BESIDE: &[Provider] = &[
     Provider::Credentials(Credentials::Env),
     Provider::Skills(Skills::ReadOnly),
     Provider::Skills(Skills::Git),
+    Provider::Shell(Shell::Sandbox),
     Provider::Scheduler(Scheduler::Cron),
 ];
 
@@ -104,8 +106,18 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table_is_there_or_refused_by_its_name() {
-        let beside =
-            ["fetch", "search", "container", "age", "env", "file", "readonly", "git", "cron"];
+        let beside = [
+            "fetch",
+            "search",
+            "container",
+            "age",
+            "env",
+            "file",
+            "readonly",
+            "git",
+            "sandbox",
+            "cron",
+        ];
         let mut built = Vec::new();
         for kind in ProviderKind::ALL {
             for name in kind.names() {
@@ -140,6 +152,8 @@ mod tests {
             "skills readonly",
             "skills git",
             "audit journal",
+            "shell none",
+            "shell sandbox",
             "scheduler none",
             "scheduler cron",
             "database sqlite",

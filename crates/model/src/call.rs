@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::ipc::{Malformed, read_json};
-use crate::{AgentId, Kind, NameError, SessionId, UserId};
+use crate::{AgentId, Kind, NameError, SessionId, UserId, replace_texts_of};
 
 /// The longest arguments of a call.
 pub const ARGS_BYTES_MAX: usize = 10_000_000;
@@ -94,6 +94,14 @@ impl Call {
     #[must_use]
     pub fn args(&self) -> &Map<String, Value> {
         &self.args
+    }
+
+    /// The same with other texts in its arguments: to be shown and remembered, not to be done.
+    #[must_use]
+    pub fn with_texts(&self, other: &dyn Fn(&str) -> Option<String>) -> Self {
+        let mut args = (*self.args).clone();
+        replace_texts_of(&mut args, other);
+        Self { args: Arc::new(args), ..self.clone() }
     }
 
     /// How long the arguments were.

@@ -158,6 +158,7 @@ impl From<ActionName> for EffectKind {
             ActionName::AuditQuery => Self::AuditQuery,
             ActionName::FileRead | ActionName::FileList | ActionName::FileSearch => Self::FileRead,
             ActionName::FileWrite | ActionName::FileEdit => Self::FileWrite,
+            ActionName::ShellExec => Self::ShellExec,
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod provider;
 mod source;
 mod tag;
 mod taint;
+mod texts;
 mod tool;
 
 pub use call::{ARGS_BYTES_MAX, Call, CallError, Caller, RawCall, ToolName};
@@ -27,4 +28,5 @@ pub use profile::{Profile, UnknownProfile};
 pub use source::{Source, UnknownSource};
 pub use tag::TaintTag;
 pub use taint::{Taint, UnknownFlag};
+pub use texts::{replace_texts, replace_texts_of};
 pub use tool::{TOOL_DESCRIPTION_BYTES_MAX, TOOLS_MAX, ToolDef, ToolError};

@@ -24,6 +24,14 @@ pub enum NameError {
         /// Its length.
         bytes: usize,
     },
+    /// Somebody may make a file or a folder of it.
+    #[error(
+        "no part of a {what} between `:` is empty, begins or ends with a dot, has two dots side by side or is a device's name"
+    )]
+    Part {
+        /// What was to be named.
+        what: &'static str,
+    },
     /// A character that could be taken for another, for a path, or for nothing.
     #[error("a {what} has only letters, digits and `-_.:@` from ASCII, not `{found}`")]
     Character {
@@ -44,7 +52,8 @@ macro_rules! name {
             /// Takes `text` as it stands, or not at all.
             ///
             /// # Errors
-            /// If it is empty, too long, or holds anything but ASCII letters, digits and `-_.:@`.
+            /// If it is empty, too long, holds anything but ASCII letters, digits and `-_.:@`, or if a part of it
+            /// between colons could not be the name of a file everywhere: `..`, `.x`, `con`.
             pub fn parse(text: &str) -> Result<Self, NameError> {
                 check(text, $what).map(|()| Self(text.into()))
             }
@@ -99,8 +108,23 @@ fn check(text: &str, what: &'static str) -> Result<(), NameError> {
     let legal = |it: char| it.is_ascii_alphanumeric() || "-_.:@".contains(it);
     match text.chars().find(|it| !legal(*it)) {
         Some(found) => Err(NameError::Character { what, found: found.escape_debug().to_string() }),
-        None => Ok(()),
+        None if text.split(':').all(is_part) => Ok(()),
+        None => Err(NameError::Part { what }),
     }
+}
+
+/// INVARIANT (Confined): a name leads nowhere, wherever somebody makes a path of it.
+fn is_part(part: &str) -> bool {
+    let dots = part.starts_with('.') || part.ends_with('.') || part.contains("..");
+    !part.is_empty() && !dots && !is_device(part)
+}
+
+/// Devices of Windows, with any ending and on every disk.
+fn is_device(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let number = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
+    let numbered = number.is_some_and(|it| matches!(it.as_bytes(), [b'1'..=b'9']));
+    numbered || matches!(stem.as_str(), "aux" | "con" | "nul" | "prn")
 }
 
 #[cfg(test)]
@@ -114,6 +138,19 @@ mod tests {
         }
         for bad in ["", "a b", "a/b", "a\u{0}", "ｓ-1", "a\n", &"x".repeat(NAME_BYTES_MAX + 1)] {
             assert!(SessionId::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_leads_nowhere_as_a_path() {
+        for bad in [
+            ".", "..", "...", ".x", "x.", "a..b", "..:..:..", "a:..:b", "a:.b", ":a", "a:", "a::b",
+            "CON", "nul.txt", "x:com1",
+        ] {
+            assert_eq!(UserId::parse(bad), Err(NameError::Part { what: "user" }), "{bad}");
+        }
+        for good in ["a.b", "com10", "console", "main:cli:default", "a@b.co", "-"] {
+            assert!(UserId::parse(good).is_ok(), "{good}");
         }
     }
 

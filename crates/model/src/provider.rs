@@ -193,6 +193,10 @@ providers! {
         K8s "k8s",
         Subprocess "subprocess",
     }
+    Shell shell "runs the commands of agents" {
+        None "none",
+        Sandbox "sandbox",
+    }
     Scheduler scheduler "does things later" {
         None "none",
         Cron "cron",

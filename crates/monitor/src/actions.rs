@@ -83,6 +83,10 @@ fn flow(name: ActionName) -> Flow {
         ActionName::FileEdit => {
             of(Write, Own, &[("path", Target), ("old", Content), ("new", Content)])
         }
+        // A command can do whatever its cage lets it: change, erase, and send where there is a way out.
+        ActionName::ShellExec => {
+            destructive(egress(of(Send, Untrusted, &[("command", Content), ("dir", Target)])))
+        }
         // What is scheduled is said to the agent again, when nobody looks.
         ActionName::SchedulerAddCron => {
             of(Write, Own, &[("schedule", Content), ("prompt", Content)])

@@ -1,11 +1,12 @@
 //! The commands that a call would run, read as the shell will read them.
 
-use model::{Decision, Objection, ToolCall};
+use model::{Decision, Effect, Objection};
 use policy::Targets;
 use scan::shell::{self, Reading, read};
 use serde_json::Value;
 
 use crate::target::{class_of_host, class_of_path};
+use crate::understood::Understood;
 
 /// Arguments that hold command lines.
 pub(crate) const LINES: &[&str] =
@@ -23,16 +24,19 @@ const NOT_UNDERSTOOD: &[&str] =
 pub(crate) struct Command {
     reading: Reading,
     is_certain: bool,
+    /// It is not told to somebody else who may ask: it runs here.
+    runs_here: bool,
 }
 
 /// Every command of the call.
-pub(crate) fn of(call: &ToolCall) -> Vec<Command> {
+pub(crate) fn of(asked: &Understood) -> Vec<Command> {
+    let runs_here = matches!(asked.effect, Effect::Action(_));
     let mut commands = Vec::new();
-    for (key, value) in call.call.args().iter().filter(|it| LINES.contains(&it.0.as_str())) {
+    for (key, value) in asked.call.call.args().iter().filter(|it| LINES.contains(&it.0.as_str())) {
         let is_certain = CERTAIN.contains(&key.as_str());
         let mut see = |text: &str| {
             if commands.len() < COMMANDS_MAX {
-                commands.push(Command { reading: read(text), is_certain });
+                commands.push(Command { reading: read(text), is_certain, runs_here });
             }
         };
         match value {
@@ -73,6 +77,9 @@ pub(crate) fn objections(commands: &[Command]) -> Vec<Objection> {
                 shell::Decision::Deny => (Decision::Deny, "command_blocked"),
                 shell::Decision::StepUp if not_understood => {
                     (Decision::StepUp, "command_not_understood")
+                }
+                shell::Decision::StepUp if command.runs_here => {
+                    (Decision::StepUp, "command_needs_a_person")
                 }
                 shell::Decision::StepUp | shell::Decision::Allow => continue,
             };

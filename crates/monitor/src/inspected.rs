@@ -159,6 +159,8 @@ fn source_of_action(action: &Action) -> Source {
         | Action::BrowserScreenshot(_)
         | Action::OauthCall(_) => Source::Web,
         Action::SkillRead(_) => Source::Skill,
+        // What a command prints may come from anywhere.
+        Action::ShellExec(_) => Source::Tool,
         Action::LlmCall(_)
         | Action::MemoryWrite(_)
         | Action::MemoryQuery(_)

@@ -65,6 +65,22 @@ pub struct Opening {
     pub tools: Vec<ToolDef>,
 }
 
+impl Opening {
+    /// A session on one person's machine, driven by them, without tools of others.
+    #[must_use]
+    pub fn of_one_person(who: Caller) -> Self {
+        Self {
+            who,
+            principal: Principal::User,
+            profile: Profile::Standard,
+            parent: None,
+            admission: Admission::OnePerson,
+            approver: Approver::Absent,
+            tools: Vec::new(),
+        }
+    }
+}
+
 /// Can a person be asked about a call that is stopped, outside of the conversation?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approver {

@@ -11,6 +11,7 @@ use model::{Caller, Effect, TaintTag, ToolCall};
 
 use crate::proposed::Proposed;
 use crate::ruling::Ruling;
+use crate::scrubber::Scrubs;
 
 /// Holds the effect itself, so that what runs is what was judged. Not `Clone`: one permit, one run.
 ///
@@ -23,6 +24,7 @@ pub struct Permit<E> {
     tag: Option<TaintTag>,
     lifted: Vec<Cow<'static, str>>,
     record: Digest,
+    scrubs: Scrubs,
 }
 
 impl<E> Permit<E> {
@@ -55,6 +57,12 @@ impl<E> Permit<E> {
         self.lifted.iter().any(|it| it == rule)
     }
 
+    /// Takes secrets out of what the effect gives back, before it is cut. What is whole is scrubbed anyway.
+    #[must_use]
+    pub fn scrubs(&self) -> Scrubs {
+        self.scrubs.clone()
+    }
+
     /// Id of the record of the decision.
     #[must_use]
     pub fn record(&self) -> Digest {
@@ -64,11 +72,16 @@ impl<E> Permit<E> {
 
 impl Permit<Effect> {
     /// Only a ruling that allows, with the receipt of its durable record, gives a permit.
-    pub(crate) fn mint(proposed: Proposed, ruling: &Ruling, receipt: &Receipt) -> Option<Self> {
+    pub(crate) fn mint(
+        proposed: Proposed,
+        ruling: &Ruling,
+        receipt: &Receipt,
+        scrubs: Scrubs,
+    ) -> Option<Self> {
         match ruling {
             Ruling::Allow(_) => {
                 let (effect, who, tag, lifted) = proposed.into_parts();
-                Some(Self { effect, who, tag, lifted, record: receipt.id() })
+                Some(Self { effect, who, tag, lifted, record: receipt.id(), scrubs })
             }
             // An unanswered question is a refusal.
             Ruling::Hold(..) | Ruling::Deny(_) => None,
@@ -77,11 +90,13 @@ impl Permit<Effect> {
 
     /// Narrows to the one kind of effect, for the crate that runs it.
     pub fn by_kind(self) -> Granted {
-        let Self { effect, who, tag, lifted, record } = self;
+        let Self { effect, who, tag, lifted, record, scrubs } = self;
         match effect {
-            Effect::Tool(effect) => Granted::Tool(Permit { effect, who, tag, lifted, record }),
+            Effect::Tool(effect) => {
+                Granted::Tool(Permit { effect, who, tag, lifted, record, scrubs })
+            }
             Effect::Action(action) => {
-                Permit { effect: *action, who, tag, lifted, record }.by_action()
+                Permit { effect: *action, who, tag, lifted, record, scrubs }.by_action()
             }
         }
     }
@@ -102,10 +117,10 @@ macro_rules! granted {
 
         impl Permit<Action> {
             fn by_action(self) -> Granted {
-                let Self { effect, who, tag, lifted, record } = self;
+                let Self { effect, who, tag, lifted, record, scrubs } = self;
                 match effect {
                     $(Action::$action(effect) => {
-                        Granted::$action(Permit { effect, who, tag, lifted, record })
+                        Granted::$action(Permit { effect, who, tag, lifted, record, scrubs })
                     })+
                 }
             }
@@ -145,4 +160,5 @@ granted! {
     FileEdit,
     FileList,
     FileSearch,
+    ShellExec,
 }

@@ -144,8 +144,10 @@ impl Monitor {
         let verdict = verdict(&proposed, &ruling, entry.id());
         session.let_through();
         drop(session);
-        let understood = proposed.understood().clone();
-        let Some(permit) = Permit::mint(proposed, &ruling, entry.opening()) else {
+        // What is remembered of it names no secret; what is done is in the permit.
+        let understood = self.remembered(&proposed);
+        let scrubs = self.scrubs();
+        let Some(permit) = Permit::mint(proposed, &ruling, entry.opening(), scrubs) else {
             return Err(Refusal::Stopped(Box::new(verdict)));
         };
         let begun = Begun {

@@ -54,7 +54,7 @@ impl Proposed {
         let budget = session.taint.check(session.budget_rules(), action);
         let traced = session.trace(&understood);
         let mut observation = Observation::proposed(&understood.effect);
-        let commands = command::of(&understood.call);
+        let commands = command::of(&understood);
         observation.from_flagged = traced.sinks.iter().any(|it| it.label.is_flagged());
         Self {
             who: session.who().clone(),

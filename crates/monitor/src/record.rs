@@ -9,7 +9,7 @@ use model::{Caller, Effect, EffectKind, Kind, Objection, Profile, Source, Taint,
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::output::Output;
+use crate::output::{Output, Status};
 use crate::preview::{ARGS_PREVIEW_CHARS_MAX, PREVIEW_CHARS_MAX, preview, preview_bytes};
 use crate::proposed::Proposed;
 use crate::refusal::Refusal;
@@ -133,7 +133,7 @@ pub(crate) fn outcome(
     let content = Content::text(&Ended {
         bytes: output.body.len(),
         origin: tag.map(|it| it.origin.as_str()),
-        preview: preview(&output.body, PREVIEW_CHARS_MAX),
+        preview: shown_output(kind, output),
         sha256: Digest::of(output.body.as_bytes()).to_hex().as_str(),
         status: output.status.as_str(),
         withheld: objections(withheld),
@@ -145,6 +145,15 @@ pub(crate) fn outcome(
         parents,
         ..of(who, RecordType::ToolResult, kind.as_str(), Principal::Tool, content)
     })
+}
+
+/// The beginning of what came back. What a command printed is nobody's to keep: it may be anything that was in its
+/// reach.
+fn shown_output(kind: EffectKind, output: &Output) -> Cow<'_, str> {
+    if kind == EffectKind::ShellExec && output.status != Status::NotBegun {
+        return Cow::Borrowed("");
+    }
+    preview(&output.body, PREVIEW_CHARS_MAX)
 }
 
 /// The content of a decision. Here and below, fields stand in the order of their names: so they are

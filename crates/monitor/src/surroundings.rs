@@ -75,10 +75,11 @@ impl Monitor {
     pub(crate) fn record_surroundings(&self, who: &Caller) -> Result<(), AppendError> {
         let Some(surroundings) = &self.surroundings else { return Ok(()) };
         let Recorded { found, first } = &**surroundings;
-        // Held while it is recorded: of two first sessions one is the first.
+        // Held while the first one is recorded, and only then: of two first sessions one is the first.
         let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(first) = *first {
-            self.journal().append(again(who, found, first))?;
+        if let Some(known) = *first {
+            drop(first);
+            self.journal().append(again(who, found, known))?;
             return Ok(());
         }
         let record = self.journal().append(whole(who, found))?.id();

@@ -5,6 +5,8 @@ pub mod audit;
 pub mod cage;
 pub mod oci;
 pub mod probe;
+#[cfg(target_os = "linux")]
+pub mod runner;
 pub mod seatbelt;
 #[cfg(target_os = "linux")]
 pub mod skill;

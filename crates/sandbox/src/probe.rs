@@ -117,7 +117,8 @@ fn seccomp(question: &Question<'_>) -> Possibility {
 fn cgroups(question: &Question<'_>) -> Possibility {
     const ADVICE: &str = "start it with `systemd-run --user --scope -p Delegate=yes …`; without, \
                           rlimits bound each process for itself";
-    let (status, what) = match delegated(question.root) {
+    let found = delegated(question.root).or_else(|| delegated_apart(question.root));
+    let (status, what) = match found {
         Some(missing) if missing.is_empty() => (Status::Pass, "delegated to us".to_owned()),
         Some(missing) => (Status::Weak, format!("delegated without {}", missing.join(", "))),
         None => (Status::Weak, "not delegated to us".to_owned()),
@@ -141,6 +142,24 @@ fn delegated(root: &Path) -> Option<Vec<&'static str>> {
     let controllers = fs::read_to_string(own.join("cgroup.controllers")).ok()?;
     let there = |wanted: &str| controllers.split_whitespace().any(|it| it == wanted);
     Some(["memory", "pids", "cpu"].into_iter().filter(|it| !there(it)).collect())
+}
+
+/// The same where each controller has a tree of its own, as older systems have it.
+fn delegated_apart(root: &Path) -> Option<Vec<&'static str>> {
+    let text = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
+    let writable = |controller: &str| {
+        let path = text.lines().find_map(|line| {
+            let (names, path) = line.split_once(':')?.1.split_once(":/")?;
+            names.split(',').any(|it| it == controller).then_some(path)
+        });
+        path.filter(|it| !it.split('/').any(|it| it == "..")).is_some_and(|path| {
+            let own = root.join("sys/fs/cgroup").join(controller).join(path);
+            access(own, Access::WRITE_OK).is_ok()
+        })
+    };
+    let missing: Vec<&str> =
+        ["memory", "pids", "cpu"].into_iter().filter(|it| !writable(it)).collect();
+    (missing.len() < 3).then_some(missing)
 }
 
 fn bubblewrap(question: &Question<'_>) -> Possibility {

@@ -51,6 +51,19 @@ impl Default for SkillExecutionConfig {
     }
 }
 
+/// Where a skill and what it must not see lie.
+#[derive(Clone, Copy, Debug)]
+pub struct SkillPlaces<'a> {
+    /// The skill itself, to read.
+    pub skill: &'a Path,
+    /// Where it may write.
+    pub scratch: &'a Path,
+    /// The home whose secrets stay outside.
+    pub home: &'a Path,
+    /// Our own state.
+    pub state: &'a Path,
+}
+
 /// Why settings are not taken.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -135,13 +148,13 @@ impl SkillExecutionConfig {
         if more.is_empty() { Ok(()) } else { Err(SkillError::MoreRefused(more.join(" "))) }
     }
 
-    /// The cage for a skill that lies in `skill` and may write in `scratch`. There is no way to the network.
+    /// The cage for a skill. There is no way to the network.
     ///
     /// # Errors
     /// If the settings are out of bounds.
-    pub fn cage(&self, skill: &Path, scratch: &Path) -> Result<Cage, SkillError> {
+    pub fn cage(&self, places: &SkillPlaces<'_>) -> Result<Cage, SkillError> {
         self.check()?;
-        let mut readable = vec![skill.to_owned()];
+        let mut readable = vec![places.skill.to_owned()];
         readable.extend(self.filesystem_allowlist.iter().cloned());
         let limits = Limits {
             wall_time: Some(Duration::from_millis(self.timeout_ms)),
@@ -149,8 +162,10 @@ impl SkillExecutionConfig {
             ..Limits::default()
         };
         let needed = vec![Rung::Seccomp, Rung::Landlock, Rung::Limits];
-        let workspaces = vec![scratch.to_owned()];
-        Ok(Cage { workspaces, readable, limits, needed, ..Cage::default() })
+        let workspaces = vec![places.scratch.to_owned()];
+        // Whoever lists the home, or something with secrets in it, is not given the secrets.
+        let (home, state) = (Some(places.home.to_owned()), Some(places.state.to_owned()));
+        Ok(Cage { workspaces, readable, home, state, limits, needed, ..Cage::default() })
     }
 }
 

@@ -97,6 +97,10 @@ fn a_part_of_the_controllers_is_less() {
     assert!(found.status == Status::Weak && found.what.contains("memory, cpu"), "{found:?}");
     lay(dir.path(), &[("proc/self/cgroup", "9:name=systemd:/\n4:memory:/x\n")]);
     assert_eq!(row(&ask(dir.path()), "cgroups").what, "not delegated to us");
+    // Older systems have a tree for each controller.
+    fs::create_dir_all(dir.path().join("sys/fs/cgroup/memory/x")).unwrap();
+    let found = row(&ask(dir.path()), "cgroups");
+    assert_eq!(found.what, "delegated without pids, cpu");
 }
 
 #[test]

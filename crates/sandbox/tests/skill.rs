@@ -1,25 +1,37 @@
 //! Settings of skills, and the cage that they ask for.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::path::Path;
 use std::time::Duration;
 
 use sandbox::cage::{Network, Rung};
 use sandbox::oci::Profile;
-use sandbox::skill::{MEMORY_BYTES_MAX, SkillError, SkillExecutionConfig, TIMEOUT_MS_MAX};
+use sandbox::skill::{
+    MEMORY_BYTES_MAX, SkillError, SkillExecutionConfig, SkillPlaces, TIMEOUT_MS_MAX,
+};
+
+fn places() -> SkillPlaces<'static> {
+    SkillPlaces {
+        skill: Path::new("/skills/x"),
+        scratch: Path::new("/scratch"),
+        home: Path::new("/home/u"),
+        state: Path::new("/home/u/.lazaret"),
+    }
+}
 
 #[test]
 fn nothing_said_is_careful() {
     let read = SkillExecutionConfig::parse("{}").unwrap();
     assert_eq!(read, SkillExecutionConfig::default());
-    let cage = read.cage(Path::new("/skills/x"), Path::new("/scratch")).unwrap();
+    let cage = read.cage(&places()).unwrap();
     assert_eq!(cage.network, Network::None);
     assert_eq!(cage.readable, [Path::new("/skills/x")]);
     assert_eq!(cage.workspaces, [Path::new("/scratch")]);
     assert!(cage.needed.contains(&Rung::Seccomp) && cage.needed.contains(&Rung::Landlock));
     assert!(cage.without.is_empty());
+    assert_eq!(cage.home.as_deref(), Some(Path::new("/home/u")), "so that its secrets are covered");
+    assert_eq!(cage.state.as_deref(), Some(Path::new("/home/u/.lazaret")));
 }
 
 #[test]
@@ -27,10 +39,10 @@ fn what_is_said_is_in_the_cage() {
     let text = r#"{"use_subprocess": true, "filesystem_allowlist": ["/data/a"], "timeout_ms": 1500,
         "max_memory_bytes": 67108864, "seccomp_profile": "/etc/x.json"}"#;
     let read = SkillExecutionConfig::parse(text).unwrap();
-    let cage = read.cage(Path::new("/s"), Path::new("/w")).unwrap();
+    let cage = read.cage(&places()).unwrap();
     assert_eq!(cage.limits.wall_time, Some(Duration::from_millis(1500)));
     assert_eq!(cage.limits.memory_bytes, 64 << 20);
-    assert_eq!(cage.readable, [Path::new("/s"), Path::new("/data/a")]);
+    assert_eq!(cage.readable, [Path::new("/skills/x"), Path::new("/data/a")]);
 }
 
 #[test]
@@ -64,7 +76,7 @@ fn what_is_out_of_bounds_is_not_taken() {
         assert!(SkillExecutionConfig::parse(text).is_err(), "{text}");
     }
     let set_by_hand = SkillExecutionConfig { timeout_ms: 0, ..SkillExecutionConfig::default() };
-    assert!(set_by_hand.cage(Path::new("/s"), Path::new("/w")).is_err());
+    assert!(set_by_hand.cage(&places()).is_err());
 }
 
 #[test]

@@ -10,13 +10,10 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use aegx::Principal;
 use evidence::{Config, Durability, Journal, SystemClock};
-use model::{AgentId, Caller, Effect, Kind, Profile, SessionId, UserId};
+use model::{AgentId, Caller, Effect, Kind, SessionId, UserId};
 use monitor::provenance::Catalogue;
-use monitor::{
-    Admission, Approver, Asked, Executor, Granted, Monitor, Opening, Output, Permit, Setup,
-};
+use monitor::{Asked, Executor, Granted, Monitor, Opening, Output, Permit, Setup};
 use policy::Policy;
 use serde_json::{Value, json};
 use store::{FileMemory, Memory, SqliteStore};
@@ -151,15 +148,7 @@ fn open(monitor: &Monitor, session: &str) -> Caller {
         agent: AgentId::parse("main").unwrap(),
         door: Kind::parse("ipc").unwrap(),
     };
-    let opening = Opening {
-        who: who.clone(),
-        principal: Principal::User,
-        profile: Profile::Standard,
-        parent: None,
-        admission: Admission::OnePerson,
-        approver: Approver::Absent,
-        tools: Vec::new(),
-    };
+    let opening = Opening::of_one_person(who.clone());
     monitor.open_session(opening).unwrap();
     who
 }

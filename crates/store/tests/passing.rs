@@ -28,6 +28,7 @@ fn place() -> Place {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().join("work");
     fs::create_dir(&root).unwrap();
+    let root = files::resolved(&root).unwrap();
     let registry = Registry::open(&temp.path().join("host")).unwrap();
     Place { _temp: temp, root, registry }
 }
@@ -116,6 +117,51 @@ fn a_secret_is_known_and_rubs_off_on_nobody() {
     );
     // Read back from the disk it is what it was.
     assert_eq!(place.label("x", "KEY=1").unwrap().taint, Taint::SECRET_RISK);
+}
+
+#[test]
+fn a_copy_of_a_secret_file_is_known_although_nobody_read_the_file_through_us() {
+    let place = place();
+    let put = |path: &str, text: &str| fs::write(place.root.join(path), text).unwrap();
+    put(".env", "API_KEY=0123456789");
+    put(".env.local", "# as the example has it");
+    put(".env.example", "# as the example has it");
+    put("kubeconfig", "users: []");
+    place.registry.before(&place.root, &session("s1"), 1).unwrap();
+    let is_secret = |path: &str, text: &str| {
+        place.label(path, text).is_some_and(|it| it.taint == Taint::SECRET_RISK)
+    };
+    // By whatever way it came there, under whatever name.
+    assert!(is_secret("notes.txt", "API_KEY=0123456789"));
+    assert!(is_secret(".env.example", "API_KEY=0123456789"));
+    assert!(is_secret("a/b", "users: []"));
+    assert!(!is_secret(".env.example", "# as the example has it"));
+    assert!(!is_secret("notes.txt", "something else"));
+    // It is nobody's word from outside: nothing is marked, and no sidecar is written for it.
+    assert_eq!(place.marked(), [] as [String; 0]);
+    assert!(!place.root.join(".ax-taint.json").exists());
+    // What is in such a file by the end of a session is known as well, and nothing is forgotten.
+    put(".env", "API_KEY=other");
+    place.registry.after(&place.root, &session("s1"), None, 2).unwrap();
+    assert!(is_secret("x", "API_KEY=other") && is_secret("x", "API_KEY=0123456789"));
+}
+
+#[test]
+fn a_workspace_that_was_swapped_for_a_link_is_not_looked_up_elsewhere() {
+    let place = place();
+    let s1 = session("s1");
+    place.registry.before(&place.root, &s1, 1).unwrap();
+    place.write(&s1, "page.md", "a page's words", Some(&web()));
+    let elsewhere = place.root.with_file_name("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::rename(&place.root, place.root.with_file_name("away")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &place.root).unwrap();
+    let label = place.registry.label(&place.root, "page.md", b"a page's words");
+    assert!(label.is_err(), "{label:?}");
+    let (path, content, now) = ("new.md", b"x".as_slice(), 2);
+    let written = Written { path, content, tag: Some(&web()), session: &s1, now };
+    assert!(place.registry.before_write(&place.root, &written).is_err());
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl Place {
             }
             "deep" => {
                 let mut deep = self.workspace.clone();
-                (0..step["folders"].as_u64().unwrap()).for_each(|_| deep.push("d"));
+                (0..step["folders"].as_u64().unwrap()).for_each(|_| deep = deep.join("d"));
                 write(&deep.join("f"), b"deep");
             }
             "work_in" => {

@@ -57,7 +57,7 @@ fn main() {
 
     let contents = file.open(&key).unwrap();
     let scrub = Scrub::default();
-    let learn = median(|| scrub.learn(&contents));
+    let learn = median(|| scrub.learn(&contents, &[]));
     println!("learn {SECRETS} secrets to scrub: {learn:?}");
     let text = "A page as pages are, with \\n breaks, 100% of it & more.\n".repeat(180);
     let none = Scrub::default();

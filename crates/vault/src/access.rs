@@ -14,6 +14,10 @@ use zeroize::Zeroizing;
 
 use crate::unreadable::{self, FileFault};
 
+mod kept;
+
+pub use kept::KeptTokens;
+
 /// By this a token is known.
 pub const TOKEN_PREFIX: &str = "lzt_";
 /// Its randomness, in bytes.
@@ -142,48 +146,66 @@ impl Tokens {
         serde_json::from_slice(&bytes).map_err(damaged)
     }
 
-    /// Issues a token.
+    /// Issues a token. `first` records it: if that fails, there is none.
     ///
     /// # Errors
     /// If it cannot be kept. Then there is none.
-    pub fn create(
+    pub fn create<E: From<AccessError>>(
         &self,
         user: &UserId,
         agents: Option<&[AgentId]>,
-        now: i64,
-        expires: Option<i64>,
-    ) -> Result<(AccessToken, Issued), AccessError> {
+        (now, expires): (i64, Option<i64>),
+        first: impl FnOnce(&Issued) -> Result<(), E>,
+    ) -> Result<(AccessToken, Issued), E> {
         let agents = agents.map(|all| all.iter().map(|it| it.as_str().to_owned()).collect());
-        self.change(|all| issue(all, user.as_str(), agents, now, expires))
+        self.change(|all| {
+            let made = issue(all, user.as_str(), agents, now, expires)?;
+            first(&made.1)?;
+            Ok(made)
+        })
     }
 
-    /// Issues a token in the place of another, which is revoked in the same breath.
+    /// Issues a token in the place of another, which is revoked in the same breath. `first` records it.
     ///
     /// # Errors
     /// If there is no such token in force, or it cannot be kept.
-    pub fn rotate(&self, id: &str, now: i64) -> Result<(AccessToken, Issued), AccessError> {
+    pub fn rotate<E: From<AccessError>>(
+        &self,
+        id: &str,
+        now: i64,
+        first: impl FnOnce(&Issued) -> Result<(), E>,
+    ) -> Result<(AccessToken, Issued), E> {
         self.change(|all| {
             let old = all.iter_mut().find(|it| it.id == id);
             let old = old.ok_or_else(|| AccessError::NoSuch(shown(id)))?;
             if !old.is_in_force(now) {
-                return Err(AccessError::Over(shown(id)));
+                return Err(AccessError::Over(shown(id)).into());
             }
             old.revoked = Some(now);
             let (user, agents) = (old.user.clone(), old.agents.clone());
             // The new one lives as long as the old one was meant to.
             let expires = old.expires.map(|it| now.saturating_add(it.saturating_sub(old.created)));
-            issue(all, &user, agents, now, expires)
+            let made = issue(all, &user, agents, now, expires)?;
+            first(&made.1)?;
+            Ok(made)
         })
     }
 
-    /// Revokes a token, or forgets it altogether.
+    /// Revokes a token, or forgets it altogether. `first` records it.
     ///
     /// # Errors
     /// If there is none, or it cannot be kept.
-    pub fn revoke(&self, id: &str, now: i64, remove: bool) -> Result<(), AccessError> {
+    pub fn revoke<E: From<AccessError>>(
+        &self,
+        id: &str,
+        now: i64,
+        remove: bool,
+        first: impl FnOnce(&Issued) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.change(|all| {
             let place = all.iter().position(|it| it.id == id);
             let place = place.ok_or_else(|| AccessError::NoSuch(shown(id)))?;
+            all.get(place).map(first).transpose()?;
             if remove {
                 all.remove(place);
             } else if let Some(issued) = all.get_mut(place) {
@@ -201,23 +223,14 @@ impl Tokens {
         if !is_well_formed(token) {
             return Ok(None);
         }
-        let hash = hash(token);
-        let mut found = None;
-        for issued in self.list()? {
-            if bool::from(issued.hash.as_bytes().ct_eq(hash.as_bytes())) && issued.is_in_force(now)
-            {
-                let user = UserId::parse(&issued.user).ok();
-                found = user.map(|user| Bearer { id: issued.id, user, agents: issued.agents });
-            }
-        }
-        Ok(found)
+        Ok(find(&self.list()?, token, now))
     }
 
-    fn change<T>(
+    fn change<T, E: From<AccessError>>(
         &self,
-        change: impl FnOnce(&mut Vec<Issued>) -> Result<T, AccessError>,
-    ) -> Result<T, AccessError> {
-        let failed = |it| FileFault::io(&self.path, it);
+        change: impl FnOnce(&mut Vec<Issued>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let failed = |it| AccessError::from(FileFault::io(&self.path, it));
         let lock = self.path.with_extension("lock");
         let mut options = std::fs::OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
@@ -226,6 +239,9 @@ impl Tokens {
         let mut all = self.list()?;
         let done = change(&mut all)?;
         let bytes = serde_json::to_vec(&all).map_err(|it| failed(it.into()))?;
+        if bytes.len() as u64 >= FILE_BYTES_MAX {
+            return Err(AccessError::TooMany.into());
+        }
         files::private::replace(&self.path, &bytes).map_err(failed)?;
         Ok(done)
     }
@@ -243,6 +259,20 @@ impl Issued {
 #[must_use]
 pub fn bearer(header: Option<&str>) -> Option<&str> {
     header?.strip_prefix("Bearer ").filter(|it| !it.is_empty())
+}
+
+/// Whose `token` is among `all`. All hashes are compared, each in constant time.
+fn find(all: &[Issued], token: &str, now: i64) -> Option<Bearer> {
+    let hash = hash(token);
+    let mut found = None;
+    for issued in all {
+        if bool::from(issued.hash.as_bytes().ct_eq(hash.as_bytes())) && issued.is_in_force(now) {
+            let user = UserId::parse(&issued.user).ok();
+            let (id, agents) = (issued.id.clone(), issued.agents.clone());
+            found = user.map(|user| Bearer { id, user, agents });
+        }
+    }
+    found
 }
 
 /// Could this be a token at all? It says nothing of whether it is one.

@@ -79,6 +79,14 @@ impl Contents {
         self.revision
     }
 
+    /// Are these hosts that a secret can be for?
+    ///
+    /// # Errors
+    /// If one is none, or there are too many.
+    pub fn check_hosts(hosts: &[String]) -> Result<(), ContentsError> {
+        bind(hosts.to_vec()).map(drop)
+    }
+
     /// All secrets by name.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &Entry)> {
         self.entries.iter()

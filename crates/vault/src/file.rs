@@ -68,6 +68,9 @@ pub enum VaultError {
     /// It grew too large.
     #[error("a vault has at most {SEALED_BYTES_MAX} bytes; nothing was changed")]
     TooLarge,
+    /// What is not recorded is not changed.
+    #[error("the change could not be recorded; nothing was changed")]
+    NotRecorded,
     /// What was written does not open again.
     #[error("what would be written does not open again; nothing was changed")]
     NotReadBack,

@@ -2,19 +2,22 @@
 //! for, with a record of each time.
 
 use std::fs;
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use aegx::RecordType;
 use evidence::{Clock, Journal, NewRecord};
 use model::{Caller, Kind};
 use monitor::{CREDENTIAL_SCOPE, HeldSecret, Permit, Scrubber};
 use policy::access::Domain;
-use scan::net::Target;
+use scan::net::{Domains, Target};
 use serde_json::{Value, json};
 
 use crate::contents::Contents;
 use crate::file::{Held, VaultError};
+use crate::key::Key;
 use crate::name::Name;
 use crate::scope::{Given, NotGiven, Scope};
 use crate::scrub::Scrub;
@@ -26,15 +29,30 @@ pub struct Keeper {
     source: Source,
     journal: Arc<Journal>,
     clock: Arc<dyn Clock>,
-    scrub: Scrub,
+    scrub: Arc<Scrub>,
+    /// What opens the vault, to be kept from agents as well.
+    keys: Vec<Arc<Secret>>,
     loaded: Mutex<Loaded>,
 }
 
 struct Loaded {
     contents: Contents,
     /// By what it is seen that the file is another.
-    seen: Option<(u64, i64, i64, u64)>,
+    seen: Option<Seen>,
+    /// What opens the vault since its key was changed.
+    key: Option<Key>,
+    /// When it was last tried to open one that does not open.
+    failed: Option<(Option<Seen>, Instant)>,
 }
+
+/// Inode, time and length of the vault.
+type Seen = (u64, i64, i64, u64);
+
+/// How often a vault that does not open is tried again. A passphrase takes a second each time.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
+/// What stands in the place of an output while nobody knows what to take out of it.
+const WITHHELD: &str =
+    "[withheld: the vault was changed and does not open; the operator should look]";
 
 /// What a secret is wanted for.
 pub struct Want<'a> {
@@ -89,12 +107,16 @@ impl Keeper {
         journal: Arc<Journal>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, VaultError> {
-        let scrub = Scrub::default();
+        let scrub = Arc::new(Scrub::default());
+        let keys = source.keys();
         let seen = seen(&source);
         let contents = source.read()?;
-        scrub.learn(&contents);
-        let loaded = Mutex::new(Loaded { contents, seen });
-        Ok(Self { source, journal, clock, scrub, loaded })
+        scrub.learn(&contents, &keys);
+        // INVARIANT (SecretsDoNotPrint): whoever writes a record, there is no secret in it.
+        let scrubs = Arc::clone(&scrub);
+        journal.redact_with(move |text| scrubs.scrub(text));
+        let loaded = Mutex::new(Loaded { contents, seen, key: None, failed: None });
+        Ok(Self { source, journal, clock, scrub, keys, loaded })
     }
 
     /// Gives a secret, and the number of its version.
@@ -113,8 +135,18 @@ impl Keeper {
             Err(error) => (None, Err(error)),
         };
         let record = self.record(permit, want, given.as_ref(), answer.as_ref().err());
-        self.journal.append(record).map_err(|_| ResolveError::NotRecorded)?;
+        self.append(record)?;
         answer
+    }
+
+    pub(crate) fn append(&self, record: NewRecord) -> Result<(), ResolveError> {
+        self.journal.append(record).map(drop).map_err(|_| ResolveError::NotRecorded)
+    }
+
+    /// The newest value of a secret, if there is one.
+    pub(crate) fn current(&self, name: &Name) -> Result<Option<Arc<Secret>>, ResolveError> {
+        let loaded = self.fresh()?;
+        Ok(loaded.contents.get(name).and_then(|it| it.current()).cloned())
     }
 
     fn find<E>(
@@ -148,7 +180,7 @@ impl Keeper {
     /// If the vault does not open or cannot be written.
     pub fn store<E>(
         &self,
-        _permit: &Permit<E>,
+        permit: &Permit<E>,
         values: Vec<(Name, Secret)>,
     ) -> Result<(), VaultError> {
         let now = self.clock.unix_seconds();
@@ -157,16 +189,23 @@ impl Keeper {
                 .into_iter()
                 .try_for_each(|(name, secret)| contents.set(&name, secret, None, now).map(drop))
         };
+        let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
+        let content = json!({ "decision": "allow", "names": names, "purpose": "oauth_refresh" });
+        let record = beside(permit.who(), permit.record(), "vault_set", content);
+        self.journal.append(record).map_err(|_| VaultError::NotRecorded)?;
         let mut loaded = self.loaded();
         match &self.source {
             Source::Vault { file, key } => {
+                let key = loaded.key.as_ref().unwrap_or(key);
                 file.change(key, |contents| put(contents, values))?;
-                loaded.seen = seen(&self.source);
-                loaded.contents = self.source.read()?;
+                let now = seen(&self.source);
+                let contents = file.open(key)?;
+                loaded.seen = now;
+                loaded.contents = contents;
             }
             Source::Env(_) => put(&mut loaded.contents, values)?,
         }
-        self.scrub.learn(&loaded.contents);
+        self.scrub.learn(&loaded.contents, &self.keys);
         Ok(())
     }
 
@@ -192,12 +231,43 @@ impl Keeper {
     fn fresh(&self) -> Result<MutexGuard<'_, Loaded>, ResolveError> {
         let mut loaded = self.loaded();
         let now = seen(&self.source);
-        if now != loaded.seen {
-            loaded.contents = self.source.read().map_err(|_| ResolveError::Vault)?;
-            loaded.seen = now;
-            self.scrub.learn(&loaded.contents);
+        if now == loaded.seen {
+            return Ok(loaded);
         }
+        let just_tried = |it: &(Option<Seen>, Instant)| it.0 == now && it.1.elapsed() < TRY_AGAIN;
+        if loaded.failed.as_ref().is_some_and(just_tried) {
+            return Err(ResolveError::Vault);
+        }
+        let Some((contents, key)) = self.read_again(&loaded) else {
+            loaded.failed = Some((now, Instant::now()));
+            return Err(ResolveError::Vault);
+        };
+        let keys = key.as_ref().or(loaded.key.as_ref()).map(Key::as_secrets);
+        self.scrub.learn(&contents, keys.as_deref().unwrap_or(&self.keys));
+        loaded.contents = contents;
+        loaded.seen = now;
+        loaded.failed = None;
+        loaded.key = key.or(loaded.key.take());
         Ok(loaded)
+    }
+
+    /// What is in the source now, with the key that opens it if that is another.
+    fn read_again(&self, loaded: &Loaded) -> Option<(Contents, Option<Key>)> {
+        let (file, key) = match &self.source {
+            Source::Vault { file, key } => (file, loaded.key.as_ref().unwrap_or(key)),
+            Source::Env(_) => return self.source.read().ok().map(|it| (it, None)),
+        };
+        if let Ok(contents) = file.open(key) {
+            return Some((contents, None));
+        }
+        // The key may have been changed, too.
+        let key = crate::unlock(file, None).ok()?;
+        file.open(&key).ok().map(|it| (it, Some(key)))
+    }
+
+    /// Is everything known that must not get out? A vault that was taken away holds nothing new.
+    fn knows_all(&self) -> bool {
+        self.fresh().is_ok() || seen(&self.source).is_none()
     }
 
     fn loaded(&self) -> MutexGuard<'_, Loaded> {
@@ -241,20 +311,30 @@ impl Keeper {
 }
 
 impl Scrubber for Keeper {
-    fn scrub(&self, text: &str) -> Option<String> {
-        // What cannot be read again is known as it was.
-        drop(self.fresh());
-        self.scrub.scrub(text)
+    fn scrub_part(&self, text: &str, part: Range<usize>) -> Option<String> {
+        // INVARIANT (SecretsDoNotPrint): where nobody knows what must not get out, nothing does.
+        if !self.knows_all() {
+            return Some(WITHHELD.to_owned());
+        }
+        self.scrub.scrub_part(text, part)
     }
 
     fn held(&self, text: &str) -> Vec<HeldSecret> {
-        drop(self.fresh());
+        if !self.knows_all() {
+            let name = "a vault that does not open".to_owned();
+            return vec![HeldSecret { name, hosts: Domains::default() }];
+        }
         self.scrub.held(text)
     }
 }
 
 /// A record of the host, beside the decision by which it happened.
-fn beside(who: &Caller, decision: aegx::Digest, kind: &'static str, content: Value) -> NewRecord {
+pub(crate) fn beside(
+    who: &Caller,
+    decision: aegx::Digest,
+    kind: &'static str,
+    content: Value,
+) -> NewRecord {
     NewRecord {
         parents: vec![decision],
         session: Some(who.session.clone()),
@@ -264,7 +344,7 @@ fn beside(who: &Caller, decision: aegx::Digest, kind: &'static str, content: Val
 }
 
 /// By what it is seen that a vault was replaced: a replaced file is another file.
-fn seen(source: &Source) -> Option<(u64, i64, i64, u64)> {
+fn seen(source: &Source) -> Option<Seen> {
     let Source::Vault { file, .. } = source else { return None };
     let found = fs::symlink_metadata(file.path()).ok()?;
     Some((found.ino(), found.mtime(), found.mtime_nsec(), found.len()))

@@ -2,14 +2,17 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use age::secrecy::ExposeSecret;
 use age::{plugin, x25519};
 use zeroize::Zeroizing;
 
+use crate::hybrid::{HybridIdentity, IDENTITY_PREFIX};
 use crate::plugin::{PluginError, check};
 use crate::prompts::Prompts;
 use crate::sealed::SealError;
+use crate::secret::Secret;
 use crate::unreadable::{self, FileFault};
 
 /// The longest identity file, in bytes.
@@ -33,6 +36,7 @@ pub(crate) enum Kind {
 /// One line of an identity file.
 pub(crate) enum Identity {
     Native(x25519::Identity),
+    Hybrid(HybridIdentity),
     Plugin(plugin::Identity),
 }
 
@@ -44,13 +48,10 @@ pub enum KeyError {
     #[error(transparent)]
     File(#[from] FileFault),
     /// A line that is no identity.
-    #[error("line {0} is no age identity; they begin with AGE-SECRET-KEY-1 or AGE-PLUGIN-")]
-    Line(usize),
-    /// A kind of identity that this version does not have.
     #[error(
-        "line {0} is a post-quantum identity of age, which this version does not open; use one that begins with AGE-SECRET-KEY-1"
+        "line {0} is no age identity; they begin with AGE-SECRET-KEY-1, AGE-SECRET-KEY-PQ-1 or AGE-PLUGIN-"
     )]
-    PostQuantum(usize),
+    Line(usize),
     /// None at all.
     #[error("there is no age identity in it")]
     Empty,
@@ -110,9 +111,6 @@ impl Key {
                 return Err(KeyError::TooMany);
             }
             let number = at.saturating_add(1);
-            if line.starts_with("AGE-SECRET-KEY-PQ-") {
-                return Err(KeyError::PostQuantum(number));
-            }
             found.push(Identity::parse(line).ok_or(KeyError::Line(number))?);
         }
         if found.is_empty() {
@@ -155,6 +153,7 @@ impl Key {
         for identity in all {
             match identity {
                 Identity::Native(it) => text.push_str(it.to_string().expose_secret()),
+                Identity::Hybrid(it) => text.push_str(&it.text()),
                 Identity::Plugin(it) => text.push_str(&it.to_string()),
             }
             text.push('\n');
@@ -168,6 +167,17 @@ impl Key {
             Kind::Passphrase(text) => text.clone(),
             Kind::Identities(_) => self.file_text().unwrap_or_default(),
         }
+    }
+
+    /// The passphrase, or each identity.
+    pub(crate) fn as_secrets(&self) -> Vec<Arc<Secret>> {
+        let text = self.kept_text();
+        let lines: Vec<&str> = match &self.0 {
+            Kind::Passphrase(text) => vec![text.as_str()],
+            Kind::Identities(_) => text.lines().filter(|it| !it.starts_with('#')).collect(),
+        };
+        let secret = |it: &str| Secret::new(Zeroizing::new(it.to_owned())).ok().map(Arc::new);
+        lines.into_iter().filter_map(secret).collect()
     }
 
     /// This one first, so that it encrypts, and those of `old` behind it, so that both decrypt.
@@ -215,6 +225,7 @@ impl Key {
         match &self.0 {
             Kind::Identities(all) => match all.first()? {
                 Identity::Native(it) => Some(it.to_public().to_string()),
+                Identity::Hybrid(it) => Some(it.to_public().text()),
                 Identity::Plugin(_) => None,
             },
             Kind::Passphrase(_) => None,
@@ -224,6 +235,9 @@ impl Key {
 
 impl Identity {
     fn parse(line: &str) -> Option<Self> {
+        if line.starts_with(IDENTITY_PREFIX) {
+            return HybridIdentity::parse(line).map(Self::Hybrid);
+        }
         let native = line.parse().ok().map(Self::Native);
         native.or_else(|| line.parse().ok().map(Self::Plugin))
     }
@@ -231,6 +245,7 @@ impl Identity {
     fn again(&self) -> Self {
         match self {
             Self::Native(it) => Self::Native(it.clone()),
+            Self::Hybrid(it) => Self::Hybrid(it.again()),
             Self::Plugin(it) => Self::Plugin(it.clone()),
         }
     }
@@ -238,7 +253,7 @@ impl Identity {
     /// Looked at before a program is run, each time.
     fn check_plugin(&self) -> Result<(), PluginError> {
         match self {
-            Self::Native(_) => Ok(()),
+            Self::Native(_) | Self::Hybrid(_) => Ok(()),
             Self::Plugin(it) => {
                 let own = rustix::process::geteuid().as_raw();
                 check(it.plugin(), std::env::var_os("PATH").as_deref(), own).map(drop)
@@ -250,6 +265,7 @@ impl Identity {
         self.check_plugin().map_err(|it| it.to_string())?;
         match self {
             Self::Native(it) => Ok(Box::new(it.clone())),
+            Self::Hybrid(it) => Ok(Box::new(it.again())),
             Self::Plugin(it) => {
                 let all = std::slice::from_ref(it);
                 let made = plugin::IdentityPluginV1::new(it.plugin(), all, Prompts);
@@ -262,6 +278,7 @@ impl Identity {
         self.check_plugin().map_err(|it| SealError(it.to_string()))?;
         match self {
             Self::Native(it) => Ok(Box::new(it.to_public())),
+            Self::Hybrid(it) => Ok(Box::new(it.to_public())),
             Self::Plugin(it) => {
                 let all = std::slice::from_ref(it);
                 let made = plugin::RecipientPluginV1::new(it.plugin(), &[], all, Prompts);

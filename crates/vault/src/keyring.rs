@@ -1,6 +1,8 @@
 //! The system's keyring: what opens a vault can be kept there, until it is locked or the machine restarts.
 //!
-//! On Linux it is the kernel's: nothing is written to a disk, and other users cannot read it.
+//! On Linux it is the kernel's: nothing is written to a disk, and other users cannot read it. It is the user's own
+//! keyring, not that of a login session: in a container or a service there is no session, and what is put into one ends
+//! with the command.
 
 use std::path::Path;
 
@@ -70,28 +72,50 @@ fn entry(vault: &Path) -> String {
 
 #[cfg(target_os = "linux")]
 mod store {
-    use keyring_core::api::CredentialStoreApi as _;
-    use keyring_core::{Entry, Error};
-    use linux_keyutils_keyring_store::Store;
+    use linux_keyutils::{KeyError, KeyPermissionsBuilder, KeyRing, KeyRingIdentifier, Permission};
 
     use super::SERVICE;
 
-    fn at(user: &str) -> Result<Entry, Error> {
-        Store::new()?.build(SERVICE, user, None)
+    /// The keyring of the user, which all their processes share, also where a login has no session of its own.
+    fn of_user() -> Result<KeyRing, KeyError> {
+        KeyRing::from_special_id(KeyRingIdentifier::User, true)
     }
 
-    pub(super) fn set(user: &str, bytes: &[u8]) -> Result<(), String> {
-        at(user).and_then(|it| it.set_secret(bytes)).map_err(|it| it.to_string())
+    fn name(entry: &str) -> String {
+        format!("{SERVICE}:{entry}")
     }
 
-    pub(super) fn get(user: &str) -> Option<Vec<u8>> {
-        at(user).and_then(|it| it.get_secret()).ok()
+    pub(super) fn set(entry: &str, bytes: &[u8]) -> Result<(), String> {
+        let put = || -> Result<(), KeyError> {
+            // First where nobody else looks: its rights can be set there, and only there by everybody.
+            let own = KeyRing::from_special_id(KeyRingIdentifier::Process, true)?;
+            let key = own.add_key(&name(entry), bytes)?;
+            let rights = KeyPermissionsBuilder::builder()
+                .posessor(Permission::ALL)
+                .user(Permission::VIEW | Permission::READ | Permission::SEARCH)
+                .build();
+            key.set_perms(rights)?;
+            of_user()?.link_key(key)
+        };
+        put().map_err(|it| it.to_string())?;
+        // What another process could not read was not kept.
+        match get(entry) {
+            Some(kept) if *kept == *bytes => Ok(()),
+            Some(_) | None => Err("it does not give back what it was given".to_owned()),
+        }
     }
 
-    pub(super) fn remove(user: &str) -> Result<bool, String> {
-        match at(user).and_then(|it| it.delete_credential()) {
-            Ok(()) => Ok(true),
-            Err(Error::NoEntry) => Ok(false),
+    pub(super) fn get(entry: &str) -> Option<Vec<u8>> {
+        of_user().ok()?.search(&name(entry)).ok()?.read_to_vec().ok()
+    }
+
+    pub(super) fn remove(entry: &str) -> Result<bool, String> {
+        let ring = of_user().map_err(|it| it.to_string())?;
+        match ring.search(&name(entry)) {
+            Ok(key) => ring.unlink_key(key).map(|()| true).map_err(|it| it.to_string()),
+            Err(KeyError::KeyDoesNotExist | KeyError::KeyRevoked | KeyError::KeyExpired) => {
+                Ok(false)
+            }
             Err(error) => Err(error.to_string()),
         }
     }

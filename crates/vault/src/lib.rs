@@ -5,9 +5,11 @@
 //! wiped when it is dropped. Records hold names.
 
 pub mod access;
+mod command;
 mod contents;
 pub mod environment;
 mod file;
+mod hybrid;
 mod keeper;
 mod key;
 pub mod keyring;

@@ -144,6 +144,9 @@ pub fn seal(plain: &[u8], key: &Key) -> Result<Vec<u8>, SealError> {
 /// # Errors
 /// If it is none of age's own kind: no program is run for somebody else's word.
 pub fn seal_for(plain: &[u8], recipient: &str) -> Result<Vec<u8>, SealError> {
+    if let Some(to) = crate::hybrid::HybridRecipient::parse(recipient) {
+        return seal_to(plain, &to);
+    }
     let to: age::x25519::Recipient = recipient
         .parse()
         .map_err(|why: &str| SealError(format!("that is no recipient of age ({why})")))?;

@@ -1,6 +1,7 @@
 //! Where secrets come from: the vault, or the environment of this process.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
@@ -38,15 +39,24 @@ pub struct Skipped {
 }
 
 impl Source {
-    /// The environment of this process.
+    /// The environment of this process. From now on no other process of the user can read it out of `/proc`.
     #[must_use]
     pub fn env() -> Self {
+        hide_environment();
         let all = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
             let ours = name.starts_with(SECRET_PREFIX) || name.starts_with(HOSTS_PREFIX);
             ours.then_some((name, value))
         });
         Self::Env(all.collect())
+    }
+
+    /// What opens it, as text, one secret for each.
+    pub(crate) fn keys(&self) -> Vec<Arc<Secret>> {
+        match self {
+            Self::Vault { key, .. } => key.as_secrets(),
+            Self::Env(_) => Vec::new(),
+        }
     }
 
     pub(crate) fn read(&self) -> Result<Contents, VaultError> {
@@ -56,6 +66,17 @@ impl Source {
         }
     }
 }
+
+/// Programs that agents start run as the same user, and could read their parent's environment.
+#[cfg(target_os = "linux")]
+fn hide_environment() {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    // Where the kernel does not have it, the environment is as open as it was.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn hide_environment() {}
 
 /// The secrets of an environment, and what in it is not taken as one.
 #[must_use]

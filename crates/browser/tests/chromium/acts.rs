@@ -1,6 +1,9 @@
 //! The seven actions on honest pages.
 
 use std::collections::HashMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
 
 use model::Taint;
 use serde_json::json;
@@ -23,6 +26,8 @@ fn a_session_from_launch_to_close() {
     let held = &launched["confinement"];
     assert_eq!(held["pagesFiltered"], true, "{held}");
     assert_eq!((&held["pagesApart"], &held["noNewPrivileges"]), (&json!(true), &json!(true)));
+    // It is a user of its own only where the host can become one.
+    assert_eq!(held["ownUser"], rustix::process::geteuid().is_root(), "{held}");
     let session = launched["session"].as_str().unwrap();
 
     let there = rig.go(session, &server.url("/"));
@@ -109,6 +114,42 @@ fn enter_new_windows_and_frames_of_other_sites() {
     let seen = rig.look(session);
     rig.type_text(session, number(&seen, "textbox \"Query\""), "words\n");
     assert!(server.seen().iter().any(|it| it.starts_with("GET /found?q=words ")));
+}
+
+/// A user of no system.
+const NOBODY: &str = "64123";
+
+/// Where we are root, all tests have shown what browsers of root do. These two again, as nobody in particular.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "to become somebody else takes a process of its own")]
+fn a_host_that_is_an_ordinary_user_has_browsers_too() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let open = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    // The checkout may lie where nobody else gets to.
+    let program = place.path().join("tests");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    open(&program, 0o755);
+    let temporary = place.path().join("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    open(place.path(), 0o755);
+    open(&temporary, 0o1777);
+    let output = Command::new("/usr/bin/setpriv")
+        .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--"])
+        .arg(&program)
+        .args(["--exact", "--test-threads=1", "acts::a_session_from_launch_to_close"])
+        .arg("endings::closing_a_browser_its_session_or_all_leaves_nothing")
+        .current_dir("/")
+        .env("TMPDIR", &temporary)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.contains("2 passed"), "{told}\n{errors}");
 }
 
 #[test]

@@ -13,3 +13,4 @@ mod endings;
 mod hostile;
 mod reach;
 mod support;
+mod tls;

@@ -4,19 +4,19 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
-use aegx::Principal;
 use browser::{Admits, Browsers, Limits, Program, Setup};
 use egress::{Dialer, Looking, Resolve, Rules};
 use evidence::{Config, Durability, Journal, Reader, SystemClock};
 use gateway::proxy;
-use model::{AgentId, Caller, Effect, Kind, Profile, SessionId, ToolDef, UserId};
+use model::{AgentId, Caller, Effect, Kind, SessionId, ToolDef, UserId};
 use monitor::{
-    Admission, Approver, Asked, Delivered, Executor, Granted, Monitor, Opening, Output, Permit,
-    Refusal, Status,
+    Admission, Asked, Delivered, Executor, Granted, Monitor, Opening, Output, Permit, Refusal,
+    Status,
 };
 use policy::Policy;
 use serde_json::{Value, json};
@@ -82,6 +82,16 @@ impl Rig {
     }
 
     pub(crate) fn with(open: &[u16], ports: &[u16], limits: Limits) -> Self {
+        Self::trusting(open, ports, limits, None)
+    }
+
+    /// In which the browser believes the authorities in this folder.
+    pub(crate) fn trusting(
+        open: &[u16],
+        ports: &[u16],
+        limits: Limits,
+        authorities: Option<PathBuf>,
+    ) -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut config = Config::new(home.path().join("evidence"));
         config.durability = Durability::DangerouslyUnsynced;
@@ -106,6 +116,7 @@ impl Rig {
             limits,
             dialer: Arc::new(dialer),
             admits: Box::new(Everybody(rules)),
+            dangerously_trusted_for_tests: authorities,
         });
         let who = open_session(&monitor, "me", "s1");
         Self { browsers: Some(browsers.unwrap()), monitor, journal, home, who }
@@ -218,15 +229,7 @@ pub(crate) fn open_session(monitor: &Monitor, user: &str, session: &str) -> Call
         agent: AgentId::parse("main").unwrap(),
         door: Kind::parse("ipc").unwrap(),
     };
-    let opening = Opening {
-        who: who.clone(),
-        principal: Principal::User,
-        profile: Profile::Standard,
-        parent: None,
-        admission: Admission::OnePerson,
-        approver: Approver::Absent,
-        tools: Vec::new(),
-    };
+    let opening = Opening::of_one_person(who.clone());
     monitor.open_session(opening).unwrap();
     who
 }
@@ -244,6 +247,11 @@ pub(crate) struct Server {
 impl Server {
     /// That has these pages.
     pub(crate) fn new(pages: Pages) -> Self {
+        Self::start(pages, None)
+    }
+
+    /// The same over TLS, if there is a certificate.
+    pub(crate) fn start(pages: Pages, tls: Option<Arc<rustls::ServerConfig>>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let seen: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -251,21 +259,18 @@ impl Server {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (remember, pages) = (Arc::clone(&remember), Arc::clone(&pages));
+                let tls = tls.clone();
                 std::thread::spawn(move || {
                     let stream = stream.unwrap();
                     stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-                    let request = head(&stream);
-                    remember.lock().unwrap().push(request.clone());
-                    let path = request.split(' ').nth(1).unwrap_or_default();
-                    let empty = ("content-type: text/plain\r\n".to_owned(), String::new());
-                    let (fields, body) = pages.get(path).unwrap_or(&empty);
-                    let status = if fields.contains("location:") { "302 Found" } else { "200 OK" };
-                    let status = if fields.contains("proxy-auth") { "407 No" } else { status };
-                    let length = body.len();
-                    let answer = format!(
-                        "HTTP/1.1 {status}\r\naccess-control-allow-origin: *\r\n{fields}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
-                    );
-                    let _ = (&stream).write_all(answer.as_bytes());
+                    match tls {
+                        None => answer(stream, &pages, &remember),
+                        Some(tls) => {
+                            let connection = rustls::ServerConnection::new(tls).unwrap();
+                            let stream = rustls::StreamOwned::new(connection, stream);
+                            answer(stream, &pages, &remember);
+                        }
+                    }
                 });
             }
         });
@@ -309,15 +314,34 @@ fn datagrams(port: u16) -> Arc<AtomicUsize> {
     count
 }
 
-/// The head of a request, and its body if its length is told.
-fn head(stream: &std::net::TcpStream) -> String {
+/// Answers one request. One that is no request is remembered, too, unless there was nothing at all to be read.
+fn answer(mut stream: impl Read + Write, pages: &Pages, remember: &Mutex<Vec<String>>) {
+    let Some(request) = head(&mut stream) else { return };
+    remember.lock().unwrap().push(request.clone());
+    let path = request.split(' ').nth(1).unwrap_or_default();
+    let empty = ("content-type: text/plain\r\n".to_owned(), String::new());
+    let (fields, body) = pages.get(path).unwrap_or(&empty);
+    let status = if fields.contains("location:") { "302 Found" } else { "200 OK" };
+    let status = if fields.contains("proxy-auth") { "407 No" } else { status };
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 {status}\r\naccess-control-allow-origin: *\r\n{fields}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+    let _ = stream.write_all(answer.as_bytes()).and_then(|()| stream.flush());
+}
+
+/// The head of a request, and its body if its length is told; none if the other side did not agree on TLS.
+fn head(stream: &mut impl Read) -> Option<String> {
     let mut reader = BufReader::new(stream);
     let mut text = String::new();
     let mut length = 0;
     loop {
         let mut line = Vec::new();
-        if reader.read_until(b'\n', &mut line).unwrap_or(0) == 0 {
-            break;
+        match reader.read_until(b'\n', &mut line) {
+            Ok(0) => break,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => return None,
+            Err(_) => break,
+            Ok(_) => {}
         }
         let line = String::from_utf8_lossy(&line).into_owned();
         if let Some(found) = line.to_ascii_lowercase().strip_prefix("content-length:") {
@@ -330,7 +354,7 @@ fn head(stream: &std::net::TcpStream) -> String {
     }
     let mut body = vec![0; length];
     let _ = reader.read_exact(&mut body);
-    text + &String::from_utf8_lossy(&body)
+    Some(text + &String::from_utf8_lossy(&body))
 }
 
 /// A page at a path.

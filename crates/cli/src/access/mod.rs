@@ -3,10 +3,11 @@
 use aegx::timestamp;
 use clap::Subcommand;
 use evidence::{Clock, SystemClock};
-use model::{AgentId, UserId};
+use model::{AgentId, Taint, UserId};
 use serde_json::json;
 use vault::access::{AccessError, AccessToken, Issued, Tokens};
 
+use crate::act::{Act, By};
 use crate::home::Home;
 use crate::output;
 use crate::run::{Exit, Failure};
@@ -21,6 +22,8 @@ use crate::run::{Exit, Failure};
 ///   lazaret access list
 ///   lazaret access rotate ID
 ///   lazaret access revoke ID
+///
+/// What is done is in the journal before it counts.
 ///
 /// Exit codes: 0 done, 1 refused (no such token), 2 wrong usage, 3 could not work.
 #[derive(clap::Args)]
@@ -43,6 +46,8 @@ enum Command {
 struct CreateArgs {
     #[command(flatten)]
     home: Home,
+    #[command(flatten)]
+    by: By,
     /// Whose it is.
     #[arg(long, value_parser = UserId::parse)]
     user: UserId,
@@ -65,6 +70,8 @@ struct CreateArgs {
 struct RotateArgs {
     #[command(flatten)]
     home: Home,
+    #[command(flatten)]
+    by: By,
     /// The token, as `lazaret access list` names it.
     id: String,
     /// Print a JSON object.
@@ -77,6 +84,8 @@ struct RotateArgs {
 struct RevokeArgs {
     #[command(flatten)]
     home: Home,
+    #[command(flatten)]
+    by: By,
     /// The token, as `lazaret access list` names it.
     id: String,
     /// Take it off the list altogether.
@@ -105,18 +114,21 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             files::private::create_dir(&home).map_err(Failure::unable)?;
             let expires = (!args.forever).then(|| now.saturating_add(i64::from(args.days) * DAY));
             let agents = (!args.agents.is_empty()).then_some(args.agents.as_slice());
-            let made = Tokens::in_home(&home).create(&args.user, agents, now, expires);
-            let (token, issued) = made.map_err(failed)?;
+            let (token, issued) = recorded(&args.home, &args.by, "access_created", |first| {
+                Tokens::in_home(&home).create(&args.user, agents, (now, expires), first)
+            })?;
             show_once(&token, &issued, args.json);
         }
         Command::Rotate(args) => {
-            let made = Tokens::in_home(&args.home.dir()?).rotate(&args.id, now);
-            let (token, issued) = made.map_err(failed)?;
+            let tokens = Tokens::in_home(&args.home.dir()?);
+            let rotate = |first: First<'_>| tokens.rotate(&args.id, now, first);
+            let (token, issued) = recorded(&args.home, &args.by, "access_rotated", rotate)?;
             show_once(&token, &issued, args.json);
         }
         Command::Revoke(args) => {
             let tokens = Tokens::in_home(&args.home.dir()?);
-            tokens.revoke(&args.id, now, args.remove).map_err(failed)?;
+            let revoke = |first: First<'_>| tokens.revoke(&args.id, now, args.remove, first);
+            recorded(&args.home, &args.by, "access_revoked", revoke)?;
             output::line("revoked");
         }
         Command::List(args) => list(args, now)?,
@@ -124,8 +136,36 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Called with what is about to be kept.
+type First<'a> = &'a mut dyn FnMut(&Issued) -> Result<(), Failure>;
+
+/// Does `work`, which has it recorded first what it does: whose token, and its name in lists.
+fn recorded<T>(
+    home: &Home,
+    by: &By,
+    kind: &'static str,
+    work: impl FnOnce(First<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let by = by.user()?;
+    let mut begun = None;
+    let done = work(&mut |issued: &Issued| {
+        let content = json!({
+            "agents": issued.agents,
+            "expires": issued.expires,
+            "id": issued.id,
+            "user": issued.user,
+        });
+        begun = Some(Act::begin(home, kind, &by, Taint::NONE, content)?);
+        Ok(())
+    });
+    match begun {
+        Some(act) => act.end(done, "access_not_changed").map(|(done, _)| done),
+        None => done,
+    }
+}
+
 fn list(args: &ListArgs, now: i64) -> Result<(), Failure> {
-    for issued in Tokens::in_home(&args.home.dir()?).list().map_err(failed)? {
+    for issued in Tokens::in_home(&args.home.dir()?).list()? {
         let state = match (issued.revoked, issued.is_in_force(now)) {
             (Some(_), _) => "revoked",
             (None, true) => "in force",
@@ -170,8 +210,10 @@ fn show_once(token: &AccessToken, issued: &Issued, json: bool) {
     output::line(token.shown_once());
 }
 
-fn failed(error: AccessError) -> Failure {
-    let refused =
-        matches!(error, AccessError::NoSuch(_) | AccessError::Over(_) | AccessError::TooMany);
-    if refused { Failure::refused(error) } else { Failure::unable(error) }
+impl From<AccessError> for Failure {
+    fn from(error: AccessError) -> Self {
+        let refused =
+            matches!(error, AccessError::NoSuch(_) | AccessError::Over(_) | AccessError::TooMany);
+        if refused { Self::refused(error) } else { Self::unable(error) }
+    }
 }

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use aegx::Principal;
 use model::{AgentId, Decision, EffectKind, Profile, Taint, UserId};
-use monitor::target::class_of_path;
+use monitor::target::class_of_file;
 use policy::{Confirmed, Facts, Policy, Sinks, Target, Targets, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -179,10 +179,10 @@ impl Judge {
 
 /// By the name, and where it is a link, by the name of what it leads to.
 fn classes(path: &str) -> Targets {
-    let named = class_of_path(path);
+    let named = class_of_file(path);
     let written = Path::new(path);
     match files::resolved(written) {
-        Ok(real) if !is_tail(&real, written) => named.union(class_of_path(&real.to_string_lossy())),
+        Ok(real) if !is_tail(&real, written) => named.union(class_of_file(&real.to_string_lossy())),
         // Nothing is there, or just what the name says.
         Ok(_) | Err(_) => named,
     }

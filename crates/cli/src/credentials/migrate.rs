@@ -2,8 +2,10 @@
 
 use model::AgentId;
 use policy::access::Manifest;
+use serde_json::json;
 
 use super::kept;
+use crate::act::{Act, By};
 use crate::home::Home;
 use crate::output;
 use crate::run::{Exit, Failure};
@@ -11,7 +13,7 @@ use crate::run::{Exit, Failure};
 /// Propose grants for an agent of the old kind, or write them into its manifest.
 ///
 /// Each key that is kept becomes a grant of its own for `web`; take away those that the agent does not need. Everything
-/// else in the manifest stays as it is, letter for letter.
+/// else in the manifest stays as it is, letter for letter. What is written is in the journal first.
 ///
 /// Exit codes: 0 done, 1 the agent has grants already or there is nothing to grant, 2 broken files.
 #[derive(clap::Args)]
@@ -24,6 +26,8 @@ pub(super) struct Args {
     /// Write them into the manifest.
     #[arg(long)]
     write: bool,
+    #[command(flatten)]
+    by: By,
 }
 
 const FENCE: &str = "---\n";
@@ -51,8 +55,11 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{why}:\n{block}")));
     }
     let path = host::manifest_path(&home, &args.agent);
-    files::private::replace(&path, new.as_bytes())
-        .map_err(|error| Failure::unable(format!("`{}`: {error}", path.display())))?;
+    let content = json!({ "agent": args.agent.as_str(), "keys": keys });
+    Act::around(&args.home, &args.by, ("grants_written", "grants_not_written"), content, || {
+        let written = files::private::replace(&path, new.as_bytes());
+        written.map_err(|error| Failure::unable(format!("`{}`: {error}", path.display())))
+    })?;
     output::line(&format!("{}: {} granted", args.agent, output::count(keys.len() as u64, "key")));
     Ok(Exit::Done)
 }

@@ -4,12 +4,10 @@
 
 use std::sync::Arc;
 
-use aegx::Principal;
 use evidence::{Clock, SystemClock};
-use model::{AgentId, Caller, Effect, Kind, Profile, RawCall, SessionId, Source, ToolDef, UserId};
+use model::{AgentId, Caller, Effect, Kind, RawCall, SessionId, Source, ToolDef, UserId};
 use monitor::{
-    Admission, Approver, Asked, Delivered, Executor, Granted, Heard, Monitor, Opening, Output,
-    Permit, Refusal, Status,
+    Asked, Delivered, Executor, Granted, Heard, Monitor, Opening, Output, Permit, Refusal, Status,
 };
 use serde_json::{Value, json};
 use store::{Memory, MemoryError, SqliteStore};
@@ -40,15 +38,7 @@ impl Stage<'_> {
             agent: AgentId::parse("demo-agent").map_err(Failure::usage)?,
             door: Kind::of_static("demo"),
         };
-        let opening = Opening {
-            who: who.clone(),
-            principal: Principal::User,
-            profile: Profile::Standard,
-            parent: None,
-            admission: Admission::OnePerson,
-            approver: Approver::Absent,
-            tools: vec![mail_tool()?],
-        };
+        let opening = Opening { tools: vec![mail_tool()?], ..Opening::of_one_person(who.clone()) };
         self.monitor.open_session(opening).map_err(Failure::unable)?;
         let heard = Heard { source: Source::User, origin: "", text: says };
         self.monitor.hear(&who, &heard).map_err(Failure::unable)?;

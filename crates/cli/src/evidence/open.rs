@@ -14,10 +14,17 @@ pub(crate) fn reader(dir: &Path) -> Result<Reader, Failure> {
 
 /// Opens the journal for writing and says what recovery did.
 pub(crate) fn writer(config: &Config) -> Result<Journal, Failure> {
-    let (journal, recovery) = Journal::open(config).map_err(|error| {
-        let damaged = matches!(error, OpenError::Damaged(_));
-        if damaged { Failure::refused(error) } else { Failure::unable(error) }
-    })?;
+    writer_unless_busy(config)?.map_err(Failure::unable)
+}
+
+/// The same, with who has it, if somebody else does.
+pub(crate) fn writer_unless_busy(config: &Config) -> Result<Result<Journal, OpenError>, Failure> {
+    let (journal, recovery) = match Journal::open(config) {
+        Ok(opened) => opened,
+        Err(busy @ OpenError::Locked { .. }) => return Ok(Err(busy)),
+        Err(error @ OpenError::Damaged(_)) => return Err(Failure::refused(error)),
+        Err(error) => return Err(Failure::unable(error)),
+    };
     if let Some(cut) = &recovery.cut {
         output::note(&format!(
             "recovered: {} bytes that were never acknowledged were cut from segment {:012} and \
@@ -31,7 +38,7 @@ pub(crate) fn writer(config: &Config) -> Result<Journal, Failure> {
         let count = recovery.interrupted;
         output::note(&format!("recovered: {count} open entries were closed as interrupted"));
     }
-    Ok(journal)
+    Ok(Ok(journal))
 }
 
 /// Opens the index and brings it up to date.

@@ -15,7 +15,7 @@ use crate::run::Failure;
 
 use network::Way;
 use record::Records;
-use settings::Settings;
+use settings::{Settings, Words};
 
 /// Run a command in a cage.
 ///
@@ -59,31 +59,20 @@ const NETWORK_TOOLS: &[&str] = &["curl", "wget", "nc", "ncat", "netcat"];
 
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let words = args.settings.words()?;
-    // They cannot go around the way out: in the cage there is no other.
-    let blocklist = Blocklist::new(&[], NETWORK_TOOLS);
-    let reading = scan::shell::read_with(&words.as_shell_text(), &blocklist);
-    if reading.decision == Decision::Deny {
-        let why = reading.decisive.as_ref().map_or("", |it| it.reason.as_str());
-        let rule = reading.decisive.as_ref().map_or("shell", |it| it.rule);
-        let records = Records::of(&args.home, &words);
-        records.refused(rule, why)?;
-        return Err(Failure::refused(format!("this command must never run: {why} ({rule})")));
-    }
     let home = args.home.dir()?;
     let mut cage = args.settings.cage(&home)?;
     let inmate = args.settings.inmate(&cage)?;
     let way = Way::of(&args.settings, &mut cage)?;
     let mut records = Records::of(&args.home, &words);
-    let mut recorded = Ok(());
+    // While the cage puts itself together, the command is judged and written down. Nothing runs before both are done.
+    let mut allowed = Ok(());
     let mut meanwhile = || {
-        recorded = records.begin(&cage);
-        match &recorded {
-            Ok(()) => Ok(()),
-            Err(failure) => Err(CageError::Settings(failure.message().to_owned())),
-        }
+        allowed = judge(&words, &records).and_then(|()| records.begin(&cage));
+        let word = |failure: &Failure| CageError::Settings(failure.message().to_owned());
+        allowed.as_ref().map(|()| ()).map_err(word)
     };
     let put = cage.put(&inmate, &mut meanwhile);
-    recorded?;
+    allowed?;
     let mut waiting = put.map_err(|error| failure(&records, error))?;
     report(args, waiting.held());
     let held = waiting.held().clone();
@@ -101,6 +90,20 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         }
         other => Err(failure(&records, other)),
     })
+}
+
+/// Refuses what must never run, and writes that down.
+fn judge(words: &Words<'_>, records: &Records) -> Result<(), Failure> {
+    // They cannot go around the way out: in the cage there is no other.
+    let blocklist = Blocklist::new(&[], NETWORK_TOOLS);
+    let reading = scan::shell::read_with(&words.as_shell_text(), &blocklist);
+    if reading.decision < Decision::Deny {
+        return Ok(());
+    }
+    let why = reading.decisive.as_ref().map_or("", |it| it.reason.as_str());
+    let rule = reading.decisive.as_ref().map_or("shell", |it| it.rule);
+    records.refused(rule, why)?;
+    Err(Failure::refused(format!("this command must never run: {why} ({rule})")))
 }
 
 fn report(args: &Args, held: &sandbox::cage::Held) {

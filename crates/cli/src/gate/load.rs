@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use model::{AgentId, Caller, Effect, Kind, Profile, RawCall, SessionId, Source, ToolDef, UserId};
-use monitor::{Admission, Approver, Asked, Executor, Heard, Monitor, Opening, Output, Permit};
+use model::{AgentId, Caller, Effect, Kind, RawCall, SessionId, Source, ToolDef, UserId};
+use monitor::{Asked, Executor, Heard, Monitor, Opening, Output, Permit};
 use serde_json::json;
 
 use crate::run::Failure;
@@ -94,15 +94,7 @@ pub(crate) fn session(monitor: &Monitor, number: u64) -> Result<Caller, Failure>
         agent: AgentId::parse("bench").map_err(Failure::usage)?,
         door: Kind::of_static("bench"),
     };
-    let opening = Opening {
-        who: who.clone(),
-        principal: aegx::Principal::User,
-        profile: Profile::Standard,
-        parent: None,
-        admission: Admission::OnePerson,
-        approver: Approver::Absent,
-        tools: tools()?,
-    };
+    let opening = Opening { tools: tools()?, ..Opening::of_one_person(who.clone()) };
     monitor.open_session(opening).map_err(Failure::unable)?;
     let text = "Search my notes for the minutes of the meeting and send a message with them to \
                 ann@example.org.";

@@ -2,6 +2,7 @@
 
 mod add;
 mod list;
+mod reload;
 mod remove;
 
 use clap::Subcommand;
@@ -16,7 +17,8 @@ use crate::run::{Exit, Failure};
 /// of every file in plugins.json, beside the folders and not in them. From then on every check compares
 /// all of it: a file that changed, is new, is gone or was renamed, a mode that changed, a link, a file with
 /// a second name, a folder that nobody added, a list that cannot be read: all refused and recorded, and
-/// there is no other mode. They are checked when `lazaret ipc` starts.
+/// there is no other mode. They are checked when `lazaret ipc` starts, and when `reload` tells one that runs to
+/// look again.
 ///
 /// What a manifest says it needs is shown and grants nothing. Plugins are not run in this version.
 ///
@@ -24,6 +26,7 @@ use crate::run::{Exit, Failure};
 ///   lazaret plugins add ./provider-memory-redis
 ///   lazaret plugins list
 ///   lazaret plugins verify
+///   lazaret plugins reload
 ///   lazaret plugins remove @community/provider-memory-redis
 ///
 /// Exit codes: 0 done, 1 refused or not as it was, 2 wrong usage, 3 could not work (another process has
@@ -40,6 +43,7 @@ enum Command {
     Add(add::Args),
     List(list::ListArgs),
     Verify(list::VerifyArgs),
+    Reload(reload::Args),
     Remove(remove::Args),
 }
 
@@ -48,6 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Command::Add(args) => add::run(args),
         Command::List(args) => list::list(args),
         Command::Verify(args) => list::verify(args),
+        Command::Reload(args) => reload::run(args),
         Command::Remove(args) => remove::run(args),
     }
 }

@@ -37,7 +37,7 @@ pub(crate) struct Gate {
     stopped: HashMap<(SessionId, String), (EffectKind, Verdict)>,
     summary: Summary,
     /// Removed at the end, if the state is nobody's to keep.
-    temporary: Option<PathBuf>,
+    temporary: Option<Temporary>,
 }
 
 /// Why a trace cannot go on.
@@ -70,10 +70,9 @@ impl Stop {
 
 impl Gate {
     pub(crate) fn open(args: &Args) -> Result<Self, Failure> {
-        let temporary = args.home.is_none().then(|| {
-            std::env::temp_dir().join(format!("lazaret-replay-{}", SystemClock.unix_micros()))
-        });
-        let home = args.home.as_ref().or(temporary.as_ref()).cloned().unwrap_or_default();
+        let temporary = args.home.is_none().then(Temporary::name);
+        let own = temporary.as_ref().map(|it| &it.0);
+        let home = args.home.as_ref().or(own).cloned().unwrap_or_default();
         let durability =
             if temporary.is_some() { Durability::DangerouslyUnsynced } else { Durability::Synced };
         let policy = setup::policy(args.policy.as_deref())?;
@@ -273,11 +272,23 @@ impl Gate {
     /// Ends in order, and removes what nobody wants to keep.
     pub(crate) fn close(mut self) -> Result<(), Failure> {
         self.begun.clear();
-        self.gate.close()?;
-        if let Some(temporary) = self.temporary {
-            let _ = fs::remove_dir_all(temporary);
-        }
-        Ok(())
+        self.gate.close()
+    }
+}
+
+/// A state directory that nobody wants to keep. It goes however the replay ends: a trace that is wrong, a reader
+/// that has seen enough, a policy that cannot be read.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn name() -> Self {
+        Self(std::env::temp_dir().join(format!("lazaret-replay-{}", SystemClock.unix_micros())))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -1,7 +1,5 @@
 //! `lazaret scheduler add`: a person's act.
 
-use std::sync::Arc;
-
 use aegx::timestamp;
 use evidence::{Clock, SystemClock};
 use host::scheduler::{Added, Cron, NewJob, Owner, Settings, When};
@@ -61,15 +59,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         token_budget: None,
         when,
     };
-    let Act { journal, receipt } = act;
-    let journal = Arc::new(journal);
-    let done = super::open(&args.home, Arc::clone(&journal)).and_then(|scheduler| {
+    let done = super::of_person(&args.home).and_then(|scheduler| {
         scheduler.add(new, SystemClock.unix_seconds()).map_err(|error| failure(&error))
     });
-    let Some(journal) = Arc::into_inner(journal) else {
-        return Err(Failure::unable("the journal is still in use"));
-    };
-    let (Added { id, next }, record) = Act { journal, receipt }.end(done, "job_not_added")?;
+    let (Added { id, next }, record) = act.end(done, "job_not_added")?;
     let next = timestamp::from_unix(next);
     if args.json {
         output::json(&json!({ "job": id.to_string(), "next": next, "record": record }));

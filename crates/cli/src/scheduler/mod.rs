@@ -42,7 +42,7 @@ use crate::run::{Exit, Failure};
 ///   lazaret scheduler run --once
 ///
 /// Exit codes: 0 done, 1 refused or no such job, 2 wrong usage or broken configuration, 3 could not work
-/// (another process has the journal open).
+/// (another process has the journal and cannot be reached). A gate that runs records for you.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -69,9 +69,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn open(home: &Home, journal: Arc<Journal>) -> Result<Scheduler, Failure> {
     let scheduler = host::scheduler::scheduler(&home.dir()?, journal).map_err(Failure::usage)?;
-    scheduler.ok_or_else(|| {
-        Failure::usage("no scheduler is chosen: `scheduler: cron` under `providers` in config.yaml")
-    })
+    scheduler.ok_or_else(none_chosen)
+}
+
+/// The same for a person whose word was recorded.
+fn of_person(home: &Home) -> Result<Scheduler, Failure> {
+    host::scheduler::of_person(&home.dir()?).map_err(Failure::usage)?.ok_or_else(none_chosen)
+}
+
+fn none_chosen() -> Failure {
+    Failure::usage("no scheduler is chosen: `scheduler: cron` under `providers` in config.yaml")
 }
 
 fn failure(error: &SchedulerError) -> Failure {

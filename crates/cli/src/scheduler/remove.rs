@@ -1,7 +1,5 @@
 //! `lazaret scheduler remove`: a person's act.
 
-use std::sync::Arc;
-
 use model::Taint;
 use serde_json::json;
 
@@ -28,14 +26,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let content = json!({ "id": args.id });
     let act = Act::begin(&args.home, "job_removed", &args.by.user()?, Taint::NONE, content)?;
-    let Act { journal, receipt } = act;
-    let journal = Arc::new(journal);
-    let done = super::open(&args.home, Arc::clone(&journal))
+    let done = super::of_person(&args.home)
         .and_then(|it| it.remove(&args.id, None).map_err(|error| failure(&error)));
-    let Some(journal) = Arc::into_inner(journal) else {
-        return Err(Failure::unable("the journal is still in use"));
-    };
-    let ((), record) = Act { journal, receipt }.end(done, "job_not_removed")?;
+    let ((), record) = act.end(done, "job_not_removed")?;
     if args.json {
         output::json(&json!({ "id": args.id, "record": record }));
     } else {

@@ -29,7 +29,7 @@ use crate::run::{Exit, Failure};
 /// What a tainted session proposed stays tainted when you approve it: whoever reads it is tainted too.
 ///
 /// Exit codes: 0 done, 1 no such skill or proposal, or it was refused, 2 wrong usage, 3 could not work
-/// (another process has the journal open).
+/// (another process has the journal and cannot be reached). A gate that runs records for you.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {

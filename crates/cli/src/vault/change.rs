@@ -1,7 +1,8 @@
 //! `lazaret vault set` and `lazaret vault remove`.
 
 use evidence::{Clock, SystemClock};
-use vault::{Name, Secret};
+use serde_json::json;
+use vault::{Contents, Name, Secret};
 
 use super::input::Input;
 use super::{Which, failed};
@@ -44,10 +45,13 @@ pub(super) fn set(args: &SetArgs) -> Result<Exit, Failure> {
     let name = Name::parse(&args.name).map_err(Failure::usage)?;
     let (file, mut input) = (args.which.file()?, Input::default());
     let key = args.which.key(&file, &mut input)?;
+    Contents::check_hosts(&args.hosts).map_err(Failure::refused)?;
     let hosts = (!args.hosts.is_empty()).then(|| args.hosts.clone());
+    let content = json!({ "name": name.as_str(), "hosts": hosts });
     if args.keep_value {
         let hosts = hosts.unwrap_or_default();
-        file.change(&key, |it| it.bind(&name, hosts)).map_err(failed)?;
+        let bind = || file.change(&key, |it| it.bind(&name, hosts)).map_err(failed);
+        args.which.recorded("vault_bound", content, bind)?;
         output::line(&format!("{name}: bound"));
         return Ok(Exit::Done);
     }
@@ -56,12 +60,14 @@ pub(super) fn set(args: &SetArgs) -> Result<Exit, Failure> {
     let value = input.new_hidden(&format!("value of {name}")).map_err(Failure::unable)?;
     let secret = Secret::new(value).map_err(Failure::refused)?;
     let now = SystemClock.unix_seconds();
-    let (version, bound) = file
-        .change(&key, |it| {
+    let set = || {
+        let done = file.change(&key, |it| {
             let version = it.set(&name, secret, hosts, now)?;
             Ok((version, it.get(&name).is_some_and(|it| !it.hosts().is_empty())))
-        })
-        .map_err(failed)?;
+        });
+        done.map_err(failed)
+    };
+    let (version, bound) = args.which.recorded("vault_set", content, set)?;
     output::line(&format!("{name}: version {version}"));
     if !bound {
         output::note(&format!(
@@ -75,7 +81,9 @@ pub(super) fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
     let name = Name::parse(&args.name).map_err(Failure::usage)?;
     let file = args.which.file()?;
     let key = args.which.key(&file, &mut Input::default())?;
-    file.change(&key, |it| it.remove(&name)).map_err(failed)?;
+    let content = json!({ "name": name.as_str() });
+    let remove = || file.change(&key, |it| it.remove(&name)).map_err(failed);
+    args.which.recorded("vault_removed", content, remove)?;
     output::line(&format!("{name}: removed"));
     Ok(Exit::Done)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
 use super::input::Input;
@@ -33,6 +33,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let file = args.which.file()?;
     let key = args.which.key(&file, &mut Input::default())?;
     let contents = file.open(&key).map_err(failed)?;
+    let names: Vec<&str> = contents.iter().map(|(name, _)| name.as_str()).collect();
+    let record = json!({ "for": args.recipient, "names": names, "plain": args.plain });
     let mut all = Map::new();
     contents.dangerously_reveal_to_a_person(|name, value| {
         all.insert(name.as_str().to_owned(), value.into());
@@ -44,6 +46,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         None => std::mem::take(&mut *text),
     };
     let bytes = Zeroizing::new(bytes);
-    io::stdout().lock().write_all(&bytes).map_err(Failure::unable)?;
+    let write = || io::stdout().lock().write_all(&bytes).map_err(Failure::unable);
+    args.which.recorded("vault_exported", record, write)?;
     Ok(Exit::Done)
 }

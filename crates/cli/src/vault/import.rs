@@ -1,6 +1,7 @@
 //! `lazaret vault import-env`.
 
 use evidence::{Clock, SystemClock};
+use serde_json::json;
 use vault::{Name, SECRET_PREFIX, Secret};
 use zeroize::Zeroizing;
 
@@ -42,12 +43,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let now = SystemClock.unix_seconds();
     let names: Vec<Name> = wanted.iter().map(|(name, ..)| name.clone()).collect();
     if !wanted.is_empty() {
-        file.change(&key, |it| {
-            wanted
-                .into_iter()
-                .try_for_each(|(name, secret, hosts)| it.set(&name, secret, hosts, now).map(drop))
-        })
-        .map_err(failed)?;
+        let content = json!({ "names": names.iter().map(Name::as_str).collect::<Vec<_>>() });
+        args.which.recorded("vault_imported", content, || {
+            let done = file.change(&key, |it| {
+                wanted.into_iter().try_for_each(|(name, secret, hosts)| {
+                    it.set(&name, secret, hosts, now).map(drop)
+                })
+            });
+            done.map_err(failed)
+        })?;
     }
     // Whether anybody still reads makes no difference: it is done.
     let _ = names.iter().all(|it| output::line(it.as_str()));

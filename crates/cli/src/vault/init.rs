@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use serde_json::json;
 use vault::{Key, VaultFile};
 
-use super::failed;
 use super::input::Input;
+use super::{UNCHANGED, failed};
+use crate::act::{Act, By};
 use crate::home::Home;
 use crate::output;
 use crate::run::{Exit, Failure};
@@ -27,6 +29,8 @@ pub(super) struct Args {
     /// Encrypt with a passphrase, typed or by stdin.
     #[arg(long)]
     passphrase: bool,
+    #[command(flatten)]
+    by: By,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -40,19 +44,20 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.passphrase {
         let typed = Input::default().new_hidden("new passphrase").map_err(Failure::unable)?;
         let key = Key::passphrase(typed).map_err(Failure::refused)?;
-        file.create(&key).map_err(failed)?;
+        recorded(args, || file.create(&key).map_err(failed))?;
         output::note("nobody can open the vault without the passphrase: write it down");
     } else {
         let path = args.identity.clone().unwrap_or_else(|| file.key_path());
-        let key = if path.symlink_metadata().is_ok() {
-            Key::read(&path).map_err(Failure::refused)?
-        } else {
-            let key = Key::generate();
-            let wrong = |error| Failure::unable(format!("`{}`: {error}", path.display()));
-            key.write(&path).map_err(wrong)?;
-            key
-        };
-        file.create(&key).map_err(failed)?;
+        let is_there = path.symlink_metadata().is_ok();
+        let key =
+            if is_there { Key::read(&path).map_err(Failure::refused)? } else { Key::generate() };
+        recorded(args, || {
+            if !is_there {
+                let wrong = |error| Failure::unable(format!("`{}`: {error}", path.display()));
+                key.write(&path).map_err(wrong)?;
+            }
+            file.create(&key).map_err(failed)
+        })?;
         let shown = path.display();
         output::note(&format!("`{shown}` opens the vault: keep a copy where the vault is not"));
         if let Some(recipient) = key.recipient() {
@@ -61,4 +66,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     output::line(&file.path().display().to_string());
     Ok(Exit::Done)
+}
+
+fn recorded(args: &Args, work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    let content = json!({ "by_passphrase": args.passphrase });
+    Act::around(&args.home, &args.by, ("vault_made", UNCHANGED), content, work)
 }

@@ -1,9 +1,11 @@
 //! `lazaret vault unlock` and `lazaret vault lock`.
 
+use serde_json::json;
 use vault::keyring;
 
 use super::input::Input;
-use super::{Which, failed};
+use super::{UNCHANGED, Which, failed};
+use crate::act::{Act, By};
 use crate::home::Home;
 use crate::output;
 use crate::run::{Exit, Failure};
@@ -24,15 +26,19 @@ pub(super) struct UnlockArgs {
 pub(super) struct LockArgs {
     #[command(flatten)]
     home: Home,
+    #[command(flatten)]
+    by: By,
 }
 
 pub(super) fn unlock(args: &UnlockArgs) -> Result<Exit, Failure> {
     let file = args.which.file()?;
     let key = args.which.key(&file, &mut Input::default())?;
     drop(file.open(&key).map_err(failed)?);
-    keyring::keep(&file.path(), &key).map_err(|error| {
-        let instead = "use an identity file, or type the passphrase each time";
-        Failure::unable(format!("{error}; {instead}"))
+    args.which.recorded("vault_unlocked", json!({}), || {
+        keyring::keep(&file.path(), &key).map_err(|error| {
+            let instead = "use an identity file, or type the passphrase each time";
+            Failure::unable(format!("{error}; {instead}"))
+        })
     })?;
     output::line("unlocked until `lazaret vault lock` or a restart");
     Ok(Exit::Done)
@@ -40,7 +46,10 @@ pub(super) fn unlock(args: &UnlockArgs) -> Result<Exit, Failure> {
 
 pub(super) fn lock(args: &LockArgs) -> Result<Exit, Failure> {
     let file = vault::VaultFile::in_home(&args.home.dir()?);
+    // First: who locks up does not wait for somebody to write it down.
     let was_kept = keyring::forget(&file.path()).map_err(Failure::unable)?;
+    let content = json!({ "was_unlocked": was_kept });
+    Act::around(&args.home, &args.by, ("vault_locked", UNCHANGED), content, || Ok(()))?;
     output::line(if was_kept { "locked" } else { "it was not unlocked" });
     Ok(Exit::Done)
 }

@@ -12,8 +12,10 @@ mod rotate;
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use serde_json::Value;
 use vault::{Key, VaultError, VaultFile};
 
+use crate::act::{Act, By};
 use crate::home::Home;
 use crate::run::{Exit, Failure};
 use input::Input;
@@ -34,7 +36,8 @@ use input::Input;
 ///   lazaret vault list
 ///
 /// Exit codes: 0 done, 1 refused (no such secret, a value that is too short), 2 wrong usage, 3 could not work (a key
-/// that does not fit, a damaged file). Where something fails, the vault is as it was.
+/// that does not fit, a damaged file, a journal that another process has). Where something fails, the vault is as it
+/// was. Every change is in the journal before it is made, by name, never by value; a gate that runs records it for you.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -69,6 +72,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
 }
 
+/// A change that came to nothing, in the journal.
+const UNCHANGED: &str = "vault_not_changed";
+
 /// Which vault, and what opens it.
 #[derive(clap::Args)]
 struct Which {
@@ -80,11 +86,23 @@ struct Which {
     /// Take the passphrase from the first line of stdin.
     #[arg(long, conflicts_with = "identity")]
     passphrase_stdin: bool,
+    #[command(flatten)]
+    by: By,
 }
 
 impl Which {
     fn file(&self) -> Result<VaultFile, Failure> {
         Ok(VaultFile::in_home(&self.home.dir()?))
+    }
+
+    /// Does `work` after it was recorded what it is. Names only.
+    fn recorded<T>(
+        &self,
+        kind: &'static str,
+        content: Value,
+        work: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        Act::around(&self.home, &self.by, (kind, UNCHANGED), content, work)
     }
 
     /// What opens the vault. A passphrase is asked for if nobody has kept it.

@@ -1,6 +1,7 @@
 //! `lazaret vault rotate`.
 
 use evidence::{Clock, SystemClock};
+use serde_json::json;
 use vault::{Key, Name, Secret};
 
 use super::input::Input;
@@ -34,7 +35,9 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let value = input.new_hidden(&format!("new value of {name}")).map_err(Failure::unable)?;
         let secret = Secret::new(value).map_err(Failure::refused)?;
         let now = SystemClock.unix_seconds();
-        let version = file.change(&key, |it| it.set(&name, secret, None, now)).map_err(failed)?;
+        let content = json!({ "name": name.as_str(), "hosts": null });
+        let set = || file.change(&key, |it| it.set(&name, secret, None, now)).map_err(failed);
+        let version = args.which.recorded("vault_set", content, set)?;
         output::line(&format!("{name}: version {version}"));
         return Ok(Exit::Done);
     }
@@ -44,10 +47,13 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         drop(file.open(&key).map_err(failed)?);
         let typed = input.new_hidden("new passphrase").map_err(Failure::unable)?;
         let new = Key::passphrase(typed).map_err(Failure::refused)?;
-        file.rekey(&key, new, |_| Ok(())).map_err(failed)?;
+        let content = json!({ "by_passphrase": true });
+        let rekey = || file.rekey(&key, new, |_| Ok(())).map_err(failed);
+        args.which.recorded("vault_rekeyed", content, rekey)?;
     } else {
         let path = args.which.identity.clone().unwrap_or_else(|| file.key_path());
-        file.rekey(&key, Key::generate(), |key| key.write(&path)).map_err(failed)?;
+        let rekey = || file.rekey(&key, Key::generate(), |key| key.write(&path)).map_err(failed);
+        args.which.recorded("vault_rekeyed", json!({ "by_passphrase": false }), rekey)?;
         output::note(&format!("`{}` holds the new identity", path.display()));
     }
     if was_kept {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hyper::Method;
 use hyper::header::CONTENT_TYPE;
 use model::ipc::{FetchMethod, WebFetch};
-use monitor::{Output, Permit};
+use monitor::{Output, Permit, Scrubs};
 use scan::boundary::{self, Boundary};
 use scan::net::Target;
 use scan::page::{self, Page, PageKind};
@@ -55,17 +55,25 @@ impl Web {
             0 | 1 => failed(&error),
             _ => led_nowhere(&error, Boundary::Fetched, first.as_str()),
         })?;
+        let scrubs = permit.scrubs();
         drop(permit.spend());
-        told(&answer, &first)
+        told(&answer, &first, &scrubs)
     }
 }
 
 /// What the agent is told: what the page says in a marked place, and what of it was left out. Where a redirect
 /// led is what its server says, so it stands in the marks as well.
-pub(super) fn told(answer: &Answer, asked: &url::Url) -> Result<Output, Output> {
+pub(super) fn told(answer: &Answer, asked: &url::Url, scrubs: &Scrubs) -> Result<Output, Output> {
     let written = answer.headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
     let url = answer.target.url();
-    let page = page::read(&answer.body, written, Some(url));
+    let mut page = page::read(&answer.body, written, Some(url));
+    if page.cut {
+        // Before it is cut: nobody would know the half of a secret.
+        let whole = String::from_utf8_lossy(&answer.body);
+        if let Cow::Owned(clean) = scrubs.clean(&whole) {
+            page = page::read(clean.as_bytes(), written, Some(url));
+        }
+    }
     let text = if url == asked {
         Cow::Borrowed(&page.text)
     } else {

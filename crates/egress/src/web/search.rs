@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hyper::header::{ACCEPT, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method};
 use model::ipc::WebSearch;
-use monitor::{Output, Permit, Status};
+use monitor::{Output, Permit, Scrubs, Status};
 use scan::boundary::{self, Boundary};
 use scan::net::{Refused, Target};
 use scan::page;
@@ -90,8 +90,9 @@ impl Web {
             0 | 1 => failed(&error),
             _ => led_nowhere(&error, Boundary::Search, &source),
         })?;
+        let scrubs = permit.scrubs();
         drop(permit.spend());
-        engine.told(&answer, &source, usize::try_from(most).unwrap_or(usize::MAX))
+        engine.told(&answer, &source, usize::try_from(most).unwrap_or(usize::MAX), &scrubs)
     }
 }
 
@@ -128,13 +129,21 @@ impl Engine {
         Ok((Target::parse(url.as_str()).map_err(refused)?, headers))
     }
 
-    fn told(&self, answer: &Answer, source: &str, most: usize) -> Result<Output, Output> {
+    fn told(
+        &self,
+        answer: &Answer,
+        source: &str,
+        most: usize,
+        scrubs: &Scrubs,
+    ) -> Result<Output, Output> {
         let no = |why: String| Output { status: Status::Failed, ..Output::text(why) };
         if !answer.status.is_success() {
             return Err(no(format!("the search engine answered with {}", answer.status.as_u16())));
         }
-        let value: Value = serde_json::from_slice(&answer.body)
+        let mut value: Value = serde_json::from_slice(&answer.body)
             .map_err(|_| no("the search engine's answer is no JSON".to_owned()))?;
+        // Before titles and snippets are cut.
+        scrubs.clean_value(&mut value);
         let (rows, snippet) = match self {
             Self::Searxng { .. } => (value.pointer("/results"), "content"),
             Self::Brave { .. } => (value.pointer("/web/results"), "description"),

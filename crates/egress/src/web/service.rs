@@ -23,6 +23,8 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 /// Fields by which a service knows who asks. They are ours to set.
 const WHO: &[&str] = &["authorization", "cookie", "x-api-key", "x-auth-token", "private-token"];
+/// Fields that ask for a piece of an answer: of a secret in pieces nobody knows that it is one.
+const PIECES: &[&str] = &["range", "if-range"];
 /// The longest token that a service may give, in bytes.
 const TOKEN_BYTES_MAX: usize = 16 << 10;
 
@@ -147,7 +149,7 @@ impl Web {
             );
             return Err(Output { status: Status::Failed, ..Output::text(why) });
         }
-        told(&answer, target.url())
+        told(&answer, target.url(), &permit.scrubs())
     }
 
     fn to_service<'a>(
@@ -223,6 +225,10 @@ fn fields(asked: &OauthCall, service: &Service) -> Result<HeaderMap, Refused> {
     if let Some(name) = own {
         let reason =
             format!("the header field `{name}` says who asks, and is not for callers to set");
+        return Err(Refused { rule: "service-header", reason });
+    }
+    if let Some(name) = fields.keys().find(|it| PIECES.contains(&it.as_str())) {
+        let reason = format!("the header field `{name}` asks for a piece; ask for the whole");
         return Err(Refused { rule: "service-header", reason });
     }
     if asked.body.is_some() {

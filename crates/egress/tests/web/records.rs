@@ -1,5 +1,11 @@
 //! What is recorded of a fetch, and what is not.
 
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use evidence::{Config, Disk, Durability, Journal, RealDisk};
 use serde_json::{Value, json};
 
 use crate::origin::{Origin, answer, html, redirect};
@@ -104,4 +110,47 @@ fn a_failed_hop_is_recorded_with_whom_was_dialled() {
     let got = world.fetch(&format!("http://a.example:{closed}/"));
     got.failed("no connection with 127.0.0.1");
     assert_eq!(got.events[0]["address"], "127.0.0.1");
+}
+
+/// Sound until it is told otherwise.
+#[derive(Default)]
+struct Breaking(AtomicBool);
+
+impl Breaking {
+    fn check(&self) -> io::Result<()> {
+        if self.0.load(Ordering::SeqCst) { Err(io::Error::from_raw_os_error(28)) } else { Ok(()) }
+    }
+}
+
+impl Disk for Breaking {
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        self.check()?;
+        RealDisk.write_at(file, bytes, offset)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        self.check()?;
+        RealDisk.sync(file)
+    }
+}
+
+/// The gate has a journal of its own here, so that it is not the gate that withholds the page.
+#[test]
+fn of_what_cannot_be_recorded_nothing_is_given_out() {
+    let origin = Origin::paths(html);
+    let (dir, disk) = (tempfile::tempdir().unwrap(), Arc::new(Breaking::default()));
+    let mut config = Config::new(dir.path().join("hops"));
+    config.durability = Durability::Synced;
+    config.disk = Arc::clone(&disk) as Arc<dyn Disk>;
+    let hops = Arc::new(Journal::open(&config).unwrap().0);
+    let mut plan = Plan::new(Names::here(&["a.example"]), &[origin.port]);
+    plan.hops = Some(hops);
+    let world = plan.open();
+    let url = origin.url("a.example", "/tide");
+    assert!(world.fetch(&url).content().contains("tide"));
+    disk.0.store(true, Ordering::SeqCst);
+    // The first is only posted, to be durable with what the gate waits for. When it is lost, no more are taken.
+    let lost = |told: &String| told.contains("could not be recorded");
+    let told = (0..100).map(|_| world.fetch(&url).text().to_owned()).find(lost);
+    assert!(told.is_some_and(|it| !it.contains("tide")));
 }

@@ -66,6 +66,8 @@ pub(crate) struct Plan {
     pub(crate) rules: Rules,
     pub(crate) trust: Trust,
     pub(crate) engine: Option<Engine>,
+    /// Where hops are recorded, if not where everything is.
+    pub(crate) hops: Option<Arc<Journal>>,
 }
 
 impl Plan {
@@ -77,6 +79,7 @@ impl Plan {
             rules: Rules::default(),
             trust: Trust::Only(vec![crate::tls::authority().der]),
             engine: None,
+            hops: None,
         }
     }
 
@@ -137,7 +140,8 @@ impl World {
             .blocking(plan.rules.block.clone())
             .dangerously_open_these_loopback_ports_for_tests(&plan.ports);
         let client = Client::new(Arc::new(dialer), &plan.trust, plan.limits).unwrap();
-        let web = Web::new(client, Arc::clone(&journal), plan.engine).unwrap();
+        let hops = plan.hops.unwrap_or_else(|| Arc::clone(&journal));
+        let web = Web::new(client, hops, plan.engine).unwrap();
         let hands = Hands { web, rules: plan.rules };
         Self { dir, monitor, journal, names, hands, sessions: AtomicUsize::new(0) }
     }

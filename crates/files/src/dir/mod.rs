@@ -6,6 +6,7 @@
 
 mod error;
 mod list;
+mod names;
 mod open;
 mod raw;
 mod write;
@@ -82,6 +83,27 @@ impl Dir {
     /// # Errors
     /// If there is none, if it is something else, or if it has another name that may lie outside.
     pub fn open_file(&self, path: &Relative) -> Result<(File, Stat), DirError> {
+        let (file, stat) = self.open_any_file(path)?;
+        if stat.links > 1 && !self.holds_every_name(&file, &stat) {
+            return Err(DirError::OtherNames { path: path.clone() });
+        }
+        Ok((file, stat))
+    }
+
+    /// As [`open_file`](Self::open_file), for whoever opens many: other names are not looked for, and a file that has
+    /// some is refused.
+    ///
+    /// # Errors
+    /// As [`open_file`](Self::open_file), or if it has another name at all.
+    pub fn open_file_of_one_name(&self, path: &Relative) -> Result<(File, Stat), DirError> {
+        let (file, stat) = self.open_any_file(path)?;
+        if stat.links > 1 {
+            return Err(DirError::OtherNames { path: path.clone() });
+        }
+        Ok((file, stat))
+    }
+
+    fn open_any_file(&self, path: &Relative) -> Result<(File, Stat), DirError> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = open::beneath(&self.fd, path, flags)?;
         let stat = Stat::of(&rustix::fs::fstat(&fd).map_err(|error| DirError::of(path, error))?);
@@ -94,16 +116,15 @@ impl Dir {
     /// # Errors
     /// As [`open_file`](Self::open_file), or if it is longer.
     pub fn read(&self, path: &Relative, bytes_max: u64) -> Result<Vec<u8>, DirError> {
-        let (file, stat) = self.open_file(path)?;
-        let too_long = || DirError::TooLong { path: path.clone(), bytes_max };
-        if stat.bytes > bytes_max {
-            return Err(too_long());
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(stat.bytes).unwrap_or(0));
-        // One byte more, so that one that grows is seen to be longer.
-        let read = file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes);
-        read.map_err(|error| DirError::io(path, error))?;
-        if bytes.len() as u64 > bytes_max { Err(too_long()) } else { Ok(bytes) }
+        read(self.open_file(path)?, path, bytes_max)
+    }
+
+    /// Reads a plain file of one name of at most `bytes_max`.
+    ///
+    /// # Errors
+    /// As [`open_file_of_one_name`](Self::open_file_of_one_name), or if it is longer.
+    pub fn read_of_one_name(&self, path: &Relative, bytes_max: u64) -> Result<Vec<u8>, DirError> {
+        read(self.open_file_of_one_name(path)?, path, bytes_max)
     }
 
     /// What is at a path.
@@ -119,6 +140,18 @@ impl Dir {
         let stat = rustix::fs::statat(&folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
         stat.map(|it| Stat::of(&it)).map_err(failed)
     }
+}
+
+fn read((file, stat): (File, Stat), path: &Relative, bytes_max: u64) -> Result<Vec<u8>, DirError> {
+    let too_long = || DirError::TooLong { path: path.clone(), bytes_max };
+    if stat.bytes > bytes_max {
+        return Err(too_long());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(stat.bytes).unwrap_or(0));
+    // One byte more, so that one that grows is seen to be longer.
+    let read = file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| DirError::io(path, error))?;
+    if bytes.len() as u64 > bytes_max { Err(too_long()) } else { Ok(bytes) }
 }
 
 impl Stat {
@@ -143,10 +176,9 @@ impl Stat {
         }
     }
 
-    /// Is it a file of one name?
+    /// Is it a file? What is put in its place is a new one, so that its other names keep what they had.
     fn plain(&self, path: &Relative) -> Result<(), DirError> {
         match self.kind {
-            Kind::File if self.links > 1 => Err(DirError::OtherNames { path: path.clone() }),
             Kind::File => Ok(()),
             Kind::Folder => Err(DirError::IsFolder { path: path.clone() }),
             Kind::Link => Err(DirError::IsLink { path: path.clone() }),

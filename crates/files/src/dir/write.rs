@@ -33,7 +33,7 @@ impl Dir {
     /// Puts a file in the place of one, or where there is none.
     ///
     /// # Errors
-    /// If something else than a plain file of one name is there.
+    /// If something else than a plain file is there.
     pub fn replace(&self, path: &Relative, bytes: &[u8]) -> Result<(), DirError> {
         let (folder, name) = self.place(path)?;
         match look(&folder, path, name)? {

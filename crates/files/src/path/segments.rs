@@ -25,6 +25,7 @@ const NUMBERED_DEVICES: &[&str] = &["com", "lpt"];
 ///
 /// # Errors
 /// If a segment is a device on some systems, or there are too many of them, or too long ones together.
+#[expect(clippy::disallowed_methods, reason = "the one place where a path is made of segments")]
 pub fn safe_path<S: AsRef<str>>(base: &Path, segments: &[S]) -> Result<PathBuf, PathRefused> {
     if segments.len() > SEGMENTS_MAX {
         let reason =

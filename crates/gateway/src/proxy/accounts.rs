@@ -1,7 +1,9 @@
-//! Who may use the proxy: an account is an agent's name and a token.
+//! Who may use the proxy: an account is an agent's name and a token, one of this start or one that was given out
+//! for longer.
 //!
 //! INVARIANT (SecretsDoNotPrint): of a token only its hash is kept.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,6 +14,9 @@ use hyper::HeaderMap;
 use hyper::header::PROXY_AUTHORIZATION;
 use model::Caller;
 use subtle::ConstantTimeEq;
+use tokio::sync::Semaphore;
+
+use super::bounds::AT_THE_GATE_PER_AGENT_MAX;
 
 /// Length of a token before it is written down, in bytes.
 pub const TOKEN_BYTES: usize = 32;
@@ -42,6 +47,8 @@ pub struct Account {
     pub who: Caller,
     /// What it may reach.
     pub rules: Arc<Rules>,
+    /// Its turns at the gate.
+    pub(crate) turns: Arc<Semaphore>,
     hash: Digest,
 }
 
@@ -49,27 +56,52 @@ impl Account {
     /// Whoever has `token` asks for `who`.
     #[must_use]
     pub fn new(who: Caller, rules: Rules, token: &Token) -> Self {
-        Self { who, rules: Arc::new(rules), hash: Digest::of(token.0.as_bytes()) }
+        let turns = Arc::new(Semaphore::new(AT_THE_GATE_PER_AGENT_MAX));
+        let hash = Digest::of(token.0.as_bytes());
+        Self { who, rules: Arc::new(rules), turns, hash }
     }
 }
 
+/// Knows the access tokens that were given out for longer than one start.
+pub trait Access: Send + Sync {
+    /// The name of `token`, which is no secret, if it is in force and `who` may be asked for with it. What cannot
+    /// be known is not in force.
+    fn name_of(&self, token: &str, who: &Caller) -> Option<String>;
+}
+
+/// The name of a token of this start. Those of access tokens are longer.
+const OF_THIS_START: &str = "start";
+
 /// All accounts, by the name of the agent.
 #[derive(Clone, Default)]
-pub struct Accounts(BTreeMap<String, Account>);
+pub struct Accounts {
+    by_agent: BTreeMap<String, Account>,
+    access: Option<Arc<dyn Access>>,
+}
 
 impl Accounts {
     /// Adds one; the last of a name counts.
     pub fn add(&mut self, account: Account) {
-        self.0.insert(account.who.agent.as_str().to_owned(), account);
+        self.by_agent.insert(account.who.agent.as_str().to_owned(), account);
+    }
+
+    /// Believes access tokens, too.
+    pub fn believe(&mut self, access: Arc<dyn Access>) {
+        self.access = Some(access);
+    }
+
+    /// May an agent have more tokens than that of this start?
+    pub(crate) fn believe_access_tokens(&self) -> bool {
+        self.access.is_some()
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Account> {
-        self.0.values()
+        self.by_agent.values()
     }
 
-    /// The account that a request names and has the token of.
-    pub(crate) fn of(&self, headers: &HeaderMap) -> Option<&Account> {
+    /// The account that a request names and has a token of, and the name of that token.
+    pub(crate) fn of(&self, headers: &HeaderMap) -> Option<(&Account, Cow<'static, str>)> {
         let mut given = headers.get_all(PROXY_AUTHORIZATION).iter();
         // Two credentials are none.
         let (Some(value), None) = (given.next(), given.next()) else { return None };
@@ -81,9 +113,13 @@ impl Accounts {
         let plain = BASE64.decode(coded.trim().as_bytes()).ok()?;
         let (name, token) = std::str::from_utf8(&plain).ok()?.split_once(':')?;
         // Names are no secret; of tokens not even how much is right is told by time.
-        let account = self.0.get(name)?;
+        let account = self.by_agent.get(name)?;
         let right: bool =
             Digest::of(token.as_bytes()).as_bytes().ct_eq(account.hash.as_bytes()).into();
-        right.then_some(account)
+        if right {
+            return Some((account, Cow::Borrowed(OF_THIS_START)));
+        }
+        let name = self.access.as_ref()?.name_of(token, &account.who)?;
+        Some((account, Cow::Owned(name)))
     }
 }

@@ -35,7 +35,7 @@ impl No {
             status: StatusCode::PROXY_AUTHENTICATION_REQUIRED,
             decision: Decision::Deny.as_str(),
             rule: Self::NO_ACCOUNT.to_owned(),
-            reason: "give the name and the token that `lazaret proxy` has printed".to_owned(),
+            reason: "give the agent's name and the token that `lazaret proxy` has printed, or an access token".to_owned(),
         }
     }
 

@@ -6,8 +6,12 @@ use std::time::Duration;
 pub const CONNECTIONS_MAX: usize = 4096;
 /// Connections of programs that have not said yet who they are.
 const STRANGERS_MAX: usize = 256;
-/// Calls at the gate at once. Those of one agent wait for each other anyway, and each holds a thread.
+/// Into so many parts the room of an agent is divided: a token has at most one of them.
+pub(crate) const TOKENS_SHARE_MIN: usize = 2;
+/// Calls at the gate at once: each holds a thread.
 pub(crate) const AT_THE_GATE_MAX: usize = 8;
+/// The same of one agent, whose calls wait for each other anyway.
+pub(crate) const AT_THE_GATE_PER_AGENT_MAX: usize = 2;
 /// The head of a request, in bytes.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 << 10;
 /// Header fields of a request.
@@ -16,7 +20,8 @@ pub(crate) const FIELDS_MAX: usize = 100;
 /// What a program may cost the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Connections of programs with an account at once, tunnels included. Who comes then waits.
+    /// Connections of programs with an account at once, tunnels included. Each agent has an equal part, and
+    /// where access tokens are believed, one token at most half of its agent's. Who comes then waits.
     pub connections: usize,
     /// Connections of those who have not said yet who they are, or wait. When one more comes, the first goes.
     pub strangers: usize,

@@ -12,19 +12,20 @@ use aegx::RecordType;
 use evidence::{Journal, NewRecord};
 use model::Kind;
 use serde_json::json;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use super::answer::No;
 use super::bounds::Bounds;
+use super::shares::{Place, Share, Shares};
 
 /// Where programs come in.
 pub(crate) struct Door {
-    room: Arc<Semaphore>,
     /// Who has no place yet, in the order in which they came.
     standing: Mutex<BTreeMap<u64, Arc<Notify>>>,
     next: AtomicU64,
     bounds: Bounds,
+    shares: Shares,
     journal: Arc<Journal>,
     /// Turned away since that was last recorded.
     turned_away: AtomicU64,
@@ -38,19 +39,24 @@ pub(crate) struct Guest {
     out: Arc<Notify>,
     known: AtomicBool,
     /// Given back when the connection is gone, and not before.
-    place: OnceLock<OwnedSemaphorePermit>,
+    place: OnceLock<Place>,
 }
 
 impl Door {
-    pub(crate) fn new(bounds: Bounds, journal: Arc<Journal>) -> Arc<Self> {
+    pub(crate) fn new(bounds: Bounds, shares: Shares, journal: Arc<Journal>) -> Arc<Self> {
         Arc::new(Self {
-            room: Arc::new(Semaphore::new(bounds.connections)),
             standing: Mutex::default(),
             next: AtomicU64::new(0),
             bounds,
+            shares,
             journal,
             turned_away: AtomicU64::new(0),
         })
+    }
+
+    /// Whose the places are.
+    pub(crate) fn shares(&self) -> &Shares {
+        &self.shares
     }
 
     /// Somebody has come.
@@ -114,23 +120,23 @@ impl Drop for Counting {
 
 impl Guest {
     /// It has an account: does it have a place, or is there one?
-    pub(crate) fn try_seat(&self) -> bool {
+    pub(crate) fn try_seat(&self, share: &Share) -> bool {
         self.known.store(true, Ordering::Relaxed);
         if self.place.get().is_none() {
-            let Ok(place) = Arc::clone(&self.door.room).try_acquire_owned() else { return false };
+            let Some(place) = share.try_place() else { return false };
             self.sit(place);
         }
         true
     }
 
     /// Waits for a place.
-    pub(crate) async fn seat(&self) -> Result<(), No> {
-        let place = Arc::clone(&self.door.room).acquire_owned().await.map_err(|_| No::unable())?;
+    pub(crate) async fn seat(&self, share: &Share) -> Result<(), No> {
+        let place = share.place().await?;
         self.sit(place);
         Ok(())
     }
 
-    fn sit(&self, place: OwnedSemaphorePermit) {
+    fn sit(&self, place: Place) {
         // One who has a place already gives the second back.
         let _ = self.place.set(place);
         self.door.standing().remove(&self.number);

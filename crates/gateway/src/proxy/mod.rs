@@ -12,6 +12,7 @@ mod hop;
 mod near;
 mod relay;
 mod request;
+mod shares;
 
 use std::convert::Infallible;
 use std::io;
@@ -33,8 +34,9 @@ use answer::{Body, No};
 use bounds::{FIELDS_MAX, HEAD_BYTES_MAX};
 use door::{Door, Guest};
 use near::Near;
+use shares::{Share, Shares};
 
-pub use accounts::{Account, Accounts, TOKEN_BYTES, Token};
+pub use accounts::{Access, Account, Accounts, TOKEN_BYTES, Token};
 pub use bounds::{Bounds, CONNECTIONS_MAX};
 pub use calls::{catalogue, tools};
 
@@ -61,7 +63,8 @@ impl Proxy {
     /// # Errors
     /// Never: what goes wrong with one connection ends that connection.
     pub async fn serve(self: Arc<Self>, listener: TcpListener) -> Infallible {
-        let door = Door::new(self.bounds, Arc::clone(&self.journal));
+        let shares = Shares::new(self.bounds.connections, &self.accounts);
+        let door = Door::new(self.bounds, shares, Arc::clone(&self.journal));
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => {
@@ -101,9 +104,15 @@ impl Proxy {
     }
 
     fn take(self: &Arc<Self>, asked: Request<Incoming>, guest: &Guest, door: &Arc<Door>) -> Taken {
-        match self.accounts.of(asked.headers()).cloned() {
-            Some(account) if guest.try_seat() => Taken::Begun(self.begin(account, asked)),
-            Some(account) => Taken::Waits(Box::new((account, asked))),
+        let shown = self.accounts.of(asked.headers());
+        let known = shown.and_then(|(account, token)| {
+            Some((account.clone(), door.shares().of(&account.who.agent, &token)?))
+        });
+        match known {
+            Some((account, share)) if guest.try_seat(&share) => {
+                Taken::Begun(self.begin(account, asked))
+            }
+            Some((account, share)) => Taken::Waits(Box::new((account, share, asked))),
             None => Taken::Refused(door.turn_away()),
         }
     }
@@ -124,10 +133,13 @@ impl Proxy {
     ) -> io::Result<Response<Body>> {
         let begun = match taken {
             Taken::Begun(begun) => begun,
-            Taken::Waits(waits) => match guest.seat().await {
-                Ok(()) => self.begin(waits.0, waits.1),
-                Err(no) => return Ok(no.response()),
-            },
+            Taken::Waits(waits) => {
+                let (account, share, asked) = *waits;
+                match guest.seat(&share).await {
+                    Ok(()) => self.begin(account, asked),
+                    Err(no) => return Ok(no.response()),
+                }
+            }
             Taken::Refused(no) => return Ok(no.response()),
         };
         begun.await.map_err(io::Error::other)
@@ -138,6 +150,6 @@ impl Proxy {
 enum Taken {
     Begun(JoinHandle<Response<Body>>),
     /// For a place. If the program goes, nothing was begun.
-    Waits(Box<(Account, Request<Incoming>)>),
+    Waits(Box<(Account, Share, Request<Incoming>)>),
     Refused(No),
 }

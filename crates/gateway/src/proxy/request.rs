@@ -59,7 +59,7 @@ impl Proxy {
                 return Err(No::by_egress(&error));
             }
         };
-        let (permit, begun) = self.judge(&mut hop, &asking).await?;
+        let (permit, begun) = self.judge(&account, &mut hop, &asking).await?;
         hop.decision = Some(permit.record());
         let Granted::Tool(permit) = permit.by_kind() else {
             return Err(No::bad_request("the gate took it for something else"));
@@ -88,13 +88,15 @@ impl Proxy {
     /// Takes the request through the gate. That waits for the disk, so not on a thread that others need.
     async fn judge(
         self: &Arc<Self>,
+        account: &Account,
         hop: &mut Hop,
         asking: &Asking,
     ) -> Result<(Permit<Effect>, Begun), No> {
         let (monitor, who) = (Arc::clone(&self.monitor), hop.who.clone());
         let (tool, args) = (asking.tool, asking.args.clone());
-        let judged =
-            at_the_gate(move || monitor.begin(&who, &Asked::Tool(RawCall { tool, args: &args })));
+        let judged = at_the_gate(account, move || {
+            monitor.begin(&who, &Asked::Tool(RawCall { tool, args: &args }))
+        });
         let judged = judged.await?;
         judged.map_err(|refusal| {
             hop.stopped(&refusal);
@@ -103,13 +105,24 @@ impl Proxy {
     }
 
     /// Closes the call: it was carried out as far as the gate can see.
-    async fn finish(self: &Arc<Self>, begun: Begun, output: Output) -> Result<(), No> {
+    async fn finish(
+        self: &Arc<Self>,
+        account: &Account,
+        begun: Begun,
+        output: Output,
+    ) -> Result<(), No> {
         let monitor = Arc::clone(&self.monitor);
-        let finished = at_the_gate(move || monitor.finish(begun, output)).await?;
+        let finished = at_the_gate(account, move || monitor.finish(begun, output)).await?;
         finished.map(drop).map_err(|refusal| No::by_gate(&refusal))
     }
 
-    async fn failed(self: &Arc<Self>, begun: Begun, mut hop: Hop, error: &AskError) -> No {
+    async fn failed(
+        self: &Arc<Self>,
+        account: &Account,
+        begun: Begun,
+        mut hop: Hop,
+        error: &AskError,
+    ) -> No {
         hop.event.failed(error);
         // Our own words, and no byte of anybody else: the error of a tool would count as read from outside, and
         // every server that is down would mark the session.
@@ -118,7 +131,7 @@ impl Proxy {
             None => Output::not_begun("no connection"),
         };
         drop(hop);
-        let _ = self.finish(begun, output).await;
+        let _ = self.finish(account, begun, output).await;
         No::by_egress(error)
     }
 
@@ -132,10 +145,10 @@ impl Proxy {
     ) -> Result<Response<Body>, No> {
         let dialled = match self.ways.tunnel(permit, &account.rules, &hop.carried).await {
             Ok(dialled) => dialled,
-            Err(error) => return Err(self.failed(begun, hop, &error).await),
+            Err(error) => return Err(self.failed(account, begun, hop, &error).await),
         };
         // INVARIANT (AbsorbBeforeDeliver): closed before a byte goes through.
-        self.finish(begun, Output::text("")).await?;
+        self.finish(account, begun, Output::text("")).await?;
         tokio::spawn(async move {
             let Some((near, early)) = hyper::upgrade::on(asked).await.ok().and_then(parts) else {
                 let reason = "the program's connection is gone".to_owned();
@@ -161,10 +174,10 @@ impl Proxy {
         let passed = self.ways.pass_on(permit, &account.rules, asked, &hop.carried).await;
         let response = match passed {
             Ok(response) => response,
-            Err(error) => return Err(self.failed(begun, hop, &error).await),
+            Err(error) => return Err(self.failed(account, begun, hop, &error).await),
         };
         hop.event.outcome = Outcome::Answered(response.status().as_u16());
-        self.finish(begun, Output::text("")).await?;
+        self.finish(account, begun, Output::text("")).await?;
         Ok(response.map(|inner| Passing { inner, _hop: hop }.boxed()))
     }
 }
@@ -174,12 +187,16 @@ static TURNS: Semaphore = Semaphore::const_new(AT_THE_GATE_MAX);
 
 /// Does `work`, which waits for the disk, on a thread that nobody else needs.
 async fn at_the_gate<T: Send + 'static>(
+    account: &Account,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, No> {
-    let turn = TURNS.acquire().await.map_err(|_| No::unable())?;
+    let unable = |_| No::unable();
+    // Its own first: however many calls an agent has, few of them stand before those of others.
+    let own = Arc::clone(&account.turns).acquire_owned().await.map_err(unable)?;
+    let turn = TURNS.acquire().await.map_err(unable)?;
     let done = tokio::task::spawn_blocking(move || {
         // Kept until here: the thread is busy even if nobody waits any more.
-        let _turn = turn;
+        let _turns = (own, turn);
         work()
     });
     done.await.map_err(|_| No::unable())

@@ -86,7 +86,8 @@ async fn a_slow_body_may_take_longer_than_an_answer() {
 async fn tunnels_count_as_connections() {
     let origin = Origin::plain(Says::Echo).await;
     let mut setting = Setting::to(&[&origin]);
-    setting.bounds.connections = 3;
+    // Two agents, and half of each part for a token.
+    setting.bounds.connections = 12;
     let rig = setting.start().await;
     let to = format!("origin.example:{}", origin.port);
     let mut open = Vec::new();
@@ -108,7 +109,7 @@ async fn tunnels_count_as_connections() {
 async fn those_who_say_nothing_keep_nobody_out() {
     let origin = Origin::plain(Says::Echo).await;
     let mut setting = Setting::to(&[&origin]);
-    (setting.bounds.strangers, setting.bounds.connections) = (4, 2);
+    (setting.bounds.strangers, setting.bounds.connections) = (4, 8);
     let rig = setting.start().await;
     let mut silent = Vec::new();
     for _ in 0..40 {

@@ -17,5 +17,6 @@ mod origin;
 mod passing;
 mod records;
 mod refusals;
+mod shares;
 mod support;
 mod tunnels;

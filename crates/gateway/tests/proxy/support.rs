@@ -13,7 +13,7 @@ use aegx::Principal;
 use data_encoding::BASE64;
 use egress::{Dialer, Limits, Looking, Resolve, Rules, Ways};
 use evidence::{Config, Disk, Durability, Journal, Reader, RealDisk, SystemClock};
-use gateway::proxy::{self, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
+use gateway::proxy::{self, Access, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Admission, Approver, Monitor, Opening, Setup};
 use policy::Policy;
@@ -21,6 +21,7 @@ use serde_json::Value;
 use store::SqliteStore;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::origin::{LOOPBACK, Origin};
@@ -35,11 +36,22 @@ pub(crate) const LONG: Duration = Duration::from_secs(20);
 pub(crate) struct Table {
     names: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
     pub(crate) lookups: AtomicUsize,
+    /// Lookups of `silent-….example` that are under way: they end when `answers` says so.
+    pub(crate) silent: AtomicUsize,
+    pub(crate) answers: Notify,
 }
 
 impl Resolve for Table {
     fn resolve<'a>(&'a self, name: &'a str) -> Looking<'a> {
         self.lookups.fetch_add(1, Ordering::SeqCst);
+        if name.starts_with("silent-") {
+            self.silent.fetch_add(1, Ordering::SeqCst);
+            return Box::pin(async {
+                self.answers.notified().await;
+                self.silent.fetch_sub(1, Ordering::SeqCst);
+                Err(io::Error::other("no such name in this test"))
+            });
+        }
         let mut names = self.names.lock().unwrap();
         let answer = match names.get_mut(name) {
             Some(answers) if answers.len() > 1 => Ok(answers.remove(0)),
@@ -111,6 +123,7 @@ impl Setting {
             let token = token(u8::try_from(number).unwrap());
             accounts.add(Account::new(who, self.rules.clone(), &token));
         }
+        accounts.believe(Arc::new(Given));
         let ways = Ways::new(Arc::new(dialer), self.limits);
         let bounds = self.bounds;
         let proxy = Proxy { monitor, journal: Arc::clone(&journal), ways, accounts, bounds };
@@ -139,6 +152,20 @@ fn open(monitor: &Monitor, agent: &str) -> Caller {
     };
     monitor.open_session(opening).unwrap();
     who
+}
+
+/// A token that was given out for `main`.
+pub(crate) const GIVEN: &str = "given-to-main";
+/// Another.
+pub(crate) const GIVEN_TOO: &str = "given-to-main-too";
+
+struct Given;
+
+impl Access for Given {
+    fn name_of(&self, token: &str, who: &Caller) -> Option<String> {
+        let known = [GIVEN, GIVEN_TOO].contains(&token) && who.agent.as_str() == "main";
+        known.then(|| format!("id of {token}"))
+    }
 }
 
 fn token(number: u8) -> Token {
@@ -177,8 +204,13 @@ impl Rig {
 
     /// A tunnel that is open.
     pub(crate) async fn tunnel(&self, to: &str) -> TcpStream {
+        self.tunnel_with(to, &credentials()).await
+    }
+
+    /// The same with these credentials.
+    pub(crate) async fn tunnel_with(&self, to: &str, credentials: &str) -> TcpStream {
         let mut stream = self.connect().await;
-        let asked = format!("CONNECT {to} HTTP/1.1\r\nhost: {to}\r\n{}\r\n", credentials());
+        let asked = format!("CONNECT {to} HTTP/1.1\r\nhost: {to}\r\n{credentials}\r\n");
         stream.write_all(asked.as_bytes()).await.unwrap();
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -244,6 +276,11 @@ pub(crate) fn content(record: &Value) -> Value {
 /// The token of the account `main`.
 pub(crate) fn secret() -> String {
     token(0).shown_once().to_owned()
+}
+
+/// The field with the right ones of the account `other`.
+pub(crate) fn credentials_of_other() -> String {
+    basic(&format!("other:{}", token(1).shown_once()))
 }
 
 /// A field with credentials.

@@ -1,4 +1,5 @@
-//! The person's door to a gate that runs: they answer what it asks, and say something to a session.
+//! The person's door to a gate that runs: they answer what it asks, say something to a session, and have it
+//! recorded what they do with the state directory, since the gate has the journal.
 //!
 //! INVARIANT (OnlyPeopleApprove): this is another socket than the agents', no action of theirs leads
 //! here, and only processes of the same user can connect. What keeps an agent of that user from it is
@@ -13,8 +14,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use aegx::RecordType;
-use evidence::{Journal, NewRecord};
+use aegx::{Principal, RecordType};
+use evidence::{AppendError, Journal, NewRecord, Receipt};
 use model::{Kind, SessionId};
 use monitor::approvals::ApprovalError;
 use monitor::confirm::Confirmation;
@@ -23,9 +24,10 @@ use serde_json::{Value, json};
 
 use crate::ipc::serve::{Serves, connections};
 use crate::ipc::{FrameError, Limits, Socket, Stop};
+use crate::plugins;
 
 pub use client::{AskError, ask};
-pub use request::{Request, RequestError};
+pub use request::{DEEDS, Deed, Request, RequestError};
 
 /// The longest request, in bytes.
 pub const REQUEST_BYTES_MAX: usize = 1 << 20;
@@ -44,6 +46,7 @@ pub fn socket_path(home: &Path) -> PathBuf {
 pub struct Control {
     monitor: Arc<Monitor>,
     journal: Arc<Journal>,
+    home: PathBuf,
 }
 
 /// Why a request was not done.
@@ -54,10 +57,10 @@ struct Undone {
 }
 
 impl Control {
-    /// A door to what `monitor` asks. `journal` is the monitor's.
+    /// A door to what `monitor` asks. `journal` is the monitor's, and `home` the state directory.
     #[must_use]
-    pub fn new(monitor: Arc<Monitor>, journal: Arc<Journal>) -> Self {
-        Self { monitor, journal }
+    pub fn new(monitor: Arc<Monitor>, journal: Arc<Journal>, home: &Path) -> Self {
+        Self { monitor, journal, home: home.to_owned() }
     }
 
     /// Does `work` while the connections of `socket` are served.
@@ -103,7 +106,28 @@ impl Control {
                 }))
             }
             Request::Say { session, text } => self.say(&session, &text),
+            Request::Plugins => self.plugins(),
+            Request::Act(deed) => {
+                let receipt = deed.record(&self.journal).map_err(|it| {
+                    let refused = matches!(it, AppendError::Record(_));
+                    Undone { error: it.to_string(), refused }
+                })?;
+                Ok(json!({ "ok": true, "idx": receipt.idx(), "record": receipt.id().to_string() }))
+            }
         }
+    }
+
+    /// Every file of every plugin, as at the start. What is refused is on record before it is told.
+    fn plugins(&self) -> Result<Value, Undone> {
+        let checked = plugins::check(&self.home, &self.journal);
+        let unable = |error: AppendError| Undone { error: error.to_string(), refused: false };
+        let checked = checked.map_err(unable)?;
+        let refused = |it: &plugins::Refused| json!({ "plugin": it.name, "error": it.why });
+        Ok(json!({
+            "ok": true,
+            "sound": checked.sound.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
+            "unsound": checked.refused.iter().map(refused).collect::<Vec<_>>(),
+        }))
     }
 
     /// The user's own words, and a turn of theirs begins.
@@ -121,16 +145,40 @@ impl Control {
 
     /// INVARIANT (NothingSilent): what was not done is recorded too.
     fn record_refused(&self, error: &str, message: &[u8]) {
-        let beginning = message.get(..message.len().min(PREVIEW_BYTES_MAX)).unwrap_or_default();
+        // Before it is cut: half a secret is none that anybody would know.
+        let text = String::from_utf8_lossy(message);
+        let text = self.monitor.without_secrets(&text);
+        let beginning = text.get(..text.floor_char_boundary(PREVIEW_BYTES_MAX)).unwrap_or(&text);
         let content = json!({
             "bytes": message.len(),
             "decision": "deny",
             "error": error,
-            "preview": String::from_utf8_lossy(beginning),
+            "preview": beginning,
         });
         let kind = Kind::of_static("control_refused");
         // It is not done, recorded or not.
         let _ = self.journal.append(NewRecord::of_host(RecordType::GuardDecision, kind, content));
+    }
+}
+
+impl Deed {
+    /// Records it, in a person's name.
+    ///
+    /// # Errors
+    /// If it cannot be recorded; then it must not be done.
+    pub fn record(&self, journal: &Journal) -> Result<Receipt, AppendError> {
+        let mut content = self.content.clone();
+        content.insert("by".to_owned(), json!(self.by.as_str()));
+        journal.append(NewRecord {
+            parents: self.after.into_iter().collect(),
+            principal: Principal::User,
+            taint: self.taint,
+            ..NewRecord::of_host(
+                RecordType::ControlPlaneChangeRequest,
+                Kind::of_static(self.kind),
+                Value::Object(content),
+            )
+        })
     }
 }
 

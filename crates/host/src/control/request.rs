@@ -1,10 +1,11 @@
 //! What a person can ask for, read strictly.
 
+use aegx::Digest;
 use model::ipc::Uuid;
-use model::{SessionId, UserId};
+use model::{SessionId, Taint, UserId};
 use monitor::approvals::Word;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What a person asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +28,58 @@ pub enum Request {
         /// The words.
         text: String,
     },
+    /// Look through the plugins anew.
+    Plugins,
+    /// Record what a person does with the state directory; they do it themselves.
+    Act(Deed),
 }
+
+/// What a person does, for the record. Names only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deed {
+    /// What: one of [`DEEDS`].
+    pub kind: &'static str,
+    /// Who.
+    pub by: UserId,
+    /// What it carries.
+    pub taint: Taint,
+    /// The record of the deed that this is the end of, if it came to nothing.
+    pub after: Option<Digest>,
+    /// More about it.
+    pub content: Map<String, Value>,
+}
+
+/// What a person can do with the state directory, and that it came to nothing. Nothing else is recorded by this door.
+pub const DEEDS: &[&str] = &[
+    "access_created",
+    "access_not_changed",
+    "access_revoked",
+    "access_rotated",
+    "grants_not_written",
+    "grants_written",
+    "job_added",
+    "job_not_added",
+    "job_not_removed",
+    "job_removed",
+    "plugin_added",
+    "plugin_not_added",
+    "plugin_not_removed",
+    "plugin_removed",
+    "skill_approved",
+    "skill_not_approved",
+    "skill_not_rejected",
+    "skill_rejected",
+    "vault_bound",
+    "vault_exported",
+    "vault_imported",
+    "vault_locked",
+    "vault_made",
+    "vault_not_changed",
+    "vault_rekeyed",
+    "vault_removed",
+    "vault_set",
+    "vault_unlocked",
+];
 
 /// Why a request is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,8 +90,24 @@ pub struct RequestError(String);
 #[derive(Deserialize)]
 #[serde(tag = "request", rename_all = "lowercase", deny_unknown_fields)]
 enum Written {
-    Answer { id: String, answer: String, by: String, reason: String },
-    Say { session: String, text: String },
+    Answer {
+        id: String,
+        answer: String,
+        by: String,
+        reason: String,
+    },
+    Say {
+        session: String,
+        text: String,
+    },
+    Plugins {},
+    Act {
+        kind: String,
+        by: String,
+        taint: Vec<String>,
+        after: Option<String>,
+        content: Map<String, Value>,
+    },
 }
 
 impl Request {
@@ -62,6 +130,22 @@ impl Request {
                 session: SessionId::parse(&session).map_err(|error| wrong(&error))?,
                 text,
             }),
+            Written::Plugins {} => Ok(Self::Plugins),
+            Written::Act { kind, by, taint, after, content } => {
+                let taint = taint.iter().map(|it| Taint::parse(it)).collect::<Result<Vec<_>, _>>();
+                let id = |it: String| Digest::from_hex(it.as_bytes());
+                let after = after.map(|it| id(it).ok_or_else(|| wrong(&"`after` is no record")));
+                Ok(Self::Act(Deed {
+                    kind: deed(&kind).ok_or_else(|| wrong(&"`kind` is nothing that people do"))?,
+                    by: UserId::parse(&by).map_err(|error| wrong(&error))?,
+                    taint: taint
+                        .map_err(|error| wrong(&error))?
+                        .into_iter()
+                        .fold(Taint::NONE, Taint::union),
+                    after: after.transpose()?,
+                    content,
+                }))
+            }
         }
     }
 
@@ -79,8 +163,21 @@ impl Request {
             Self::Say { session, text } => {
                 json!({ "request": "say", "session": session.as_str(), "text": text })
             }
+            Self::Plugins => json!({ "request": "plugins" }),
+            Self::Act(deed) => json!({
+                "request": "act",
+                "kind": deed.kind,
+                "by": deed.by.as_str(),
+                "taint": deed.taint.iter_names().collect::<Vec<_>>(),
+                "after": deed.after.map(|it| it.to_string()),
+                "content": deed.content,
+            }),
         }
     }
+}
+
+fn deed(kind: &str) -> Option<&'static str> {
+    DEEDS.iter().copied().find(|it| *it == kind)
 }
 
 #[cfg(test)]
@@ -97,6 +194,14 @@ mod tests {
                 reason: "no \u{1b}".to_owned(),
             },
             Request::Say { session: SessionId::parse("s").unwrap(), text: "yes".to_owned() },
+            Request::Plugins,
+            Request::Act(Deed {
+                kind: "vault_set",
+                by: UserId::parse("ann").unwrap(),
+                taint: Taint::SECRET_RISK,
+                after: Some(Digest::of(b"x")),
+                content: Map::from_iter([("name".to_owned(), json!("KEY"))]),
+            }),
         ] {
             assert_eq!(Request::parse(request.to_value().to_string().as_bytes()), Ok(request));
         }
@@ -110,6 +215,12 @@ mod tests {
                 r#"{{"request":"answer","id":"{id}","answer":"approve","by":"a","reason":""{more}}}"#
             )
         };
+        let act = |kind: &str, taint: &str| {
+            format!(
+                r#"{{"request":"act","kind":"{kind}","by":"a","taint":{taint},"after":null,"content":{{}}}}"#
+            )
+        };
+        assert!(Request::parse(act("vault_set", "[]").as_bytes()).is_ok());
         assert!(Request::parse(answer("").as_bytes()).is_ok());
         for bad in [
             String::new(),
@@ -124,8 +235,15 @@ mod tests {
             answer("").replace(&id.to_string(), "1"),
             format!("{} {{}}", answer("")),
             r#"{"request":"say","session":"s","text":" "}"#.to_owned(),
+            r#"{"request":"plugins","skip":"@t/p"}"#.to_owned(),
             r#"{"request":"say","session":"s","text":"x","source":"user"}"#.to_owned(),
             "[".repeat(100_000),
+            act("vault_set", r#"["SECRET_RISK"]"#).replace("null", "\"1\""),
+            act("session_start", "[]"),
+            act("", "[]"),
+            act("vault_set", r#"["NOT A FLAG"]"#),
+            act("vault_set", "[]").replace("{}", "[]"),
+            act("vault_set", "[]").replace(r#""by":"a","#, ""),
         ] {
             assert!(Request::parse(bad.as_bytes()).is_err(), "{bad}");
         }

@@ -18,6 +18,7 @@ mod audit;
 mod file;
 mod memory;
 mod scheduler;
+mod shell;
 mod skills;
 
 use std::path::PathBuf;
@@ -41,11 +42,12 @@ use crate::skills::Skills;
 
 pub use audit::AUDIT_RESULTS_DEFAULT;
 pub use file::{FILE_BYTES_MAX, WorkspaceFiles};
+pub use shell::Shell;
 
 /// Carries out what was permitted.
 ///
-/// Memory and evidence are really there, and the web, services, browsers, skills and a scheduler where they were
-/// given. What needs another provider (models) is answered with an error that says which one is missing, and never with
+/// Memory and evidence are really there, and the web, services, browsers, skills, commands and a scheduler where they
+/// were given. What needs another provider (models) is answered with an error that says which one is missing, and never with
 /// something made up.
 pub struct HostExecutor {
     memory: Arc<dyn Memory>,
@@ -57,6 +59,7 @@ pub struct HostExecutor {
     files: Option<WorkspaceFiles>,
     skills: Option<Skills>,
     scheduler: Option<Scheduler>,
+    shell: Option<Shell>,
 }
 
 impl HostExecutor {
@@ -76,6 +79,7 @@ impl HostExecutor {
             files: None,
             skills: None,
             scheduler: None,
+            shell: None,
         }
     }
 
@@ -83,6 +87,13 @@ impl HostExecutor {
     #[must_use]
     pub fn with_scheduler(mut self, scheduler: Scheduler) -> Self {
         self.scheduler = Some(scheduler);
+        self
+    }
+
+    /// With commands that run in a cage.
+    #[must_use]
+    pub fn with_shell(mut self, shell: Shell) -> Self {
+        self.shell = Some(shell);
         self
     }
 
@@ -207,6 +218,13 @@ impl Executor for HostExecutor {
             Granted::FileSearch(permit) => {
                 self.in_workspace(|files, now| files.search(permit, now))
             }
+            Granted::ShellExec(permit) => match &self.shell {
+                Some(shell) => {
+                    let now = || self.clock.unix_seconds();
+                    self.in_workspace(|files, _| shell.run(permit, files, now))
+                }
+                None => absent(ProviderKind::Shell),
+            },
             Granted::Tool(_) => Output::not_begun("tools of others are not run by the host"),
         }
     }

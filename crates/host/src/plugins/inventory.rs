@@ -81,6 +81,7 @@ impl Inventory {
     pub(super) fn of(path: &Path, see: &mut See<'_>) -> Result<Self, Unfit> {
         let mut found = Self::default();
         let root = open(CWD, path, OFlags::DIRECTORY, "")?;
+        found.note_open(&fstat(&root).map_err(|error| io_at(".", error.into()))?, ".");
         found.walk(&root, "", 0, see)?;
         Ok(found)
     }
@@ -138,6 +139,7 @@ impl Inventory {
             let about = fstat(&file).map_err(|error| io_at(&path, error.into()))?;
             match FileType::from_raw_mode(about.st_mode) {
                 FileType::Directory => {
+                    self.note_open(&about, &path);
                     self.entries.insert(path.clone(), (true, None));
                     self.walk(&file, &path, depth + 1, see)?;
                 }
@@ -154,6 +156,12 @@ impl Inventory {
             }
         }
         Ok(())
+    }
+
+    fn note_open(&mut self, about: &Stat, path: &str) {
+        if about.st_mode & OPEN != 0 {
+            self.open.get_or_insert_with(|| path.to_owned());
+        }
     }
 
     fn take(
@@ -175,9 +183,7 @@ impl Inventory {
         }
         self.bytes += bytes.len() as u64;
         let runs = about.st_mode & 0o111 != 0;
-        if about.st_mode & OPEN != 0 {
-            self.open.get_or_insert_with(|| path.clone());
-        }
+        self.note_open(about, &path);
         see(&path, runs, &bytes).map_err(|error| io_at(&path, error))?;
         self.entries.insert(path, (runs, Some(Digest::of(&bytes))));
         Ok(())

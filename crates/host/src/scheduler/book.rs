@@ -34,7 +34,8 @@ pub(super) const PROMPT_BYTES_MAX: usize = 40_000;
 pub struct Scheduler {
     home: PathBuf,
     settings: Settings,
-    journal: Arc<Journal>,
+    /// None where a person changes jobs and has recorded it: then nothing comes due.
+    journal: Option<Arc<Journal>>,
 }
 
 /// Whose jobs are meant.
@@ -98,7 +99,13 @@ impl Scheduler {
     /// The one of the state directory `home`.
     #[must_use]
     pub fn new(home: &Path, settings: Settings, journal: Arc<Journal>) -> Self {
-        Self { home: home.to_owned(), settings, journal }
+        Self { home: home.to_owned(), settings, journal: Some(journal) }
+    }
+
+    /// The same for a person whose word was recorded: jobs are made and removed, and nothing comes due.
+    #[must_use]
+    pub fn of_person(home: &Path, settings: Settings) -> Self {
+        Self { home: home.to_owned(), settings, journal: None }
     }
 
     /// What the operator said.
@@ -331,7 +338,8 @@ impl Scheduler {
             agent: Some(job.agent.clone()),
             ..NewRecord::of_host(RecordType::GuardDecision, Kind::of_static(kind), content)
         };
-        Ok(self.journal.append(new)?.id().to_string())
+        let journal = self.journal.as_ref().ok_or(SchedulerError::NoJournal)?;
+        Ok(journal.append(new)?.id().to_string())
     }
 
     fn new_id(&self) -> Result<Uuid, SchedulerError> {

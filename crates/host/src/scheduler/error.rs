@@ -36,6 +36,9 @@ pub enum SchedulerError {
         /// What is wrong with it.
         why: String,
     },
+    /// What is not recorded does not come.
+    #[error("nothing comes due where it cannot be recorded")]
+    NoJournal,
     /// The journal.
     #[error(transparent)]
     Record(#[from] AppendError),
@@ -46,7 +49,7 @@ impl SchedulerError {
     #[must_use]
     pub fn is_refusal(&self) -> bool {
         match self {
-            Self::Book { .. } | Self::Record(_) => false,
+            Self::Book { .. } | Self::NoJournal | Self::Record(_) => false,
             Self::Cron(_)
             | Self::Time(_)
             | Self::Never

@@ -47,11 +47,23 @@ pub enum SetupError {
 /// # Errors
 /// If it cannot be had as they say.
 pub fn scheduler(home: &Path, journal: Arc<Journal>) -> Result<Option<Scheduler>, SetupError> {
+    Ok(chosen(home)?.map(|settings| Scheduler::new(home, settings, journal)))
+}
+
+/// The same for a person whose word was recorded: see [`Scheduler::of_person`].
+///
+/// # Errors
+/// If it cannot be had as the settings say.
+pub fn of_person(home: &Path) -> Result<Option<Scheduler>, SetupError> {
+    Ok(chosen(home)?.map(|settings| Scheduler::of_person(home, settings)))
+}
+
+fn chosen(home: &Path) -> Result<Option<Settings>, SetupError> {
     match admission::providers(home)?.of(ProviderKind::Scheduler) {
         Some(Provider::Scheduler(provider::Scheduler::Cron)) => {
             let settings = admission::settings(home)?;
             let raw = settings.map(|it| it.scheduler().clone()).unwrap_or_default();
-            Ok(Some(Scheduler::new(home, Settings::new(&raw)?, journal)))
+            Ok(Some(Settings::new(&raw)?))
         }
         Some(_) | None => Ok(None),
     }

@@ -120,14 +120,14 @@ impl Workspace {
     /// # Errors
     /// If one of both is no name for a folder.
     pub fn own(home: &Path, who: &Caller) -> Result<PathBuf, VisitError> {
-        let names = [who.agent.as_str(), who.user.as_str()];
-        let plain = |it: &str| it.replace(':', "+");
-        let mut path = home.join(OWN);
-        for name in names.map(plain) {
-            let name = ::files::segment(&name).map_err(|refused| VisitError::NoName { refused })?;
-            path.push(name);
-        }
-        Ok(path)
+        let plain = |it: &str| {
+            let name = it.replace(':', "+");
+            ::files::segment(&name)
+                .map(str::to_owned)
+                .map_err(|refused| VisitError::NoName { refused })
+        };
+        let (agent, user) = (plain(who.agent.as_str())?, plain(who.user.as_str())?);
+        Ok(home.join(OWN).join(agent).join(user))
     }
 
     /// Its files, for whoever carries out what an agent may do with them.

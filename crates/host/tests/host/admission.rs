@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use host::{AdmissionError, admission};
-use model::{AgentId, Caller};
+use model::Caller;
 use monitor::Admission;
 use serde_json::json;
 
@@ -100,11 +100,6 @@ fn only_whom_the_files_name_is_admitted() {
     put(home.path(), "agents/main/IDENTITY.md", "---\naccess: private\n---\n");
     let error = admission(home.path(), &caller("alice", "s"), &[]).unwrap_err();
     assert!(matches!(error, AdmissionError::NotOpen(_)) && error.is_refusal(), "{error}");
-    for name in [".", ".."] {
-        let who = Caller { agent: AgentId::parse(name).unwrap(), ..caller("alice", "s") };
-        let error = admission(home.path(), &who, &[]).unwrap_err();
-        assert!(matches!(error, AdmissionError::AgentName(_)), "{error}");
-    }
 }
 
 #[test]

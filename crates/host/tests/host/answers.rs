@@ -119,6 +119,7 @@ fn one_of_each() -> Vec<(Value, &'static str)> {
         (json!({"action": "file_edit", "path": "a", "old": "b", "new": "c"}), files),
         (json!({"action": "file_list"}), files),
         (json!({"action": "file_search", "query": "a"}), files),
+        (json!({"action": "shell_exec", "command": "ls"}), "no shell provider"),
     ]
 }
 

@@ -118,7 +118,9 @@ fn hold(claim: &Claim, input: &Value, row: &Value, client: &mut Client) {
             panic!("three seconds of single bytes, and still connected");
         }
         Claim::NoCommands => {
-            for action in ["sandbox_bash", "shell_exec", "bash", "exec"] {
+            let message = json!({"action": "shell_exec", "command": input["command"]});
+            assert_eq!(client.ask(&message)["ok"], false, "nobody has chosen a shell");
+            for action in ["sandbox_bash", "bash", "exec"] {
                 let message = json!({"action": action, "command": input["command"]});
                 assert_eq!(client.ask(&message)["error"], "Unknown or missing action");
             }

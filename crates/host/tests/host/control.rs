@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use host::control::{AskError, Control, REQUEST_BYTES_MAX, Request, ask, socket_path};
+use host::control::{AskError, Control, Deed, REQUEST_BYTES_MAX, Request, ask, socket_path};
 use host::ipc::{Socket, Stop, Stopper};
 use model::ipc::Uuid;
-use model::{Caller, SessionId, UserId};
+use model::{Caller, SessionId, Taint, UserId};
 use monitor::approvals::Word;
 use monitor::{Admission, Approver};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ impl Person {
     fn at(house: &House, dir: &std::path::Path) -> Self {
         let path = socket_path(dir);
         let socket = Socket::bind(&path).unwrap();
-        let control = Control::new(Arc::clone(&house.monitor), Arc::clone(&house.journal));
+        let control = Control::new(Arc::clone(&house.monitor), Arc::clone(&house.journal), dir);
         let (stopper, stop) = Stop::pair().unwrap();
         let work = move || while !stop.wait(Duration::from_secs(1)) {};
         let serve = move || control.beside(&socket, work).unwrap();
@@ -284,4 +284,51 @@ fn start_stranger(socket: &std::path::Path) -> bool {
         .status()
         .unwrap()
         .success()
+}
+
+#[test]
+fn what_a_person_does_is_recorded_by_the_gate_and_nothing_else_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = House::new(dir.path());
+    let person = Person::at(&house, dir.path());
+    let by = UserId::parse("boss").unwrap();
+    let fields = serde_json::Map::from_iter([("name".to_owned(), json!("KEY"))]);
+    let deed = Deed { kind: "vault_set", by, taint: Taint::NONE, after: None, content: fields };
+    let done = ask(&person.path, &Request::Act(deed.clone())).unwrap();
+    let id = aegx::Digest::from_hex(done["record"].as_str().unwrap().as_bytes()).unwrap();
+    let idx = done["idx"].as_u64().unwrap();
+    let reader = evidence::Reader::open(&dir.path().join("evidence")).unwrap();
+    house.settle();
+    let of_kind = |kind: &str| {
+        house.settle();
+        let mut found = Vec::new();
+        let see = |entry: evidence::Entry<'_>| {
+            let record: Value = serde_json::from_slice(entry.record).unwrap();
+            found.extend((record["meta"]["kind"] == kind).then_some(record));
+            std::ops::ControlFlow::<()>::Continue(())
+        };
+        reader.read(reader.start().unwrap(), see).unwrap();
+        found
+    };
+    let receipt = reader.receipt(idx, id).unwrap().unwrap();
+    assert_eq!((receipt.idx(), receipt.id()), (idx, id));
+    // A receipt is for what is there.
+    assert!(reader.receipt(idx + 1, id).unwrap().is_none());
+    assert!(reader.receipt(idx, aegx::Digest::of(b"other")).unwrap().is_none());
+    let recorded = of_kind("vault_set");
+    assert_eq!(recorded[0]["principal"], "USER");
+    assert_eq!(content(&recorded[0]), &json!({ "by": "boss", "name": "KEY" }));
+    let failed = Deed { kind: "vault_not_changed", after: Some(id), ..deed };
+    ask(&person.path, &Request::Act(failed)).unwrap();
+    let recorded = of_kind("vault_not_changed");
+    assert_eq!(recorded[0]["parents"], json!([id.to_string()]));
+
+    let mut agent = person.client();
+    for kind in ["session_start", "approval_answered", "credential", "vault_set "] {
+        let message = json!({ "request": "act", "kind": kind, "by": "boss", "taint": [], "after": null, "content": {} });
+        let answer = agent.ask(&message);
+        assert_eq!(answer["ok"], false, "{kind}: {answer}");
+    }
+    assert_eq!(of_kind("control_refused").len(), 4);
+    assert!(of_kind("session_start").is_empty());
 }

@@ -113,7 +113,6 @@ fn nothing_outside_is_read_or_written() {
             "../outside/out.txt",
             "link/out.txt",
             "file",
-            "hard",
             "/etc/passwd",
             "%2e%2e/outside/out.txt",
             "..\\outside\\out.txt",
@@ -130,12 +129,24 @@ fn nothing_outside_is_read_or_written() {
                 assert!(!answer.to_string().contains("OUTSIDE"), "{answer}");
             }
         }
+        let edit = json!({"action": "file_edit", "path": "hard", "old": "O", "new": "x"});
+        for message in [read("hard"), edit] {
+            let answer = house.say(who, &message);
+            assert_eq!(answer["ok"], false, "{message} {answer}");
+            assert!(!answer.to_string().contains("OUTSIDE"), "{answer}");
+        }
         let answer = house.say(who, &json!({"action": "file_search", "query": "OUTSIDE"}));
         assert_eq!(answer["results"], json!([]), "{answer}");
         assert_eq!(house.say(who, &json!({"action": "file_list", "path": "link"}))["ok"], false);
         // The labels are the host's.
         assert_eq!(house.say(who, &write(".ax-taint.json", "[]"))["ok"], false);
         assert_eq!(house.say(who, &write("sub/.AX-taint.json", "[]"))["ok"], false);
+    });
+    // What is put in the place of a file with a name outside is a new one; that name keeps what it had.
+    place.session("s2", |house, who| {
+        house.hear_user(who, "write to hard");
+        let answer = house.say(who, &write("hard", "x"));
+        assert_eq!(answer["ok"], true, "{answer}");
     });
     assert_eq!(fs::read_to_string(place.outside.join("out.txt")).unwrap(), "OUTSIDE");
     assert_eq!(fs::read_dir(&place.outside).unwrap().count(), 1);
@@ -176,6 +187,22 @@ fn what_is_read_of_a_labelled_file_taints_before_it_is_delivered() {
         assert!(answer["content"].as_str().unwrap().contains("file_content"), "{answer}");
         assert_eq!(answer["taint"][0]["trust"], "external");
         assert!(house.monitor.tag(who).unwrap().is_some());
+    });
+}
+
+#[test]
+fn a_secret_is_known_under_another_name_although_nobody_read_it_before() {
+    let place = Place::new();
+    put(&place.root.join(".env"), "API_KEY=hush-hush-hush\n");
+    put(&place.root.join("notes.txt"), "API_KEY=hush-hush-hush\n");
+    place.session("s1", |house, who| {
+        house.hear_user(who, "read notes.txt and edit it");
+        // That a text is not in it is something that is read of it, too.
+        let probe = json!({"action": "file_edit", "path": "notes.txt", "old": "KEY=a", "new": ""});
+        assert_eq!(house.say(who, &probe)["ok"], false);
+        assert!(house.monitor.tag(who).unwrap().is_none(), "what is only secret is not outside");
+        let answer = house.say(who, &read("notes.txt"));
+        assert_eq!(answer["taint"][0]["flags"], json!(["SECRET_RISK"]), "{answer}");
     });
 }
 
@@ -223,7 +250,9 @@ fn an_agents_own_workspace_lies_apart_from_all_others() {
         fs::create_dir_all(place.home.join(bad)).unwrap();
         assert!(Workspace::open(&place.home, &place.home.join(bad)).is_err(), "{bad}");
     }
-    for bad in ["..", ".x", "a..b", "con"] {
-        assert!(Workspace::own(&place.home, &crate::support::caller(bad, "s1")).is_err(), "{bad}");
+    // Whoever may have a name may have a folder: what leads elsewhere is no name.
+    for user in ["a:b", "ann@b.co", "x.y-z_1", "com10"] {
+        let own = Workspace::own(&place.home, &crate::support::caller(user, "s1")).unwrap();
+        assert_eq!(own.parent(), Some(place.home.join("workspaces-data/main").as_path()));
     }
 }

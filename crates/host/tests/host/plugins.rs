@@ -189,6 +189,13 @@ fn a_mode_a_link_or_a_pipe_that_was_not_there_is_refused() {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         });
     }
+    for folder in [".", "lib", "lib/deep"] {
+        refuses(&format!("the mode of `{folder}` has changed"), |it| {
+            // Whoever may write there may put something between two checks.
+            let path = it.installed().join(folder);
+            fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+        });
+    }
     refuses("neither a plain file nor a folder", |it| {
         fs::remove_file(it.installed().join("index.js")).unwrap();
         symlink(it.dir.path().join("source/index.js"), it.installed().join("index.js")).unwrap();

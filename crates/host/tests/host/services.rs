@@ -6,15 +6,12 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use aegx::Principal;
 use egress::{Client, Dialer, Limits, Looking, Resolve, Rules, Trust, Web};
 use evidence::{Config, Durability, Journal, Reader, SystemClock};
 use host::{HostExecutor, Services};
 use model::{AgentId, Caller, Kind, Profile, SessionId, Source, UserId};
 use monitor::provenance::Catalogue;
-use monitor::{
-    Admission, Approver, Asked, Delivered, Heard, Monitor, Opening, Refusal, Setup, Status,
-};
+use monitor::{Admission, Asked, Delivered, Heard, Monitor, Opening, Refusal, Setup, Status};
 use policy::Policy;
 use policy::access::{Global, KnownTools, Manifest, Origin, Users};
 use serde_json::{Value, json};
@@ -79,6 +76,8 @@ fn answer(mut stream: TcpStream, heard: &Mutex<Vec<String>>, port: u16) {
     } else if text.starts_with("GET /v1/away") {
         let to = format!("Location: http://other.example:{port}/steal\r\n");
         ("302 Found", to, String::new())
+    } else if text.starts_with("GET /v1/long") {
+        ("200 OK", String::new(), long())
     } else if knows {
         ("200 OK", String::new(), format!("{{\"hello\":\"you sent {NEW} and {OLD}\"}}"))
     } else {
@@ -90,6 +89,15 @@ fn answer(mut stream: TcpStream, heard: &Mutex<Vec<String>>, port: u16) {
     );
     let _ = stream.write_all(format!("{head}{body}").as_bytes());
 }
+
+/// So long that it is cut in the middle of the token.
+fn long() -> String {
+    let before = scan::page::TEXT_BYTES_MAX - CUT_AFTER;
+    format!("{}{NEW}{}", "x".repeat(before), "y".repeat(100))
+}
+
+/// So many bytes of the token stand before the cut.
+const CUT_AFTER: usize = 12;
 
 /// Every name leads here.
 struct Here;
@@ -166,13 +174,9 @@ impl World {
 
     fn open_session(&self) {
         let opening = Opening {
-            who: self.who.clone(),
-            principal: Principal::User,
             profile: Profile::Yolo,
-            parent: None,
             admission: self.admission.clone(),
-            approver: Approver::Absent,
-            tools: Vec::new(),
+            ..Opening::of_one_person(self.who.clone())
         };
         self.monitor.open_session(opening).unwrap();
     }
@@ -290,6 +294,50 @@ fn a_token_is_put_in_refreshed_once_and_comes_back_to_nobody() {
 }
 
 #[test]
+fn of_a_token_at_the_cut_end_of_an_answer_nothing_is_left() {
+    let server = Server::start();
+    let world = World::new(&server, GRANTS, &bound(&server), NEW);
+    let got = world.got("/long").output.body;
+    assert!(got.contains(r#""truncated":true"#) && got.contains("xxxx[secret:TO"), "{}", got.len());
+    let head = NEW.get(..4).unwrap();
+    assert!(!got.contains(head), "{:?}", got.find(head));
+}
+
+#[test]
+fn whoever_writes_a_record_there_is_no_secret_in_it_and_new_tokens_are_on_record() {
+    let server = Server::start();
+    let world = World::new(&server, GRANTS, &bound(&server), OLD);
+    world.got("/me");
+    let stored = world.records("vault_set");
+    assert_eq!(stored.len(), 1);
+    assert_eq!(stored[0]["names"], json!(["TOKEN", "REFRESH"]));
+    let content = json!({ "path": format!("/bot{NEW}/send"), OLD: [REFRESH] });
+    let kind = Kind::parse("egress").unwrap();
+    let record = evidence::NewRecord::of_host(aegx::RecordType::ToolCall, kind, content);
+    world.journal.append(record).unwrap();
+    assert!(world.wrote("/bot[secret:TOKEN]/send"));
+    for value in [OLD, NEW, REFRESH] {
+        assert!(!world.wrote(value), "{value}");
+    }
+}
+
+#[test]
+fn what_is_remembered_of_a_call_that_holds_a_secret_does_not_hold_it() {
+    let server = Server::start();
+    let world = World::new(&server, GRANTS, &bound(&server), NEW);
+    // To the host that it is for it may go; here nobody is asked, because there is no web.
+    let url = format!("{}/bot{NEW}/send", bound(&server));
+    let text = format!("Please fetch {url} for me.");
+    let heard = Heard { source: Source::User, origin: "", text: &text };
+    world.monitor.hear(&world.who, &heard).unwrap();
+    let message = json!({ "action": "web_fetch", "url": url }).to_string();
+    let asked = Asked::Message(message.as_bytes());
+    let _ = world.monitor.run(&world.who, &asked, &world.executor);
+    assert_eq!(world.records("web_fetch").len(), 2);
+    assert!(!world.wrote(NEW));
+}
+
+#[test]
 fn many_calls_at_once_refresh_once() {
     let server = Server::start();
     let world = World::new(&server, GRANTS, &bound(&server), OLD);
@@ -331,7 +379,17 @@ fn what_leads_outside_or_says_who_asks_is_not_sent() {
         let got = world.got(path);
         assert_eq!(got.output.status, Status::NotBegun, "{path}: {}", got.output.body);
     }
-    for name in ["Authorization", "Cookie", "X-Api-Key", "Host", "X-Forwarded-For"] {
+    // A part of an answer could end or begin in the middle of a token.
+    for name in [
+        "Authorization",
+        "Cookie",
+        "X-Api-Key",
+        "Host",
+        "X-Forwarded-For",
+        "Range",
+        "range",
+        "If-Range",
+    ] {
         let headers = json!({ "headers": { name: "x" } });
         let got = world.call("/me", headers).unwrap();
         assert_eq!(got.output.status, Status::NotBegun, "{name}: {}", got.output.body);

@@ -7,11 +7,10 @@ use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use aegx::Principal;
 use evidence::{Config, Durability, Filter, Index, Journal, Reader, SystemClock};
 use host::ipc::{Door, Limits, Socket, Stop, Stopper, serve_socket};
 use host::{HostExecutor, WorkspaceFiles};
-use model::{AgentId, Caller, Kind, Profile, SessionId, Source, UserId};
+use model::{AgentId, Caller, Kind, SessionId, Source, UserId};
 use monitor::provenance::Catalogue;
 use monitor::{Admission, Approver, Heard, Monitor, Opening, Setup};
 use policy::Policy;
@@ -78,15 +77,7 @@ impl House {
         approver: Approver,
     ) -> Caller {
         let who = caller(user, session);
-        let opening = Opening {
-            who: who.clone(),
-            principal: Principal::User,
-            profile: Profile::Standard,
-            parent: None,
-            admission,
-            approver,
-            tools: Vec::new(),
-        };
+        let opening = Opening { admission, approver, ..Opening::of_one_person(who.clone()) };
         self.monitor.open_session(opening).unwrap();
         who
     }

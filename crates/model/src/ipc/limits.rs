@@ -68,6 +68,11 @@ pub(super) const FOLDER_LEVELS_MAX: u64 = 16;
 pub(super) const SOUGHT_UNITS_MAX: usize = 1000;
 pub(super) const FILE_RESULTS_MAX: u64 = 1000;
 
+pub(super) const COMMAND_UNITS_MAX: usize = 50_000;
+pub(super) const COMMAND_MS_MIN: u64 = 100;
+/// Ten minutes.
+pub(super) const COMMAND_MS_MAX: u64 = 600_000;
+
 pub(super) const AUDIT_ACTION_UNITS_MAX: usize = 100;
 pub(super) const AUDIT_RESULTS_MAX: u64 = 500;
 /// How many digits of a second a time may have: nanoseconds.

@@ -9,7 +9,7 @@ use super::action::{
     BrowserSnapshot, BrowserType, FileEdit, FileList, FileRead, FileSearch, FileWrite, LlmCall,
     MemoryDelete, MemoryList, MemoryQuery, MemoryRead, MemoryWrite, OauthCall, SchedulerAddCron,
     SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers, SchedulerRemoveCron,
-    SchedulerRunAt, SkillList, SkillPropose, SkillRead, WebFetch, WebSearch,
+    SchedulerRunAt, ShellExec, SkillList, SkillPropose, SkillRead, WebFetch, WebSearch,
 };
 use super::issue::Reader;
 use super::shape::{Fields, Property, object_schema, sorted};
@@ -114,6 +114,7 @@ actions! {
     file_edit FileEdit "change a part of a file of the workspace",
     file_list FileList "list a folder of the workspace",
     file_search FileSearch "search the files of the workspace",
+    shell_exec ShellExec "run a command in a cage, in the workspace",
 }
 
 impl Action {

@@ -21,6 +21,7 @@ const OTHERS: &[&str] = &[
     r#"{"action":"file_edit","path":"a","old":"b","new":"c","all":true}"#,
     r#"{"action":"file_list"}"#,
     r#"{"action":"file_search","query":"b","path":"a","maxResults":1}"#,
+    r#"{"action":"shell_exec","command":"ls","dir":"src","timeoutMs":1000}"#,
     r#"{"action":"scheduler_add_cron","schedule":"0 9 * * 1","prompt":"p","maxTokenBudget":5}"#,
     r#"{"action":"scheduler_run_at","datetime":"2026-03-01T14:30:00","prompt":"p","delivery":{"mode":"channel","target":"last"}}"#,
     r#"{"action":"scheduler_run_at","datetime":"2026-03-01T14:30:00","prompt":"p","delivery":{"mode":"channel","target":{"provider":"slack","scope":"dm","identifiers":{"peer":"U1"}}}}"#,
@@ -37,7 +38,7 @@ fn every_accepted_message_is_the_action_that_it_names() {
     }
     let missed: Vec<_> = ActionName::ALL.iter().filter(|name| !read.contains(name)).collect();
     assert!(missed.is_empty(), "{missed:?}");
-    assert_eq!(ActionName::ALL.len(), 31);
+    assert_eq!(ActionName::ALL.len(), 32);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::acts::Act;
 use super::asked::{Asked, is_thing, singular};
 use super::atoms::{self, Kind, is_ending};
 use super::hash::Key;
-use super::mentions::{capitals, ids, telling_words};
+use super::mentions::{Recent, capitals, ids, telling_words};
 use super::norm::{PHRASE_WORDS_MAX, fold, hashed, phrase, prefixes, word_key, words};
 use super::segments::{is_order, orders, segments};
 use super::structure::{Body, Field, Row, Shape, read};
@@ -105,7 +105,10 @@ pub(super) fn of_output(
 ) -> Seen {
     let mut rows = read(body, act.document);
     relabel(&mut rows, body, fields_from);
-    let mut seen = draw(&rows, scan);
+    let mut seen = match body {
+        Body::Text(text) if act.document => draw(&rows, &of_document(text, scan)),
+        Body::Text(_) | Body::Json(_) => draw(&rows, scan),
+    };
     seen.from = format!("{}{}", call.tool().as_str(), shown_args(call));
     seen.trust = trust.into();
     // The user may name the place by the tool's word for it: `at the doorbell`.
@@ -116,6 +119,21 @@ pub(super) fn of_output(
         call.args().iter().for_each(|(name, value)| seen.note_arg(name, value, 0));
     }
     seen
+}
+
+/// Finds the same places in a document as it reads as in the document as it came. Where nothing speaks to the
+/// assistant as it came, nothing does.
+fn of_document<'a>(came: &str, scan: Scan<'a>) -> impl Fn(&str) -> Vec<Range<usize>> + 'a {
+    let found = scan(came);
+    let length = came.len();
+    move |text: &str| {
+        if found.is_empty() || text.len() == length {
+            return found.clone();
+        }
+        let again = scan(text);
+        // What is not found again is somewhere.
+        if again.is_empty() { std::iter::once(0..text.len()).collect() } else { again }
+    }
 }
 
 /// The same for content that came in without a call: all of it is prose.
@@ -247,6 +265,10 @@ impl Facts {
     fn tell(&mut self, field: &Field, scan: Scan<'_>, seen: &mut Seen) {
         let flags = scan(&field.text);
         let misplaced = field.shape == Shape::Misplaced;
+        // Plain text has its parts at the same places when it is folded.
+        let plain = field.text.is_ascii();
+        let whole = if plain { fold(&field.text) } else { Cow::default() };
+        let mut recent = Recent::of(whole.len());
         for part in segments(&field.text, &flags) {
             if part.flagged || misplaced {
                 mark(part.text, &mut seen.flagged);
@@ -258,11 +280,19 @@ impl Facts {
                 // A page that is mentioned makes its host known, not trusted.
                 self.mentioned.extend(atom.host);
             }
-            self.mentioned.extend(capitals(part.text));
-            let folded = fold(part.text);
-            let asks = telling_words(&folded, &mut self.mentioned);
-            ids(&folded, &mut self.mentioned);
-            for sentence in orders(part.text, &folded, asks) {
+            capitals(part.text, &mut self.mentioned);
+            let own;
+            let end = part.at.saturating_add(part.text.len());
+            let (folded, asks) = match whole.get(part.at..end).filter(|_| plain) {
+                Some(folded) => (folded, telling_words(folded, &mut recent, &mut self.mentioned)),
+                None => {
+                    own = fold(part.text);
+                    let mut recent = Recent::of(own.len());
+                    (&*own, telling_words(&own, &mut recent, &mut self.mentioned))
+                }
+            };
+            ids(folded, &mut self.mentioned);
+            for sentence in orders(part.text, folded, asks) {
                 mark(sentence, &mut self.ordered);
                 self.asked.add(&Asked::of(sentence));
             }

@@ -27,11 +27,11 @@ pub(super) struct Sip {
 }
 
 impl Sip {
-    pub(super) fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self::keyed(KEY_0, KEY_1)
     }
 
-    fn keyed(k0: u64, k1: u64) -> Self {
+    const fn keyed(k0: u64, k1: u64) -> Self {
         Self {
             v: [
                 k0 ^ 0x736f_6d65_7073_6575,
@@ -68,7 +68,7 @@ impl Sip {
     }
 
     /// Eight bytes at once; only before any odd bytes were fed.
-    pub(super) fn feed_word(&mut self, word: u64) {
+    pub(super) const fn feed_word(&mut self, word: u64) {
         self.length = self.length.wrapping_add(8);
         self.absorb(word);
     }
@@ -84,7 +84,7 @@ impl Sip {
         Key(v0 ^ v1 ^ v2 ^ v3)
     }
 
-    fn absorb(&mut self, word: u64) {
+    const fn absorb(&mut self, word: u64) {
         let [v0, v1, v2, v3] = self.v;
         self.v = [v0, v1, v2, v3 ^ word];
         self.round();
@@ -93,7 +93,7 @@ impl Sip {
         self.v = [v0 ^ word, v1, v2, v3];
     }
 
-    fn round(&mut self) {
+    const fn round(&mut self) {
         let [mut v0, mut v1, mut v2, mut v3] = self.v;
         v0 = v0.wrapping_add(v1);
         v1 = v1.rotate_left(13) ^ v0;

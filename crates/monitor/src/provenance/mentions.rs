@@ -11,30 +11,52 @@ use super::words::Known;
 /// Words of a text that are remembered while it is read, to be looked up once.
 const RECENT_WORDS: usize = 256;
 /// In a shorter text hardly a word comes twice, in bytes.
-const REPEATS_BYTES_MIN: usize = 2048;
+const REPEATS_BYTES_MIN: usize = 256;
 /// A name has no more words than this.
 const NAME_WORDS_MAX: usize = 5;
 
+/// Words that were there just before, and whether each may begin a request.
+pub(super) struct Recent<'a>(Vec<(&'a str, bool)>);
+
+impl<'a> Recent<'a> {
+    /// For a text of so many bytes.
+    pub(super) fn of(bytes: usize) -> Self {
+        Self(vec![("", false); if bytes < REPEATS_BYTES_MIN { 0 } else { RECENT_WORDS }])
+    }
+
+    /// Its place, if words are remembered.
+    fn place(&mut self, word: &str) -> Option<&mut (&'a str, bool)> {
+        let [first, .., last] = word.as_bytes() else { return None };
+        let mixed = usize::from(*first) ^ (usize::from(*last) << 2) ^ (word.len() << 4);
+        self.0.get_mut(mixed % RECENT_WORDS)
+    }
+}
+
 /// The telling words of a folded text. A word that was there just before is not looked at again.
 /// Answers whether one of all its words may begin a request.
-pub(super) fn telling_words(folded: &str, keys: &mut Vec<Key>) -> bool {
-    let mut recent = vec![""; if folded.len() < REPEATS_BYTES_MIN { 0 } else { RECENT_WORDS }];
+pub(super) fn telling_words<'a>(
+    folded: &'a str,
+    recent: &mut Recent<'a>,
+    keys: &mut Vec<Key>,
+) -> bool {
     // `s'il te plaît` is cut in another way.
     let mut asks = folded.contains(['\'', '’']);
     for word in words(folded) {
-        if let Cow::Borrowed(word) = word
-            && let [first, .., last] = word.as_bytes()
+        let mut place = match word {
+            Cow::Borrowed(word) => recent.place(word).map(|it| (it, word)),
+            Cow::Owned(_) => None,
+        };
+        if let Some(((then, begins), word)) = &place
+            && then == word
         {
-            let mixed = usize::from(*first) ^ (usize::from(*last) << 2) ^ (word.len() << 4);
-            if let Some(place) = recent.get_mut(mixed % RECENT_WORDS) {
-                if *place == word {
-                    continue;
-                }
-                *place = word;
-            }
+            asks |= *begins;
+            continue;
         }
         let known = Known::of(&word);
         asks |= known.begins_request();
+        if let Some((place, word)) = &mut place {
+            **place = (*word, known.begins_request());
+        }
         if is_telling_if(&word, known) {
             keys.push(word_key(&word));
         }
@@ -59,9 +81,9 @@ pub(super) fn ids(folded: &str, keys: &mut Vec<Key>) {
 }
 
 /// Names in prose: runs of words with capitals.
-pub(super) fn capitals(text: &str) -> Vec<Key> {
+pub(super) fn capitals(text: &str, keys: &mut Vec<Key>) {
     let text = clean(text);
-    let mut keys = Vec::new();
+    let most = keys.len().saturating_add(ROW_KEYS_MAX);
     let mut run: Vec<&str> = Vec::new();
     for piece in pieces(&text) {
         // Most words are small.
@@ -84,11 +106,10 @@ pub(super) fn capitals(text: &str) -> Vec<Key> {
         if ends {
             run.clear();
         }
-        if keys.len() >= ROW_KEYS_MAX {
+        if keys.len() >= most {
             break;
         }
     }
-    keys
 }
 
 /// The words of a text, each with the sign after it.
@@ -118,8 +139,23 @@ mod tests {
 
     #[test]
     fn words_that_may_begin_a_request_are_seen() {
-        let asks = |text: &str| telling_words(text, &mut Vec::new());
+        let asks = |text: &str| telling_words(text, &mut Recent::of(0), &mut Vec::new());
         assert!(asks("come, please") && asks("s'il te plaît") && asks("peux-tu"));
         assert!(!asks("the minutes were read"));
+    }
+
+    #[test]
+    fn what_was_there_just_before_is_known_again() {
+        let text = "please bring the ledger and the lantern; please do. the ledger, the lantern.";
+        let (mut all, mut once) = (Vec::new(), Vec::new());
+        telling_words(text, &mut Recent::of(0), &mut all);
+        let mut recent = Recent::of(REPEATS_BYTES_MIN);
+        for part in text.split_inclusive(';') {
+            assert!(telling_words(part, &mut recent, &mut once), "each asks: {part}");
+        }
+        all.sort_unstable();
+        all.dedup();
+        once.sort_unstable();
+        assert_eq!(once, all);
     }
 }

@@ -35,6 +35,7 @@ mod trace;
 mod user;
 mod verdict;
 mod words;
+mod written_out;
 mod yamlish;
 
 pub use acts::Act;

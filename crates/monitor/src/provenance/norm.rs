@@ -137,9 +137,12 @@ pub(super) fn phrase(text: &str) -> Option<Key> {
 }
 
 fn opened() -> Sip {
-    let mut sip = Sip::new();
-    sip.feed_word(u64::from(PHRASE));
-    sip
+    const OPENED: Sip = {
+        let mut sip = Sip::new();
+        sip.feed_word(PHRASE as u64);
+        sip
+    };
+    OPENED
 }
 
 /// The key of one folded word, the same as that of a phrase of one word.

@@ -11,6 +11,8 @@ use super::words::{INFINITIVES, JOINTS, NAMES, OPENINGS, READS, has_request};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment<'a> {
     pub(super) text: &'a str,
+    /// Where it begins, in bytes.
+    pub(super) at: usize,
     /// Somebody speaks to the assistant here.
     pub(super) flagged: bool,
 }
@@ -24,15 +26,16 @@ pub(super) fn segments<'a>(text: &'a str, flags: &[Range<usize>]) -> Vec<Segment
     let first = flags.iter().map(|it| it.start).min();
     let last = flags.iter().map(|it| it.end).max();
     let (Some(first), Some(last)) = (first, last) else {
-        return paragraphs(text).map(|(_, text)| Segment { text, flagged: false }).collect();
+        return paragraphs(text).map(|(at, text)| Segment { text, at, flagged: false }).collect();
     };
     let from = start_of(text, first);
     let to = end_of(text, last.max(first));
     let mut all: Vec<Segment<'a>> = Vec::new();
-    let plain = |range: Range<usize>| text.get(range).unwrap_or_default();
-    all.extend(paragraphs(plain(0..from)).map(|(_, text)| Segment { text, flagged: false }));
-    all.extend(paragraphs(plain(from..to)).map(|(_, text)| Segment { text, flagged: true }));
-    all.extend(paragraphs(plain(to..text.len())).map(|(_, text)| Segment { text, flagged: false }));
+    for (range, flagged) in [(0..from, false), (from..to, true), (to..text.len(), false)] {
+        let start = range.start;
+        let parts = paragraphs(text.get(range).unwrap_or_default());
+        all.extend(parts.map(|(at, text)| Segment { text, at: start.saturating_add(at), flagged }));
+    }
     all
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::words::{List, NAME_KEYS, TEXT_KEYS, TITLE_KEYS};
+use super::written_out::written_out;
 use super::{lines, yamlish};
 
 /// The longest text that is read as structure; a longer one is prose, in bytes.
@@ -68,7 +69,8 @@ pub(super) fn read(body: Body<'_>, document: bool) -> Vec<Row> {
         Body::Text(text) if text.trim_start().is_empty() => {}
         Body::Json(value) if !document => walk(value, "", &mut rows, 0),
         Body::Json(value) => rows.push(prose(&value.to_string())),
-        Body::Text(text) if document || text.len() > STRUCTURE_BYTES_MAX => rows.push(prose(text)),
+        Body::Text(text) if document => rows.push(prose(&written_out(text))),
+        Body::Text(text) if text.len() > STRUCTURE_BYTES_MAX => rows.push(prose(text)),
         Body::Text(text) => match parse(text) {
             Some(value) => walk(&value, "", &mut rows, 0),
             None => rows.extend(lines::read(text)),

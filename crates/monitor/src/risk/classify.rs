@@ -20,6 +20,9 @@ pub(super) fn classes(effect: &Effect) -> Classes {
 }
 
 fn of_action(action: &Action) -> Classes {
+    if let Action::ShellExec(it) = action {
+        return command::classes(it.command.as_str());
+    }
     of_kind(action.name().into())
 }
 

@@ -16,9 +16,46 @@ use super::names::{
 /// reason to name `.ssh`.
 #[must_use]
 pub fn class_of_path(text: &str) -> Targets {
+    classes(text, Said::Somewhere)
+}
+
+/// The same of a text that can only be the name of a file: there a plain word is one, too, such as `kubeconfig`.
+#[must_use]
+pub fn class_of_file(text: &str) -> Targets {
+    classes(text, Said::AsFile)
+}
+
+/// Does a file hold secrets, by its name?
+#[must_use]
+pub fn is_secret_file(text: &str) -> bool {
+    class_of_file(text).contains(Target::SecretFile)
+}
+
+/// Does a file only show how one with secrets is made, by its name: `.env.example`?
+#[must_use]
+pub fn shows_how(text: &str) -> bool {
     let path = normal(text);
+    path.rsplit('/').next().is_some_and(is_example)
+}
+
+/// How a name came up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// In some text, which may be about anything.
+    Somewhere,
+    /// Where only a file can be meant.
+    AsFile,
+}
+
+fn classes(text: &str, said: Said) -> Targets {
+    // To some systems a name ends with the null byte in it, and to others not.
+    let path = normal(text);
+    path.split('\0').fold(Targets::NONE, |sum, it| sum.union(class_of_normal(it, said)))
+}
+
+fn class_of_normal(path: &str, said: Said) -> Targets {
     let parts: Vec<&str> = path.split('/').filter(|it| !it.is_empty() && *it != ".").collect();
-    let written = class_of_parts(&parts);
+    let written = class_of_parts(&parts, said);
     if !parts.contains(&"..") {
         return written;
     }
@@ -30,10 +67,10 @@ pub fn class_of_path(text: &str) -> Targets {
             followed.push(part);
         }
     }
-    written.union(class_of_parts(&followed))
+    written.union(class_of_parts(&followed, said))
 }
 
-fn class_of_parts(parts: &[&str]) -> Targets {
+fn class_of_parts(parts: &[&str], said: Said) -> Targets {
     let Some(name) = parts.last().copied() else { return Targets::NONE };
     // A word is no file: `secret` in a sentence, `token` as a parameter.
     let looks_like_file = parts.len() > 1 || name.contains('.') || name.starts_with("id_");
@@ -43,7 +80,7 @@ fn class_of_parts(parts: &[&str]) -> Targets {
     let mut found = Targets::NONE;
     let home = at_home(parts).unwrap_or_default();
     let in_home = home.first().copied();
-    let secret = looks_like_file && is_secret_name(name)
+    let secret = (looks_like_file || said == Said::AsFile) && is_secret_name(name)
         || is_in(SECRET_DIRECTORIES)
         || has(SECRET_PATHS)
         || SECRET_DIRS.iter().chain(SECRET_FILES).any(|it| begins(it, home) || is_told(it, parts));
@@ -173,7 +210,8 @@ fn joined(path: &str) -> String {
     let path = opened(path);
     let parts = path.split('/').map(|part| {
         // `name::$DATA` and `name.` are `name` to some systems.
-        let part = part.split_once("::").map_or(part, |(name, _)| name);
+        let stream = part.split_once("::").or_else(|| part.split_once(":$"));
+        let part = stream.map_or(part, |(name, _)| name);
         if part.chars().all(|it| it == '.') { part } else { part.trim_end_matches(['.', ' ']) }
     });
     parts.collect::<Vec<_>>().join("/")

@@ -13,7 +13,7 @@ use model::{Reach as Goes, Role, ToolCall};
 use policy::{Target, Targets};
 use serde_json::Value;
 
-pub use files::class_of_path;
+pub use files::{class_of_file, class_of_path, is_secret_file, shows_how};
 pub use hosts::class_of_host;
 pub use outward::Reach;
 
@@ -22,6 +22,9 @@ const OUTSIDER_BYTES_MAX: usize = 1 << 20;
 /// The longest name of a file or of a host with what leads up to it, in bytes. Of a longer word the beginning is
 /// looked at for a host and the end for a file.
 const WORD_BYTES_MAX: usize = 4096;
+
+/// Parameters that can only be the name of a file, whatever the tool.
+const FILE_PARAMS: &[&str] = &["file", "file_name", "file_path", "filename", "filepath", "path"];
 
 /// Everything of note that the call touches, for an agent that may reach so much.
 pub(crate) fn of(call: &ToolCall, reach: &Reach) -> Targets {
@@ -37,6 +40,9 @@ pub(crate) fn of(call: &ToolCall, reach: &Reach) -> Targets {
             bytes = bytes.saturating_add(text.len());
             if !said {
                 found = found.union(class_of(text));
+            }
+            if !said && FILE_PARAMS.contains(&param.as_str()) {
+                found = found.union(class_of_file(tail(text)));
             }
             if is_destination {
                 found = found.union(hosts::class_of_destination(head(text)));

@@ -40,10 +40,29 @@ pub(super) const SECRET_NAMES: &[&str] = &[
     "server.key",
     "service-account.json",
     "shadow",
+    "key3.db",
+    "wallet.dat",
+    ".databrickscfg",
+    ".terraformrc",
+    "terraform.rc",
+    "pgpass.conf",
+    "application_default_credentials.json",
+    "service_account.json",
+    "client_secret.json",
+    "accesstokens.json",
 ];
 /// Beginnings of names: `.env.local`, `id_rsa.bak`.
-pub(super) const SECRET_BEGINNINGS: &[&str] =
-    &[".env.", ".env-", ".env_", ".env~", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa"];
+pub(super) const SECRET_BEGINNINGS: &[&str] = &[
+    ".env.",
+    ".env-",
+    ".env_",
+    ".env~",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_rsa",
+    "ssh_host_",
+];
 /// Ends of names.
 pub(super) const SECRET_ENDS: &[&str] = &[
     ".env",
@@ -74,10 +93,17 @@ pub(super) const SECRET_DIRECTORIES: &[&str] = &[
 pub(super) const SECRET_PATHS: &[&str] = &[
     ".docker/config.json",
     ".openclaw/credentials",
+    ".snowsql/config",
+    "dev/kmem",
+    "dev/mem",
+    "dev/port",
+    "etc/ssl/private",
+    "proc/*/auxv",
     "proc/*/environ",
     "proc/*/fd",
     "proc/*/mem",
     "proc/*/task",
+    "proc/kcore",
     "run/secrets",
     "system32/config/sam",
 ];
@@ -90,6 +116,17 @@ pub(super) const SENSITIVE_NAMES: &[&str] = &[
     "known_hosts",
     ".bash_history",
     ".zsh_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    ".viminfo",
+    ".yarnrc.yml",
+    ".condarc",
+    "terraform.tfstate",
+    "nuget.config",
 ];
 /// Parts of names.
 pub(super) const SENSITIVE_PARTS: &[&str] =
@@ -129,33 +166,58 @@ pub(super) const MEMORY_NAMES: &[&str] = &[
     "user.md",
     ".cursorrules",
     "copilot-instructions.md",
+    ".clinerules",
+    ".windsurfrules",
 ];
 /// What decides what an agent or its host does, besides what shells run (`model::places`).
 pub(super) const CONTROL_NAMES: &[&str] = &[
     ".ax-taint.json",
     ".envrc",
+    ".gitconfig",
+    ".gitlab-ci.yml",
     ".mcp.json",
+    ".pre-commit-config.yaml",
+    ".travis.yml",
+    ".vimrc",
+    "authorized_keys",
     "claude_desktop_config.json",
     "config.fish",
+    "jenkinsfile",
+    "ld.so.preload",
     "mcp.json",
     "mcp_config.json",
     "skill.md",
+    "sudoers",
 ];
 /// Directories of the same.
 pub(super) const CONTROL_DIRECTORIES: &[&str] =
     &[".aer", ".claude", ".codex", ".cursor", ".gemini", ".lazaret"];
 /// Parts of paths: what other programs run by themselves.
 pub(super) const CONTROL_PATHS: &[&str] = &[
+    ".circleci",
     ".config/autostart",
+    ".config/fish",
+    ".config/git",
     ".config/systemd",
+    ".devcontainer",
     ".git/config",
     ".git/hooks",
+    ".git/info",
+    ".git/modules/*/config",
+    ".git/modules/*/hooks",
+    ".githooks",
     ".github/workflows",
+    ".husky",
+    ".ssh/rc",
     ".vscode/settings.json",
     ".vscode/tasks.json",
     "etc/cron.d",
     "etc/crontab",
+    "etc/profile",
+    "etc/profile.d",
+    "etc/sudoers.d",
     "etc/systemd",
     "library/launchagents",
     "library/launchdaemons",
+    "var/spool/cron",
 ];

@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use aegx::{Digest, Principal};
+use aegx::Digest;
 use evidence::{Clock, Config, Disk, Durability, Journal, Reader, RealDisk};
 use model::{
-    AgentId, Caller, Decision, Effect, Kind, Profile, RawCall, SessionId, Source, Taint, ToolDef,
-    UserId,
+    AgentId, Caller, Decision, Effect, Kind, RawCall, SessionId, Source, Taint, ToolDef, UserId,
 };
 use monitor::provenance::Catalogue;
 use monitor::{
-    Admission, Approver, Asked, Delivered, Executor, Heard, Monitor, Opening, Output, Permit,
-    Refusal, Setup, State, Understanding, Verdict,
+    Approver, Asked, Delivered, Executor, Heard, Monitor, Opening, Output, Permit, Refusal, Setup,
+    State, Understanding, Verdict,
 };
 use policy::Policy;
 use serde_json::{Value, json};
@@ -215,12 +214,6 @@ pub(crate) fn opening(who: &Caller) -> Opening {
             .unwrap()
     };
     Opening {
-        who: who.clone(),
-        principal: Principal::User,
-        profile: Profile::Standard,
-        parent: None,
-        admission: Admission::OnePerson,
-        approver: Approver::Absent,
         tools: vec![
             tool("read_page", "Reads a page.", &["url"]),
             tool("list_notes", "Lists the notes.", &[]),
@@ -231,6 +224,7 @@ pub(crate) fn opening(who: &Caller) -> Opening {
             tool("write_file", "Writes a file.", &["path", "text"]),
             tool("send_mail", "Sends a mail.", &["recipient", "subject", "body"]),
         ],
+        ..Opening::of_one_person(who.clone())
     }
 }
 

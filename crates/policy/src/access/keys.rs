@@ -82,6 +82,15 @@ impl Manifest {
         found
     }
 
+    /// Every key that a grant names for tools of a domain. Where all keys are given without a grant, none is named.
+    #[must_use]
+    pub fn granted_to(&self, domain: Domain, origin: Origin) -> Vec<(&str, KeyGrant<'_>)> {
+        let fits = self.grants.iter().flatten().filter(|(_, grant)| grant.tools.contains(&domain));
+        let keys: BTreeSet<&str> =
+            fits.flat_map(|(_, grant)| grant.keys.iter().map(String::as_str)).collect();
+        keys.into_iter().map(|key| (key, self.key(key, domain, origin))).collect()
+    }
+
     /// The keys out of `available` that tools of a domain get without a person being asked.
     pub fn keys<'a>(
         &'a self,

@@ -175,7 +175,7 @@ fn led_to(link: &Path, target: &Path, rest: &Path) -> Result<String, PolicyError
     let mut whole = PathBuf::from("/");
     for part in from.join(target).join(rest).components() {
         match part {
-            Component::Normal(part) => whole.push(part),
+            Component::Normal(part) => whole = whole.join(part),
             Component::ParentDir => drop(whole.pop()),
             Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
         }

@@ -82,10 +82,10 @@ impl Policy {
                 "; the one way out\n(allow network-outbound (remote ip \"localhost:{port}\"))\n"
             ),
             Network::All => "; every way out, but no socket of this machine's programs\n\
-                (allow network-outbound (remote ip))\n\
+                (allow network-outbound (remote ip \"*:*\"))\n\
                 (allow network-outbound (literal \"/private/var/run/mDNSResponder\"))\n\
-                (allow network-bind (local ip))\n\
-                (allow network-inbound (local ip))\n"
+                (allow network-bind (local ip \"*:*\"))\n\
+                (allow network-inbound (local ip \"*:*\"))\n"
                 .to_owned(),
         }
     }

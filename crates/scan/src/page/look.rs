@@ -71,9 +71,9 @@ impl Look {
         self.gone.or(self.veiled)
     }
 
-    /// The same, but hidden for `kind` unless it was hidden before.
-    pub(super) fn without(mut self, kind: DropKind, id: Id) -> Self {
-        self.gone = self.gone.or(Some((kind, id)));
+    /// The same, but hidden for `kind`, if there is one, unless it was hidden before.
+    pub(super) fn without(mut self, kind: Option<DropKind>, id: Id) -> Self {
+        self.gone = self.gone.or(kind.map(|it| (it, id)));
         self
     }
 

@@ -14,6 +14,7 @@ mod css;
 mod declare;
 mod dropped;
 mod fit;
+mod folded;
 mod items;
 mod layer;
 mod letters;

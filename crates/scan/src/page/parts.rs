@@ -137,8 +137,6 @@ pub(super) const LINES: &[&str] = &[
     "figcaption",
     "caption",
     "legend",
-    "option",
-    "optgroup",
     "select",
     "textarea",
     "center",

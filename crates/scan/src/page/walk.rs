@@ -3,6 +3,7 @@
 use url::Url;
 
 use super::dropped::{DropKind, Report};
+use super::folded::{label_of, lacks_handle, own_text_of, shows_choices_alone};
 use super::look::Look;
 use super::parts::{LINES, PARAGRAPHS, base_of, dropped_kind, is_title, sheet_of};
 use super::shadow::hides_children;
@@ -94,7 +95,11 @@ impl Walker {
             match &node.content {
                 Content::Root => {}
                 Content::Comment(text) => self.report.one(DropKind::Comment, text),
-                Content::Text(text) => self.text(text, &look),
+                Content::Text(text) => {
+                    let beside = path.last().filter(|it| shows_choices_alone(tree, **it));
+                    let unseen = beside.map(|it| (DropKind::DisplayNone, *it));
+                    self.text(text, look.hidden().or(unseen));
+                }
                 Content::Element(element) => {
                     let own = look.of(element, id, styles, &path);
                     if styles.exhausted() {
@@ -103,14 +108,14 @@ impl Walker {
                         return;
                     }
                     let shadow = hides_children(tree, id).then_some(DropKind::Template);
-                    let own = match dropped_kind(element).or(shadow) {
-                        Some(kind) => own.without(kind, id),
-                        None => own,
-                    };
+                    let folded = lacks_handle(tree, id, &own, styles, &mut path)
+                        .then_some(DropKind::DisplayNone);
+                    let why = dropped_kind(element).or(shadow).or(folded);
+                    let own = own.without(why, id);
                     let end = self.enter(element, id, tree, &own);
                     open.push(Open { after: node.after, look, end });
                     path.push(id);
-                    look = own;
+                    look = own.without(own_text_of(element), id);
                     next = tree.template(element).map_or(node.first, |it| tree.get(it)?.first);
                     if is_title(element) {
                         next = None;
@@ -120,8 +125,8 @@ impl Walker {
         }
     }
 
-    fn text(&mut self, text: &str, look: &Look) {
-        match look.hidden() {
+    fn text(&mut self, text: &str, hidden: Option<(DropKind, Id)>) {
+        match hidden {
             None => self.writer.text(text, &mut self.report),
             Some((kind, root)) => {
                 if !text.trim().is_empty() {
@@ -151,6 +156,11 @@ impl Walker {
             "area" => self.area(element),
             "img" => self.image(element),
             "input" => self.input(element),
+            "option" | "optgroup" => {
+                let end = self.broken(Gap::Line);
+                self.writer.text(&label(label_of(element).unwrap_or_default()), &mut self.report);
+                end
+            }
             "br" => self.broken(Gap::Line),
             "hr" => {
                 self.writer.gap(Gap::Paragraph);

@@ -66,13 +66,13 @@ impl Log {
     }
 
     /// Looks at a log without being able to change it, also while another process writes it.
-    pub(super) fn look(dir: &Path, see: &mut dyn FnMut(Event)) -> Result<bool, OpenError> {
+    pub(super) fn look(dir: &Path, see: &mut dyn FnMut(Event)) -> Result<(), OpenError> {
         let path = dir.join("memory.jsonl");
         let bytes = private::read_if_there(&path, LOG_BYTES_MAX)
             .map_err(|error| OpenError::io(&path, error))?;
-        let Some(bytes) = bytes else { return Ok(false) };
+        let Some(bytes) = bytes else { return Ok(()) };
         read(&bytes, see).map_err(|why| damaged(&path, why))?;
-        Ok(true)
+        Ok(())
     }
 
     /// Is there room for this many bytes more?

@@ -5,6 +5,7 @@
 
 mod event;
 mod log;
+mod numbers;
 mod table;
 mod words;
 
@@ -31,9 +32,19 @@ use crate::turns::{Turn, TurnError, Turns};
 const LINE_BYTES: usize = 4096;
 
 /// What the rest of the state knows: labels of content in general, and turns of conversations.
-pub trait Beside: Labels + Turns {}
-
-impl<T: Labels + Turns> Beside for T {}
+pub trait Beside: Labels + Turns {
+    /// Takes away what is known of contents in general and of this user's, and notes on whose word. Whole or not at
+    /// all.
+    ///
+    /// # Errors
+    /// If it may not be durable.
+    fn forget_content(
+        &self,
+        user: &UserId,
+        contents: [Digest; 2],
+        clearing: &Clearing,
+    ) -> Result<(), Broken>;
+}
 
 /// Memory in one private file. One process has it open at a time.
 pub struct FileMemory {
@@ -101,12 +112,15 @@ impl FileMemory {
             return Err(ClearError::Reason { bytes });
         }
         let subject = Subject::Memory(id);
-        let mut state = self.state();
-        let Some(row) = state.table.row(id) else { return Err(ClearError::NotFound { subject }) };
+        let Some(row) = self.row(id)? else { return Err(ClearError::NotFound { subject }) };
         let contents = Fingerprint::of(row.content.as_bytes()).both();
-        state.change(vec![Event::Cleared { user: row.user, contents }])?;
+        let user = row.user.clone();
+        self.state().change(vec![Event::Cleared { user: row.user, contents }])?;
         let taint = row.tag.map_or(Taint::NONE, |it| it.taint);
-        Ok(Clearing { subject, word: word.clone(), taint, record })
+        let clearing = Clearing { subject, word: word.clone(), taint, record };
+        // The last of both: until then it counts as tainted, and can be cleared again.
+        self.beside.forget_content(&user, contents, &clearing)?;
+        Ok(clearing)
     }
 
     /// The row with what the host knows of its content in general.
@@ -205,20 +219,32 @@ impl Rows for FileMemory {
     }
 }
 
-/// The rows in `dir` as they are now, to look at; `None` if there is no memory.
+/// One row in `dir` as it is now, to look at, with the labels that `beside` knows of its content.
 ///
 /// # Errors
 /// If it is damaged or cannot be read.
-pub fn look(dir: &Path, id: Option<Uuid>, limit: u32) -> Result<Option<Vec<MemoryRow>>, OpenError> {
+pub fn look_at(dir: &Path, beside: &dyn Labels, id: Uuid) -> Result<Option<MemoryRow>, OpenError> {
+    let Some(mut row) = table(dir)?.row(id) else { return Ok(None) };
+    let contents = Fingerprint::of(row.content.as_bytes()).both();
+    let general = beside.label_of(&contents);
+    let general = general.map_err(|error| OpenError::io(dir, std::io::Error::other(error)))?;
+    row.tag = worse(row.tag.as_ref(), general.as_ref());
+    Ok(Some(row))
+}
+
+/// The newest tainted rows in `dir` as they are now, to look at; none if there is no memory.
+///
+/// # Errors
+/// If it is damaged or cannot be read.
+pub fn look_at_tainted(dir: &Path, limit: u32) -> Result<Vec<MemoryRow>, OpenError> {
+    Ok(table(dir)?.tainted(usize::try_from(limit).unwrap_or(usize::MAX)))
+}
+
+/// Empty if there is no memory.
+fn table(dir: &Path) -> Result<Table, OpenError> {
     let mut table = Table::default();
-    if !Log::look(dir, &mut |event| table.apply(event))? {
-        return Ok(None);
-    }
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Some(match id {
-        Some(id) => table.row(id).into_iter().collect(),
-        None => table.tainted(limit),
-    }))
+    Log::look(dir, &mut |event| table.apply(event))?;
+    Ok(table)
 }
 
 impl State {

@@ -1,6 +1,6 @@
 //! The rows in memory, with an index of their words. What the log says, put in order.
 
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use aegx::Digest;
 use model::ipc::{MemoryKind, Uuid};
@@ -8,6 +8,7 @@ use model::{TaintTag, UserId};
 use monitor::taint::worse;
 
 use super::event::Event;
+use super::numbers::{Numbers, newest_of};
 use super::words::{Wanted, wanted, words};
 use crate::content::Fingerprint;
 use crate::memory::MemoryRow;
@@ -27,9 +28,10 @@ pub(super) struct Table {
 #[derive(Default)]
 struct Rows {
     rows: BTreeMap<i64, Kept>,
-    /// Numbers of rows, oldest first.
-    words: BTreeMap<String, Vec<i64>>,
+    words: BTreeMap<String, Numbers>,
     scopes: HashMap<String, u32>,
+    /// What is in each scope, by the scope's number.
+    in_scope: Vec<Numbers>,
     labels: HashMap<Digest, TaintTag>,
     same: HashMap<(Digest, String, &'static str), Uuid>,
 }
@@ -67,6 +69,12 @@ impl Table {
         }
         let count = u32::try_from(rows.scopes.len()).unwrap_or(u32::MAX);
         let scope = *rows.scopes.entry(row.scope.clone()).or_insert(count);
+        if scope == count {
+            rows.in_scope.push(Numbers::default());
+        }
+        if let Some(numbers) = rows.in_scope.get_mut(scope as usize) {
+            numbers.push(n);
+        }
         let digests = Fingerprint::of(row.content.as_bytes()).both();
         rows.same.insert((digests[0], row.scope.clone(), row.kind.as_str()), row.id);
         rows.rows.insert(n, Kept { row, digests, scope });
@@ -75,11 +83,14 @@ impl Table {
     fn delete(&mut self, id: Uuid) {
         let Some((user, n)) = self.places.remove(&id) else { return };
         let Some(rows) = self.users.get_mut(&user) else { return };
-        let Some(Kept { row, digests, .. }) = rows.rows.remove(&n) else { return };
+        let Some(Kept { row, digests, scope }) = rows.rows.remove(&n) else { return };
+        if let Some(numbers) = rows.in_scope.get_mut(scope as usize) {
+            numbers.remove(n);
+        }
         for word in words(&row.content) {
             if let Some(numbers) = rows.words.get_mut(&word) {
-                numbers.retain(|it| *it != n);
-                if numbers.is_empty() {
+                numbers.remove(n);
+                if numbers.len() == 0 {
                     rows.words.remove(&word);
                 }
             }
@@ -119,8 +130,9 @@ impl Table {
     pub(super) fn newest(&self, user: &UserId, scope: &str, limit: usize) -> Vec<MemoryRow> {
         let Some(rows) = self.users.get(user) else { return Vec::new() };
         let within = rows.within(scope);
-        let numbers = rows.rows.iter().rev().filter(|(_, it)| has(&within, it.scope));
-        numbers.take(limit).filter_map(|(n, _)| rows.shown(*n)).collect()
+        let lists = rows.in_scope.iter().zip(&within).filter(|(_, within)| **within);
+        let newest = newest_of(lists.map(|(it, _)| it), limit, |_| true);
+        newest.into_iter().filter_map(|n| rows.shown(n)).collect()
     }
 
     /// Rows of a scope and all beneath it with any word of the query, best first.
@@ -192,34 +204,22 @@ impl Rows {
     /// The newest rows with one word of a query.
     fn with(&self, wanted: &Wanted, within: &[bool]) -> Vec<i64> {
         let there = |n: &i64| self.rows.get(n).is_some_and(|it| has(within, it.scope));
-        let mut lists: Vec<&[i64]> = Vec::new();
+        let mut lists: Vec<&Numbers> = Vec::new();
         for word in &wanted.whole {
             match self.words.get(word) {
                 Some(numbers) => lists.push(numbers),
                 None => return Vec::new(),
             }
         }
-        let all = |n: &i64| lists.iter().all(|it| it.binary_search(n).is_ok());
+        let fits = |n: &i64| lists.iter().all(|it| it.contains(*n)) && there(n);
         if let Some(beginning) = &wanted.beginning {
-            let from = self.words.range(beginning.clone()..);
-            let like = from.take_while(|(word, _)| word.starts_with(beginning.as_str()));
-            // The newest of all lists, whichever it stands in: many words may begin alike.
-            let mut heads: BinaryHeap<(i64, &[i64])> =
-                like.filter_map(|(_, it)| it.split_last()).map(|(n, rest)| (*n, rest)).collect();
-            let mut found: Vec<i64> = Vec::new();
-            while found.len() < LOOKED_AT_MAX
-                && let Some((n, rest)) = heads.pop()
-            {
-                heads.extend(rest.split_last().map(|(n, rest)| (*n, rest)));
-                if found.last() != Some(&n) && all(&n) && there(&n) {
-                    found.push(n);
-                }
-            }
-            return found;
+            // By the ends of the range, and not word by word: many words may begin alike.
+            let end = format!("{beginning}{}", char::MAX);
+            let like = self.words.range(beginning.clone()..end).map(|(_, it)| it);
+            return newest_of(like, LOOKED_AT_MAX, fits);
         }
         let Some(shortest) = lists.iter().min_by_key(|it| it.len()) else { return Vec::new() };
-        let newest = shortest.iter().rev().filter(|it| all(it) && there(it));
-        newest.take(LOOKED_AT_MAX).copied().collect()
+        shortest.rev().filter(fits).take(LOOKED_AT_MAX).collect()
     }
 }
 

@@ -12,11 +12,11 @@ use model::ipc::MemoryKind;
 use model::{AgentId, Source, Taint, TaintTag, UserId};
 use monitor::Labels;
 
-use super::{FileMemory, look};
+use super::{FileMemory, look_at, look_at_tainted};
 use crate::content::Fingerprint;
 use crate::error::OpenError;
 use crate::memory::{MemoryError, MemoryRow, NewMemory, Rows as _, Written};
-use crate::oversight::Word;
+use crate::oversight::{Oversight as _, Subject, Word};
 use crate::{ClearError, SqliteStore};
 
 const PORTAL: &str = "The invoice portal is https://pay.example";
@@ -219,9 +219,28 @@ fn a_person_clears_a_row_its_equals_and_what_comes_back() {
     assert!(both.find("alice", "").iter().all(|it| it.tag.is_none()));
     assert_eq!(both.find("bob", "").pop().unwrap().tag, Some(page()));
     assert_eq!(both.file.tainted(10).len(), 1);
-    let seen = look(&both.dir.path().join("memory"), None, 10).unwrap().unwrap();
+    let seen = look_at_tainted(&both.dir.path().join("memory"), 10).unwrap();
     assert_eq!(contents(&seen), [PORTAL]);
     assert_eq!(both.write("alice", PORTAL, Some(page())).tag, Some(page()));
+}
+
+#[test]
+fn what_the_host_knew_of_it_in_general_is_cleared_as_well_and_noted() {
+    let both = open();
+    let id = both.write("alice", PORTAL, None).id;
+    let digests = Fingerprint::of(PORTAL.as_bytes()).digests();
+    both.sqlite.remember_label(&digests, &page()).unwrap();
+    let dir = both.dir.path().join("memory");
+    let seen = || look_at(&dir, &*both.sqlite, id).unwrap().unwrap().tag;
+    assert_eq!(seen(), Some(page()));
+    let word = Word { by: user("alice"), at: 5000, reason: "my own portal".to_owned() };
+    let cleared = both.file.clear_on(id, &word, "ab".to_owned()).unwrap();
+    assert_eq!(cleared.taint, page().taint);
+    assert_eq!(seen(), None);
+    assert_eq!(both.file.read_row(&user("alice"), id).unwrap().tag, None);
+    assert_eq!(both.sqlite.label_of(&digests).unwrap(), None);
+    // As it is with rows in the database: on whose word is found where people look for it.
+    assert_eq!(both.sqlite.clearings(Some(&Subject::Memory(id)), 10).unwrap(), [cleared]);
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! What the operator sees and does.
 
+use aegx::Digest;
 use evidence::Receipt;
 use model::ipc::Uuid;
-use model::{SessionId, Taint};
+use model::{SessionId, Taint, UserId};
 use rusqlite::{Connection, Row, params};
 
 use super::columns::{self, unreadable};
 use super::{SqliteStore, labels, memory, sessions};
 use crate::error::Broken;
+use crate::file::Beside;
 use crate::memory::MemoryRow;
 use crate::oversight::{ClearError, Clearing, Oversight, REASON_BYTES_MAX, Subject, Word};
 use crate::sessions::SessionRow;
@@ -61,6 +63,21 @@ impl Oversight for SqliteStore {
         receipt: &Receipt,
     ) -> Result<Clearing, ClearError> {
         self.clear_on(subject, word, receipt.id().to_string())
+    }
+}
+
+impl Beside for SqliteStore {
+    fn forget_content(
+        &self,
+        user: &UserId,
+        contents: [Digest; 2],
+        clearing: &Clearing,
+    ) -> Result<(), Broken> {
+        let (user, clearing) = (user.clone(), clearing.clone());
+        self.change(ROW_BYTES, move |db| {
+            labels::forget(db, user.as_str(), &contents)?;
+            note(db, &clearing)
+        })
     }
 }
 

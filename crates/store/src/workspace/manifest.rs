@@ -7,7 +7,8 @@ use std::path::Path;
 use aegx::Digest;
 use serde::{Deserialize, Serialize};
 
-use super::{form, scan};
+use super::error::WorkspaceError;
+use super::{files, form, scan};
 
 /// Files and folders that are looked at. In a larger tree the whole workspace carries the label.
 pub const FILES_MAX: usize = 100_000;
@@ -15,6 +16,9 @@ pub const FILES_MAX: usize = 100_000;
 pub const HASHED_BYTES_MAX: u64 = 8 << 30;
 /// Directories inside each other. Deeper ones make the whole workspace carry the label.
 pub const DEPTH_MAX: usize = 64;
+
+/// The longest manifest that is read, in bytes.
+const MANIFEST_BYTES_MAX: u64 = 1 << 28;
 
 /// How a name begins that is written as its hash.
 pub(super) const NO_TEXT: char = '\u{fffd}';
@@ -77,6 +81,16 @@ impl Manifest {
     /// If `root` itself cannot be read. What is below is taken as it can be had.
     pub(super) fn of(root: &Path, known: &Self) -> io::Result<Self> {
         scan::scan(root, known)
+    }
+
+    /// One as it was kept; none if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be had.
+    pub(super) fn load(path: &Path) -> Result<Option<Self>, WorkspaceError> {
+        let bytes = files::read(path, MANIFEST_BYTES_MAX).map_err(WorkspaceError::io(path))?;
+        // One that cannot be read is none: then everything counts as new.
+        Ok(bytes.and_then(|it| serde_json::from_slice(&it).ok()))
     }
 
     /// Is it of another directory than `before`, which had its name?

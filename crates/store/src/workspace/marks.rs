@@ -1,6 +1,6 @@
 //! What the host knows of one workspace: which files are marked, and which contents ever were.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use aegx::{Digest, timestamp};
@@ -40,10 +40,20 @@ pub(super) struct Marks {
     pub(super) files: BTreeMap<String, Mark>,
     /// By content, and never forgotten: a file that comes back is as tainted as it was.
     pub(super) contents: BTreeMap<Digest, TaintTag>,
+    /// Contents of files that hold secrets by their names, under whatever name they turn up.
+    pub(super) secrets: BTreeSet<Digest>,
     /// More contents were tainted than are remembered.
     pub(super) crowded: bool,
     /// Hash of the sidecar as we wrote it last.
     pub(super) sidecar: Option<Digest>,
+}
+
+impl Mark {
+    /// Is all of the workspace marked?
+    #[must_use]
+    pub fn is_of_all(&self) -> bool {
+        self.path == WHOLE
+    }
 }
 
 impl Marks {
@@ -73,6 +83,12 @@ impl Marks {
                 self.crowded = true;
             }
         }
+    }
+
+    /// Remembers contents of files with secrets.
+    pub(super) fn keep_secret(&mut self, contents: impl IntoIterator<Item = Digest>) {
+        let room = CONTENTS_MAX.saturating_sub(self.secrets.len());
+        self.secrets.extend(contents.into_iter().take(room));
     }
 
     /// Is there, or was there ever, a tainted file?
@@ -110,6 +126,7 @@ impl Marks {
             version: VERSION,
             files: self.files.values().map(MarkForm::from).collect(),
             contents: self.contents.iter().map(|(it, tag)| (it.to_string(), tag.into())).collect(),
+            secrets: self.secrets.iter().map(Digest::to_string).collect(),
             crowded: self.crowded,
             sidecar: self.sidecar.map(|it| it.to_string()),
         };
@@ -126,6 +143,8 @@ struct Form {
     version: u32,
     files: Vec<MarkForm>,
     contents: BTreeMap<String, TagForm>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    secrets: Vec<String>,
     crowded: bool,
     sidecar: Option<String>,
 }
@@ -143,6 +162,7 @@ impl Form {
             contents: contents
                 .map(|(it, tag)| Some((digest(&it)?, tag.into())))
                 .collect::<Option<_>>()?,
+            secrets: self.secrets.iter().map(|it| digest(it)).collect::<Option<_>>()?,
             crowded: self.crowded,
             sidecar,
         })

@@ -6,6 +6,7 @@
 //! that no agent can reach. The worse of both counts.
 
 mod changes;
+mod command;
 mod error;
 mod files;
 mod form;
@@ -16,6 +17,7 @@ mod preseed;
 mod registry;
 mod related;
 mod scan;
+mod secrets;
 mod shape;
 mod sidecar;
 

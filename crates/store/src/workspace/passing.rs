@@ -18,7 +18,7 @@ use super::manifest::{Entry, Manifest};
 use super::marks::{Mark, Marks, WHOLE};
 use super::registry::{BASE, BASE_END, Registry, key, root};
 use super::sidecar::{self, SIDECAR, SIDECAR_BYTES_MAX};
-use super::{files, related, scan};
+use super::{files, related, scan, secrets};
 
 /// The longest list of what one session wrote.
 const PASSED_BYTES_MAX: u64 = 1 << 26;
@@ -38,6 +38,7 @@ pub struct Written<'a> {
     pub now: i64,
 }
 
+/// All of these want the real path of the workspace, as it was when it was opened.
 impl Registry {
     /// The label of a file with this content, which joins the session of whoever reads it; none if it is
     /// clean.
@@ -50,7 +51,7 @@ impl Registry {
         path: &str,
         content: &[u8],
     ) -> Result<Option<TaintTag>, WorkspaceError> {
-        let root = root(workspace)?;
+        let root = still(workspace)?;
         let digest = (!content.is_empty()).then(|| Digest::of(content));
         let mut marks = self.known(&root)?;
         // A workspace that lies around this file may be marked as a whole.
@@ -72,7 +73,7 @@ impl Registry {
         workspace: &Path,
         written: &Written<'_>,
     ) -> Result<Option<TaintTag>, WorkspaceError> {
-        let root = root(workspace)?;
+        let root = still(workspace)?;
         let (_, _locks) = related::lock(&self.dir, &key(&root), &root)?;
         let mut marks = self.known(&root)?;
         let entry = scan::of_content(written.content);
@@ -103,7 +104,7 @@ impl Registry {
         content: &[u8],
         tag: &TaintTag,
     ) -> Result<(), WorkspaceError> {
-        let root = root(workspace)?;
+        let root = still(workspace)?;
         let (_, _locks) = related::lock(&self.dir, &key(&root), &root)?;
         let mut marks = self.known(&root)?;
         let digest = Digest::of(content);
@@ -140,11 +141,24 @@ impl Registry {
     }
 }
 
+/// The workspace is where it was when it was opened: one that was moved away, with a link in its place, has
+/// other labels there, or none.
+fn still(workspace: &Path) -> Result<PathBuf, WorkspaceError> {
+    let found = root(workspace)?;
+    if found == workspace {
+        Ok(found)
+    } else {
+        Err(WorkspaceError::NoDirectory { path: workspace.to_owned() })
+    }
+}
+
 fn label_of(marks: &Marks, path: &str, content: Option<&Digest>) -> Option<TaintTag> {
     let file = marks.files.get(path).map(|it| &it.tag);
     let all = marks.files.get(WHOLE).map(|it| &it.tag);
     let tag = worse(file, all);
-    worse(tag.as_ref(), content.and_then(|it| marks.contents.get(it)))
+    let tag = worse(tag.as_ref(), content.and_then(|it| marks.contents.get(it)));
+    let secret = content.is_some_and(|it| marks.secrets.contains(it)).then(secrets::tag);
+    worse(tag.as_ref(), secret.as_ref())
 }
 
 #[derive(Serialize, Deserialize)]
@@ -160,7 +174,7 @@ fn list(base: &Path) -> PathBuf {
     path.into()
 }
 
-fn note(base: &Path, path: &str, entry: Entry) -> Result<(), WorkspaceError> {
+pub(super) fn note(base: &Path, path: &str, entry: Entry) -> Result<(), WorkspaceError> {
     let list = list(base);
     let line = sidecar::json(&Passed { path: path.to_owned(), entry });
     // A list that is full makes what comes after it count as changed, by the session as it will be.

@@ -19,10 +19,8 @@ use super::marks::{Mark, Marks, WHOLE};
 use super::passing;
 use super::preseed::preseed;
 use super::related::{self, Related};
+use super::secrets;
 use super::sidecar::{self, SIDECAR, Sidecar};
-
-/// The longest manifest.
-const MANIFEST_BYTES_MAX: u64 = 1 << 28;
 
 /// The labels of all persistent workspaces, in a directory that no agent can reach.
 #[derive(Clone, Debug)]
@@ -121,7 +119,7 @@ impl Registry {
         let mut place = self.enter(workspace, now)?;
         let base = place.base(session);
         // Without the picture from before, everything may be new.
-        let mut before = read_manifest(&base)?.unwrap_or_default();
+        let mut before = Manifest::load(&base)?.unwrap_or_default();
         if place.seen.is_elsewhere(&before) {
             before.entries.clear();
         }
@@ -184,7 +182,7 @@ impl Registry {
             return Ok(None);
         };
         let root = root(workspace)?;
-        let last = read_manifest(&self.file(&root, "last"))?.unwrap_or_default();
+        let last = Manifest::load(&self.file(&root, "last"))?.unwrap_or_default();
         let seen = Manifest::of(&root, &last).map_err(WorkspaceError::io(&root))?;
         Ok(Some(Looked { mark, content: seen.entries.get(path).map(|it| it.digest) }))
     }
@@ -216,7 +214,7 @@ impl Registry {
     }
 
     /// Takes the lock of a workspace and looks at everything in it.
-    fn enter(&self, workspace: &Path, now: i64) -> Result<Place, WorkspaceError> {
+    pub(super) fn enter(&self, workspace: &Path, now: i64) -> Result<Place, WorkspaceError> {
         let root = root(workspace)?;
         if self.dir.starts_with(&root) || root.starts_with(&self.dir) {
             return Err(WorkspaceError::HoldsStore { path: root, store: self.dir.clone() });
@@ -226,10 +224,11 @@ impl Registry {
         let (related, locks) = related::lock(&self.dir, &key, &root)?;
         let mut marks = Marks::load(&self.file(&root, "marks"))?.unwrap_or_default();
         self.follow(&root, &mut marks)?;
-        let last = read_manifest(&self.file(&root, "last"))?;
+        let last = Manifest::load(&self.file(&root, "last"))?;
         let none = Manifest::default();
         let seen = Manifest::of(&root, last.as_ref().unwrap_or(&none));
         let seen = seen.map_err(WorkspaceError::io(&root))?;
+        secrets::keep(&mut marks, last.as_ref().unwrap_or(&none), &seen);
         let sidecar = sidecar::reconcile(&root, &mut marks, &seen, now);
         let first_time = !marks.has_history();
         let mut told = Vec::new();
@@ -269,6 +268,7 @@ impl Registry {
                 && let Some(old) = Marks::load(&self.dir.join(format!("{other}.marks")))?
             {
                 marks.know(old.contents, old.crowded);
+                marks.keep_secret(old.secrets);
                 old.files.get(WHOLE).into_iter().for_each(|it| marks.add(it.clone(), None));
             }
             if folder == root {
@@ -295,11 +295,11 @@ pub(super) const BASE: &str = "base.";
 pub(super) const BASE_END: char = '~';
 
 /// A workspace that is looked at, under its lock.
-struct Place {
+pub(super) struct Place {
     root: PathBuf,
     prefix: PathBuf,
-    marks: Marks,
-    seen: Manifest,
+    pub(super) marks: Marks,
+    pub(super) seen: Manifest,
     /// The tree as it was looked at last, if anybody did.
     last: Option<Manifest>,
     sidecar: Sidecar,
@@ -319,7 +319,7 @@ impl Place {
     }
 
     /// How a session found the tree. The mark at its end is in no session's name.
-    fn base(&self, session: &SessionId) -> PathBuf {
+    pub(super) fn base(&self, session: &SessionId) -> PathBuf {
         self.file(&format!("{BASE}{session}{BASE_END}"))
     }
 
@@ -334,7 +334,7 @@ impl Place {
         let mut last = self.seen.clone();
         let dir = self.prefix.parent().unwrap_or(Path::new("."));
         for other in &self.told {
-            let theirs = read_manifest(&other.file(dir, "last"))?.unwrap_or_default();
+            let theirs = Manifest::load(&other.file(dir, "last"))?.unwrap_or_default();
             other.picture(theirs, &mut last);
         }
         Ok(last)
@@ -355,7 +355,7 @@ impl Place {
     }
 
     /// Keeps the marks, first with the host, then beside the files.
-    fn finish(&mut self) -> Result<Sidecar, WorkspaceError> {
+    pub(super) fn finish(&mut self) -> Result<Sidecar, WorkspaceError> {
         let text = sidecar::text(&self.marks);
         let digest = text.as_deref().map(Digest::of);
         let is_there = self.sidecar == Sidecar::Intact && digest == self.marks.sidecar;
@@ -382,12 +382,6 @@ fn unfinished(prefix: &Path) -> Result<Vec<SessionId>, WorkspaceError> {
     }
     found.sort();
     Ok(found)
-}
-
-pub(super) fn read_manifest(path: &Path) -> Result<Option<Manifest>, WorkspaceError> {
-    let bytes = files::read(path, MANIFEST_BYTES_MAX).map_err(WorkspaceError::io(path))?;
-    // One that cannot be read is none: then everything counts as new.
-    Ok(bytes.and_then(|it| serde_json::from_slice(&it).ok()))
 }
 
 pub(super) fn root(workspace: &Path) -> Result<PathBuf, WorkspaceError> {

@@ -87,8 +87,9 @@ impl Related {
                 marks.add(Mark { path: path.clone(), ..whole.clone() }, None);
             }
         }
-        let Marks { files, contents, crowded, sidecar: _ } = known;
+        let Marks { files, contents, secrets, crowded, sidecar: _ } = known;
         marks.know(contents, crowded);
+        marks.keep_secret(secrets);
         for mark in self.translated(files.into_values()) {
             marks.add(mark, None);
         }

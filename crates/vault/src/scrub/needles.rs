@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use data_encoding::{BASE64_NOPAD, HEXLOWER};
+use data_encoding::{BASE32_NOPAD, BASE64_NOPAD, Encoding, HEXLOWER};
 use zeroize::Zeroizing;
 
 use super::Hit;
@@ -39,9 +39,9 @@ enum Form {
 
 impl Needles {
     /// For these values, each with the place of its name; none if there are none.
-    pub(super) fn new(values: Vec<(usize, Arc<Secret>)>) -> Option<Self> {
+    pub(super) fn new(values: &[(usize, Arc<Secret>)]) -> Option<Self> {
         let mut all = Vec::new();
-        for (place, secret) in &values {
+        for (place, secret) in values {
             add(&mut all, *place, secret.plain());
         }
         let heads = all.iter().map(|it: &Needle| it.text.get(..HEAD_BYTES).unwrap_or(&it.text));
@@ -124,8 +124,15 @@ fn add(all: &mut Vec<Needle>, secret: usize, value: &str) {
                 other => *other,
             })
             .collect();
+        // Twice: a password within the file of a registry's, within a secret of a cluster.
+        for offset in 0..3 {
+            push(base64(&coded, offset), Form::Base64);
+        }
         push(coded, Form::Base64);
         push(other, Form::Base64);
+    }
+    for offset in 0..5 {
+        push(coded(bytes, offset, &BASE32_NOPAD, 5), Form::Base64);
     }
     // A key of many lines may come back by the line. Its first and last say only what it is.
     let lines = value.lines().map(str::trim).filter(|it| it.len() < value.trim().len());
@@ -137,10 +144,15 @@ fn add(all: &mut Vec<Needle>, secret: usize, value: &str) {
 /// What the value is in base64 where `offset` other bytes stand before it in its group of three: only the
 /// characters that hold nothing but bits of it.
 fn base64(bytes: &[u8], offset: usize) -> Vec<u8> {
+    coded(bytes, offset, &BASE64_NOPAD, 6)
+}
+
+/// The same in any encoding of so many bits in a character.
+fn coded(bytes: &[u8], offset: usize, encoding: &Encoding, bits: usize) -> Vec<u8> {
     let mut padded = Zeroizing::new(vec![0; offset]);
     padded.extend_from_slice(bytes);
-    let coded = BASE64_NOPAD.encode(&padded).into_bytes();
-    let from = (offset * 8).div_ceil(6);
-    let to = padded.len() * 8 / 6;
+    let coded = Zeroizing::new(encoding.encode(&padded).into_bytes());
+    let from = (offset * 8).div_ceil(bits);
+    let to = padded.len() * 8 / bits;
     coded.get(from..to).unwrap_or_default().to_vec()
 }

@@ -37,11 +37,24 @@ impl<'a> View<'a> {
             }
             [b'\\', b'u', digits @ ..] => unit(digits),
             [b'\\', b'x', high, low, ..] => Some((4, vec![byte(*high, *low)?])),
+            [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] => {
+                Some((4, vec![(a - b'0') << 6 | (b - b'0') << 3 | (c - b'0')]))
+            }
             [b'\\', b'n', ..] => Some((2, b"\n".to_vec())),
             [b'\\', b'r', ..] => Some((2, b"\r".to_vec())),
             [b'\\', b't', ..] => Some((2, b"\t".to_vec())),
             [b'\\', other, ..] if other.is_ascii_punctuation() => Some((2, vec![*other])),
             _ => None,
+        })
+    }
+
+    /// Characters of full width as the letters that they are.
+    pub(super) fn narrowed(&self) -> Option<View<'static>> {
+        self.decoded(0xef, |rest| {
+            let wide = std::str::from_utf8(rest.get(..3)?).ok()?.chars().next()?;
+            let narrow = u32::from(wide).checked_sub(0xff01)?.checked_add(0x21)?;
+            let narrow = u8::try_from(narrow).ok().filter(u8::is_ascii_graphic)?;
+            Some((3, vec![narrow]))
         })
     }
 
@@ -75,7 +88,8 @@ impl<'a> View<'a> {
     /// Without blanks, line breaks and what nobody sees.
     pub(super) fn squeezed(&self) -> Option<View<'static>> {
         self.without(|rest| match rest {
-            [b' ' | b'\t' | b'\r' | b'\n' | 0x0b | 0x0c, ..] => 1,
+            // Blanks and controls; a NUL stands before each letter of UTF-16.
+            [0..=b' ' | 0x7f, ..] => 1,
             // Soft hyphen, no-break space.
             [0xc2, 0xad | 0xa0, ..] => 2,
             // Combining grapheme joiner.
@@ -86,6 +100,16 @@ impl<'a> View<'a> {
             [0xef, 0xbb, 0xbf, ..] | [0xef, 0xb8, 0x80..=0x8f, ..] => 3,
             // Tags.
             [0xf3, 0xa0, 0x80..=0x81, _, ..] => 4,
+            _ => 0,
+        })
+    }
+
+    /// Lines of mail that go on, joined.
+    pub(super) fn unfolded(&self) -> Option<View<'static>> {
+        memchr::memchr(b'=', &self.bytes)?;
+        self.without(|rest| match rest {
+            [b'=', b'\r', b'\n', ..] => 3,
+            [b'=', b'\n', ..] => 2,
             _ => 0,
         })
     }

@@ -81,7 +81,7 @@ impl WorkspaceFiles {
         let marks = self.registry.marks(&self.root)?;
         let mut tags: Vec<TaintTag> = Vec::new();
         for mark in marks {
-            let is_shown = paths.contains(mark.path.as_str());
+            let is_shown = mark.is_of_all() || paths.contains(mark.path.as_str());
             if is_shown && monitor::taint::is_outside(mark.tag.taint) && !tags.contains(&mark.tag) {
                 tags.push(mark.tag);
             }

@@ -9,13 +9,13 @@ mod read;
 mod search;
 mod write;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aegx::timestamp;
 use files::{Dir, DirError, Relative};
 use model::ipc::{FileEdit, FileList, FileRead, FileSearch, FileWrite};
-use model::{Source, Taint, TaintTag};
-use monitor::target::class_of_path;
+use model::{SessionId, Source, Taint, TaintTag};
+use monitor::target::class_of_file;
 use monitor::{Output, Permit, Status, taint};
 use policy::{Target, Targets};
 use scan::boundary::{self, Boundary, Nonce};
@@ -59,17 +59,35 @@ impl WorkspaceFiles {
         search::search(self, permit, now).unwrap_or_else(|stop| stop.0)
     }
 
+    /// Where it lies.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Labels what a command of the session has changed. Gives how many files are marked that were not before.
+    pub(super) fn after_command(
+        &self,
+        session: &SessionId,
+        tag: Option<&TaintTag>,
+        now: i64,
+    ) -> Result<usize, WorkspaceError> {
+        Ok(self.registry.after_command(&self.root, session, tag, now)?.marked.len())
+    }
+
     /// The label of a file with this content. What is read of a secret file is known as a secret from then
     /// on, whatever it is called later.
     fn label(&self, path: &Relative, content: &[u8], now: i64) -> Result<Vec<TaintTag>, Stop> {
         let known = self.registry.label(&self.root, path.as_str(), content)?;
         let mut tags: Vec<TaintTag> = known.into_iter().collect();
-        if is_secret(class_of_path(path.as_str())) {
+        if is_secret(class_of_file(path.as_str())) {
             let origin = format!("file {path}");
             let secret =
                 TaintTag { taint: Taint::SECRET_RISK, ..taint::label(Source::File, &origin, now) };
             self.registry.know(&self.root, content, &secret)?;
-            tags.push(secret);
+            // What is known already is not told twice.
+            if !tags.iter().any(|it| it.taint.contains(secret.taint)) {
+                tags.push(secret);
+            }
         }
         Ok(tags)
     }
@@ -86,6 +104,12 @@ impl Stop {
 
     fn failed(why: impl Into<String>) -> Self {
         Self(Output { status: Status::Failed, ..Output::text(why.into()) })
+    }
+
+    /// It says something of a file that carries these labels.
+    fn with(mut self, tags: impl IntoIterator<Item = TaintTag>) -> Self {
+        self.0.tags.extend(tags);
+        self
     }
 }
 
@@ -155,7 +179,7 @@ fn fields<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn tag_values(tags: &[TaintTag]) -> Vec<Value> {
+pub(super) fn tag_values(tags: &[TaintTag]) -> Vec<Value> {
     let value = |tag: &TaintTag| {
         json!({
             "source": tag.origin,

@@ -1,9 +1,11 @@
 //! Reading: the text of a file, or the names in an archive.
 
+use std::ops::Range;
+
 use files::archive;
 use model::ipc::FileRead;
 use model::{Source, Taint, TaintTag};
-use monitor::target::class_of_path;
+use monitor::target::class_of_file;
 use monitor::{Output, Permit, taint};
 use serde_json::json;
 
@@ -17,6 +19,7 @@ pub(super) fn read(
     permit: Permit<FileRead>,
     now: i64,
 ) -> Result<Output, Stop> {
+    let scrubs = permit.scrubs();
     let wanted = permit.spend();
     let path = path(wanted.path.as_str())?;
     let bytes = files.dir.read(&path, FILE_BYTES_MAX)?;
@@ -24,7 +27,7 @@ pub(super) fn read(
     let mut body = fields([("path", json!(path.as_str())), ("bytes", json!(bytes.len()))]);
     if let Some(members) = archive::members(&bytes) {
         // What is packed is as secret as it was.
-        if members.names.iter().any(|it| is_secret(class_of_path(it))) {
+        if members.names.iter().any(|it| is_secret(class_of_file(it))) {
             let origin = format!("archive {path}");
             let secret =
                 TaintTag { taint: Taint::SECRET_RISK, ..taint::label(Source::File, &origin, now) };
@@ -39,17 +42,19 @@ pub(super) fn read(
         let first = wanted.offset.map_or(1, |it| it.get());
         let most = wanted.limit.map_or(LINES_DEFAULT, |it| it.get());
         let (part, lines) = lines(&text, first, most);
+        let is_whole = part.len() == text.len();
+        let part = scrubs.clean_part(&text, part);
         body.extend(fields([
-            ("content", json!(told(&path, part, &tags)?)),
+            ("content", json!(told(&path, &part, &tags)?)),
             ("lines", json!(lines)),
-            ("truncated", json!(part.len() < text.len())),
+            ("truncated", json!(!is_whole)),
         ]));
     }
     Ok(answer(body, tags))
 }
 
-/// So many lines from one on, and how many there are.
-fn lines(text: &str, first: u64, most: u64) -> (&str, u64) {
+/// Where so many lines from one on stand, and how many there are.
+fn lines(text: &str, first: u64, most: u64) -> (Range<usize>, u64) {
     let (mut from, mut to, mut at, mut count) = (text.len(), text.len(), 0, 0);
     for line in text.split_inclusive('\n') {
         count += 1;
@@ -61,7 +66,7 @@ fn lines(text: &str, first: u64, most: u64) -> (&str, u64) {
             to = at;
         }
     }
-    (text.get(from..to.max(from)).unwrap_or_default(), count)
+    (from..to.max(from), count)
 }
 
 #[cfg(test)]
@@ -79,8 +84,9 @@ mod tests {
             (4, 1, ""),
             (2, u64::MAX, "b\nc"),
         ] {
-            assert_eq!(lines(text, first, most), (expected, 3), "{first} {most}");
+            let (part, count) = lines(text, first, most);
+            assert_eq!((text.get(part).unwrap(), count), (expected, 3), "{first} {most}");
         }
-        assert_eq!(lines("", 1, 1), ("", 0));
+        assert_eq!(lines("", 1, 1), (0..0, 0));
     }
 }

@@ -3,8 +3,8 @@
 use files::{Kind, Relative};
 use model::TaintTag;
 use model::ipc::FileSearch;
-use monitor::target::class_of_path;
-use monitor::{Output, Permit};
+use monitor::target::class_of_file;
+use monitor::{Output, Permit, Scrubs};
 use policy::Target;
 use serde_json::{Value, json};
 
@@ -26,6 +26,7 @@ pub(super) fn search(
     permit: Permit<FileSearch>,
     now: i64,
 ) -> Result<Output, Stop> {
+    let scrubs = permit.scrubs();
     let wanted = permit.spend();
     let path = path_or_base(wanted.path.as_ref().map(|it| it.as_str()))?;
     let query = wanted.query.as_str();
@@ -36,6 +37,7 @@ pub(super) fn search(
     let mut hunt = Hunt {
         files,
         query,
+        scrubs,
         most: usize::try_from(most).unwrap_or(usize::MAX),
         now,
         results: Vec::new(),
@@ -49,7 +51,7 @@ pub(super) fn search(
         hunt.folder(&path, 0)?;
     } else {
         // Whoever names a file was judged by its name.
-        hunt.file(&path)?;
+        hunt.text(&path, files.dir.read(&path, FILE_BYTES_MAX)?)?;
     }
     let body = fields([
         ("results", json!(hunt.results)),
@@ -62,6 +64,7 @@ pub(super) fn search(
 struct Hunt<'a> {
     files: &'a WorkspaceFiles,
     query: &'a str,
+    scrubs: Scrubs,
     most: usize,
     now: i64,
     results: Vec<Value>,
@@ -90,7 +93,7 @@ impl Hunt<'_> {
                 continue;
             };
             match it.stat.kind {
-                Kind::File if class_of_path(child.as_str()).contains(Target::SecretFile) => {
+                Kind::File if class_of_file(child.as_str()).contains(Target::SecretFile) => {
                     self.skipped += 1;
                 }
                 Kind::File => match self.file(&child) {
@@ -111,8 +114,12 @@ impl Hunt<'_> {
 
     fn file(&mut self, path: &Relative) -> Result<(), Stop> {
         self.files_left = self.files_left.saturating_sub(1);
-        let bytes = self.files.dir.read(path, FILE_BYTES_MAX)?;
+        let bytes = self.files.dir.read_of_one_name(path, FILE_BYTES_MAX)?;
         self.bytes_left = self.bytes_left.saturating_sub(bytes.len() as u64);
+        self.text(path, bytes)
+    }
+
+    fn text(&mut self, path: &Relative, bytes: Vec<u8>) -> Result<(), Stop> {
         // What is no text has no lines.
         let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(()) };
         if !text.contains(self.query) {
@@ -124,6 +131,7 @@ impl Hunt<'_> {
                 self.whole = false;
                 break;
             }
+            let line = self.scrubs.clean(line);
             let shown = line.get(..line.floor_char_boundary(LINE_BYTES_MAX)).unwrap_or_default();
             let shown = told(path, shown, &tags)?;
             self.results.push(json!({ "path": path.as_str(), "line": number, "text": shown }));

@@ -34,7 +34,8 @@ pub(super) fn edit(
     let wanted = permit.spend();
     let (old, new) = (wanted.old.as_str(), wanted.new.as_str());
     let bytes = files.dir.read(&path, FILE_BYTES_MAX)?;
-    let label = files.registry.label(&files.root, path.as_str(), &bytes)?;
+    let labels = files.label(&path, &bytes, now)?;
+    let label = labels.iter().fold(None, |sum, it| taint::worse(sum.as_ref(), Some(it)));
     let text = String::from_utf8(bytes)
         .map_err(|_| Stop::failed(format!("`{path}` is no text in UTF-8")))?;
     if old.is_empty() {
@@ -42,14 +43,15 @@ pub(super) fn edit(
     }
     let found = text.matches(old).count();
     let all = wanted.all.unwrap_or(false);
+    // That a text is in it, and how often, is something that was read of it; that it is not, too.
     match found {
-        0 => return Err(Stop::failed(format!("`old` is not in `{path}`"))),
+        0 => return Err(Stop::failed(format!("`old` is not in `{path}`")).with(labels)),
         1 => {}
         _ if all => {}
         _ => {
             let why =
                 format!("`old` is in `{path}` {found} times; give more of it, or `all`: true");
-            return Err(Stop::failed(why));
+            return Err(Stop::failed(why).with(labels));
         }
     }
     let longer = new.len().saturating_sub(old.len()).saturating_mul(found);
@@ -60,8 +62,7 @@ pub(super) fn edit(
     own = taint::worse(own.as_ref(), label.as_ref());
     let place = Place { files, path: &path, own: own.as_ref(), session: &session, now };
     let mut output = place.put(text.replace(old, new).as_bytes(), Some(found))?;
-    // That a text is in it, and how often, is something that was read of it.
-    output.tags.extend(label);
+    output.tags.extend(labels);
     Ok(output)
 }
 

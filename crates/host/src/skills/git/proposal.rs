@@ -6,6 +6,7 @@ use files::private;
 use model::ipc::{SkillPropose, Uuid};
 use model::{TaintTag, UserId};
 use monitor::Permit;
+use monitor::taint::worse;
 use serde_json::{Value, json};
 use store::{tag_from_json, tag_to_json};
 
@@ -131,7 +132,9 @@ impl Repository {
         let id = new_uuid()?;
         let base = self.main()?;
         let text = self.objects.write("blob", new.content.as_bytes())?;
-        let tree = self.tree_with(base.as_ref(), &skill, text, new.tag.as_ref())?;
+        let known = self.known_tag(base.as_ref(), &skill, text, &waiting)?;
+        let tag = worse(new.tag.as_ref(), known.as_ref());
+        let tree = self.tree_with(base.as_ref(), &skill, text, tag.as_ref())?;
         let proposal = Proposal {
             id,
             skill,
@@ -143,7 +146,7 @@ impl Repository {
             session: new.session,
             record: new.record.to_string(),
             created: now,
-            tag: new.tag,
+            tag,
             base,
             text,
         };
@@ -157,6 +160,23 @@ impl Repository {
         let commit = self.commit(&commit)?;
         self.write_ref(&path(ProposalState::Waiting, id), &commit)?;
         Ok(Proposal { commit, ..proposal })
+    }
+
+    /// What is known of a text: who proposes again what a tainted session proposed has it from there, whatever
+    /// became of it.
+    fn known_tag(
+        &self,
+        main: Option<&Digest>,
+        skill: &SkillName,
+        text: Digest,
+        waiting: &[Proposal],
+    ) -> Result<Option<TaintTag>, SkillError> {
+        let active = main.map_or(Ok(None), |it| self.skill(it, skill))?;
+        let active = active.filter(|(_, id)| *id == text).and_then(|(it, _)| it.tag);
+        let mut answered = self.proposals(ProposalState::Approved)?;
+        answered.extend(self.proposals(ProposalState::Rejected)?);
+        let same = waiting.iter().chain(&answered).filter(|it| it.text == text);
+        Ok(same.fold(active, |sum, it| worse(sum.as_ref(), it.tag.as_ref())))
     }
 
     /// All proposals of a state, oldest first.
@@ -245,18 +265,20 @@ impl Repository {
         let _lock = self.lock()?;
         self.check(shown)?;
         let main = self.main()?;
-        let text = |commit: Option<Digest>| -> Result<Option<Digest>, SkillError> {
-            let found = commit.map_or(Ok(None), |it| self.skill(&it, &shown.skill))?;
-            Ok(found.map(|(_, id)| id))
-        };
-        let there = text(main)?;
+        let found =
+            |commit: Option<Digest>| commit.map_or(Ok(None), |it| self.skill(&it, &shown.skill));
+        let active = found(main)?;
+        let there = active.as_ref().map(|(_, id)| *id);
         if let Some(other) = self.list()?.into_iter().find(|it| it.name.is_alike(&shown.skill)) {
             return Err(SkillError::Alike(shown.skill.clone(), other.name));
         }
-        if there != text(shown.base)? && there != Some(shown.text) {
+        if there != found(shown.base)?.map(|(_, id)| id) && there != Some(shown.text) {
             return Err(SkillError::Drift(shown.skill.clone()));
         }
-        let tree = self.tree_with(main.as_ref(), &shown.skill, shown.text, shown.tag.as_ref())?;
+        // The same text may have become active meanwhile, out of a tainted session's hands.
+        let same = active.filter(|(_, id)| *id == shown.text).and_then(|(it, _)| it.tag);
+        let tag = worse(shown.tag.as_ref(), same.as_ref());
+        let tree = self.tree_with(main.as_ref(), &shown.skill, shown.text, tag.as_ref())?;
         let message =
             format!("approve {}\n\nproposal {}\nrecord {record}\n", shown.skill, shown.id);
         let parents = main.into_iter().chain([shown.commit]).collect();
@@ -270,6 +292,10 @@ impl Repository {
     /// # Errors
     /// If it waits no more, or is another.
     pub fn reject(&self, shown: &Proposal, _receipt: &Receipt) -> Result<(), SkillError> {
+        self.put_away(shown)
+    }
+
+    pub(super) fn put_away(&self, shown: &Proposal) -> Result<(), SkillError> {
         let _lock = self.lock()?;
         self.check(shown)?;
         self.settle(shown, ProposalState::Rejected)

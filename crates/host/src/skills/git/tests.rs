@@ -1,5 +1,7 @@
 //! The repository, as its own code and as git itself sees it.
 
+mod crash;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -205,6 +207,35 @@ fn what_was_changed_on_the_disk_is_noticed_and_not_believed() {
         assert_eq!(repository.read(&name("pay")).unwrap().tag, Some(page()));
     }
     assert!(refused >= 3 * 5, "commit, two trees, text and tag: {refused}");
+}
+
+#[test]
+fn who_proposes_a_tainted_text_again_has_it_from_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let repository = Repository::new(&dir.path().join("skills.git"));
+    let tainted = || Some(page());
+    let make = |content: &str, tag| repository.make(new("pay", content, tag), 1).unwrap();
+    // It waits.
+    let first = make("pay at the portal", tainted());
+    let again = make("pay at the portal", None);
+    assert_eq!(again.tag, tainted());
+    // It was rejected.
+    repository.put_away(&first).unwrap();
+    repository.put_away(&again).unwrap();
+    let clean = make("pay at the portal", None);
+    assert_eq!(clean.tag, tainted());
+    // It is active, and under another name it is the same text.
+    approve(&repository, &clean).unwrap();
+    let third = repository.make(new("portal", "pay at the portal", None), 1).unwrap();
+    approve(&repository, &third).unwrap();
+    assert_eq!(repository.read(&name("portal")).unwrap().tag, tainted());
+    // One that was proposed by a clean session before, and is approved after the tainted one.
+    let early = make("pay by card", None);
+    assert_eq!(early.tag, None);
+    let late = make("pay by card", tainted());
+    approve(&repository, &late).unwrap();
+    approve(&repository, &early).unwrap();
+    assert_eq!(repository.read(&name("pay")).unwrap().tag, tainted());
 }
 
 #[test]

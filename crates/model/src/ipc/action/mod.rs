@@ -7,6 +7,7 @@ mod llm;
 mod memory;
 mod oauth;
 mod scheduler;
+mod shell;
 mod skill;
 mod web;
 
@@ -24,5 +25,6 @@ pub use scheduler::{
     SchedulerAddCron, SchedulerGetHeartbeat, SchedulerListCron, SchedulerListTriggers,
     SchedulerRemoveCron, SchedulerRunAt,
 };
+pub use shell::ShellExec;
 pub use skill::{SkillList, SkillPropose, SkillRead};
 pub use web::{FetchMethod, WebFetch, WebSearch};

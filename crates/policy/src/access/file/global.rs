@@ -1,4 +1,5 @@
-//! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser` and `scheduler`.
+//! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `shell` and
+//! `scheduler`.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use super::scalar::{Flag, Label};
 use super::scheduler::SchedulerSettings;
 use super::server::web_address;
 use super::services::{Service, Services};
+use super::shell::Shell;
 use super::yaml;
 use crate::access::Domain;
 
@@ -25,6 +27,7 @@ pub struct Global {
     egress: Egress,
     services: Services,
     browser: Browser,
+    shell: Shell,
     scheduler: SchedulerSettings,
 }
 
@@ -61,10 +64,11 @@ impl Global {
             file.egress.is_some(),
             file.services.is_some(),
             file.browser.is_some(),
+            file.shell.is_some(),
             file.scheduler.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser` and `scheduler`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `shell` and `scheduler`";
             return Err(FileError::at(1, there));
         }
         Ok(Self {
@@ -73,6 +77,7 @@ impl Global {
             egress: file.egress.unwrap_or_default(),
             services: file.services.unwrap_or_default(),
             browser: file.browser.unwrap_or_default(),
+            shell: file.shell.unwrap_or_default(),
             scheduler: file.scheduler.unwrap_or_default(),
         })
     }
@@ -111,6 +116,12 @@ impl Global {
         &self.browser
     }
 
+    /// How commands of agents are confined.
+    #[must_use]
+    pub fn shell(&self) -> &Shell {
+        &self.shell
+    }
+
     /// Work at set times.
     #[must_use]
     pub fn scheduler(&self) -> &SchedulerSettings {
@@ -143,6 +154,8 @@ struct File {
     services: Option<Services>,
     #[serde(default, deserialize_with = "there")]
     browser: Option<Browser>,
+    #[serde(default, deserialize_with = "there")]
+    shell: Option<Shell>,
     #[serde(default, deserialize_with = "there")]
     scheduler: Option<SchedulerSettings>,
 }

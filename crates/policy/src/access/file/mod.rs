@@ -13,6 +13,7 @@ mod scalar;
 mod scheduler;
 mod server;
 mod services;
+mod shell;
 mod users;
 mod yaml;
 
@@ -27,5 +28,6 @@ pub use parts::{
 pub use scheduler::{HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX, SchedulerSettings};
 pub use server::{McpServer, Transport};
 pub use services::{Refresh, Service};
+pub use shell::Shell;
 pub use users::{Agents, BUDGET_MAX, Budget, KnownTools, Limits, Unit, User, Users};
 pub use yaml::FILE_BYTES_MAX;

@@ -1,6 +1,12 @@
 //! Seatbelt profiles, as text: golden files, and what they mean to a reader that takes the last rule that matches.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test may fail"
+)]
 
 mod sbpl;
 

@@ -1,42 +1,11 @@
 //! Providers are chosen by their names in `config.yaml`, from one table, or there is no session.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
-)]
-
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
 use serde_json::Value;
 
-fn put(home: &Path, name: &str, text: &str) {
-    let path = home.join(name);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
-}
-
-/// A home with one user, one agent and these settings.
-fn home(settings: &str) -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    let hash = "a".repeat(64);
-    let users = format!(
-        "users:\n  - name: me\n    token_hash: \"{hash}\"\n    agents: \"*\"\n    budget: unlimited\n"
-    );
-    put(home.path(), "config.yaml", settings);
-    put(home.path(), "users.yaml", &users);
-    put(home.path(), "agents/main/IDENTITY.md", "# Main\n");
-    home
-}
-
-fn run(home: &Path, args: &[&str]) -> (i32, String, String) {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    let output = command.env("LAZARET_HOME", home).args(args).write_stdin("").output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
+use crate::support::{home, put, run};
 
 const IPC: &[&str] = &["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"];
 

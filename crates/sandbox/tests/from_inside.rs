@@ -1,6 +1,6 @@
-//! The audit from inside a real cage. It says `Full`, and that is true.
+//! What the audit says and what a skill can do from inside a real cage. The audit says `Full`, and that is true.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 #![expect(clippy::disallowed_methods, reason = "what is written inside need not be atomic")]
 
 use std::fs;
@@ -8,6 +8,7 @@ use std::path::Path;
 
 use sandbox::audit::audit;
 use sandbox::cage::{Cage, Ending, Held, Inmate, Rung};
+use sandbox::skill::{SkillExecutionConfig, SkillPlaces};
 
 /// Set for the process inside: where it writes what it found.
 const INSIDE: &str = "LAZARET_AUDIT_INSIDE";
@@ -45,6 +46,7 @@ fn main() {
     }
     a_whole_cage_is_full();
     a_cage_without_a_wall_is_not_full();
+    a_skill_is_caged_as_its_settings_say();
 }
 
 fn a_whole_cage_is_full() {
@@ -77,4 +79,47 @@ fn a_cage_without_a_wall_is_not_full() {
         let (found, held) = found_in(&cage, &workspace);
         assert_eq!(found["compliance"], "Partial", "{held}: {found:#}");
     }
+}
+
+fn a_skill_is_caged_as_its_settings_say() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = files::resolved(dir.path()).unwrap();
+    let (skill, scratch) = (root.join("skill"), root.join("scratch"));
+    let (home, state) = (root.join("home"), root.join("state"));
+    for place in [&skill, &scratch, &home.join(".ssh"), &state, &root.join("listed")] {
+        fs::create_dir_all(place).unwrap();
+    }
+    fs::write(root.join("listed/a"), "listed\n").unwrap();
+    fs::write(home.join(".ssh/id"), "secret\n").unwrap();
+    let places = SkillPlaces { skill: &skill, scratch: &scratch, home: &home, state: &state };
+    let run = |config: &SkillExecutionConfig, script: &str| {
+        fs::write(skill.join("run.sh"), script).unwrap();
+        let words = ["/bin/sh".into(), skill.join("run.sh").into_os_string()];
+        let inmate =
+            Inmate { words: words.to_vec(), directory: scratch.clone(), ..Inmate::default() };
+        config
+            .cage(&places)
+            .unwrap()
+            .put(&inmate, &mut || Ok(()))
+            .unwrap()
+            .begin()
+            .unwrap()
+            .wait()
+            .unwrap()
+    };
+    let listed = SkillExecutionConfig {
+        filesystem_allowlist: vec![root.join("listed")],
+        ..SkillExecutionConfig::default()
+    };
+    let reads = format!("read a < {}/a && echo $a > out", root.join("listed").display());
+    assert_eq!(run(&listed, &reads), Ending::Exited(0));
+    assert_eq!(fs::read_to_string(scratch.join("out")).unwrap(), "listed\n");
+    let unlisted = run(&SkillExecutionConfig::default(), &reads);
+    assert!(matches!(unlisted, Ending::Exited(1..)), "{unlisted:?}");
+    let steals = format!("read a < {}", home.join(".ssh/id").display());
+    assert!(matches!(run(&listed, &steals), Ending::Exited(1..)));
+    let writes = format!("echo x > {}", skill.join("run.sh").display());
+    assert!(matches!(run(&listed, &writes), Ending::Exited(1..)), "a skill changes itself");
+    let short = SkillExecutionConfig { timeout_ms: 300, ..SkillExecutionConfig::default() };
+    assert_eq!(run(&short, "sleep 20"), Ending::TimedOut);
 }

@@ -1,0 +1,14 @@
+//! The providers that `config.yaml` chooses, as a person and an agent use them together.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
+mod chosen;
+mod jobs;
+mod memory;
+mod plugins;
+mod skills;
+mod support;

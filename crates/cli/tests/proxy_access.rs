@@ -1,0 +1,96 @@
+//! `lazaret proxy` with the tokens of `lazaret access`.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use assert_cmd::Command;
+use data_encoding::BASE64;
+use serde_json::Value;
+
+fn lazaret(home: &Path, args: &[&str]) -> Vec<u8> {
+    let mut command = Command::cargo_bin("lazaret").unwrap();
+    let ran = command.env("LAZARET_HOME", home).args(args).output().unwrap();
+    assert!(ran.status.success(), "{args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    ran.stdout
+}
+
+/// A new access token, and its name.
+fn token(home: &Path, user: &str, agent: &str) -> (String, String) {
+    let args = ["access", "create", "--user", user, "--agent", agent, "--json"];
+    let made: Value = serde_json::from_slice(&lazaret(home, &args)).unwrap();
+    let text = |name: &str| made[name].as_str().unwrap().to_owned();
+    (text("token"), text("id"))
+}
+
+struct Proxy {
+    child: Child,
+    address: String,
+}
+
+impl Proxy {
+    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
+    fn start(home: &Path) -> Self {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
+            .env("LAZARET_HOME", home)
+            .args(["proxy", "--agent", "main", "--listen", "127.0.0.1:0", "--json"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let shown: Value = serde_json::from_str(&line).unwrap();
+        let address = shown["proxy"].as_str().unwrap().rsplit('@').next().unwrap().to_owned();
+        Self { child, address }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a program before the proxy under test")]
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.address).unwrap()
+    }
+
+    /// The status for who shows these credentials. Nobody is dialled: the address is not a public one.
+    fn status(&self, name: &str, token: &str) -> String {
+        let basic = BASE64.encode(format!("{name}:{token}").as_bytes());
+        let asked = format!(
+            "GET http://10.0.0.1/ HTTP/1.1\r\nhost: a\r\nproxy-authorization: Basic {basic}\r\n\r\n"
+        );
+        let mut stream = self.connect();
+        stream.write_all(asked.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().to_owned()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn an_access_token_opens_the_account_of_its_user_and_agent_until_it_is_revoked() {
+    let home = tempfile::tempdir().unwrap();
+    let proxy = Proxy::start(home.path());
+    let known = "403";
+    let unknown = "407";
+    assert_eq!(proxy.status("main", "lzt_none"), unknown, "there are no tokens at all");
+    let (right, id) = token(home.path(), "me", "main");
+    assert_eq!(proxy.status("main", &right), known);
+    let (anybody, _) = token(home.path(), "ann", "main");
+    assert_eq!(proxy.status("main", &anybody), unknown, "another user's");
+    let (elsewhere, _) = token(home.path(), "me", "other");
+    assert_eq!(proxy.status("main", &elsewhere), unknown, "for another agent");
+    assert_eq!(proxy.status("other", &elsewhere), unknown, "an agent without an account");
+    assert_eq!(proxy.status("main", &right), known);
+    lazaret(home.path(), &["access", "revoke", &id]);
+    assert_eq!(proxy.status("main", &right), unknown, "revoked");
+}

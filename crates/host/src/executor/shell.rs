@@ -1,0 +1,226 @@
+//! Commands of agents, each in a cage: the workspace to change, the system to read, no network and no secret that was
+//! not granted.
+//!
+//! INVARIANT (AbsorbBeforeDeliver): what a command changed is labelled before anything that it printed is told.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use aegx::RecordType;
+use evidence::{Journal, NewRecord};
+use files::Relative;
+use model::ipc::ShellExec;
+use model::{Caller, Kind, Source, TaintTag};
+use monitor::{Output, Permit, Status, taint};
+use sandbox::cage::{Cage, Ending, Held, Hold, Rung};
+use sandbox::runner::{Printed, Ran, RunError, Runner, Surroundings};
+use scan::boundary::{self, Boundary, Nonce};
+use serde_json::{Map, Value, json};
+use vault::environment::{OF_HOST, environment};
+use vault::{Keeper, Scope};
+
+use super::file::{WorkspaceFiles, tag_values};
+
+/// What the agent is told where output came from.
+const ORIGIN: &str = "shell_exec";
+
+/// Runs commands for one session.
+pub struct Shell {
+    runner: Runner,
+    cage: Cage,
+    keys: Option<(Arc<Keeper>, Scope)>,
+    journal: Arc<Journal>,
+}
+
+impl Shell {
+    /// Commands in a cage that keeps them from `home`, the person's, and from `state`, the host's. Both without links.
+    #[must_use]
+    pub fn new(home: PathBuf, state: PathBuf, needed: Vec<Rung>, journal: Arc<Journal>) -> Self {
+        let cage = Cage { home: Some(home), state: Some(state), needed, ..Cage::default() };
+        Self { runner: Runner::default(), cage, keys: None, journal }
+    }
+
+    /// With the keys that grants give to commands.
+    #[must_use]
+    pub fn with_keys(mut self, keeper: Arc<Keeper>, scope: Scope) -> Self {
+        self.keys = Some((keeper, scope));
+        self
+    }
+
+    /// Made by another launcher than this program.
+    #[must_use]
+    pub fn with_runner(mut self, runner: Runner) -> Self {
+        self.runner = runner;
+        self
+    }
+
+    pub(super) fn run(
+        &self,
+        permit: Permit<ShellExec>,
+        files: &WorkspaceFiles,
+        now: impl Fn() -> i64,
+    ) -> Output {
+        let around = match self.surroundings(&permit, files.root()) {
+            Ok(around) => around,
+            Err(why) => return Output::not_begun(why),
+        };
+        let (who, record, tag) = (permit.who().clone(), permit.record(), permit.tag().cloned());
+        let ran = self.runner.run(permit, around);
+        // Also if the cage broke: until then it may have changed something.
+        let has_begun = ran.as_ref().err().is_none_or(RunError::has_begun);
+        let marked = match has_begun {
+            true => files.after_command(&who.session, tag.as_ref(), now()),
+            false => Ok(0),
+        };
+        let ran = match ran {
+            Ok(ran) => ran,
+            Err(error) if error.has_begun() => return failed(error.to_string()),
+            Err(error) => return Output::not_begun(error.to_string()),
+        };
+        let content = recorded(&ran, marked.as_ref().ok().copied());
+        if self.journal.append(beside(&who, record, content)).is_err() {
+            return failed("the command ran, and how it ended could not be recorded".to_owned());
+        }
+        match marked {
+            Ok(_) => told(&ran, now()).unwrap_or_else(failed),
+            // INVARIANT (FailClosed): nothing is told of files whose labels are not known.
+            Err(why) => failed(format!("the command ran, and its files cannot be labelled: {why}")),
+        }
+    }
+
+    fn surroundings(
+        &self,
+        permit: &Permit<ShellExec>,
+        root: &Path,
+    ) -> Result<Surroundings, String> {
+        let mut cage = self.cage.clone();
+        cage.workspaces = vec![root.to_owned()];
+        if let Some(state) = cage.state.take_if(|it| root.starts_with(it)) {
+            // An agent's own workspace lies in the host's state, of which a cage shows nothing else.
+            if SHOWN.iter().any(|it| state.starts_with(it)) {
+                let why = "commands cannot run in the agent's own workspace: the state directory lies in a folder of the system";
+                return Err(why.to_owned());
+            }
+        }
+        let mut directory = root.to_owned();
+        if let Some(dir) = &permit.effect().dir {
+            let below = Relative::parse(dir.as_str())
+                .map_err(|refused| format!("{}: {refused}", refused.rule))?;
+            directory.push(below.as_str());
+        }
+        Ok(Surroundings { cage, directory, environment: self.environment(permit)? })
+    }
+
+    /// From nothing: what every process gets of the host's, and the keys that were granted.
+    fn environment(&self, permit: &Permit<ShellExec>) -> Result<Vec<(OsString, OsString)>, String> {
+        let own: Vec<(&str, String)> = OF_HOST
+            .iter()
+            .filter_map(|name| std::env::var(name).ok().map(|value| (*name, value)))
+            .collect();
+        let keys = match &self.keys {
+            Some((keeper, scope)) => {
+                keeper.for_command(permit, scope).map_err(|error| error.to_string())?
+            }
+            None => Vec::new(),
+        };
+        let made = environment(
+            own.iter().map(|(name, value)| (*name, value.as_str())),
+            keys.iter().map(|(name, secret)| (name.as_str(), secret.reveal(permit))),
+        );
+        Ok(made.variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+/// Folders of the system that every cage shows.
+const SHOWN: &[&str] =
+    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/gnu"];
+
+/// What the agent is told. What was printed stands between marks, and carries a label.
+fn told(ran: &Ran, now: i64) -> Result<Output, String> {
+    let mut body = Map::new();
+    let mut say = |name: &str, value: Value| drop(body.insert(name.to_owned(), value));
+    say("durationMs", millis(ran));
+    for (name, value) in ended(ran.ending, ["exitCode", "signal", "timedOut"]) {
+        say(name, value);
+    }
+    for (name, printed) in [("stdout", &ran.stdout), ("stderr", &ran.stderr)] {
+        say(name, marked(printed)?.into());
+        if printed.dropped_bytes > 0 {
+            say(&format!("{name}DroppedBytes"), printed.dropped_bytes.into());
+        }
+    }
+    say("taint", json!(tag_values(&[label(now)])));
+    Ok(Output::text(Value::Object(body).to_string()))
+}
+
+fn label(now: i64) -> TaintTag {
+    taint::label(Source::Tool, ORIGIN, now)
+}
+
+fn marked(printed: &Printed) -> Result<String, String> {
+    if printed.text.is_empty() {
+        return Ok(String::new());
+    }
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(|error| error.to_string())?;
+    Ok(boundary::wrap(Boundary::Tool, ORIGIN, &printed.text, &Nonce::new(random)))
+}
+
+/// How it ended and what held it; nothing of what it printed.
+fn recorded(ran: &Ran, marked: Option<usize>) -> Value {
+    let mut content = json!({
+        "duration_ms": millis(ran),
+        "held": held(&ran.held),
+        "stderr_bytes": ran.stderr.bytes,
+        "stderr_dropped_bytes": ran.stderr.dropped_bytes,
+        "stdout_bytes": ran.stdout.bytes,
+        "stdout_dropped_bytes": ran.stdout.dropped_bytes,
+    });
+    if let Value::Object(fields) = &mut content {
+        for (name, value) in ended(ran.ending, ["exit_code", "signal", "timed_out"]) {
+            fields.insert(name.to_owned(), value);
+        }
+        fields.insert("files_marked".to_owned(), json!(marked));
+    }
+    content
+}
+
+fn held(held: &Held) -> Value {
+    let rungs = held.rungs().iter().map(|(rung, hold)| {
+        let value = match hold {
+            Hold::Held(how) => json!({ "held": true, "how": how }),
+            Hold::Missing(why) => json!({ "held": false, "why": why }),
+        };
+        (rung.as_str().to_owned(), value)
+    });
+    Value::Object(rungs.collect())
+}
+
+fn ended(ending: Ending, names: [&'static str; 3]) -> [(&'static str, Value); 3] {
+    let [exited, killed, timed_out] = names;
+    let (code, signal, late) = match ending {
+        Ending::Exited(code) => (code.into(), Value::Null, false),
+        Ending::Killed(signal) => (Value::Null, signal.into(), false),
+        Ending::TimedOut => (Value::Null, Value::Null, true),
+    };
+    [(exited, code), (killed, signal), (timed_out, late.into())]
+}
+
+fn millis(ran: &Ran) -> Value {
+    u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX).into()
+}
+
+fn beside(who: &Caller, decision: aegx::Digest, content: Value) -> NewRecord {
+    let kind = Kind::of_static("shell_ran");
+    NewRecord {
+        parents: vec![decision],
+        session: Some(who.session.clone()),
+        agent: Some(who.agent.clone()),
+        ..NewRecord::of_host(RecordType::ToolResult, kind, content)
+    }
+}
+
+fn failed(why: String) -> Output {
+    Output { status: Status::Failed, ..Output::text(why) }
+}

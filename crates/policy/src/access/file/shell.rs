@@ -1,0 +1,50 @@
+//! Commands: `config.yaml`, the part under `shell`.
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+
+use super::scalar::Label;
+
+/// Rungs of confinement that can be required.
+const RUNGS: &[&str] = &["namespaces", "landlock", "seccomp", "limits", "cgroup"];
+
+/// How commands of agents are confined.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Shell {
+    /// Rungs without which no command runs, beside what makes a cage at all.
+    #[serde(default, deserialize_with = "rungs")]
+    pub required: Vec<String>,
+}
+
+fn rungs<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    let names: Vec<Label> = Vec::deserialize(input)?;
+    let names: Vec<String> = names.into_iter().map(|it| it.0).collect();
+    match names.iter().find(|it| !RUNGS.contains(&it.as_str())) {
+        None => Ok(names),
+        Some(wrong) => {
+            let there = RUNGS.join(", ");
+            Err(D::Error::custom(format!("`{wrong}` cannot be required; there are {there}")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Global;
+
+    fn required(text: &str) -> Result<Vec<String>, String> {
+        let read = Global::parse(&format!("shell:\n  {text}\n"));
+        read.map(|it| it.shell().required.clone()).map_err(|it| it.to_string())
+    }
+
+    #[test]
+    fn rungs_are_required_by_name_and_nothing_else_can_be_said() {
+        assert_eq!(required("required: [namespaces, cgroup]").unwrap(), ["namespaces", "cgroup"]);
+        assert_eq!(required("required: []").unwrap(), [""; 0]);
+        for wrong in ["required: [chroot]", "required: namespaces", "network: true", "program: sh"]
+        {
+            assert!(required(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! A cage and what is put into it, as it is told to the launcher. Nobody else reads or writes this.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cage::{Cage, Inmate, Limits, Maker, Network, Rung};
+
+/// What the launcher is told.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Order {
+    workspaces: Vec<OsString>,
+    readable: Vec<OsString>,
+    shown: Vec<OsString>,
+    home: Option<OsString>,
+    state: Option<OsString>,
+    proxy: Option<String>,
+    limits: LimitsForm,
+    needed: Vec<Rung>,
+    without: Vec<Rung>,
+    maker: MakerForm,
+    words: Vec<OsString>,
+    directory: OsString,
+    environment: Vec<(OsString, OsString)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LimitsForm {
+    wall_time: Option<Duration>,
+    processes: u32,
+    memory_bytes: u64,
+    file_bytes: u64,
+    fresh_bytes: u64,
+    open_files: u64,
+    cpu_percent: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum MakerForm {
+    Either,
+    Own,
+    Bubblewrap,
+}
+
+impl Order {
+    /// A terminal is not part of it: an agent has none.
+    pub(super) fn of(cage: &Cage, inmate: &Inmate) -> Self {
+        let Cage {
+            workspaces,
+            readable,
+            shown,
+            home,
+            state,
+            network,
+            limits,
+            needed,
+            without,
+            maker,
+        } = cage.clone();
+        let Inmate { words, directory, environment, terminal: _ } = inmate.clone();
+        let all = |paths: Vec<PathBuf>| paths.into_iter().map(PathBuf::into_os_string).collect();
+        let proxy = match network {
+            Network::None => None,
+            Network::Proxy(credentials) => Some(credentials),
+        };
+        let maker = match maker {
+            Maker::Either => MakerForm::Either,
+            Maker::Own => MakerForm::Own,
+            Maker::Bubblewrap => MakerForm::Bubblewrap,
+        };
+        let Limits {
+            wall_time,
+            processes,
+            memory_bytes,
+            file_bytes,
+            fresh_bytes,
+            open_files,
+            cpu_percent,
+        } = limits;
+        let limits = LimitsForm {
+            wall_time,
+            processes,
+            memory_bytes,
+            file_bytes,
+            fresh_bytes,
+            open_files,
+            cpu_percent,
+        };
+        Self {
+            workspaces: all(workspaces),
+            readable: all(readable),
+            shown: all(shown),
+            home: home.map(PathBuf::into_os_string),
+            state: state.map(PathBuf::into_os_string),
+            proxy,
+            limits,
+            needed,
+            without,
+            maker,
+            words,
+            directory: directory.into_os_string(),
+            environment,
+        }
+    }
+
+    pub(super) fn read(self) -> (Cage, Inmate) {
+        let all = |paths: Vec<OsString>| paths.into_iter().map(PathBuf::from).collect();
+        let LimitsForm {
+            wall_time,
+            processes,
+            memory_bytes,
+            file_bytes,
+            fresh_bytes,
+            open_files,
+            cpu_percent,
+        } = self.limits;
+        let cage = Cage {
+            workspaces: all(self.workspaces),
+            readable: all(self.readable),
+            shown: all(self.shown),
+            home: self.home.map(PathBuf::from),
+            state: self.state.map(PathBuf::from),
+            network: self.proxy.map_or(Network::None, Network::Proxy),
+            limits: Limits {
+                wall_time,
+                processes,
+                memory_bytes,
+                file_bytes,
+                fresh_bytes,
+                open_files,
+                cpu_percent,
+            },
+            needed: self.needed,
+            without: self.without,
+            maker: match self.maker {
+                MakerForm::Either => Maker::Either,
+                MakerForm::Own => Maker::Own,
+                MakerForm::Bubblewrap => Maker::Bubblewrap,
+            },
+        };
+        let inmate = Inmate {
+            words: self.words,
+            directory: self.directory.into(),
+            environment: self.environment,
+            terminal: false,
+        };
+        (cage, inmate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_what_was_meant_also_where_it_is_no_text() {
+        let odd = || OsString::from_vec(vec![b'/', 0xff, b'\n']);
+        let cage = Cage {
+            workspaces: vec![odd().into()],
+            readable: vec!["/r".into()],
+            shown: vec!["/s".into()],
+            home: Some(odd().into()),
+            state: Some("/state".into()),
+            network: Network::Proxy("a:b".to_owned()),
+            limits: Limits { wall_time: Some(Duration::from_millis(1500)), ..Limits::default() },
+            needed: vec![Rung::Seccomp],
+            without: vec![Rung::Cgroup],
+            maker: Maker::Own,
+        };
+        let inmate = Inmate {
+            words: vec![odd(), "-c".into()],
+            directory: odd().into(),
+            environment: vec![("A".into(), odd())],
+            terminal: false,
+        };
+        let told = serde_json::to_vec(&Order::of(&cage, &inmate)).unwrap();
+        let order: Order = serde_json::from_slice(&told).unwrap();
+        assert_eq!(order.read(), (cage, inmate));
+    }
+}

@@ -1,0 +1,57 @@
+//! The launcher: a process with one thread, which makes a cage, follows the command in it and ends with the host.
+
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use super::form::Order;
+use super::wire::{self, Report};
+use crate::cage::Waiting;
+
+/// The first descriptor after stdin, stdout and stderr.
+const FIRST_AFTER_STDERR: i32 = 3;
+/// Nobody told what to do.
+const NOT_A_LAUNCHER: u8 = 2;
+
+/// Is the launcher: takes its order from the socket at stdin, and reports there. Call it first of all, while there is
+/// one thread.
+#[must_use]
+pub fn launcher() -> ExitCode {
+    let Ok((mut outside, order)) = take_order() else { return ExitCode::from(NOT_A_LAUNCHER) };
+    let report = carry_out(order, &mut outside);
+    // If the host is gone, nobody needs to be told.
+    let _gone = wire::say(&mut outside, &report);
+    ExitCode::SUCCESS
+}
+
+fn take_order() -> std::io::Result<(UnixStream, Order)> {
+    // With the host everything ends: the kernel ends this process, and the cage ends with it.
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let stdin = std::io::stdin();
+    let ours: OwnedFd = rustix::io::fcntl_dupfd_cloexec(stdin.as_fd(), FIRST_AFTER_STDERR)?;
+    // The command gets nothing to read, and has no way to speak in our place.
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    let mut outside = UnixStream::from(ours);
+    let order = wire::hear(&mut outside)?;
+    Ok((outside, order))
+}
+
+fn carry_out(order: Order, outside: &mut UnixStream) -> Report {
+    let (cage, inmate) = order.read();
+    let waiting = match cage.put(&inmate, &mut || Ok(())) {
+        Ok(waiting) => waiting,
+        Err(error) => return Report::Refused(error.to_string()),
+    };
+    let held = waiting.held().clone();
+    if wire::say(outside, &Report::Held(held)).is_err() {
+        return Report::Refused("nobody listens".to_owned());
+    }
+    follow(waiting).unwrap_or_else(|error| Report::Broke(error.to_string()))
+}
+
+fn follow(waiting: Waiting) -> Result<Report, crate::cage::CageError> {
+    Ok(waiting.begin()?.wait()?.into())
+}

@@ -1,0 +1,228 @@
+//! The launcher, seen from the host: told once, listened to until its end, and ended if nobody listens any more.
+
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::error::RunError;
+use super::form::Order;
+use super::wire::{self, Report};
+use super::{LAUNCHER, PRINTED_BYTES_MAX, Printed, clean};
+use crate::cage::{Cage, Ending, Held, Inmate};
+
+/// How much later than the cage the host itself ends a command whose time is up.
+const LATER: Duration = Duration::from_secs(10);
+/// How long what was printed may still come after the end.
+const DRAIN: Duration = Duration::from_secs(2);
+/// Bytes that are read at a time.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// A launcher. Dropped, it is ended, and everything in its cage with it.
+pub(super) struct Process {
+    child: Child,
+    socket: UnixStream,
+}
+
+/// What came from it.
+pub(super) struct Heard {
+    pub(super) ending: Ending,
+    pub(super) held: Held,
+    pub(super) stdout: Collected,
+    pub(super) stderr: Collected,
+}
+
+impl Process {
+    #[expect(clippy::disallowed_methods, reason = "this is where a launcher of cages is started")]
+    pub(super) fn start(program: &Path) -> Result<Self, RunError> {
+        let (socket, theirs) = UnixStream::pair().map_err(RunError::Launcher)?;
+        let child = Command::new(program)
+            .arg(LAUNCHER)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // What a terminal sends to us is not meant for it.
+            .process_group(0)
+            .spawn()
+            .map_err(RunError::Launcher)?;
+        Ok(Self { child, socket })
+    }
+
+    pub(super) fn tell(&mut self, cage: &Cage, inmate: &Inmate) -> Result<(), RunError> {
+        wire::say(&mut self.socket, &Order::of(cage, inmate)).map_err(RunError::Launcher)
+    }
+
+    /// Listens until the command and all that it printed have come to an end.
+    pub(super) fn follow(mut self, wall_time: Duration) -> Result<Heard, RunError> {
+        let mut said = Said::default();
+        let mut reports = Source::new(self.socket.try_clone().map_err(RunError::Launcher)?);
+        let mut stdout = Source::of(self.child.stdout.take());
+        let mut stderr = Source::of(self.child.stderr.take());
+        let (mut out, mut err) = (Collected::default(), Collected::default());
+        let mut until = Instant::now() + wall_time + LATER;
+        while reports.is_open() || stdout.is_open() || stderr.is_open() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let ready = ready([reports.fd(), stdout.fd(), stderr.fd()], left);
+            let [report, printed, beside] = ready.map_err(RunError::Launcher)?;
+            if report {
+                reports.read(&mut said.came);
+                said.read().map_err(|it| RunError::Broke(it.to_string()))?;
+                if said.last.is_some() || !reports.is_open() {
+                    until = until.min(Instant::now() + DRAIN);
+                }
+            }
+            if printed {
+                stdout.read(&mut out);
+            }
+            if beside {
+                stderr.read(&mut err);
+            }
+        }
+        let (ending, held) = said.ending()?;
+        Ok(Heard { ending, held, stdout: out, stderr: err })
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
+    }
+}
+
+/// What the launcher has said so far.
+#[derive(Default)]
+struct Said {
+    came: Vec<u8>,
+    held: Option<Held>,
+    last: Option<Report>,
+}
+
+impl Said {
+    fn read(&mut self) -> io::Result<()> {
+        while let Some(report) = wire::take(&mut self.came)? {
+            match report {
+                Report::Held(held) => self.held = Some(held),
+                Report::Refused(_)
+                | Report::Broke(_)
+                | Report::Exited(_)
+                | Report::Killed(_)
+                | Report::TimedOut => self.last = Some(report),
+            }
+        }
+        Ok(())
+    }
+
+    fn ending(self) -> Result<(Ending, Held), RunError> {
+        let ending = match self.last {
+            Some(Report::Exited(code)) => Ending::Exited(code),
+            Some(Report::Killed(signal)) => Ending::Killed(signal),
+            Some(Report::TimedOut) => Ending::TimedOut,
+            Some(Report::Refused(why)) => return Err(RunError::Refused(why)),
+            Some(Report::Broke(why)) => return Err(RunError::Broke(why)),
+            Some(Report::Held(_)) | None if self.held.is_some() => {
+                return Err(RunError::Broke("nobody said how it ended".to_owned()));
+            }
+            Some(Report::Held(_)) | None => {
+                return Err(RunError::Launcher(io::Error::other("it said nothing")));
+            }
+        };
+        let held = self.held.ok_or_else(|| RunError::Broke("nobody said what held".to_owned()))?;
+        Ok((ending, held))
+    }
+}
+
+/// Which of them have something to read, or are at their end.
+fn ready<const N: usize>(
+    fds: [Option<std::os::fd::BorrowedFd<'_>>; N],
+    left: Duration,
+) -> io::Result<[bool; N]> {
+    let there = fds.iter().flatten();
+    let mut polled: Vec<PollFd<'_>> =
+        there.map(|it| PollFd::from_borrowed_fd(*it, PollFlags::IN)).collect();
+    match poll(&mut polled, Timespec::try_from(left).ok().as_ref()) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut polled = polled.iter();
+    let mut next =
+        |fd: &Option<_>| fd.is_some() && polled.next().is_some_and(|it| !it.revents().is_empty());
+    Ok(fds.each_ref().map(&mut next))
+}
+
+/// Something to read, until it ends.
+struct Source<R>(Option<R>);
+
+impl<R: Read + std::os::fd::AsFd> Source<R> {
+    fn new(from: R) -> Self {
+        Self(Some(from))
+    }
+
+    fn of(from: Option<R>) -> Self {
+        Self(from)
+    }
+
+    fn is_open(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
+        self.0.as_ref().map(std::os::fd::AsFd::as_fd)
+    }
+
+    /// Reads what is there, once.
+    fn read(&mut self, into: &mut impl Take) {
+        let Some(from) = &mut self.0 else { return };
+        let mut piece = [0; PIECE_BYTES];
+        match from.read(&mut piece) {
+            Ok(0) => self.0 = None,
+            Ok(read) => into.take(piece.get(..read).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.0 = None,
+        }
+    }
+}
+
+/// Where it goes.
+trait Take {
+    fn take(&mut self, piece: &[u8]);
+}
+
+impl Take for Vec<u8> {
+    fn take(&mut self, piece: &[u8]) {
+        self.extend_from_slice(piece);
+    }
+}
+
+/// The beginning of what was printed, and how much there was.
+#[derive(Default)]
+pub(super) struct Collected {
+    kept: Vec<u8>,
+    bytes: u64,
+}
+
+impl Take for Collected {
+    fn take(&mut self, piece: &[u8]) {
+        self.bytes = self.bytes.saturating_add(piece.len() as u64);
+        let room = PRINTED_BYTES_MAX.saturating_sub(self.kept.len()).min(piece.len());
+        self.kept.extend_from_slice(piece.get(..room).unwrap_or_default());
+    }
+}
+
+impl Collected {
+    pub(super) fn told(self) -> Printed {
+        let dropped_bytes = self.bytes.saturating_sub(self.kept.len() as u64);
+        Printed { text: clean(&self.kept), bytes: self.bytes, dropped_bytes }
+    }
+}

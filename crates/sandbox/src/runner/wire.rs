@@ -1,0 +1,101 @@
+//! What the host and the launcher say to each other: a length, then JSON.
+
+use std::io::{self, Read, Write};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::cage::{Ending, Held};
+
+/// Bytes of one message at most. A command and an environment are far smaller.
+const MESSAGE_BYTES_MAX: usize = 4 << 20;
+const LENGTH_BYTES: usize = 4;
+
+/// What the launcher says.
+#[derive(Serialize, Deserialize)]
+pub(super) enum Report {
+    /// This holds; the command begins now.
+    Held(Held),
+    /// Nothing ran, for this reason.
+    Refused(String),
+    /// The cage broke after the command had begun.
+    Broke(String),
+    Exited(u8),
+    Killed(i32),
+    TimedOut,
+}
+
+impl From<Ending> for Report {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Exited(code) => Self::Exited(code),
+            Ending::Killed(signal) => Self::Killed(signal),
+            Ending::TimedOut => Self::TimedOut,
+        }
+    }
+}
+
+/// Says something. Secrets may be in it, so nothing of it stays in memory.
+pub(super) fn say<T: Serialize>(to: &mut impl Write, value: &T) -> io::Result<()> {
+    let bytes = Zeroizing::new(serde_json::to_vec(value)?);
+    let length = u32::try_from(bytes.len()).ok().filter(|_| bytes.len() <= MESSAGE_BYTES_MAX);
+    let length = length.ok_or_else(|| invalid("there is too much to say"))?;
+    to.write_all(&length.to_be_bytes())?;
+    to.write_all(&bytes)
+}
+
+/// Hears one message, waiting for it.
+pub(super) fn hear<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
+    let mut length = [0; LENGTH_BYTES];
+    from.read_exact(&mut length)?;
+    let length = checked(length)?;
+    let mut bytes = Zeroizing::new(vec![0; length]);
+    from.read_exact(&mut bytes)?;
+    Ok(serde_json::from_slice(&bytes)?)
+}
+
+/// Takes the first whole message out of what came so far.
+pub(super) fn take<T: DeserializeOwned>(came: &mut Vec<u8>) -> io::Result<Option<T>> {
+    let Some(length) = came.first_chunk::<LENGTH_BYTES>() else { return Ok(None) };
+    let end = LENGTH_BYTES + checked(*length)?;
+    let Some(message) = came.get(LENGTH_BYTES..end) else { return Ok(None) };
+    let value = serde_json::from_slice(message)?;
+    came.drain(..end);
+    Ok(Some(value))
+}
+
+fn checked(length: [u8; LENGTH_BYTES]) -> io::Result<usize> {
+    let length = usize::try_from(u32::from_be_bytes(length)).ok();
+    length.filter(|it| *it <= MESSAGE_BYTES_MAX).ok_or_else(|| invalid("it is too long"))
+}
+
+fn invalid(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_come_whole_or_not_yet_and_never_too_long() {
+        let mut bytes = Vec::new();
+        say(&mut bytes, &Report::Exited(3)).unwrap();
+        say(&mut bytes, &Report::TimedOut).unwrap();
+        let mut came = Vec::new();
+        let mut seen = Vec::new();
+        for byte in bytes {
+            came.push(byte);
+            match take::<Report>(&mut came).unwrap() {
+                Some(Report::Exited(code)) => seen.push(i32::from(code)),
+                Some(Report::TimedOut) => seen.push(-1),
+                Some(_) => panic!("another one"),
+                None => {}
+            }
+        }
+        assert_eq!((seen, came.len()), (vec![3, -1], 0));
+        assert!(take::<Report>(&mut vec![0xff; 8]).is_err());
+        assert!(hear::<Report>(&mut [0xff; 8].as_slice()).is_err());
+    }
+}

@@ -1,0 +1,7 @@
+//! INVARIANT (OneGate), as far as the compiler keeps it: every file in `tests/permit/` must fail to
+//! compile, for the reason in its `.stderr` file.
+
+#[test]
+fn what_must_not_compile_does_not() {
+    trybuild::TestCases::new().compile_fail("tests/permit/*.rs");
+}
