@@ -6,6 +6,11 @@ use super::simple::{Call, known};
 use super::state::{State, Var};
 use super::{Class, names, paths};
 
+/// They read arguments as names or expressions, and expand the subscripts in them.
+const EVALUATING: [&str; 11] = [
+    "test", "[", "let", "unset", "read", "declare", "typeset", "local", "export", "mapfile", "wait",
+];
+
 impl Engine<'_> {
     /// `None`: it is no builtin of this kind.
     pub(super) fn builtin(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
@@ -15,6 +20,11 @@ impl Engine<'_> {
         }
         if let Some(output) = self.running(call, state) {
             return Some(output);
+        }
+        if EVALUATING.contains(&call.path.as_str()) {
+            for arg in call.plain() {
+                self.subscripts(arg, state);
+            }
         }
         match call.path.as_str() {
             "cd" | "pushd" => {
@@ -47,14 +57,33 @@ impl Engine<'_> {
                 self.status = None;
                 return Some(Output::new());
             }
+            "getopts" => {
+                for name in ["OPTARG", "OPTIND"].into_iter().chain(call.operands().get(1).map(String::as_str)) {
+                    state.set_text(name, HOLE.to_string());
+                }
+                self.status = None;
+                return Some(Output::new());
+            }
+            "hash" if call.short('p') => {
+                self.record_all(call);
+                self.ask("shell-masquerade", "a command gets the name of another");
+            }
             "let" => {
                 for text in call.plain() {
                     super::arithmetic::evaluate(text, state);
                 }
             }
-            "shopt" | "true" | ":" | "wait" | "break" | "continue" | "return" | "exit"
-            | "logout" | "hash" | "umask" | "ulimit" | "times" | "enable" | "bind" | "complete"
-            | "compopt" => {
+            "break" | "continue" | "return" | "exit" | "logout" => {
+                self.record_all(call);
+                match call.path.as_str() {
+                    "break" | "continue" => self.left.turns += 1,
+                    "return" => self.left.functions += 1,
+                    _ => self.left.shells += 1,
+                }
+                self.status = None;
+                return Some(Output::new());
+            }
+            "shopt" | "true" | ":" | "wait" | "hash" | "umask" | "ulimit" | "times" | "enable" | "compopt" => {
                 self.record_all(call);
             }
             "false" => {
@@ -92,7 +121,19 @@ impl Engine<'_> {
                     }
                 }
             }
+            "compgen" | "complete" | "bind" => {
+                let pairs = call.plain().windows(2);
+                let texts = pairs.filter(|it| matches!(it, [flag, _] if flag == "-C" || flag == "-x"));
+                for text in texts.filter_map(|it| it.last()).cloned().collect::<Vec<_>>() {
+                    let text = text.rsplit("\":").next().unwrap_or(&text).to_owned();
+                    self.run_text(&text, &mut state.clone(), None);
+                }
+                self.record_all(call);
+            }
             "printf" if call.has(&["-v"]) => {
+                for arg in call.plain().iter().skip(1).take(1) {
+                    self.subscripts(arg, state);
+                }
                 let rest = call.args.get(2..).unwrap_or_default();
                 let text = super::tools::printf(rest).map(|it| super::engine::text(&it));
                 let name = call.plain().get(1).cloned().unwrap_or_default();
@@ -127,7 +168,7 @@ impl Engine<'_> {
         if path == "/dev/stdin" {
             return self.run_text(&known(call.stdin), state, None);
         }
-        if let Some(text) = state.files.get(&paths::resolved(path, state)).cloned() {
+        if let Some(text) = state.file(&paths::resolved(path, state)) {
             return self.run_text(&text, state, call.stdin);
         }
         self.record_all(call);
@@ -166,6 +207,13 @@ impl Engine<'_> {
 
     /// What is read is known only if it comes from here.
     fn read(&mut self, call: &Call<'_>, state: &mut State) {
+        let calls_back = call.plain().windows(2).find_map(|it| match it {
+            [flag, text] if flag == "-C" && call.name != "read" => Some(text.clone()),
+            _ => None,
+        });
+        if let Some(text) = calls_back {
+            self.run_text(&text, &mut state.clone(), None);
+        }
         let text = known(call.stdin);
         let has_array = call.short('a');
         let names = call.operands();

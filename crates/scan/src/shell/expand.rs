@@ -121,8 +121,34 @@ impl Engine<'_> {
             text.to_owned()
         };
         let plain = marks::plain(&expanded);
-        evaluate(&plain, state).map_or_else(|| HOLE.to_string(), |it| it.to_string())
+        if let Some(value) = evaluate(&plain, state) {
+            return value.to_string();
+        }
+        // Values of variables are read as expressions, and their subscripts are expanded.
+        let names = plain.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        let values: Vec<String> =
+            names.filter_map(|it| state.vars.get(it)).map(super::state::Var::first).collect();
+        for value in values {
+            self.subscripts(&value, state);
+        }
+        HOLE.to_string()
     }
+
+    /// `x[$(command)]` where an expression or a name is expected: the command is run.
+    pub(super) fn subscripts(&mut self, text: &str, state: &mut State) {
+        if !text.contains('[') || !(text.contains("$(") || text.contains('`')) {
+            return;
+        }
+        self.ask("shell-dynamic", "it hides a command in a subscript");
+        if let Ok(parts) = syntax::quoted(text, self.depth + 1) {
+            self.raw(&parts, &mut state.clone(), How { quoted: true, split: false });
+        }
+    }
+}
+
+/// Without the signs that only matter while a word is expanded.
+pub(super) fn kept(raw: &str) -> String {
+    raw.replace(KEEP, "")
 }
 
 fn is_list(parameter: &syntax::Parameter) -> bool {

@@ -20,5 +20,7 @@ pub(super) const TURNS_MAX: usize = 512;
 pub(super) const NORMAL_BYTES_MAX: usize = 64 << 10;
 /// Texts that became commands and are read by all parsers.
 pub(super) const READ_AGAIN_MAX: usize = 32;
+/// Texts in code of other languages that are tried as commands.
+pub(super) const PROBES_MAX: usize = 96;
 /// Places and hosts that are named.
 pub(super) const TARGETS_MAX: usize = 256;

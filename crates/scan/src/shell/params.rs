@@ -127,6 +127,24 @@ impl Engine<'_> {
         evaluate(&text, state)
     }
 
+    /// A prompt is expanded when it is shown: what it substitutes is run.
+    fn prompt(&mut self, text: &str, state: &mut State) -> String {
+        if !text.contains(['$', '`', '\\']) {
+            return text.to_owned();
+        }
+        match super::syntax::quoted(text, self.depth + 1) {
+            Ok(parts) => {
+                let how = How { quoted: true, split: false };
+                let shown = super::expand::kept(&self.raw(&parts, state, how));
+                if text.contains('\\') { format!("{shown}{HOLE}") } else { shown }
+            }
+            Err(_) => {
+                self.ask("shell-unreadable", "it shows a prompt that cannot be read");
+                HOLE.to_string()
+            }
+        }
+    }
+
     /// What a change makes of one value.
     fn changed(&mut self, change: &Change, text: &str, state: &mut State) -> String {
         match change {
@@ -153,7 +171,7 @@ impl Engine<'_> {
             Change::Transform('L') => text.to_lowercase(),
             Change::Transform('u') => with_case(text, '^', false),
             Change::Transform('Q' | 'K' | 'k') => format!("'{}'", text.replace('\'', "'\\''")),
-            Change::Transform('P') => text.to_owned(),
+            Change::Transform('P') => self.prompt(text, state),
             Change::Transform(_) => HOLE.to_string(),
         }
     }

@@ -69,7 +69,7 @@ impl Engine<'_> {
 
     fn run_script_file(&mut self, file: &str, state: &mut State) -> Output {
         let path = paths::resolved(file, state);
-        if let Some(text) = state.files.get(&path).cloned() {
+        if let Some(text) = state.file(&path) {
             if !path.starts_with("/dev/fd/") {
                 self.run_file(file, state);
             }

@@ -1,5 +1,6 @@
 //! Simple commands: assignments, aliases, functions, and the way to what is really run.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::engine::{Engine, Output, text, unknown};
@@ -116,6 +117,9 @@ impl Engine<'_> {
         let declares = fields.first().is_some_and(|it| names::DECLARING.contains(&it.as_str()));
         if fields.is_empty() || declares {
             self.status = Some(true);
+            if declares {
+                own(&fields, simple, state);
+            }
             for assignment in &simple.assignments {
                 self.assign(assignment, state);
             }
@@ -131,16 +135,22 @@ impl Engine<'_> {
             }
             return self.call(fields, state, stdin);
         }
-        let mut inner = state.clone();
-        for assignment in &simple.assignments {
-            self.assign(assignment, &mut inner);
-        }
         if simple.assignments.is_empty() {
             return self.call(fields, state, stdin);
         }
         // `eval` and functions keep what they set; the assignments before them are theirs alone.
-        let output = self.call(fields, &mut inner, stdin);
-        state.join(inner);
+        let names = simple.assignments.iter().map(|it| it.name.clone());
+        let before: Vec<_> = names.map(|it| (state.vars.get(&it).cloned(), it)).collect();
+        for assignment in &simple.assignments {
+            self.assign(assignment, state);
+        }
+        let output = self.call(fields, state, stdin);
+        for (var, name) in before {
+            match var {
+                Some(var) => state.set(&name, var),
+                None => drop(state.vars.remove(&name)),
+            }
+        }
         output
     }
 
@@ -292,6 +302,9 @@ impl Engine<'_> {
             self.ask("shell-unknown-command", "a pattern names the command");
         }
         let plain = marks::plain(first);
+        if plain.contains(['*', '?']) && !marks::has_pattern(first) {
+            self.ask("shell-unknown-command", "the name of the command is a pattern");
+        }
         match names::skeleton(&plain) {
             Some(folded) => {
                 self.ask("shell-look-alike", "letters of the command only look like others");
@@ -319,10 +332,19 @@ impl Engine<'_> {
         }
         let args = fields.into_iter().skip(1).map(|it| marks::plain(&it)).collect();
         let before = std::mem::replace(&mut state.args, args);
+        let left = self.left;
         state.calls += 1;
+        state.locals.push(BTreeMap::new());
         let output = self.command(body, state, stdin);
+        for (name, var) in state.locals.pop().unwrap_or_default() {
+            match var {
+                Some(var) => state.set(&name, var),
+                None => drop(state.vars.remove(&name)),
+            }
+        }
         state.calls -= 1;
         state.args = before;
+        self.left.functions = left.functions;
         output
     }
 
@@ -351,4 +373,22 @@ fn keep_network(value: &str) -> String {
 /// The known text of a stream, nothing if it is inherited.
 pub(super) fn known(stdin: Option<&[u8]>) -> String {
     stdin.map_or_else(|| HOLE.to_string(), text)
+}
+
+/// Variables that a function declares are its own: they are what they were when it ends.
+fn own(fields: &[String], simple: &Simple, state: &mut State) {
+    let is_local = fields.first().is_some_and(|it| matches!(it.as_str(), "local" | "declare" | "typeset"));
+    let is_global = fields.iter().any(|it| it.starts_with('-') && it.contains('g'));
+    if !is_local || is_global || state.locals.is_empty() {
+        return;
+    }
+    let assigned = simple.assignments.iter().map(|it| it.name.clone());
+    let named = fields.iter().skip(1).filter(|it| !it.starts_with('-'));
+    let named = named.map(|it| marks::plain(it.split('=').next().unwrap_or_default()));
+    for name in assigned.chain(named) {
+        let before = state.vars.get(&name).cloned();
+        if let Some(locals) = state.locals.last_mut() {
+            locals.entry(name).or_insert(before);
+        }
+    }
 }

@@ -86,10 +86,12 @@ pub(super) struct State {
     pub(super) functions: BTreeMap<String, Rc<syntax::Command>>,
     pub(super) aliases: BTreeMap<String, String>,
     /// Files whose content is known because it was written here.
-    pub(super) files: BTreeMap<String, String>,
+    pub(super) files: BTreeMap<String, Vec<u8>>,
     /// Where `cd` went.
     pub(super) cwd: Option<String>,
     pub(super) calls: usize,
+    /// What variables were before functions made them their own, innermost last.
+    pub(super) locals: Vec<BTreeMap<String, Option<Var>>>,
 }
 
 impl State {
@@ -117,6 +119,11 @@ impl State {
         Some(Var::Text(text))
     }
 
+    /// What is in a file that was written here.
+    pub(super) fn file(&self, path: &str) -> Option<String> {
+        self.files.get(path).map(|it| super::engine::text(it))
+    }
+
     pub(super) fn set(&mut self, name: &str, var: Var) {
         self.unset.remove(name);
         self.vars.insert(name.to_owned(), var);
@@ -139,10 +146,11 @@ impl State {
     pub(super) fn join(&mut self, other: Self) {
         for (name, var) in &other.vars {
             if self.vars.get(name) != Some(var) {
-                let known = self.vars.contains_key(name) || self.get(name).is_some();
-                let value = if known { Var::Text(HOLE.to_string()) } else { var.clone() };
-                self.vars.insert(name.clone(), value);
+                self.vars.insert(name.clone(), Var::Text(HOLE.to_string()));
             }
+        }
+        for name in self.vars.keys().filter(|it| !other.vars.contains_key(*it)).cloned().collect::<Vec<_>>() {
+            self.vars.insert(name, Var::Text(HOLE.to_string()));
         }
         for name in &other.unset {
             if self.vars.contains_key(name) {
@@ -154,7 +162,8 @@ impl State {
         for (path, content) in other.files {
             match self.files.get(&path) {
                 Some(known) if *known != content => {
-                    self.files.insert(path, format!("{known}\n{content}"));
+                    let both = [known.as_slice(), b"\n", &content].concat();
+                    self.files.insert(path, both);
                 }
                 Some(_) => {}
                 None => {

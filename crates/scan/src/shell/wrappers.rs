@@ -125,9 +125,7 @@ impl Engine<'_> {
             return Some(unknown());
         }
         if prefix.name == "env"
-            && let Some(at) = plain.iter().position(|it| {
-                it.starts_with("-S") || it.starts_with("-vS") || it.starts_with("--split-string")
-            })
+            && let Some(at) = plain.iter().position(|it| is_split(it))
         {
             return Some(self.env_split(at, plain, state, call.stdin));
         }
@@ -169,8 +167,9 @@ impl Engine<'_> {
         stdin: Option<&[u8]>,
     ) -> Output {
         let first = plain.get(at).cloned().unwrap_or_default();
-        let glued = first.trim_start_matches("--split-string=").trim_start_matches("-vS");
-        let glued = glued.trim_start_matches("-S").trim_start_matches("--split-string");
+        let long = first.strip_prefix("--split-string");
+        let glued = long.map(|it| it.trim_start_matches('='));
+        let glued = glued.or_else(|| first.split_once('S').map(|it| it.1)).unwrap_or_default();
         let rest = plain.get(at + 1..).unwrap_or_default().join(" ");
         self.run_text(&format!("env {glued} {rest}"), &mut state.clone(), stdin)
     }
@@ -206,6 +205,13 @@ impl Engine<'_> {
         }
         None
     }
+}
+
+/// `-S`, alone or behind other letters.
+fn is_split(arg: &str) -> bool {
+    let letters = arg.strip_prefix('-').and_then(|it| it.split_once('S')).map(|it| it.0);
+    arg.starts_with("--split-string")
+        || letters.is_some_and(|it| it.chars().all(|it| "iv0".contains(it)))
 }
 
 /// What follows the options and the words before the command.

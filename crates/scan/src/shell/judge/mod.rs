@@ -3,6 +3,7 @@
 mod blocklist;
 mod cloud;
 mod files;
+mod given;
 mod network;
 mod system;
 
@@ -76,7 +77,7 @@ impl Engine<'_> {
         if call.path.contains('/') {
             self.run_file(&call.path, state);
             let path = super::paths::resolved(&call.path, state);
-            if let Some(text) = state.files.get(&path).cloned() {
+            if let Some(text) = state.file(&path) {
                 self.run_text(&text, &mut state.clone(), None);
             }
         }
@@ -143,8 +144,11 @@ impl Engine<'_> {
                 self.ask("shell-spawn", format!("`{name}` runs a command"));
             }
         }
-        if name == "make" && call.has(&["-"]) {
-            self.ask("shell-dynamic", "it runs recipes that are given to it");
+        if matches!(name, "make" | "gmake" | "bmake") {
+            self.judge_recipes(call, state);
+        }
+        if DATABASES.contains(&name) {
+            self.judge_escapes(call, state);
         }
         if matches!(name, "sed" | "gsed")
             && let Some(text) = call.operands().iter().find_map(|it| executed(it))

@@ -1,0 +1,117 @@
+//! Texts that code of other languages spells: lists of numbers, encodings, reversed and packed literals.
+
+use data_encoding::{BASE32, BASE64, HEXLOWER_PERMISSIVE};
+
+use super::lines::unpacked;
+
+/// Fewer letters in a row are no text.
+const LETTERS_MIN: usize = 3;
+const ENCODED_BYTES_MIN: usize = 6;
+/// Texts of one piece of code.
+const TEXTS_MAX: usize = 32;
+/// An encoding in an encoding, in levels.
+const LAYERS_MAX: usize = 4;
+
+/// Every text that the code may spell, none of which stands in it as it is.
+pub(super) fn spelled(code: &str, literals: &[String]) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut add = |text: String| {
+        let shown = text.chars().all(|it| !it.is_control() || matches!(it, '\n' | '\t' | '\r'));
+        let known = texts.contains(&text) || literals.contains(&text);
+        if shown && !known && texts.len() < TEXTS_MAX && text.chars().count() >= LETTERS_MIN {
+            texts.push(text);
+        }
+    };
+    numbers(code).into_iter().for_each(&mut add);
+    let lower = code.to_lowercase();
+    let reverses = lower.contains("rev") || lower.contains("::-1") || lower.contains("--");
+    let all = literals.concat();
+    for literal in literals.iter().chain([&all]) {
+        if reverses {
+            add(literal.chars().rev().collect());
+        }
+        if lower.contains("rot13") || lower.contains("rot_13") || lower.contains("tr/") {
+            add(literal.chars().map(rot13).collect());
+        }
+        decoded(literal.trim().as_bytes(), 0, &mut add);
+        let turned: String = literal.trim().chars().rev().collect();
+        if reverses {
+            decoded(turned.as_bytes(), 0, &mut add);
+        }
+    }
+    texts
+}
+
+fn decoded(data: &[u8], layer: usize, add: &mut impl FnMut(String)) {
+    if data.len() < ENCODED_BYTES_MIN || layer > LAYERS_MAX {
+        return;
+    }
+    let packed = unpacked(data).filter(|_| data.first().is_some_and(|it| !it.is_ascii_graphic() || *it == b'x'));
+    let ways = [
+        HEXLOWER_PERMISSIVE.decode(data).ok(),
+        BASE64.decode(data).ok(),
+        BASE32.decode(data).ok(),
+        packed,
+    ];
+    for bytes in ways.into_iter().flatten() {
+        if let Ok(text) = String::from_utf8(bytes.clone()) {
+            add(text);
+        }
+        decoded(&bytes, layer + 1, add);
+    }
+}
+
+/// Numbers in a row, as letters: `[114,109]`, `chr(114).chr(109)`, `"%c%c",114,109`.
+fn numbers(code: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut text = String::new();
+    let mut gap = String::new();
+    let mut rest = code;
+    let mut is_name = false;
+    while let Some(letter) = rest.chars().next() {
+        let digits = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let word = rest.get(..digits).unwrap_or_default();
+        let value = if word.starts_with(|it: char| it.is_ascii_digit()) && !is_name {
+            number(word)
+        } else {
+            None
+        };
+        if let Some(letter) = value.and_then(char::from_u32) {
+            if !is_joint(&gap) {
+                texts.push(std::mem::take(&mut text));
+            }
+            text.push(letter);
+            gap.clear();
+            rest = rest.get(digits..).unwrap_or_default();
+            is_name = false;
+            continue;
+        }
+        is_name = letter.is_alphanumeric() || letter == '_';
+        gap.push(letter);
+        rest = rest.get(letter.len_utf8()..).unwrap_or_default();
+    }
+    texts.push(text);
+    texts.retain(|it| it.chars().count() >= LETTERS_MIN);
+    texts
+}
+
+fn number(word: &str) -> Option<u32> {
+    let hex = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X"));
+    hex.map_or_else(|| word.parse().ok(), |it| u32::from_str_radix(it, 16).ok())
+}
+
+/// What may stand between two numbers of one list.
+fn is_joint(gap: &str) -> bool {
+    let bare = gap.to_lowercase().replace("string.fromcharcode", "").replace("chr", "");
+    bare.chars().all(|it| it.is_whitespace() || ",.+()[]&~'\"".contains(it))
+}
+
+fn rot13(letter: char) -> char {
+    let base = match letter {
+        'a'..='z' => b'a',
+        'A'..='Z' => b'A',
+        _ => return letter,
+    };
+    let turned = u8::try_from(letter).map_or(base, |it| (it - base + 13) % 26 + base);
+    char::from(turned)
+}
