@@ -247,7 +247,7 @@ impl Engine<'_> {
         let mut rest = line.trim_start_matches(|it| ifs.contains(it)).to_owned();
         let last = names.len() - 1;
         for (index, name) in names.iter().enumerate() {
-            let value = if marks::has_hole(&line) {
+            let value = if marks::has_hole(&line) && last > 0 {
                 HOLE.to_string()
             } else if index == last {
                 std::mem::take(&mut rest)

@@ -69,7 +69,7 @@ impl Engine<'_> {
         let input = known(call.stdin);
         let by_zero = call.has(&["-0", "--null"]) || zero_letters(plain);
         let mut items = if marks::has_hole(&input) {
-            vec![HOLE.to_string()]
+            vec![if by_zero { input.clone() } else { HOLE.to_string() }]
         } else if by_zero {
             let parts = call.stdin.unwrap_or_default().split(|it| *it == 0);
             parts.filter(|it| !it.is_empty()).map(text).collect()

@@ -128,7 +128,7 @@ impl Engine<'_> {
     }
 
     /// A prompt is expanded when it is shown: what it substitutes is run.
-    fn prompt(&mut self, text: &str, state: &mut State) -> String {
+    pub(super) fn prompt(&mut self, text: &str, state: &mut State) -> String {
         if !text.contains(['$', '`', '\\']) {
             return text.to_owned();
         }

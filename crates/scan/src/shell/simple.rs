@@ -222,8 +222,7 @@ impl Engine<'_> {
         }
         if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") && value.contains(['$', '`']) {
             self.quiet += 1;
-            let shown = value.replace('"', "\\\"");
-            self.run_text(&format!("echo \"{shown}\""), &mut state.clone(), None);
+            self.prompt(value, &mut state.clone());
             self.quiet -= 1;
         }
         let off = match name {

@@ -94,7 +94,11 @@ impl Engine<'_> {
         if SAYING.contains(&call.name.as_str()) {
             return;
         }
-        for arg in call.args {
+        let text = searched_for(call);
+        for (index, arg) in call.args.iter().enumerate() {
+            if text == Some(index) {
+                continue;
+            }
             let value = match arg.split_once('=') {
                 Some((name, value)) if name.starts_with('-') || name.len() <= 12 => value,
                 Some(_) | None => arg.trim_start_matches('@'),
@@ -139,7 +143,8 @@ impl Engine<'_> {
             let escapes =
                 arg.starts_with(":!") || arg.starts_with('!') || arg.contains("set shell=");
             if ESCAPING.contains(&name) && escapes {
-                let text = arg.trim_start_matches([':', '!']).to_owned();
+                let text = arg.strip_prefix(':').unwrap_or(arg);
+                let text = text.strip_prefix('!').unwrap_or(text).to_owned();
                 self.run_text(&text, &mut state.clone(), None);
                 self.ask("shell-spawn", format!("`{name}` runs a command"));
             }
@@ -171,6 +176,26 @@ impl Engine<'_> {
             self.mentions(call, state);
         }
     }
+}
+
+/// Which argument of a search is what it looks for, and no place.
+fn searched_for(call: &Call<'_>) -> Option<usize> {
+    const SEARCHING: [&str; 7] = ["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"];
+    const VALUED: [&str; 12] =
+        ["-A", "-B", "-C", "-m", "-d", "-D", "-g", "-t", "-T", "--color", "-j", "--max-count"];
+    let plain = call.plain();
+    let elsewhere = |it: &String| {
+        let letters = it.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or_default();
+        letters.contains(['e', 'f']) || it.starts_with("--regexp") || it.starts_with("--file")
+    };
+    if !SEARCHING.contains(&call.name.as_str()) || plain.iter().any(elsewhere) {
+        return None;
+    }
+    let mut at = 0;
+    while let Some(arg) = plain.get(at).filter(|it| it.starts_with('-')) {
+        at += if VALUED.contains(&arg.as_str()) { 2 } else { 1 };
+    }
+    (at < plain.len()).then_some(at)
 }
 
 /// These read the files that they are given, with or without a slash in the name.
