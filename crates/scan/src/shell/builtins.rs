@@ -36,6 +36,7 @@ impl Engine<'_> {
                 return Some(Output::new());
             }
             "set" => {
+                self.step(call);
                 self.set(call, state);
             }
             "shift" => {
@@ -58,11 +59,18 @@ impl Engine<'_> {
                 return Some(Output::new());
             }
             "getopts" => {
-                for name in ["OPTARG", "OPTIND"].into_iter().chain(call.operands().get(1).map(String::as_str)) {
+                for name in ["OPTARG", "OPTIND"]
+                    .into_iter()
+                    .chain(call.operands().get(1).map(String::as_str))
+                {
                     state.set_text(name, HOLE.to_string());
                 }
                 self.status = None;
                 return Some(Output::new());
+            }
+            "enable" if call.short('f') => {
+                self.record_all(call);
+                self.ask("shell-loader", "it loads code into the shell");
             }
             "hash" if call.short('p') => {
                 self.record_all(call);
@@ -83,7 +91,8 @@ impl Engine<'_> {
                 self.status = None;
                 return Some(Output::new());
             }
-            "shopt" | "true" | ":" | "wait" | "hash" | "umask" | "ulimit" | "times" | "enable" | "compopt" => {
+            "shopt" | "true" | ":" | "wait" | "hash" | "umask" | "ulimit" | "times" | "enable"
+            | "compopt" => {
                 self.record_all(call);
             }
             "false" => {
@@ -123,7 +132,8 @@ impl Engine<'_> {
             }
             "compgen" | "complete" | "bind" => {
                 let pairs = call.plain().windows(2);
-                let texts = pairs.filter(|it| matches!(it, [flag, _] if flag == "-C" || flag == "-x"));
+                let texts =
+                    pairs.filter(|it| matches!(it, [flag, _] if flag == "-C" || flag == "-x"));
                 for text in texts.filter_map(|it| it.last()).cloned().collect::<Vec<_>>() {
                     let text = text.rsplit("\":").next().unwrap_or(&text).to_owned();
                     self.run_text(&text, &mut state.clone(), None);
@@ -165,7 +175,7 @@ impl Engine<'_> {
     fn source(&mut self, call: &Call<'_>, state: &mut State) -> Output {
         let operands = call.operands();
         let Some(path) = operands.first() else { return Output::new() };
-        if path == "/dev/stdin" {
+        if paths::is_stdin(path) {
             return self.run_text(&known(call.stdin), state, None);
         }
         if let Some(text) = state.file(&paths::resolved(path, state)) {

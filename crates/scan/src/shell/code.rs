@@ -11,7 +11,7 @@ use super::state::State;
 use super::syntax::ansi_c;
 use super::{Access, Class, Decision, names, paths};
 
-const RUNS: [&str; 32] = [
+const RUNS: [&str; 34] = [
     "system",
     "popen",
     "subprocess",
@@ -44,6 +44,8 @@ const RUNS: [&str; 32] = [
     "exec.command",
     "|\"",
     "| \"",
+    "|getline",
+    "qx",
 ];
 const CONNECTS: [&str; 30] = [
     "socket",
@@ -235,7 +237,8 @@ impl Engine<'_> {
 
     /// Judges code by what it names.
     pub(super) fn code(&mut self, code: &str, state: &State, layer: usize) {
-        let literals = literals(code);
+        let mut literals = literals(code);
+        literals.extend(super::spelled::bracketed(code));
         let lower = format!("{code}\n{}", literals.join("\n")).to_lowercase();
         let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
         let runs = has(&RUNS);
@@ -259,12 +262,21 @@ impl Engine<'_> {
             self.classes.insert(Class::Network);
             self.ask("shell-egress", "its code talks to other machines");
         }
+        let forks = lower.matches("fork").count();
+        if forks > 1 || (forks == 1 && (lower.contains("while") || lower.contains("loop"))) {
+            self.deny("shell-fork-bomb", "its code starts itself again and again");
+        }
         if has(&DELETES) {
             self.classes.insert(Class::Delete);
             self.ask("shell-erase", "its code deletes files");
         }
         let writes = lower.contains("'w") || lower.contains("\"w") || lower.contains("write");
-        for literal in literals.iter().filter(|it| is_path(it)) {
+        for literal in &literals {
+            let writes = writes || literal.starts_with('>');
+            let literal = literal.trim_start_matches(['>', '<', '+', ' ']);
+            if !is_path(literal) {
+                continue;
+            }
             self.touch(Access::Read, literal, state);
             if writes && !paths::is_secret(literal) {
                 self.touch(Access::Write, literal, state);
@@ -309,6 +321,7 @@ impl Engine<'_> {
             let mut probe = self.probe();
             probe.run_text(text, &mut state.clone(), None);
             self.probed(&probe);
+            probe.steps.drain(..).for_each(|it| self.take_step(it));
             let told = probe.findings.into_iter().filter(|it| {
                 it.decision == Decision::Deny
                     || !matches!(

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::limits::{COMMANDS_MAX, NORMAL_BYTES_MAX, PROBES_MAX, READ_AGAIN_MAX, TARGETS_MAX};
+use super::limits::{
+    COMMANDS_MAX, NORMAL_BYTES_MAX, PROBES_MAX, READ_AGAIN_BYTES_MAX, READ_AGAIN_MAX, TARGETS_MAX,
+};
 use super::marks::{self, HOLE, NETWORK};
 use super::state::State;
+use super::steps::Step;
 use super::syntax::{self, Script};
 use super::{Access, Blocklist, Class, Decision, Finding, Place, agree, paths};
 
@@ -36,6 +39,9 @@ pub(super) struct Engine<'a> {
     pub(super) classes: BTreeSet<Class>,
     pub(super) places: Vec<Place>,
     pub(super) hosts: Vec<String>,
+    pub(super) steps: Vec<Step>,
+    /// Variables of the words of this command that are not set here.
+    pub(super) unset_names: Vec<String>,
     /// Did the last command surely succeed or fail?
     pub(super) status: Option<bool>,
     pub(super) made: usize,
@@ -49,6 +55,8 @@ pub(super) struct Engine<'a> {
     /// Files that were written, fetched or made executable by this text.
     pub(super) fresh: BTreeSet<String>,
     commands: usize,
+    /// Texts that all parsers have read, and their bytes.
+    checked: BTreeSet<String>,
     again: usize,
     processes: usize,
     probes: usize,
@@ -66,6 +74,8 @@ impl<'a> Engine<'a> {
             classes: BTreeSet::new(),
             places: Vec::new(),
             hosts: Vec::new(),
+            steps: Vec::new(),
+            unset_names: Vec::new(),
             status: None,
             made: 0,
             depth: 0,
@@ -74,6 +84,7 @@ impl<'a> Engine<'a> {
             sinks: BTreeMap::new(),
             fresh: BTreeSet::new(),
             commands: 0,
+            checked: BTreeSet::new(),
             again: 0,
             processes: 0,
             probes: 0,
@@ -216,6 +227,19 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// Other parsers must see the same commands. What there is too much of for that is a question.
+    fn cross_check(&mut self, text: String, names: &[usize]) {
+        self.again += text.len();
+        if self.again > READ_AGAIN_BYTES_MAX || self.checked.len() >= READ_AGAIN_MAX {
+            self.too_much();
+            return;
+        }
+        if let Err(disagreement) = agree::check(&text, names) {
+            self.ask("shell-disagree", disagreement);
+        }
+        self.checked.insert(text);
+    }
+
     /// A text that is run as commands in `state`.
     pub(super) fn run_text(
         &mut self,
@@ -238,15 +262,11 @@ impl<'a> Engine<'a> {
             return unknown();
         }
         self.depth += 4;
-        self.again += 1;
         let output = match syntax::parse(&plain, self.depth) {
             Ok((script, names)) => {
-                let readable = plain.replace(HOLE, "x");
-                if self.again <= READ_AGAIN_MAX
-                    && readable.len() == plain.len()
-                    && let Err(disagreement) = agree::check(&readable, &names)
-                {
-                    self.ask("shell-disagree", disagreement);
+                // What has holes is a question already.
+                if !marks::has_hole(&plain) && !self.checked.contains(&plain) {
+                    self.cross_check(plain, &names);
                 }
                 self.script(&script, state, stdin)
             }

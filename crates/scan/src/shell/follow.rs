@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use super::Access;
 use super::engine::{Engine, Output, unknown};
 use super::limits::DEPTH_MAX;
 use super::marks::{self, UNSET};
 use super::state::State;
+use super::steps::Step;
 use super::syntax::{Chain, Command, Joint, Kind, Pipeline, Redirect, RedirectKind, Script, Word};
-use super::Access;
 
 /// Where a command reads and prints.
 #[derive(Default)]
@@ -17,6 +18,8 @@ pub(super) struct Pipes {
     pub(super) file: Option<String>,
     /// All files that are written.
     written: Vec<String>,
+    /// One of them is a connection to another machine.
+    sends: bool,
 }
 
 impl Engine<'_> {
@@ -156,6 +159,9 @@ impl Engine<'_> {
             }
         };
         self.record_files(&pipes);
+        if pipes.sends {
+            self.take_step(Step { sends: true, ..Step::default() });
+        }
         self.poured(output, &pipes, state)
     }
 
@@ -197,6 +203,8 @@ impl Engine<'_> {
                 | RedirectKind::Duplicate
                 | RedirectKind::HereText) => kind,
             };
+            pipes.sends |= kind != RedirectKind::HereText
+                && (target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/"));
             match kind {
                 RedirectKind::HereText => pipes.stdin = Some(target.into_bytes()),
                 RedirectKind::Duplicate => {}
@@ -204,6 +212,8 @@ impl Engine<'_> {
                     let path = super::paths::resolved(&target, state);
                     let known = state.files.get(&path).cloned();
                     pipes.stdin = Some(known.unwrap_or_else(unknown));
+                    let reads = vec![marks::plain(&target)];
+                    self.take_step(Step { reads, ..Step::default() });
                     self.opened(&target, Access::Read, state);
                 }
                 RedirectKind::ReadWrite => self.opened(&target, Access::Write, state),

@@ -3,6 +3,7 @@
 use super::engine::{Engine, Output, text};
 use super::limits::{FIELDS_MAX, TURNS_MAX};
 use super::marks::{self, HOLE};
+use super::paths;
 use super::simple::{Call, known};
 use super::state::State;
 use super::wrappers::{after_options, joined};
@@ -47,6 +48,11 @@ impl Engine<'_> {
                 .take(length)
                 .map(|it| if it.contains("{}") { it.replace("{}", &place) } else { it.clone() })
                 .collect();
+            let name = inner.first().map(|it| super::names::base(&marks::plain(it)));
+            let erases = name.is_some_and(|it| matches!(it.as_str(), "rm" | "shred" | "unlink"));
+            if erases && paths::is_root(&paths::resolved(root, state)) {
+                self.deny("shell-erase-root", format!("it deletes what it finds in `{root}`"));
+            }
             self.call(inner, &mut state.clone(), None);
             at = start + length;
         }

@@ -32,12 +32,14 @@ mod shells;
 mod simple;
 mod spelled;
 mod state;
+mod steps;
 mod syntax;
 mod tools;
 mod wrappers;
 
 pub use fix::Fix;
 pub use judge::Blocklist;
+pub use steps::Step;
 
 use engine::Engine;
 use state::State;
@@ -147,6 +149,8 @@ pub struct Reading {
     pub places: Vec<Place>,
     /// The machines that it names.
     pub hosts: Vec<String>,
+    /// What each command does, in the order in which they would run.
+    pub steps: Vec<Step>,
     /// A safer way. For the model only, never shown to a person.
     pub fix: Option<Fix>,
 }
@@ -213,6 +217,7 @@ fn finished(engine: Engine<'_>) -> Reading {
         classes: engine.classes.into_iter().collect(),
         places: engine.places,
         hosts: engine.hosts,
+        steps: engine.steps,
         fix,
     }
 }

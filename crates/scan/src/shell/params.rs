@@ -49,7 +49,10 @@ impl Engine<'_> {
                     list.iter().map(|it| self.changed(&parameter.change, it, state)).collect();
                 values(&list, joined, state, how)
             }
-            (Change::None, Found::Unset) => UNSET.to_string(),
+            (Change::None, Found::Unset) => {
+                self.unset_names.push(parameter.name.clone());
+                UNSET.to_string()
+            }
             (_, Found::Unset) => {
                 let text = self.changed(&parameter.change, "", state);
                 if text.is_empty() { UNSET.to_string() } else { value(&text, state, how) }

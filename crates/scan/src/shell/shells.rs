@@ -39,10 +39,13 @@ impl Engine<'_> {
         if is_text {
             let Some((text, args)) = rest.split_first() else { return Output::new() };
             inner.args = args.iter().skip(1).map(|it| marks::plain(it)).collect();
+            if let Some(zero) = args.first() {
+                inner.set_text("0", marks::plain(zero));
+            }
             return self.run_text(text, &mut inner, call.stdin);
         }
         match (rest.first(), call.stdin) {
-            (Some(file), _) if !reads_stdin && !marks::plain(file).starts_with("/dev/stdin") => {
+            (Some(file), _) if !reads_stdin && !paths::is_stdin(&marks::plain(file)) => {
                 inner.args = rest.iter().skip(1).map(|it| marks::plain(it)).collect();
                 let file = marks::plain(file);
                 self.record_all(call);

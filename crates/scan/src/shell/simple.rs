@@ -113,6 +113,7 @@ impl Engine<'_> {
         if !self.count() {
             return unknown();
         }
+        self.unset_names.clear();
         let fields = self.arguments(&simple.words, state);
         let declares = fields.first().is_some_and(|it| names::DECLARING.contains(&it.as_str()));
         if fields.is_empty() || declares {
@@ -284,6 +285,12 @@ impl Engine<'_> {
         if let Some(output) = self.interpret(&call, state) {
             return output;
         }
+        if call.name == "tee" {
+            for path in call.operands() {
+                let content = stdin.map_or_else(unknown, <[u8]>::to_vec);
+                state.files.insert(super::paths::resolved(path, state), content);
+            }
+        }
         self.printed(&call, state)
     }
 
@@ -376,7 +383,8 @@ pub(super) fn known(stdin: Option<&[u8]>) -> String {
 
 /// Variables that a function declares are its own: they are what they were when it ends.
 fn own(fields: &[String], simple: &Simple, state: &mut State) {
-    let is_local = fields.first().is_some_and(|it| matches!(it.as_str(), "local" | "declare" | "typeset"));
+    let is_local =
+        fields.first().is_some_and(|it| matches!(it.as_str(), "local" | "declare" | "typeset"));
     let is_global = fields.iter().any(|it| it.starts_with('-') && it.contains('g'));
     if !is_local || is_global || state.locals.is_empty() {
         return;

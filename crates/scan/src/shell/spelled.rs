@@ -11,6 +11,8 @@ const ENCODED_BYTES_MIN: usize = 6;
 const TEXTS_MAX: usize = 32;
 /// An encoding in an encoding, in levels.
 const LAYERS_MAX: usize = 4;
+/// What is decoded for one piece of code, in bytes.
+const DECODED_BYTES_MAX: usize = 128 << 10;
 
 /// Every text that the code may spell, none of which stands in it as it is.
 pub(super) fn spelled(code: &str, literals: &[String]) -> Vec<String> {
@@ -26,6 +28,7 @@ pub(super) fn spelled(code: &str, literals: &[String]) -> Vec<String> {
     let lower = code.to_lowercase();
     let reverses = lower.contains("rev") || lower.contains("::-1") || lower.contains("--");
     let all = literals.concat();
+    let mut fuel = DECODED_BYTES_MAX;
     for literal in literals.iter().chain([&all]) {
         if reverses {
             add(literal.chars().rev().collect());
@@ -33,31 +36,53 @@ pub(super) fn spelled(code: &str, literals: &[String]) -> Vec<String> {
         if lower.contains("rot13") || lower.contains("rot_13") || lower.contains("tr/") {
             add(literal.chars().map(rot13).collect());
         }
-        decoded(literal.trim().as_bytes(), 0, &mut add);
-        let turned: String = literal.trim().chars().rev().collect();
+        decoded(literal.trim().as_bytes(), 0, &mut fuel, &mut add);
         if reverses {
-            decoded(turned.as_bytes(), 0, &mut add);
+            let turned: String = literal.trim().chars().rev().collect();
+            decoded(turned.as_bytes(), 0, &mut fuel, &mut add);
         }
     }
     texts
 }
 
-fn decoded(data: &[u8], layer: usize, add: &mut impl FnMut(String)) {
+/// What Ruby and Perl quote with brackets and run: `%x(…)`, `qx{…}`.
+pub(super) fn bracketed(code: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    for sign in ["%x", "qx", "%q", "qq", "%Q"] {
+        for rest in code.split(sign).skip(1).take(TEXTS_MAX) {
+            let close = match rest.chars().next() {
+                Some('(') => ')',
+                Some('{') => '}',
+                Some('[') => ']',
+                Some('<') => '>',
+                Some(other @ ('/' | '|' | '!' | '~')) => other,
+                Some(_) | None => continue,
+            };
+            let inside = rest.get(1..).unwrap_or_default();
+            texts.extend(inside.split(close).next().map(str::to_owned));
+        }
+    }
+    texts
+}
+
+fn decoded(data: &[u8], layer: usize, fuel: &mut usize, add: &mut impl FnMut(String)) {
+    let Some(left) = fuel.checked_sub(data.len()) else { return };
     if data.len() < ENCODED_BYTES_MIN || layer > LAYERS_MAX {
         return;
     }
-    let packed = unpacked(data).filter(|_| data.first().is_some_and(|it| !it.is_ascii_graphic() || *it == b'x'));
+    *fuel = left;
+    let is_packed = data.starts_with(&[0x1f, 0x8b]) || data.starts_with(b"x");
     let ways = [
         HEXLOWER_PERMISSIVE.decode(data).ok(),
         BASE64.decode(data).ok(),
         BASE32.decode(data).ok(),
-        packed,
+        if is_packed { unpacked(data) } else { None },
     ];
     for bytes in ways.into_iter().flatten() {
-        if let Ok(text) = String::from_utf8(bytes.clone()) {
-            add(text);
+        if let Ok(text) = std::str::from_utf8(&bytes) {
+            add(text.to_owned());
         }
-        decoded(&bytes, layer + 1, add);
+        decoded(&bytes, layer + 1, fuel, add);
     }
 }
 

@@ -149,7 +149,9 @@ impl State {
                 self.vars.insert(name.clone(), Var::Text(HOLE.to_string()));
             }
         }
-        for name in self.vars.keys().filter(|it| !other.vars.contains_key(*it)).cloned().collect::<Vec<_>>() {
+        for name in
+            self.vars.keys().filter(|it| !other.vars.contains_key(*it)).cloned().collect::<Vec<_>>()
+        {
             self.vars.insert(name, Var::Text(HOLE.to_string()));
         }
         for name in &other.unset {

@@ -127,9 +127,9 @@ fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
 /// What is read: stdin, or files whose content is known.
 fn input(call: &Call<'_>, state: &State, is_program: bool) -> Option<Output> {
     let files = if is_program { &[] } else { call.operands() };
-    let is_file = |it: &&String| {
-        it.contains('/') || state.files.contains_key(&paths::resolved(it, state))
-    };
+    let is_file =
+        |it: &&String| it.contains('/') || state.files.contains_key(&paths::resolved(it, state));
+    let is_file = |it: &&String| is_file(it) && !paths::is_stdin(it);
     let files: Vec<&String> = files.iter().filter(is_file).collect();
     if files.is_empty() || call.name == "tee" {
         return call.stdin.map(<[u8]>::to_vec);
@@ -295,9 +295,9 @@ fn formatted(format: &str, values: &mut &[String]) -> Option<String> {
             .collect();
         rest.by_ref().take(spec.len()).for_each(drop);
         let spec = if spec.contains('*') { spec.replacen('*', &next(), 1) } else { spec };
-        let (width, precision) = spec.split_once('.').map_or((spec.as_str(), None), |(a, b)| {
-            (a, Some(b.parse::<usize>().unwrap_or(0)))
-        });
+        let (width, precision) = spec
+            .split_once('.')
+            .map_or((spec.as_str(), None), |(a, b)| (a, Some(b.parse::<usize>().unwrap_or(0))));
         let cut = |text: String| match precision {
             Some(most) => text.chars().take(most).collect(),
             None => text,

@@ -17,7 +17,7 @@ const fn prefix(name: &'static str, values: &'static [&'static str], words: usiz
     Prefix { name, values, words }
 }
 
-const PREFIXES: [Prefix; 53] = [
+const PREFIXES: [Prefix; 56] = [
     prefix("env", &["-u", "-C", "--unset", "--chdir"], 0),
     prefix("command", &[], 0),
     prefix("builtin", &[], 0),
@@ -69,6 +69,9 @@ const PREFIXES: [Prefix; 53] = [
     prefix("doas", &["-u", "-C", "-a"], 0),
     prefix("pkexec", &["--user"], 0),
     prefix("sem", &["-j", "--id"], 0),
+    prefix("aa-exec", &["-p", "-n", "--profile", "--namespace"], 0),
+    prefix("runcon", &["-t", "-u", "-r", "-l"], 1),
+    prefix("logsave", &[], 1),
     prefix("noglob", &[], 0),
     prefix("nocorrect", &[], 0),
 ];
@@ -148,6 +151,7 @@ impl Engine<'_> {
             // `exec` with redirections only, `env` alone.
             if !raises {
                 self.status = Some(prefix.name == "exec");
+                self.step(call);
             }
             self.record_all(call);
             return Some(unknown());

@@ -105,6 +105,9 @@ impl Engine<'_> {
                 self.ask("shell-masquerade", "a program of the system gets another name");
             }
             if call.name == "mv" {
+                if paths::is_root(&from) {
+                    self.deny("shell-erase-root", "it takes everything away from where it is");
+                }
                 self.touch(Access::Delete, source, state);
             }
             let last = from.rsplit('/').next().unwrap_or_default();

@@ -73,6 +73,7 @@ const DATABASES: [&str; 8] =
 impl Engine<'_> {
     /// Judges one command.
     pub(super) fn judge(&mut self, call: &Call<'_>, state: &mut State) {
+        self.step(call);
         self.judge_blocklist(call, state);
         if call.path.contains('/') {
             self.run_file(&call.path, state);
@@ -152,17 +153,25 @@ impl Engine<'_> {
         if matches!(name, "make" | "gmake" | "bmake") {
             self.judge_recipes(call, state);
         }
-        if DATABASES.contains(&name) {
-            self.judge_escapes(call, state);
-        }
+        self.judge_escapes(call, state);
+        self.judge_told(call, state);
         if matches!(name, "sed" | "gsed")
             && let Some(text) = call.operands().iter().find_map(|it| executed(it))
         {
             self.run_text(text, &mut state.clone(), None);
             self.ask("shell-spawn", "`sed` runs a command");
         }
-        if name == "kill" && call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1")
-        {
+        let everything = match name {
+            "kill" => {
+                (call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1"))
+                    || call.operands().iter().any(|it| it == "1" || it == "0")
+            }
+            "pkill" | "killall" => {
+                call.operands().iter().any(|it| matches!(it.as_str(), "." | ".*" | ""))
+            }
+            _ => false,
+        };
+        if everything {
             self.ask("shell-kill", "it ends every process");
         }
         let lower = call.plain().join(" ").to_lowercase();
@@ -221,7 +230,8 @@ fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {
     let plain = call.plain();
     let pairs = plain.iter().zip(plain.iter().skip(1));
     let valued = pairs.filter(|it| flags.contains(&it.0.as_str())).map(|it| it.1.as_str());
-    let told = plain.iter().filter(|_| call.name == "git").filter_map(|it| it.strip_prefix('!'));
+    let told = plain.iter().filter(|_| call.name == "git");
+    let told = told.filter_map(|it| it.strip_prefix('!').or_else(|| Some(it.split_once("=!")?.1)));
     let words = valued.map(|it| it.trim_start_matches("shell ").trim_start_matches("spawn "));
     words.filter(|it| *it != "ssh").chain(told).collect()
 }

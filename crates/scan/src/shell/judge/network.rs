@@ -99,10 +99,7 @@ impl Engine<'_> {
                 if call.words().first().is_some_and(|it| it == "s_client" || it == "s_server") =>
             {
                 self.classes.insert(Class::Network);
-                let serves = call.words().first().is_some_and(|it| it == "s_server");
-                if serves || call.stdin.is_some() {
-                    self.ask("shell-egress", "it talks to another machine");
-                }
+                self.ask("shell-egress", "it talks to another machine");
                 if self.stages > 1 && call.stdin.is_some() {
                     self.deny("shell-reverse-shell", "it passes on what another command says");
                 }
