@@ -63,10 +63,10 @@ impl Engine<'_> {
             self.script(condition, state, Some(turn.as_bytes()));
             output.extend(self.script(body, state, Some(rest.as_bytes())));
         }
-        // The body does not run then, but who knows what else it is good for.
-        let mut inner = state.clone();
-        self.script(condition, &mut inner, Some(rest.as_bytes()));
-        self.script(body, &mut inner, None);
+        // The last `read` fails and leaves nothing, or what has no line end. The body does not run then,
+        // but who knows what else it is good for.
+        self.script(condition, state, Some(rest.as_bytes()));
+        self.script(body, &mut state.clone(), None);
         Some(output)
     }
 
@@ -101,10 +101,11 @@ impl Engine<'_> {
         state: &mut State,
         stdin: Option<&[u8]>,
     ) -> Output {
-        let items = match words {
+        let mut items = match words {
             Some(words) => self.arguments(words, state),
             None => state.args.clone(),
         };
+        items.retain(|it| it != marks::GONE);
         if items.len() > TURNS_MAX {
             self.too_much();
         }

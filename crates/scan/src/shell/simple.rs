@@ -41,6 +41,8 @@ const LOADING: [&str; 12] = [
     "PYTHONSTARTUP",
     "GCONV_PATH",
 ];
+/// What a variable from outside would name for these matters though it is not known.
+const ERASING: [&str; 8] = ["rm", "grm", "srm", "shred", "wipe", "unlink", "rmdir", "find"];
 /// A function that calls itself, in levels.
 const CALLS_MAX: usize = 6;
 
@@ -194,7 +196,8 @@ impl Engine<'_> {
                             items.push((key, keep_network(&self.text(word, state))));
                         }
                         None => {
-                            for it in self.arguments(std::slice::from_ref(word), state) {
+                            let words = self.arguments(std::slice::from_ref(word), state);
+                            for it in words.into_iter().filter(|it| it != marks::GONE) {
                                 items.push((items.len().to_string(), keep_network(&it)));
                             }
                         }
@@ -249,10 +252,17 @@ impl Engine<'_> {
             return unknown();
         }
         // `$nothing command`: the first word is gone, or it is anybody's.
-        let gone = fields.iter().take_while(|it| it.as_str() == UNSET.to_string()).count();
+        let is_unset =
+            |it: &&String| it.as_str() == marks::GONE || it.as_str() == UNSET.to_string();
+        let gone = fields.iter().take_while(is_unset).count();
         if gone > 0 {
             self.ask("shell-unknown-command", "a variable that is not set here names a command");
             fields.drain(..gone);
+        }
+        let is_erasing =
+            fields.first().is_some_and(|it| ERASING.contains(&names::base(it).as_str()));
+        if !is_erasing {
+            fields.retain(|it| it != marks::GONE);
         }
         let Some(first) = fields.first().cloned() else { return Output::new() };
         self.status = None;

@@ -106,10 +106,12 @@ impl State {
         if let Ok(number) = name.parse::<usize>() {
             return match number.checked_sub(1) {
                 None => Some(Var::Text("bash".to_owned())),
+                Some(_) if self.args == [HOLE.to_string()] => Some(Var::Text(HOLE.to_string())),
                 Some(index) => self.args.get(index).cloned().map(Var::Text),
             };
         }
         let text = match name {
+            "#" if self.args == [HOLE.to_string()] => HOLE.to_string(),
             "#" => self.args.len().to_string(),
             "?" => "0".to_owned(),
             "-" => "hB".to_owned(),
@@ -172,6 +174,9 @@ impl State {
                     self.files.insert(path, content);
                 }
             }
+        }
+        if self.args != other.args {
+            self.args = vec![HOLE.to_string()];
         }
         if self.cwd != other.cwd {
             self.cwd = Some(HOLE.to_string());
