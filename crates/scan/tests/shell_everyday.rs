@@ -1,7 +1,5 @@
 //! What developers type all day is not asked about.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
-
 use std::path::Path;
 
 use scan::shell::{Decision, read};

@@ -242,7 +242,7 @@ fn same(ours: &[String], theirs: &[String]) -> bool {
         let mut last = None;
         for part in parts {
             let Some(at) = rest.find(part) else { return false };
-            rest = &rest[at + part.len()..];
+            rest = rest.get(at + part.len()..).unwrap_or_default();
             last = Some(part);
         }
         last.map_or(rest.is_empty(), |it| rest.is_empty() || it.is_empty())

@@ -3,8 +3,6 @@
 //! `corpus/shell/disguised.jsonl` was made by `corpus/shell/disguise.py` of the commands in
 //! `corpus/shell/dangerous.jsonl`.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -26,15 +26,10 @@ impl Engine<'_> {
                 self.subscripts(arg, state);
             }
         }
+        if let Some(output) = self.unsure(call, state) {
+            return Some(output);
+        }
         match call.path.as_str() {
-            "cd" | "pushd" => {
-                self.record_all(call);
-                let target = call.operands().first().cloned();
-                let target = target.unwrap_or_else(|| super::state::HOME.to_owned());
-                state.cwd = Some(paths::resolved(&target, state));
-                self.status = None;
-                return Some(Output::new());
-            }
             "set" => {
                 self.step(call);
                 self.set(call, state);
@@ -53,21 +48,6 @@ impl Engine<'_> {
                     state.remove(name);
                 }
             }
-            "read" | "mapfile" | "readarray" => {
-                self.read(call, state);
-                self.status = None;
-                return Some(Output::new());
-            }
-            "getopts" => {
-                for name in ["OPTARG", "OPTIND"]
-                    .into_iter()
-                    .chain(call.operands().get(1).map(String::as_str))
-                {
-                    state.set_text(name, HOLE.to_string());
-                }
-                self.status = None;
-                return Some(Output::new());
-            }
             "enable" if call.short('f') => {
                 self.record_all(call);
                 self.ask("shell-loader", "it loads code into the shell");
@@ -81,28 +61,9 @@ impl Engine<'_> {
                     super::arithmetic::evaluate(text, state);
                 }
             }
-            "break" | "continue" | "return" | "exit" | "logout" => {
-                self.record_all(call);
-                match call.path.as_str() {
-                    "break" | "continue" => self.left.turns += 1,
-                    "return" => self.left.functions += 1,
-                    _ => self.left.shells += 1,
-                }
-                self.status = None;
-                return Some(Output::new());
-            }
             "shopt" | "true" | ":" | "wait" | "hash" | "umask" | "ulimit" | "times" | "enable"
             | "compopt" => {
                 self.record_all(call);
-            }
-            "false" => {
-                self.record_all(call);
-                self.status = Some(false);
-                return Some(Output::new());
-            }
-            "test" | "[" => {
-                self.status = None;
-                return Some(Output::new());
             }
             name if names::DECLARING.contains(&name) => {
                 self.declare(call, state);
@@ -110,6 +71,46 @@ impl Engine<'_> {
             _ => return None,
         }
         self.status = Some(true);
+        Some(Output::new())
+    }
+
+    /// Builtins that may fail, or after which nothing may run.
+    fn unsure(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
+        match call.path.as_str() {
+            "cd" | "pushd" => {
+                self.record_all(call);
+                let target = call.operands().first().cloned();
+                let target = target.unwrap_or_else(|| super::state::HOME.to_owned());
+                state.cwd = Some(paths::resolved(&target, state));
+            }
+            "getopts" => {
+                for name in ["OPTARG", "OPTIND"]
+                    .into_iter()
+                    .chain(call.operands().get(1).map(String::as_str))
+                {
+                    state.set_text(name, HOLE.to_string());
+                }
+            }
+            "break" | "continue" | "return" | "exit" | "logout" => {
+                self.record_all(call);
+                match call.path.as_str() {
+                    "break" | "continue" => self.left.turns += 1,
+                    "return" => self.left.functions += 1,
+                    _ => self.left.shells += 1,
+                }
+            }
+            "false" => {
+                self.record_all(call);
+                self.status = Some(false);
+                return Some(Output::new());
+            }
+            "test" | "[" => {}
+            "read" | "mapfile" | "readarray" => {
+                self.read(call, state);
+            }
+            _ => return None,
+        }
+        self.status = None;
         Some(Output::new())
     }
 

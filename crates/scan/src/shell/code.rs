@@ -6,9 +6,8 @@
 use super::engine::{Engine, Output, from_network, text, unknown};
 use super::marks::{self, NETWORK};
 use super::simple::{Call, known};
-use super::spelled::spelled;
+use super::spelled::{literals, spelled};
 use super::state::State;
-use super::syntax::ansi_c;
 use super::{Access, Class, Decision, names, paths};
 
 const RUNS: [&str; 34] = [
@@ -125,7 +124,6 @@ const SERVERS: [&str; 6] =
     ["http.server", "simplehttpserver", "pyftpdlib", "smtpd", "aiosmtpd", "webdav"];
 /// Code in code, in levels.
 const LAYERS_MAX: usize = 3;
-const LITERALS_MAX: usize = 64;
 
 impl Engine<'_> {
     /// An interpreter of another language; `None` if it is none.
@@ -374,44 +372,4 @@ fn printed(code: &str, stdin: Option<&[u8]>) -> Output {
 
 fn is_path(text: &str) -> bool {
     (text.starts_with('/') || text.starts_with("~/")) && !text.contains([' ', '\n', '<', '*'])
-}
-
-/// Literals of the code; those that are put together count as one.
-fn literals(code: &str) -> Vec<String> {
-    let mut literals: Vec<String> = Vec::new();
-    let mut rest = code;
-    let mut joins = false;
-    while let Some(at) = rest.find(['\'', '"', '`']) {
-        let (before, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        let between = before.trim();
-        let joined = joins && matches!(between, "+" | "." | "" | ".." | "~");
-        let mut letters = tail.chars();
-        let Some(quote) = letters.next() else { break };
-        let inside = letters.as_str();
-        let mut end = None;
-        let mut escaped = false;
-        for (index, letter) in inside.char_indices() {
-            match letter {
-                _ if escaped => escaped = false,
-                '\\' => escaped = true,
-                _ if letter == quote => {
-                    end = Some(index);
-                    break;
-                }
-                _ => {}
-            }
-        }
-        let Some(end) = end else { break };
-        let literal = ansi_c(inside.get(..end).unwrap_or_default());
-        match literals.last_mut().filter(|_| joined) {
-            Some(last) => last.push_str(&literal),
-            None => literals.push(literal),
-        }
-        if literals.len() >= LITERALS_MAX {
-            break;
-        }
-        joins = true;
-        rest = inside.get(end + 1..).unwrap_or_default();
-    }
-    literals
 }

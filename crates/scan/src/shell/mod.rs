@@ -35,6 +35,7 @@ mod state;
 mod steps;
 mod syntax;
 mod tools;
+mod variables;
 mod wrappers;
 
 pub use fix::Fix;

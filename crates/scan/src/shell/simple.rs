@@ -9,38 +9,6 @@ use super::state::{State, Var};
 use super::syntax::{Assignment, Simple, Value};
 use super::{Access, Class, names};
 
-/// Variables whose value is run as a command by somebody.
-const RUN_BY_SOMEBODY: [&str; 14] = [
-    "PROMPT_COMMAND",
-    "PAGER",
-    "MANPAGER",
-    "GIT_PAGER",
-    "EDITOR",
-    "VISUAL",
-    "GIT_EDITOR",
-    "GIT_SSH_COMMAND",
-    "GIT_SSH",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_SEQUENCE_EDITOR",
-    "LESSOPEN",
-    "BROWSER",
-    "SUDO_ASKPASS",
-];
-/// Variables that make programs load what somebody names.
-const LOADING: [&str; 12] = [
-    "LD_PRELOAD",
-    "LD_AUDIT",
-    "LD_LIBRARY_PATH",
-    "DYLD_INSERT_LIBRARIES",
-    "DYLD_LIBRARY_PATH",
-    "BASH_ENV",
-    "ENV",
-    "PERL5OPT",
-    "RUBYOPT",
-    "NODE_OPTIONS",
-    "PYTHONSTARTUP",
-    "GCONV_PATH",
-];
 /// What a variable from outside would name for these matters though it is not known.
 const ERASING: [&str; 8] = ["rm", "grm", "srm", "shred", "wipe", "unlink", "rmdir", "find"];
 /// A function that calls itself, in levels.
@@ -121,7 +89,7 @@ impl Engine<'_> {
         if fields.is_empty() || declares {
             self.status = Some(true);
             if declares {
-                own(&fields, simple, state);
+                super::variables::own(&fields, simple, state);
             }
             for assignment in &simple.assignments {
                 self.assign(assignment, state);
@@ -208,37 +176,6 @@ impl Engine<'_> {
         };
         self.judge_variable(name, &var.first(), state);
         state.set(name, var);
-    }
-
-    pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
-        if LOADING.contains(&name) && !value.is_empty() {
-            self.classes.insert(Class::Execute);
-            self.ask("shell-loader", format!("`{name}` makes programs load what it names"));
-        }
-        if RUN_BY_SOMEBODY.contains(&name) && !value.is_empty() {
-            self.quiet += 1;
-            self.run_text(value, &mut state.clone(), None);
-            self.quiet -= 1;
-            if name == "PROMPT_COMMAND" {
-                self.classes.insert(Class::Persistence);
-                self.ask("shell-persistence", "`PROMPT_COMMAND` runs with every prompt");
-            }
-        }
-        if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") && value.contains(['$', '`']) {
-            self.quiet += 1;
-            self.prompt(value, &mut state.clone());
-            self.quiet -= 1;
-        }
-        let off = match name {
-            "HISTSIZE" | "HISTFILESIZE" => value == "0",
-            "HISTFILE" => value.is_empty() || value == "/dev/null",
-            "HISTCONTROL" | "HISTIGNORE" => true,
-            _ => false,
-        };
-        if off {
-            self.classes.insert(Class::LogTampering);
-            self.ask("shell-history", format!("`{name}` keeps commands out of the history"));
-        }
     }
 
     /// Runs a list of arguments.
@@ -389,23 +326,4 @@ fn keep_network(value: &str) -> String {
 /// The known text of a stream, nothing if it is inherited.
 pub(super) fn known(stdin: Option<&[u8]>) -> String {
     stdin.map_or_else(|| HOLE.to_string(), text)
-}
-
-/// Variables that a function declares are its own: they are what they were when it ends.
-fn own(fields: &[String], simple: &Simple, state: &mut State) {
-    let is_local =
-        fields.first().is_some_and(|it| matches!(it.as_str(), "local" | "declare" | "typeset"));
-    let is_global = fields.iter().any(|it| it.starts_with('-') && it.contains('g'));
-    if !is_local || is_global || state.locals.is_empty() {
-        return;
-    }
-    let assigned = simple.assignments.iter().map(|it| it.name.clone());
-    let named = fields.iter().skip(1).filter(|it| !it.starts_with('-'));
-    let named = named.map(|it| marks::plain(it.split('=').next().unwrap_or_default()));
-    for name in assigned.chain(named) {
-        let before = state.vars.get(&name).cloned();
-        if let Some(locals) = state.locals.last_mut() {
-            locals.entry(name).or_insert(before);
-        }
-    }
 }

@@ -3,9 +3,11 @@
 use data_encoding::{BASE32, BASE64, HEXLOWER_PERMISSIVE};
 
 use super::lines::unpacked;
+use super::syntax::ansi_c;
 
 /// Fewer letters in a row are no text.
 const LETTERS_MIN: usize = 3;
+const LITERALS_MAX: usize = 64;
 const ENCODED_BYTES_MIN: usize = 6;
 /// Texts of one piece of code.
 const TEXTS_MAX: usize = 32;
@@ -139,4 +141,44 @@ fn rot13(letter: char) -> char {
     };
     let turned = u8::try_from(letter).map_or(base, |it| (it - base + 13) % 26 + base);
     char::from(turned)
+}
+
+/// Literals of the code; those that are put together count as one.
+pub(super) fn literals(code: &str) -> Vec<String> {
+    let mut literals: Vec<String> = Vec::new();
+    let mut rest = code;
+    let mut joins = false;
+    while let Some(at) = rest.find(['\'', '"', '`']) {
+        let (before, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        let between = before.trim();
+        let joined = joins && matches!(between, "+" | "." | "" | ".." | "~");
+        let mut letters = tail.chars();
+        let Some(quote) = letters.next() else { break };
+        let inside = letters.as_str();
+        let mut end = None;
+        let mut escaped = false;
+        for (index, letter) in inside.char_indices() {
+            match letter {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                _ if letter == quote => {
+                    end = Some(index);
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let Some(end) = end else { break };
+        let literal = ansi_c(inside.get(..end).unwrap_or_default());
+        match literals.last_mut().filter(|_| joined) {
+            Some(last) => last.push_str(&literal),
+            None => literals.push(literal),
+        }
+        if literals.len() >= LITERALS_MAX {
+            break;
+        }
+        joins = true;
+        rest = inside.get(end + 1..).unwrap_or_default();
+    }
+    literals
 }

@@ -51,24 +51,10 @@ impl Engine<'_> {
 
 /// `None`: only a run would show it.
 fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
-    let args = call.plain();
-    match call.name.as_str() {
-        "echo" => return Some(echo(call)),
-        "printf" => return printf(call.args),
-        "which" => {
-            return call.operands().last().map(|it| format!("/usr/bin/{it}\n").into_bytes());
-        }
-        "mktemp" => return Some(format!("/tmp/tmp.{}\n", marks::HOLE).into_bytes()),
-        "seq" => return seq(args),
-        name if SILENT.contains(&name) && !call.short('v') => return Some(Output::new()),
-        "expr" => return lines::expr(args),
-        "basename" => {
-            let path = call.operands().first()?;
-            let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-            return Some(format!("{last}\n").into_bytes());
-        }
-        _ => {}
+    if let Some(output) = without_input(call) {
+        return output;
     }
+    let args = call.plain();
     let is_program =
         matches!(call.name.as_str(), "tr" | "sed" | "gsed" | "grep" | "egrep" | "fgrep" | "paste");
     let input = input(call, state, is_program)?;
@@ -122,6 +108,25 @@ fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
         "sort" => lines::sort(args, &known),
         _ => None,
     }
+}
+
+/// What is printed by those that read nothing; the outer `None`: it is none of them.
+fn without_input(call: &Call<'_>) -> Option<Option<Output>> {
+    let args = call.plain();
+    Some(match call.name.as_str() {
+        "echo" => Some(echo(call)),
+        "printf" => printf(call.args),
+        "which" => call.operands().last().map(|it| format!("/usr/bin/{it}\n").into_bytes()),
+        "mktemp" => Some(format!("/tmp/tmp.{}\n", marks::HOLE).into_bytes()),
+        "seq" => seq(args),
+        "expr" => lines::expr(args),
+        name if SILENT.contains(&name) && !call.short('v') => Some(Output::new()),
+        "basename" => call.operands().first().map(|it| {
+            let last = it.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            format!("{last}\n").into_bytes()
+        }),
+        _ => return None,
+    })
 }
 
 /// What is read: stdin, or files whose content is known.
