@@ -46,7 +46,13 @@ fn rules_of(guard: &str) -> &'static [&'static str] {
     match guard {
         "taint-budget" => &["taint-budget"],
         "risk-across-calls" => &["risk-chain", "cross-tool-correlator", "trajectory-sentinel"],
-        "shell-command" => &["shell-privilege", "shell-unreadable", "shell-erase-root"],
+        "shell-command" => &[
+            "shell-privilege",
+            "shell-unreadable",
+            "shell-erase-root",
+            "shell-dynamic",
+            "shell-unknown-command",
+        ],
         "sink-provenance" => &[
             "act-not-asked-for",
             "sink-untrusted-content",

@@ -3,21 +3,21 @@
 use model::{Decision, Effect, Objection};
 use policy::Targets;
 use scan::shell::{self, Reading, read};
-use serde_json::Value;
 
+use crate::lines::{self, Lines};
 use crate::target::{class_of_host, class_of_path};
 use crate::understood::Understood;
 
-/// Arguments that hold command lines.
-pub(crate) const LINES: &[&str] =
-    &["command", "cmd", "commands", "script", "shell_command", "bash_command"];
-/// Of these it is certain that a shell reads them.
-const CERTAIN: &[&str] = &["command", "cmd", "shell_command", "bash_command"];
-/// Command lines of one call that are read.
-const COMMANDS_MAX: usize = 64;
 /// What nobody can understand beforehand, a person has to look at.
-const NOT_UNDERSTOOD: &[&str] =
-    &["shell-unreadable", "shell-disagree", "shell-hidden", "shell-look-alike", "shell-too-large"];
+const NOT_UNDERSTOOD: &[&str] = &[
+    "shell-unreadable",
+    "shell-disagree",
+    "shell-hidden",
+    "shell-look-alike",
+    "shell-too-large",
+    "shell-dynamic",
+    "shell-unknown-command",
+];
 
 /// A command of a call.
 #[derive(Debug)]
@@ -31,31 +31,13 @@ pub(crate) struct Command {
 /// Every command of the call.
 pub(crate) fn of(asked: &Understood) -> Vec<Command> {
     let runs_here = matches!(asked.effect, Effect::Action(_));
-    let mut commands = Vec::new();
-    for (key, value) in asked.call.call.args().iter().filter(|it| LINES.contains(&it.0.as_str())) {
-        let is_certain = CERTAIN.contains(&key.as_str());
-        let mut see = |text: &str| {
-            if commands.len() < COMMANDS_MAX {
-                commands.push(Command { reading: read(text), is_certain, runs_here });
-            }
-        };
-        match value {
-            Value::String(text) => see(text),
-            // An argument vector is one command.
-            Value::Array(items) if key != "commands" => see(&joined(items)),
-            Value::Array(items) => items.iter().filter_map(Value::as_str).for_each(&mut see),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
-        }
-    }
-    commands
-}
-
-fn joined(items: &[Value]) -> String {
-    let quoted = |it: &Value| {
-        let text = it.as_str().map_or_else(|| it.to_string(), str::to_owned);
-        format!("'{}'", text.replace('\'', r"'\''"))
-    };
-    items.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    let Lines { lines, too_many } = lines::of(&asked.call);
+    // Commands beyond those that are read are none that were understood.
+    let rest =
+        too_many.then(|| lines::Line { text: "(".to_owned(), is_certain: true, is_known: true });
+    let command =
+        |it: lines::Line| Command { reading: read(&it.text), is_certain: it.is_certain, runs_here };
+    lines.into_iter().chain(rest).map(command).collect()
 }
 
 /// What the commands touch that rules single out, however it is written.

@@ -15,6 +15,7 @@ mod family;
 mod found;
 mod guards;
 mod inspected;
+mod lines;
 mod monitor;
 mod output;
 mod permit;

@@ -1,7 +1,11 @@
 //! How long a command takes to come and go: bare, in a cage of `lazaret exec`, and in one of bubblewrap with the same
 //! namespaces, by turns in one run. `bench/exec/run` calls it with both programs.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a benchmark may stop where it cannot measure")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a benchmark may stop where it cannot measure"
+)]
 
 use std::io::Write;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! How many dangerous commands are stopped, how many ordinary ones are not, and how long it takes.
 //!
 //! `cargo bench -p scan --bench shell -- [FILE …]`. Each line of a file is a JSON object with `text`,
-//! `expect` (`allow` or `flag`) and `tier`; without files, `corpus/shell/commands.jsonl` is taken.
+//! `expect` (`allow` or `flag`) and `tier`; without files, `commands.jsonl` and `everyday.jsonl` of
+//! `corpus/shell` are taken.
 //! What was judged wrongly is listed.
 
 #![expect(clippy::unwrap_used, reason = "a bench for developers")]
@@ -20,6 +21,8 @@ const STOPPED_TARGET: f64 = 96.0;
 const ALLOWED_TARGET: f64 = 96.0;
 /// For a command of 1 KB.
 const TIME_TARGET: Duration = Duration::from_millis(1);
+/// For any text.
+const WORST_TARGET: Duration = Duration::from_millis(100);
 /// Commands per second on one core.
 const RATE_TARGET: f64 = 20_000.0;
 
@@ -31,8 +34,9 @@ struct Case {
 
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/shell/commands.jsonl");
-    let files = if files.is_empty() { vec![corpus.display().to_string()] } else { files };
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/shell");
+    let own = ["commands.jsonl", "everyday.jsonl"].map(|it| corpus.join(it).display().to_string());
+    let files = if files.is_empty() { own.to_vec() } else { files };
     let cases: Vec<Case> = files.iter().flat_map(|it| cases(it)).collect();
     let mut out = std::io::stdout().lock();
     stopped(&cases, &mut out);
@@ -132,6 +136,8 @@ fn time(cases: &[Case], out: &mut impl std::io::Write) {
         .collect::<String>()
         + "true";
     let wrapped = format!("bash -c \"$(echo {} | base64 -d)\"", data(&long));
+    ordinary(cases, out);
+    worst(out);
     for (kind, text) in [("plain", &long), ("encoded", &wrapped)] {
         let mut times: Vec<Duration> = (0..200)
             .map(|_| {
@@ -147,6 +153,65 @@ fn time(cases: &[Case], out: &mut impl std::io::Write) {
         writeln!(out, "{kind}, {bytes} bytes: p50 {p50:?}, p99 {p99:?}; target {TIME_TARGET:?}")
             .unwrap();
     }
+}
+
+fn ordinary(cases: &[Case], out: &mut impl std::io::Write) {
+    let benign: Vec<&Case> = cases.iter().filter(|it| it.expect == "allow").collect();
+    let begun = Instant::now();
+    for case in &benign {
+        black_box(read(&case.text));
+    }
+    let rate = benign.len() as f64 / begun.elapsed().as_secs_f64();
+    writeln!(out, "{rate:.0} ordinary commands per second; target {RATE_TARGET:.0}").unwrap();
+}
+
+/// Texts that were made to take long.
+fn worst(out: &mut impl std::io::Write) {
+    const BYTES: usize = 60_000;
+    let pieces = [
+        "(",
+        "$((",
+        "{a,",
+        "${x:-",
+        "\"$(",
+        "`",
+        "a;",
+        "a|",
+        "eval ",
+        "$a",
+        "a ",
+        "a<",
+        "! ",
+        "$(ls) ",
+        "'a'",
+        "\"$a\"",
+        "if a; then ",
+        "\\",
+        "[[ ",
+        "cat <<E\n",
+        "x=$x$x;",
+        "((",
+        "a && ",
+        "é",
+    ];
+    let mut texts: Vec<String> = pieces.iter().map(|it| it.repeat(BYTES / it.len())).collect();
+    texts.push(format!("x=({}); {}", "a ".repeat(2_000), "echo ${x[@]};".repeat(400)));
+    texts.push(format!("sed -E 's/(a*)*b/x/g' <<< {}", "a".repeat(BYTES)));
+    texts.push(format!("python3 -c 'exec(b64decode(\"{}\"))'", "QUJD".repeat(BYTES / 4)));
+    texts
+        .push("for i in {1..500}; do for j in {1..500}; do echo $i$j | rev; done; done".to_owned());
+    let times = texts.iter().map(|it| {
+        let begun = Instant::now();
+        black_box(read(black_box(it)));
+        (begun.elapsed(), it.chars().take(12).collect::<String>())
+    });
+    let (time, text) = times.max().unwrap();
+    writeln!(
+        out,
+        "the slowest of {} texts, `{text}…`: {time:?}; target {WORST_TARGET:?}",
+        texts.len()
+    )
+    .unwrap();
 }
 
 fn data(text: &str) -> String {

@@ -4,8 +4,8 @@ use model::ipc::Action;
 use model::{Effect, EffectKind, Reach, Role, ToolCall};
 use serde_json::Value;
 
-use super::{Classes, command, interpreter, paths};
-use crate::command::LINES;
+use super::{Classes, command, paths};
+use crate::lines::{self, Lines};
 
 /// Values of arguments that are looked at; a call with more is not an ordinary one, and the rest
 /// holds nothing that these classes could tell.
@@ -120,11 +120,12 @@ pub(super) fn only_looks(kind: EffectKind) -> bool {
 }
 
 fn of_tool(tool: &ToolCall) -> Classes {
-    if let Some(found) = of_command(tool) {
-        return found;
+    let (commands, is_runner) = of_commands(tool);
+    if is_runner {
+        return commands;
     }
     let flow = &tool.flow;
-    let mut found = by_name(tool.call.tool().as_str());
+    let mut found = commands.union(by_name(tool.call.tool().as_str()));
     if flow.egress || flow.reach == Reach::Send {
         found |= Classes::EGRESS;
     }
@@ -145,41 +146,16 @@ fn of_tool(tool: &ToolCall) -> Classes {
     found
 }
 
-/// A tool that runs a command is what its command is: its flow type can only say "anything".
-fn of_command(tool: &ToolCall) -> Option<Classes> {
-    let mut found = None;
-    let mut left = VALUES_MAX;
-    for (key, value) in tool.call.args() {
-        let of: fn(&str) -> Classes = match key.as_str() {
-            "code" => interpreter::code,
-            key if LINES.contains(&key) => command::classes,
-            _ => continue,
-        };
-        let classes = found.get_or_insert(Classes::NONE);
-        match value {
-            // An argument vector is one command.
-            Value::Array(items) if key != "commands" && items.iter().all(is_word) => {
-                let words = items.iter().take(VALUES_MAX).map(quoted);
-                *classes |= of(&words.collect::<Vec<_>>().join(" "));
-            }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Array(_)
-            | Value::Object(_) => strings(value, &mut left, &mut |text| *classes |= of(text)),
-        }
+/// What its commands do; and whether it is there for running them: then its flow type can only say
+/// "anything", and it is what its commands are.
+fn of_commands(tool: &ToolCall) -> (Classes, bool) {
+    let mut found = Classes::NONE;
+    let Lines { lines, too_many } = lines::of(tool);
+    lines.iter().for_each(|it| found |= command::classes(&it.text));
+    if too_many {
+        found |= Classes::EGRESS;
     }
-    found
-}
-
-fn is_word(value: &Value) -> bool {
-    value.is_string() || value.is_number()
-}
-
-fn quoted(word: &Value) -> String {
-    let text = word.as_str().map_or_else(|| word.to_string(), str::to_owned);
-    format!("'{}'", text.replace('\'', r"'\''"))
+    (found, lines.iter().any(|it| it.is_known))
 }
 
 fn may_hold_a_path(key: &str, role: Option<Role>) -> bool {

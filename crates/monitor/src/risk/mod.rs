@@ -13,13 +13,11 @@ mod classes;
 mod classify;
 mod command;
 mod correlator;
-mod interpreter;
 mod observation;
 mod paths;
 mod sentinel;
 mod signal;
 mod tuning;
-mod words;
 
 use model::{Decision, Objection};
 use serde::{Deserialize, Serialize};

@@ -4,12 +4,16 @@
 //! time, a parser in Rust a third; where they differ, or one cannot read it, a person is asked.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 
 use shuck_ast::{Command, CompoundCommand, Stmt, StmtSeq};
 use shuck_parser::parser::{ParseStatus, Parser};
 
 /// Steps that the third parser may take.
-const FUEL: usize = 200_000;
+const FUEL: usize = 60_000;
+/// Hundreds of steps that the second parser may take, and bytes for which it gets one more.
+const GRAMMAR_STEPS: usize = 300;
+const BYTES_PER_STEP: usize = 32;
 /// What others do not count as commands.
 const NO_COMMANDS: [&str; 8] =
     ["declare", "typeset", "export", "readonly", "local", "unset", "unsetenv", "["];
@@ -49,8 +53,27 @@ fn is_no_command(text: &str, at: usize) -> bool {
     NO_COMMANDS.contains(&word)
 }
 
+/// Counted, not timed: the same text is read in the same way on every machine.
+fn tree(parser: &mut tree_sitter::Parser, text: &str) -> Option<tree_sitter::Tree> {
+    let mut left = GRAMMAR_STEPS + text.len() / BYTES_PER_STEP;
+    let mut progress = |_: &tree_sitter::ParseState| match left.checked_sub(1) {
+        Some(rest) => {
+            left = rest;
+            ControlFlow::Continue(())
+        }
+        None => ControlFlow::Break(()),
+    };
+    let options = tree_sitter::ParseOptions::new().progress_callback(&mut progress);
+    let mut from = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
+    let tree = parser.parse_with_options(&mut from, None, Some(options));
+    if tree.is_none() {
+        parser.reset();
+    }
+    tree
+}
+
 fn by_grammar(text: &str) -> Result<Vec<usize>, &'static str> {
-    let tree = GRAMMAR.with_borrow_mut(|it| it.as_mut().and_then(|it| it.parse(text, None)));
+    let tree = GRAMMAR.with_borrow_mut(|it| it.as_mut().and_then(|it| tree(it, text)));
     let tree = tree.ok_or("the second parser could not read it")?;
     if tree.root_node().has_error() {
         return Err("the second parser could not read it");

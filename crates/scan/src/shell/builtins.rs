@@ -6,6 +6,11 @@ use super::simple::{Call, known};
 use super::state::{State, Var};
 use super::{Class, names, paths};
 
+/// They read arguments as names or expressions, and expand the subscripts in them.
+const EVALUATING: [&str; 11] = [
+    "test", "[", "let", "unset", "read", "declare", "typeset", "local", "export", "mapfile", "wait",
+];
+
 impl Engine<'_> {
     /// `None`: it is no builtin of this kind.
     pub(super) fn builtin(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
@@ -16,16 +21,17 @@ impl Engine<'_> {
         if let Some(output) = self.running(call, state) {
             return Some(output);
         }
-        match call.path.as_str() {
-            "cd" | "pushd" => {
-                self.record_all(call);
-                let target = call.operands().first().cloned();
-                let target = target.unwrap_or_else(|| super::state::HOME.to_owned());
-                state.cwd = Some(paths::resolved(&target, state));
-                self.status = None;
-                return Some(Output::new());
+        if EVALUATING.contains(&call.path.as_str()) {
+            for arg in call.plain() {
+                self.subscripts(arg, state);
             }
+        }
+        if let Some(output) = self.unsure(call, state) {
+            return Some(output);
+        }
+        match call.path.as_str() {
             "set" => {
+                self.step(call);
                 self.set(call, state);
             }
             "shift" => {
@@ -42,29 +48,22 @@ impl Engine<'_> {
                     state.remove(name);
                 }
             }
-            "read" | "mapfile" | "readarray" => {
-                self.read(call, state);
-                self.status = None;
-                return Some(Output::new());
+            "enable" if call.short('f') => {
+                self.record_all(call);
+                self.ask("shell-loader", "it loads code into the shell");
+            }
+            "hash" if call.short('p') => {
+                self.record_all(call);
+                self.ask("shell-masquerade", "a command gets the name of another");
             }
             "let" => {
                 for text in call.plain() {
                     super::arithmetic::evaluate(text, state);
                 }
             }
-            "shopt" | "true" | ":" | "wait" | "break" | "continue" | "return" | "exit"
-            | "logout" | "hash" | "umask" | "ulimit" | "times" | "enable" | "bind" | "complete"
+            "shopt" | "true" | ":" | "wait" | "hash" | "umask" | "ulimit" | "times" | "enable"
             | "compopt" => {
                 self.record_all(call);
-            }
-            "false" => {
-                self.record_all(call);
-                self.status = Some(false);
-                return Some(Output::new());
-            }
-            "test" | "[" => {
-                self.status = None;
-                return Some(Output::new());
             }
             name if names::DECLARING.contains(&name) => {
                 self.declare(call, state);
@@ -72,6 +71,46 @@ impl Engine<'_> {
             _ => return None,
         }
         self.status = Some(true);
+        Some(Output::new())
+    }
+
+    /// Builtins that may fail, or after which nothing may run.
+    fn unsure(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
+        match call.path.as_str() {
+            "cd" | "pushd" => {
+                self.record_all(call);
+                let target = call.operands().first().cloned();
+                let target = target.unwrap_or_else(|| super::state::HOME.to_owned());
+                state.cwd = Some(paths::resolved(&target, state));
+            }
+            "getopts" => {
+                for name in ["OPTARG", "OPTIND"]
+                    .into_iter()
+                    .chain(call.operands().get(1).map(String::as_str))
+                {
+                    state.set_text(name, HOLE.to_string());
+                }
+            }
+            "break" | "continue" | "return" | "exit" | "logout" => {
+                self.record_all(call);
+                match call.path.as_str() {
+                    "break" | "continue" => self.left.turns += 1,
+                    "return" => self.left.functions += 1,
+                    _ => self.left.shells += 1,
+                }
+            }
+            "false" => {
+                self.record_all(call);
+                self.status = Some(false);
+                return Some(Output::new());
+            }
+            "test" | "[" => {}
+            "read" | "mapfile" | "readarray" => {
+                self.read(call, state);
+            }
+            _ => return None,
+        }
+        self.status = None;
         Some(Output::new())
     }
 
@@ -92,7 +131,20 @@ impl Engine<'_> {
                     }
                 }
             }
+            "compgen" | "complete" | "bind" => {
+                let pairs = call.plain().windows(2);
+                let texts =
+                    pairs.filter(|it| matches!(it, [flag, _] if flag == "-C" || flag == "-x"));
+                for text in texts.filter_map(|it| it.last()).cloned().collect::<Vec<_>>() {
+                    let text = text.rsplit("\":").next().unwrap_or(&text).to_owned();
+                    self.run_text(&text, &mut state.clone(), None);
+                }
+                self.record_all(call);
+            }
             "printf" if call.has(&["-v"]) => {
+                for arg in call.plain().iter().skip(1).take(1) {
+                    self.subscripts(arg, state);
+                }
                 let rest = call.args.get(2..).unwrap_or_default();
                 let text = super::tools::printf(rest).map(|it| super::engine::text(&it));
                 let name = call.plain().get(1).cloned().unwrap_or_default();
@@ -124,10 +176,10 @@ impl Engine<'_> {
     fn source(&mut self, call: &Call<'_>, state: &mut State) -> Output {
         let operands = call.operands();
         let Some(path) = operands.first() else { return Output::new() };
-        if path == "/dev/stdin" {
+        if paths::is_stdin(path) {
             return self.run_text(&known(call.stdin), state, None);
         }
-        if let Some(text) = state.files.get(&paths::resolved(path, state)).cloned() {
+        if let Some(text) = state.file(&paths::resolved(path, state)) {
             return self.run_text(&text, state, call.stdin);
         }
         self.record_all(call);
@@ -166,6 +218,13 @@ impl Engine<'_> {
 
     /// What is read is known only if it comes from here.
     fn read(&mut self, call: &Call<'_>, state: &mut State) {
+        let calls_back = call.plain().windows(2).find_map(|it| match it {
+            [flag, text] if flag == "-C" && call.name != "read" => Some(text.clone()),
+            _ => None,
+        });
+        if let Some(text) = calls_back {
+            self.run_text(&text, &mut state.clone(), None);
+        }
         let text = known(call.stdin);
         let has_array = call.short('a');
         let names = call.operands();
@@ -199,7 +258,7 @@ impl Engine<'_> {
         let mut rest = line.trim_start_matches(|it| ifs.contains(it)).to_owned();
         let last = names.len() - 1;
         for (index, name) in names.iter().enumerate() {
-            let value = if marks::has_hole(&line) {
+            let value = if marks::has_hole(&line) && last > 0 {
                 HOLE.to_string()
             } else if index == last {
                 std::mem::take(&mut rest)

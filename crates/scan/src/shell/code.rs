@@ -3,16 +3,14 @@
 //! It is not parsed: literals are taken out, put together and read, and words say what is done with
 //! them. What decodes and runs something that is not seen is a question.
 
-use data_encoding::BASE64;
-
-use super::engine::{Engine, Output, text, unknown};
+use super::engine::{Engine, Output, from_network, text, unknown};
 use super::marks::{self, NETWORK};
 use super::simple::{Call, known};
+use super::spelled::{literals, spelled};
 use super::state::State;
-use super::syntax::ansi_c;
 use super::{Access, Class, Decision, names, paths};
 
-const RUNS: [&str; 30] = [
+const RUNS: [&str; 34] = [
     "system",
     "popen",
     "subprocess",
@@ -43,6 +41,10 @@ const RUNS: [&str; 30] = [
     "| getline",
     "|&",
     "exec.command",
+    "|\"",
+    "| \"",
+    "|getline",
+    "qx",
 ];
 const CONNECTS: [&str; 30] = [
     "socket",
@@ -88,33 +90,46 @@ const DELETES: [&str; 10] = [
     "remove_tree",
     "unlink ",
 ];
-const DECODES: [&str; 10] = [
+/// Words of code that puts texts together.
+const DECODES: [&str; 26] = [
     "b64decode",
     "base64",
     "atob(",
     "decode64",
+    "pack(",
     "unpack",
     "fromhex",
+    "unhexlify",
+    "hex2bin",
     "codecs.decode",
     "decompress",
+    "inflate",
+    "gzuncompress",
     "marshal",
     "chr(",
+    "chr,",
+    "chr ",
+    "fromcharcode",
+    "strrev",
+    "reverse",
+    "::-1",
+    "rot13",
+    "rot_13",
+    "'hex'",
+    "%c",
+    "str_replace",
 ];
 /// Programs that serve what lies in a directory.
 const SERVERS: [&str; 6] =
     ["http.server", "simplehttpserver", "pyftpdlib", "smtpd", "aiosmtpd", "webdav"];
 /// Code in code, in levels.
 const LAYERS_MAX: usize = 3;
-const LITERALS_MAX: usize = 64;
-const ENCODED_BYTES_MIN: usize = 12;
 
 impl Engine<'_> {
     /// An interpreter of another language; `None` if it is none.
     pub(super) fn interpret(&mut self, call: &Call<'_>, state: &State) -> Option<Output> {
         if matches!(call.name.as_str(), "awk" | "gawk" | "mawk" | "nawk") {
-            let program = call.operands().first().cloned().unwrap_or_default();
-            self.code(&program, state, 0);
-            return Some(unknown());
+            return Some(self.awk(call, state));
         }
         names::interpreter(&call.name)?;
         self.classes.insert(Class::Execute);
@@ -125,20 +140,19 @@ impl Engine<'_> {
                 || (short.len() <= 4 && short.ends_with(['c', 'e', 'r', 'E', 'p']))
         };
         let mut has_code = false;
+        let mut output = Output::new();
         for (index, arg) in args.iter().enumerate() {
-            let glued = arg.strip_prefix("-e").or_else(|| arg.strip_prefix("-c"));
-            if let Some(glued) = glued.filter(|it| it.len() > 3) {
-                self.code(glued, state, 0);
-                has_code = true;
-            } else if takes_code(arg)
-                && let Some(code) = args.get(index + 1)
-            {
-                if marks::has_hole(code) {
-                    self.ask("shell-dynamic", "it runs code that only a run would show");
-                }
-                self.code(code, state, 0);
-                has_code = true;
+            let glued = arg.strip_prefix("--eval=").or_else(|| arg.strip_prefix("--print="));
+            let short = arg.strip_prefix("-e").or_else(|| arg.strip_prefix("-c"));
+            let glued = glued.or_else(|| short.filter(|it| it.len() > 3));
+            let next = if takes_code(arg) { args.get(index + 1) } else { None };
+            let Some(code) = glued.or_else(|| next.map(String::as_str)) else { continue };
+            if marks::has_hole(code) {
+                self.ask("shell-dynamic", "it runs code that only a run would show");
             }
+            self.code(code, state, 0);
+            output.extend(printed(code, call.stdin));
+            has_code = true;
         }
         let module = args.iter().position(|it| it == "-m").and_then(|it| args.get(it + 1));
         let serves = module.is_some_and(|it| SERVERS.contains(&it.to_lowercase().as_str()))
@@ -153,7 +167,44 @@ impl Engine<'_> {
             Some(file) if file != "-" => self.script_file(file, state),
             Some(_) | None => self.code_on_stdin(call, state),
         }
-        Some(unknown())
+        Some(if output.is_empty() { printed("", call.stdin) } else { output })
+    }
+
+    /// The program stands behind the options, or in a file.
+    fn awk(&mut self, call: &Call<'_>, state: &State) -> Output {
+        let args = call.plain();
+        let mut files = Vec::new();
+        let mut at = 0;
+        while let Some(arg) = args.get(at).filter(|it| it.starts_with('-') && it.len() > 1) {
+            at += 1;
+            match arg.as_str() {
+                "--" => break,
+                "-F" | "-v" | "--assign" | "--field-separator" => at += 1,
+                "-f" | "--file" | "-E" | "--exec" => {
+                    files.extend(args.get(at).cloned());
+                    at += 1;
+                }
+                "-e" | "--source" => {
+                    let code = args.get(at).cloned().unwrap_or_default();
+                    self.code(&code, state, 0);
+                    at += 1;
+                }
+                _ => {}
+            }
+        }
+        for file in &files {
+            self.script_file(file, state);
+        }
+        let program = if files.is_empty() { args.get(at).cloned() } else { None };
+        let program = program.unwrap_or_default();
+        if marks::has_hole(&program) {
+            self.ask("shell-dynamic", "it runs code that only a run would show");
+        }
+        self.code(&program, state, 0);
+        let input = call.stdin.filter(|_| args.get(at + 1).is_none()).map(text);
+        let known = input.filter(|it| !marks::has_hole(it) && !it.contains(NETWORK));
+        let exact = known.and_then(|it| super::lines::awk(args, &it));
+        exact.unwrap_or_else(|| printed(&program, call.stdin))
     }
 
     pub(super) fn run_source(&mut self, file: &str, state: &State) {
@@ -162,7 +213,7 @@ impl Engine<'_> {
 
     fn script_file(&mut self, file: &str, state: &State) {
         self.run_file(file, state);
-        if let Some(code) = state.files.get(&paths::resolved(file, state)).cloned() {
+        if let Some(code) = state.file(&paths::resolved(file, state)) {
             self.code_of(&code, state);
         }
     }
@@ -184,7 +235,8 @@ impl Engine<'_> {
 
     /// Judges code by what it names.
     pub(super) fn code(&mut self, code: &str, state: &State, layer: usize) {
-        let literals = literals(code);
+        let mut literals = literals(code);
+        literals.extend(super::spelled::bracketed(code));
         let lower = format!("{code}\n{}", literals.join("\n")).to_lowercase();
         let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
         let runs = has(&RUNS);
@@ -208,22 +260,41 @@ impl Engine<'_> {
             self.classes.insert(Class::Network);
             self.ask("shell-egress", "its code talks to other machines");
         }
+        let forks = lower.matches("fork").count();
+        if forks > 1 || (forks == 1 && (lower.contains("while") || lower.contains("loop"))) {
+            self.deny("shell-fork-bomb", "its code starts itself again and again");
+        }
         if has(&DELETES) {
             self.classes.insert(Class::Delete);
             self.ask("shell-erase", "its code deletes files");
         }
         let writes = lower.contains("'w") || lower.contains("\"w") || lower.contains("write");
-        for literal in literals.iter().filter(|it| is_path(it)) {
+        for literal in &literals {
+            let writes = writes || literal.starts_with('>');
+            let literal = literal.trim_start_matches(['>', '<', '+', ' ']);
+            if !is_path(literal) {
+                continue;
+            }
             self.touch(Access::Read, literal, state);
             if writes && !paths::is_secret(literal) {
                 self.touch(Access::Write, literal, state);
             }
         }
+        let texts = if runs || has(&DECODES) { spelled(code, &literals) } else { Vec::new() };
         if runs {
             self.commands_of(&literals, state);
         }
-        if layer < LAYERS_MAX && has(&DECODES) {
-            self.decoded(&literals, &lower, state, layer);
+        if has(&DECODES) {
+            let executes = ["exec", "eval", "system", "popen", "subprocess", "`"];
+            if runs || executes.iter().any(|it| lower.contains(it)) {
+                self.ask("shell-dynamic", "its code puts something together and runs it");
+                self.commands_of(&texts, state);
+            }
+            for inner in &texts {
+                if layer < LAYERS_MAX && self.may_probe() {
+                    self.code(inner, state, layer + 1);
+                }
+            }
         }
     }
 
@@ -241,9 +312,14 @@ impl Engine<'_> {
     fn commands_of(&mut self, literals: &[String], state: &State) {
         let all = literals.join(" ");
         for text in literals.iter().chain([&all]).filter(|it| it.len() > 1) {
-            let mut probe = Engine::new(self.blocklist);
-            probe.depth = self.depth + 4;
+            if !self.may_probe() {
+                self.too_much();
+                return;
+            }
+            let mut probe = self.probe();
             probe.run_text(text, &mut state.clone(), None);
+            self.probed(&probe);
+            probe.steps.drain(..).for_each(|it| self.take_step(it));
             let told = probe.findings.into_iter().filter(|it| {
                 it.decision == Decision::Deny
                     || !matches!(
@@ -263,21 +339,6 @@ impl Engine<'_> {
         }
     }
 
-    fn decoded(&mut self, literals: &[String], lower: &str, state: &State, layer: usize) {
-        let mut seen = false;
-        for literal in literals.iter().filter(|it| it.len() >= ENCODED_BYTES_MIN) {
-            let Ok(bytes) = BASE64.decode(literal.trim().as_bytes()) else { continue };
-            let Ok(inner) = String::from_utf8(bytes) else { continue };
-            seen = true;
-            self.commands_of(std::slice::from_ref(&inner), state);
-            self.code(&inner, state, layer + 1);
-        }
-        let executes = lower.contains("exec") || lower.contains("eval") || lower.contains("system");
-        if executes && !seen {
-            self.ask("shell-dynamic", "its code decodes something and runs it");
-        }
-    }
-
     /// Code that a command gets on stdin and that is none of a shell.
     pub(super) fn mentions(&mut self, call: &Call<'_>, state: &State) {
         let input = known(call.stdin);
@@ -290,46 +351,25 @@ impl Engine<'_> {
     }
 }
 
-fn is_path(text: &str) -> bool {
-    (text.starts_with('/') || text.starts_with("~/")) && !text.contains([' ', '\n', '<', '*'])
+/// What code prints: the texts that it spells, and whatever else.
+fn printed(code: &str, stdin: Option<&[u8]>) -> Output {
+    let input = stdin.map(text).unwrap_or_default();
+    if input.contains(NETWORK) {
+        return from_network();
+    }
+    let mut texts = spelled(code, &literals(code));
+    if !input.is_empty() && !marks::has_hole(&input) {
+        let given = input.trim_end().to_owned();
+        texts.extend(spelled(&format!("{code}\n{given}"), &[given]));
+    }
+    let mut output = texts.join("\n").into_bytes();
+    if !output.is_empty() {
+        output.push(b'\n');
+    }
+    output.extend(unknown());
+    output
 }
 
-/// Literals of the code; those that are put together count as one.
-fn literals(code: &str) -> Vec<String> {
-    let mut literals: Vec<String> = Vec::new();
-    let mut rest = code;
-    let mut joins = false;
-    while let Some(at) = rest.find(['\'', '"', '`']) {
-        let (before, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        let between = before.trim();
-        let joined = joins && matches!(between, "+" | "." | "" | ".." | "~");
-        let mut letters = tail.chars();
-        let Some(quote) = letters.next() else { break };
-        let inside = letters.as_str();
-        let mut end = None;
-        let mut escaped = false;
-        for (index, letter) in inside.char_indices() {
-            match letter {
-                _ if escaped => escaped = false,
-                '\\' => escaped = true,
-                _ if letter == quote => {
-                    end = Some(index);
-                    break;
-                }
-                _ => {}
-            }
-        }
-        let Some(end) = end else { break };
-        let literal = ansi_c(inside.get(..end).unwrap_or_default());
-        match literals.last_mut().filter(|_| joined) {
-            Some(last) => last.push_str(&literal),
-            None => literals.push(literal),
-        }
-        if literals.len() >= LITERALS_MAX {
-            break;
-        }
-        joins = true;
-        rest = inside.get(end + 1..).unwrap_or_default();
-    }
-    literals
+fn is_path(text: &str) -> bool {
+    (text.starts_with('/') || text.starts_with("~/")) && !text.contains([' ', '\n', '<', '*'])
 }

@@ -1,15 +1,29 @@
 //! What is gathered while a command is followed: findings, the normal form, what is touched.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::limits::{COMMANDS_MAX, NORMAL_BYTES_MAX, READ_AGAIN_MAX, TARGETS_MAX};
+use super::limits::{
+    COMMANDS_MAX, NORMAL_BYTES_MAX, PROBES_MAX, READ_AGAIN_BYTES_MAX, READ_AGAIN_MAX, TARGETS_MAX,
+};
 use super::marks::{self, HOLE, NETWORK};
 use super::state::State;
+use super::steps::Step;
 use super::syntax::{self, Script};
 use super::{Access, Blocklist, Class, Decision, Finding, Place, agree, paths};
 
 /// What a command prints; unknown parts are marked.
 pub(super) type Output = Vec<u8>;
+
+/// Commands that do not come back: what stands behind them may not run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Left {
+    /// `break`, `continue`.
+    pub(super) turns: usize,
+    /// `return`.
+    pub(super) functions: usize,
+    /// `exit`.
+    pub(super) shells: usize,
+}
 
 /// Follows commands without running them.
 pub(super) struct Engine<'a> {
@@ -25,17 +39,27 @@ pub(super) struct Engine<'a> {
     pub(super) classes: BTreeSet<Class>,
     pub(super) places: Vec<Place>,
     pub(super) hosts: Vec<String>,
+    pub(super) steps: Vec<Step>,
+    /// Variables of the words of this command that are not set here.
+    pub(super) unset_names: Vec<String>,
     /// Did the last command surely succeed or fail?
     pub(super) status: Option<bool>,
     pub(super) made: usize,
     pub(super) depth: usize,
     /// Stages of the pipeline that is followed.
     pub(super) stages: usize,
+    /// What was left, and how often.
+    pub(super) left: Left,
+    /// What `>(…)` runs, by the path that stands for it.
+    pub(super) sinks: BTreeMap<String, Script>,
     /// Files that were written, fetched or made executable by this text.
     pub(super) fresh: BTreeSet<String>,
     commands: usize,
+    /// Texts that all parsers have read, and their bytes.
+    checked: BTreeSet<String>,
     again: usize,
     processes: usize,
+    probes: usize,
 }
 
 impl<'a> Engine<'a> {
@@ -50,14 +74,20 @@ impl<'a> Engine<'a> {
             classes: BTreeSet::new(),
             places: Vec::new(),
             hosts: Vec::new(),
+            steps: Vec::new(),
+            unset_names: Vec::new(),
             status: None,
             made: 0,
             depth: 0,
             stages: 1,
+            left: Left::default(),
+            sinks: BTreeMap::new(),
             fresh: BTreeSet::new(),
             commands: 0,
+            checked: BTreeSet::new(),
             again: 0,
             processes: 0,
+            probes: 0,
         }
     }
 
@@ -79,6 +109,25 @@ impl<'a> Engine<'a> {
 
     pub(super) fn too_much(&mut self) {
         self.ask("shell-too-large", "it does more than is read");
+    }
+
+    /// May another text be tried as a command?
+    pub(super) fn may_probe(&self) -> bool {
+        self.probes < PROBES_MAX && !self.is_exhausted()
+    }
+
+    /// Another reader for a text that may be a command; what it costs is counted here, too.
+    pub(super) fn probe(&self) -> Self {
+        let mut probe = Self::new(self.blocklist);
+        probe.depth = self.depth + 4;
+        probe.commands = self.commands;
+        probe.again = self.again;
+        probe.probes = self.probes + 1;
+        probe
+    }
+
+    pub(super) fn probed(&mut self, probe: &Self) {
+        (self.commands, self.again, self.probes) = (probe.commands, probe.again, probe.probes);
     }
 
     /// One more command, or too many.
@@ -142,7 +191,9 @@ impl<'a> Engine<'a> {
         let mut inner = state.clone();
         let joint = std::mem::replace(&mut self.joint, "; ");
         let prefix = std::mem::take(&mut self.prefix);
+        let left = self.left;
         let output = self.script(script, &mut inner, None);
+        self.left = left;
         if self.normal.is_empty() {
             self.joint = joint;
         }
@@ -154,13 +205,39 @@ impl<'a> Engine<'a> {
     pub(super) fn process(&mut self, script: &Script, is_input: bool, state: &mut State) -> String {
         let mut inner = state.clone();
         let stdin = (!is_input).then(unknown);
+        let left = self.left;
         let output = self.script(script, &mut inner, stdin.as_deref());
+        self.left = left;
         self.processes += 1;
         let path = format!("/dev/fd/{}", 60 + self.processes);
         if is_input {
-            state.files.insert(path.clone(), text(&output));
+            state.files.insert(path.clone(), output);
+        } else {
+            self.sinks.insert(path.clone(), script.clone());
         }
         path
+    }
+
+    /// What is written to `>(…)` is read there.
+    pub(super) fn pour_into(&mut self, path: &str, output: &[u8], state: &State) {
+        if let Some(script) = self.sinks.get(path).cloned() {
+            self.quiet += 1;
+            self.script(&script, &mut state.clone(), Some(output));
+            self.quiet -= 1;
+        }
+    }
+
+    /// Other parsers must see the same commands. What there is too much of for that is a question.
+    fn cross_check(&mut self, text: String, names: &[usize]) {
+        self.again += text.len();
+        if self.again > READ_AGAIN_BYTES_MAX || self.checked.len() >= READ_AGAIN_MAX {
+            self.too_much();
+            return;
+        }
+        if let Err(disagreement) = agree::check(&text, names) {
+            self.ask("shell-disagree", disagreement);
+        }
+        self.checked.insert(text);
     }
 
     /// A text that is run as commands in `state`.
@@ -185,15 +262,11 @@ impl<'a> Engine<'a> {
             return unknown();
         }
         self.depth += 4;
-        self.again += 1;
         let output = match syntax::parse(&plain, self.depth) {
             Ok((script, names)) => {
-                let readable = plain.replace(HOLE, "x");
-                if self.again <= READ_AGAIN_MAX
-                    && readable.len() == plain.len()
-                    && let Err(disagreement) = agree::check(&readable, &names)
-                {
-                    self.ask("shell-disagree", disagreement);
+                // What has holes is a question already.
+                if !marks::has_hole(&plain) && !self.checked.contains(&plain) {
+                    self.cross_check(plain, &names);
                 }
                 self.script(&script, state, stdin)
             }

@@ -3,7 +3,7 @@
 use super::arithmetic::evaluate;
 use super::engine::Engine;
 use super::limits::{FIELDS_MAX, MADE_BYTES_MAX, VALUE_BYTES_MAX};
-use super::marks::{self, HOLE, SPLIT};
+use super::marks::{self, HOLE, SPLIT, UNSET};
 use super::state::{HOME, State};
 use super::syntax::{self, Part, Word};
 
@@ -47,8 +47,14 @@ impl Engine<'_> {
 
     fn split(&mut self, word: &Word, state: &mut State, arguments: &mut Vec<String>) {
         let raw = self.raw(&word.parts, state, How { quoted: false, split: true });
-        let fields = raw.split(SPLIT).filter(|it| !it.is_empty());
-        arguments.extend(fields.map(|it| it.replace(KEEP, "")));
+        let unset = |it: &str| it.chars().all(|it| it == UNSET || it == KEEP);
+        for field in raw.split(SPLIT).filter(|it| !it.is_empty()) {
+            arguments.push(match (unset(field), field.contains(UNSET), field.contains(KEEP)) {
+                (true, true, false) => marks::GONE.to_owned(),
+                (true, true, true) => UNSET.to_string(),
+                _ => field.replace(KEEP, ""),
+            });
+        }
     }
 
     /// The word as one text: for assignments, redirections and patterns.
@@ -77,10 +83,10 @@ impl Engine<'_> {
                         parts.as_slice(),
                         [Part::Parameter(it)] if it.name == "@" || is_list(it)
                     );
-                    if !(only_list && inside.is_empty()) {
+                    if !(only_list && inside.chars().all(|it| it == UNSET)) {
                         raw.push(KEEP);
+                        raw.push_str(&inside);
                     }
-                    raw.push_str(&inside);
                 }
                 Part::Parameter(parameter) => {
                     raw.push_str(&self.parameter(parameter, state, how));
@@ -121,8 +127,34 @@ impl Engine<'_> {
             text.to_owned()
         };
         let plain = marks::plain(&expanded);
-        evaluate(&plain, state).map_or_else(|| HOLE.to_string(), |it| it.to_string())
+        if let Some(value) = evaluate(&plain, state) {
+            return value.to_string();
+        }
+        // Values of variables are read as expressions, and their subscripts are expanded.
+        let names = plain.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        let values: Vec<String> =
+            names.filter_map(|it| state.vars.get(it)).map(super::state::Var::first).collect();
+        for value in values {
+            self.subscripts(&value, state);
+        }
+        HOLE.to_string()
     }
+
+    /// `x[$(command)]` where an expression or a name is expected: the command is run.
+    pub(super) fn subscripts(&mut self, text: &str, state: &mut State) {
+        if !text.contains('[') || !(text.contains("$(") || text.contains('`')) {
+            return;
+        }
+        self.ask("shell-dynamic", "it hides a command in a subscript");
+        if let Ok(parts) = syntax::quoted(text, self.depth + 1) {
+            self.raw(&parts, &mut state.clone(), How { quoted: true, split: false });
+        }
+    }
+}
+
+/// Without the signs that only matter while a word is expanded.
+pub(super) fn kept(raw: &str) -> String {
+    raw.replace(KEEP, "")
 }
 
 fn is_list(parameter: &syntax::Parameter) -> bool {

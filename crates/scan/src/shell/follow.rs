@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use super::Access;
 use super::engine::{Engine, Output, unknown};
-use super::limits::{DEPTH_MAX, TURNS_MAX};
-use super::marks::{self, HOLE, UNSET};
+use super::limits::DEPTH_MAX;
+use super::marks::{self, UNSET};
 use super::state::State;
+use super::steps::Step;
 use super::syntax::{Chain, Command, Joint, Kind, Pipeline, Redirect, RedirectKind, Script, Word};
-use super::{Access, arithmetic};
 
 /// Where a command reads and prints.
 #[derive(Default)]
@@ -17,6 +18,8 @@ pub(super) struct Pipes {
     pub(super) file: Option<String>,
     /// All files that are written.
     written: Vec<String>,
+    /// One of them is a connection to another machine.
+    sends: bool,
 }
 
 impl Engine<'_> {
@@ -32,12 +35,22 @@ impl Engine<'_> {
             return unknown();
         }
         self.depth += 1;
+        let left = self.left;
+        let mut reached: Option<State> = None;
         for chain in &script.chains {
             if self.is_exhausted() {
                 break;
             }
+            // After `return` and its like it may not run: it is looked at, but nothing it sets is sure.
+            if self.left != left && reached.is_none() {
+                reached = Some(state.clone());
+                output.extend(unknown());
+            }
             output.extend(self.chain(chain, state, stdin));
             self.joint = "; ";
+        }
+        if let Some(reached) = reached {
+            state.join(reached);
         }
         self.depth -= 1;
         output
@@ -59,7 +72,8 @@ impl Engine<'_> {
                 Some(_) => drop(self.pipeline(pipeline, &mut state.clone(), stdin)),
                 None => {
                     let mut maybe = state.clone();
-                    output.extend(self.pipeline(pipeline, &mut maybe, stdin));
+                    let more = self.pipeline(pipeline, &mut maybe, stdin);
+                    output.extend(doubted(more));
                     state.join(maybe);
                     self.status = None;
                 }
@@ -70,7 +84,9 @@ impl Engine<'_> {
 
     fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State, stdin: Option<&[u8]>) -> Output {
         if let [only] = pipeline.stages.as_slice() {
-            return self.command(only, state, stdin);
+            let output = self.command(only, state, stdin);
+            self.status = self.status.map(|it| it != pipeline.negated);
+            return output;
         }
         let before = std::mem::replace(&mut self.stages, pipeline.stages.len());
         let mut flow: Option<Output> = stdin.map(<[u8]>::to_vec);
@@ -79,7 +95,9 @@ impl Engine<'_> {
                 self.joint = " | ";
             }
             let mut inner = state.clone();
+            let left = self.left;
             flow = Some(self.command(stage, &mut inner, flow.as_deref()));
+            self.left = left;
             state.files = inner.files;
         }
         self.stages = before;
@@ -105,18 +123,15 @@ impl Engine<'_> {
             Kind::Group(script) => self.script(script, state, stdin),
             Kind::Subshell(script) => {
                 let mut inner = state.clone();
+                let left = self.left;
                 let output = self.script(script, &mut inner, stdin);
+                self.left = left;
                 state.files = inner.files;
                 output
             }
             Kind::If { arms, other } => self.branches(arms, other.as_ref(), state, stdin),
-            Kind::Loop { condition, body } => {
-                let mut inner = state.clone();
-                self.script(condition, &mut inner, stdin);
-                let output = self.script(body, &mut inner, stdin);
-                state.join(inner);
-                self.status = None;
-                if output.is_empty() { output } else { [output, unknown()].concat() }
+            Kind::Loop { condition, body, until } => {
+                self.looped(condition, body, *until, state, stdin)
             }
             Kind::For { name, words, body } => {
                 self.for_each(name, words.as_deref(), body, state, stdin)
@@ -136,13 +151,17 @@ impl Engine<'_> {
             }
             Kind::Test(words) => {
                 for word in words {
-                    self.text(word, state);
+                    let text = marks::plain(&self.text(word, state));
+                    self.subscripts(&text, state);
                 }
                 self.status = None;
                 Output::new()
             }
         };
         self.record_files(&pipes);
+        if pipes.sends {
+            self.take_step(Step { sends: true, ..Step::default() });
+        }
         self.poured(output, &pipes, state)
     }
 
@@ -161,8 +180,9 @@ impl Engine<'_> {
     /// What is printed goes on, or into a file.
     pub(super) fn poured(&mut self, output: Output, pipes: &Pipes, state: &mut State) -> Output {
         let Some(file) = &pipes.file else { return output };
+        self.pour_into(file, &output, state);
         let known = state.files.entry(file.clone()).or_default();
-        known.push_str(&super::engine::text(&output));
+        known.extend(output);
         Output::new()
     }
 
@@ -183,13 +203,17 @@ impl Engine<'_> {
                 | RedirectKind::Duplicate
                 | RedirectKind::HereText) => kind,
             };
+            pipes.sends |= kind != RedirectKind::HereText
+                && (target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/"));
             match kind {
                 RedirectKind::HereText => pipes.stdin = Some(target.into_bytes()),
                 RedirectKind::Duplicate => {}
                 RedirectKind::Read => {
                     let path = super::paths::resolved(&target, state);
                     let known = state.files.get(&path).cloned();
-                    pipes.stdin = Some(known.map_or_else(unknown, String::into_bytes));
+                    pipes.stdin = Some(known.unwrap_or_else(unknown));
+                    let reads = vec![marks::plain(&target)];
+                    self.take_step(Step { reads, ..Step::default() });
                     self.opened(&target, Access::Read, state);
                 }
                 RedirectKind::ReadWrite => self.opened(&target, Access::Write, state),
@@ -198,7 +222,10 @@ impl Engine<'_> {
                     if !target.starts_with("/dev/") {
                         pipes.written.push(target.clone());
                     }
-                    if matches!(redirect.fd, None | Some(1)) && !target.starts_with("/dev/") {
+                    let is_sink = self.sinks.contains_key(&target);
+                    if matches!(redirect.fd, None | Some(1))
+                        && (is_sink || !target.starts_with("/dev/"))
+                    {
                         let path = super::paths::resolved(&target, state);
                         self.fresh.insert(path.clone());
                         pipes.file = Some(path);
@@ -218,76 +245,36 @@ impl Engine<'_> {
     ) -> Output {
         let mut output = Output::new();
         let mut after = Vec::new();
-        for (condition, body) in arms {
-            self.script(condition, state, stdin);
+        // Does an arm before surely run?
+        let mut decided = false;
+        let all = arms.iter().map(|it| (Some(&it.0), &it.1)).chain(other.map(|it| (None, it)));
+        let mut sure = true;
+        for (condition, body) in all {
+            if let Some(condition) = condition {
+                let mut inner = state.clone();
+                self.script(condition, if sure { state } else { &mut inner }, stdin);
+                sure &= self.status.is_some();
+            }
+            let holds = if condition.is_none() { Some(true) } else { self.status };
             let mut inner = state.clone();
-            output.extend(self.script(body, &mut inner, stdin));
-            after.push(inner);
-        }
-        if let Some(body) = other {
-            let mut inner = state.clone();
-            output.extend(self.script(body, &mut inner, stdin));
-            after.push(inner);
+            let more = self.script(body, &mut inner, stdin);
+            match holds {
+                // It does not run, but who knows what else it is good for.
+                _ if decided => {}
+                Some(false) => {}
+                Some(true) if sure => {
+                    output.extend(more);
+                    *state = inner;
+                    decided = true;
+                }
+                Some(true) | None => {
+                    output.extend(doubted(more));
+                    after.push(inner);
+                }
+            }
         }
         after.into_iter().for_each(|it| state.join(it));
         self.status = None;
-        output
-    }
-
-    fn for_each(
-        &mut self,
-        name: &str,
-        words: Option<&[Word]>,
-        body: &Script,
-        state: &mut State,
-        stdin: Option<&[u8]>,
-    ) -> Output {
-        let items = match words {
-            Some(words) => self.arguments(words, state),
-            None => state.args.clone(),
-        };
-        if items.len() > TURNS_MAX {
-            self.too_much();
-        }
-        let mut output = Output::new();
-        for item in items.iter().take(TURNS_MAX) {
-            if self.is_exhausted() {
-                break;
-            }
-            state.set_text(name, marks::plain(item));
-            output.extend(self.script(body, state, stdin));
-        }
-        if items.is_empty() {
-            let mut inner = state.clone();
-            inner.set_text(name, HOLE.to_string());
-            output.extend(self.script(body, &mut inner, stdin));
-            state.join(inner);
-        }
-        self.status = None;
-        output
-    }
-
-    fn counted(
-        &mut self,
-        [start, condition, step]: [&str; 3],
-        body: &Script,
-        state: &mut State,
-        stdin: Option<&[u8]>,
-    ) -> Output {
-        let mut output = Output::new();
-        self.arithmetic(start, state);
-        for _ in 0..TURNS_MAX {
-            let holds = self.arithmetic(condition, state);
-            if holds == "0" || self.is_exhausted() {
-                return output;
-            }
-            output.extend(self.script(body, state, stdin));
-            if marks::has_hole(&holds) || arithmetic::evaluate(step, state).is_none() {
-                output.extend(unknown());
-                return output;
-            }
-        }
-        self.too_much();
         output
     }
 
@@ -298,16 +285,33 @@ impl Engine<'_> {
         state: &mut State,
         stdin: Option<&[u8]>,
     ) -> Output {
-        self.text(word, state);
+        let text = marks::plain(&self.text(word, state));
+        let mut is_sure = !marks::has_hole(&text);
+        let mut decided = false;
         let mut output = Output::new();
         let mut after = Vec::new();
         for (patterns, body) in arms {
+            let mut fits = false;
             for pattern in patterns {
-                self.text(pattern, state);
+                let pattern = self.text(pattern, state);
+                is_sure &= !marks::has_hole(&pattern) && !pattern.contains('(');
+                fits |= marks::matches(&pattern, &text);
             }
             let mut inner = state.clone();
-            output.extend(self.script(body, &mut inner, stdin));
-            after.push(inner);
+            let more = self.script(body, &mut inner, stdin);
+            match (is_sure, fits) {
+                _ if decided => {}
+                (true, true) => {
+                    output.extend(more);
+                    *state = inner;
+                    decided = true;
+                }
+                (true, false) => {}
+                (false, _) => {
+                    output.extend(doubted(more));
+                    after.push(inner);
+                }
+            }
         }
         after.into_iter().for_each(|it| state.join(it));
         self.status = None;
@@ -320,9 +324,16 @@ impl Engine<'_> {
         inner.functions.remove(name);
         inner.args.clear();
         self.quiet += 1;
+        let left = self.left;
         self.command(body, &mut inner, None);
+        self.left = left;
         self.quiet -= 1;
         state.functions.insert(name.to_owned(), Rc::new(body.clone()));
         self.status = Some(true);
     }
+}
+
+/// What may be printed or not.
+fn doubted(output: Output) -> Output {
+    if output.is_empty() { output } else { [output, unknown()].concat() }
 }

@@ -1,4 +1,4 @@
-//! `tr`, `cut`, `head`, `tail` and `sed s/…/…/` on text that is known.
+//! `tr`, `cut`, `head` and `tail` on text that is known.
 
 use super::syntax::ansi_c;
 
@@ -124,39 +124,4 @@ pub(super) fn ends(args: &[String], text: &str, last: bool) -> Option<Vec<u8>> {
     };
     let to = if last { pieces.len() } else { count.min(pieces.len()) };
     Some(pieces.get(from.min(to)..to)?.concat().into_bytes())
-}
-
-/// `s/text/text/g` without patterns, one after the other.
-pub(super) fn sed(args: &[String], text: &str) -> Option<Vec<u8>> {
-    let programs = args.iter().filter(|it| !matches!(it.as_str(), "-e" | "-E" | "-r"));
-    let mut text = text.to_owned();
-    for program in programs {
-        let mut rest = program.trim();
-        while let Some(after) = rest.strip_prefix('s') {
-            let by = after.chars().next()?;
-            let mut parts = after.get(by.len_utf8()..)?.splitn(3, by);
-            let (from, to, tail) = (parts.next()?, parts.next()?, parts.next()?);
-            if from.is_empty() || from.contains(|it| r"\.*[]^$+?(){}|".contains(it)) {
-                return None;
-            }
-            if to.contains(['\\', '&']) {
-                return None;
-            }
-            let all = tail.starts_with('g');
-            let tail = tail.strip_prefix('g').unwrap_or(tail).trim_start();
-            let lines = text.split_inclusive('\n');
-            let change =
-                |it: &str| if all { it.replace(from, to) } else { it.replacen(from, to, 1) };
-            text = lines.map(change).collect();
-            rest = match tail.strip_prefix(';') {
-                Some(more) => more.trim_start(),
-                None if tail.is_empty() => "",
-                None => return None,
-            };
-        }
-        if !rest.is_empty() {
-            return None;
-        }
-    }
-    Some(text.into_bytes())
 }

@@ -1,8 +1,9 @@
 //! Commands that run another one for many things: `find -exec`, `xargs`, `parallel`.
 
-use super::engine::{Engine, Output};
-use super::limits::FIELDS_MAX;
+use super::engine::{Engine, Output, text};
+use super::limits::{FIELDS_MAX, TURNS_MAX};
 use super::marks::{self, HOLE};
+use super::paths;
 use super::simple::{Call, known};
 use super::state::State;
 use super::wrappers::{after_options, joined};
@@ -47,6 +48,11 @@ impl Engine<'_> {
                 .take(length)
                 .map(|it| if it.contains("{}") { it.replace("{}", &place) } else { it.clone() })
                 .collect();
+            let name = inner.first().map(|it| super::names::base(&marks::plain(it)));
+            let erases = name.is_some_and(|it| matches!(it.as_str(), "rm" | "shred" | "unlink"));
+            if erases && paths::is_root(&paths::resolved(root, state)) {
+                self.deny("shell-erase-root", format!("it deletes what it finds in `{root}`"));
+            }
             self.call(inner, &mut state.clone(), None);
             at = start + length;
         }
@@ -67,8 +73,12 @@ impl Engine<'_> {
         let values: Vec<&str> = XARGS.iter().copied().chain(["-I"]).collect();
         let rest = after_options(call.args, &values, 0);
         let input = known(call.stdin);
+        let by_zero = call.has(&["-0", "--null"]) || zero_letters(plain);
         let mut items = if marks::has_hole(&input) {
-            vec![HOLE.to_string()]
+            vec![if by_zero { input.clone() } else { HOLE.to_string() }]
+        } else if by_zero {
+            let parts = call.stdin.unwrap_or_default().split(|it| *it == 0);
+            parts.filter(|it| !it.is_empty()).map(text).collect()
         } else {
             let by_line = mark.is_some() || plain.iter().any(|it| it.starts_with("-d"));
             xargs_items(&input, by_line).unwrap_or_else(|| vec![HOLE.to_string()])
@@ -77,15 +87,25 @@ impl Engine<'_> {
         if rest.is_empty() {
             return items.join(" ").into_bytes();
         }
-        let mut fields: Vec<String> = rest.to_vec();
-        match mark {
-            Some(mark) => {
-                let item = items.join(" ");
-                fields = fields.iter().map(|it| it.replace(&mark, &item)).collect();
+        let size = if mark.is_some() { 1 } else { at_most(plain).unwrap_or(FIELDS_MAX) };
+        let mut output = Output::new();
+        let none = [String::new()];
+        let turns: Vec<&[String]> =
+            if items.is_empty() { vec![&none[..0]] } else { items.chunks(size).collect() };
+        for turn in turns.into_iter().take(TURNS_MAX) {
+            if self.is_exhausted() {
+                break;
             }
-            None => fields.extend(items),
+            let fields: Vec<String> = match &mark {
+                Some(mark) => {
+                    let item = turn.join(" ");
+                    rest.iter().map(|it| it.replace(mark, &item)).collect()
+                }
+                None => rest.iter().chain(turn).cloned().collect(),
+            };
+            output.extend(self.call(fields, &mut state.clone(), None));
         }
-        self.call(fields, &mut state.clone(), None)
+        output
     }
 
     pub(super) fn parallel(&mut self, call: &Call<'_>, state: &mut State) -> Output {
@@ -109,6 +129,25 @@ impl Engine<'_> {
         }
         output
     }
+}
+
+/// `-0` behind or before other letters that take no value.
+fn zero_letters(plain: &[String]) -> bool {
+    plain.iter().take_while(|it| it.starts_with('-')).any(|it| {
+        let letters = it.trim_start_matches('-');
+        letters.contains('0') && letters.chars().all(|it| "0rtpxo".contains(it))
+    })
+}
+
+/// How many items one command gets: `-n 1`, `-n1`, `-L 1`.
+fn at_most(plain: &[String]) -> Option<usize> {
+    let options = ["-n", "-L", "--max-args", "--max-lines"];
+    let at = plain.iter().position(|it| options.iter().any(|option| it.starts_with(option)))?;
+    let arg = plain.get(at)?;
+    let glued = arg.trim_start_matches("--max-args").trim_start_matches("--max-lines");
+    let glued = glued.trim_start_matches("-n").trim_start_matches("-L").trim_start_matches('=');
+    let value = if glued.is_empty() { plain.get(at + 1)?.as_str() } else { glued };
+    value.parse().ok().filter(|it| *it > 0)
 }
 
 /// What `xargs` makes of its input: words, or lines. `None`: a quote has no end.

@@ -66,6 +66,9 @@ pub(super) fn plain(text: &str) -> String {
         .collect()
 }
 
+/// A variable that is not set, without quotes: no argument at all.
+pub(super) const GONE: &str = "\u{E001}\u{E001}";
+
 /// Is there anything that only a run would show?
 pub(super) fn has_hole(text: &str) -> bool {
     text.contains(HOLE)

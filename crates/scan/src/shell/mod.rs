@@ -19,21 +19,28 @@ mod hidden;
 mod judge;
 mod letters;
 mod limits;
+mod lines;
+mod loops;
 mod many;
 mod marks;
 mod names;
 mod params;
 mod paths;
 mod places;
+mod sed;
 mod shells;
 mod simple;
+mod spelled;
 mod state;
+mod steps;
 mod syntax;
 mod tools;
+mod variables;
 mod wrappers;
 
 pub use fix::Fix;
 pub use judge::Blocklist;
+pub use steps::Step;
 
 use engine::Engine;
 use state::State;
@@ -143,6 +150,8 @@ pub struct Reading {
     pub places: Vec<Place>,
     /// The machines that it names.
     pub hosts: Vec<String>,
+    /// What each command does, in the order in which they would run.
+    pub steps: Vec<Step>,
     /// A safer way. For the model only, never shown to a person.
     pub fix: Option<Fix>,
 }
@@ -209,6 +218,7 @@ fn finished(engine: Engine<'_>) -> Reading {
         classes: engine.classes.into_iter().collect(),
         places: engine.places,
         hosts: engine.hosts,
+        steps: engine.steps,
         fix,
     }
 }

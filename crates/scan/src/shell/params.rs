@@ -49,7 +49,10 @@ impl Engine<'_> {
                     list.iter().map(|it| self.changed(&parameter.change, it, state)).collect();
                 values(&list, joined, state, how)
             }
-            (Change::None, Found::Unset) => UNSET.to_string(),
+            (Change::None, Found::Unset) => {
+                self.unset_names.push(parameter.name.clone());
+                UNSET.to_string()
+            }
             (_, Found::Unset) => {
                 let text = self.changed(&parameter.change, "", state);
                 if text.is_empty() { UNSET.to_string() } else { value(&text, state, how) }
@@ -127,6 +130,24 @@ impl Engine<'_> {
         evaluate(&text, state)
     }
 
+    /// A prompt is expanded when it is shown: what it substitutes is run.
+    pub(super) fn prompt(&mut self, text: &str, state: &mut State) -> String {
+        if !text.contains(['$', '`', '\\']) {
+            return text.to_owned();
+        }
+        match super::syntax::quoted(text, self.depth + 1) {
+            Ok(parts) => {
+                let how = How { quoted: true, split: false };
+                let shown = super::expand::kept(&self.raw(&parts, state, how));
+                if text.contains('\\') { format!("{shown}{HOLE}") } else { shown }
+            }
+            Err(_) => {
+                self.ask("shell-unreadable", "it shows a prompt that cannot be read");
+                HOLE.to_string()
+            }
+        }
+    }
+
     /// What a change makes of one value.
     fn changed(&mut self, change: &Change, text: &str, state: &mut State) -> String {
         match change {
@@ -153,7 +174,7 @@ impl Engine<'_> {
             Change::Transform('L') => text.to_lowercase(),
             Change::Transform('u') => with_case(text, '^', false),
             Change::Transform('Q' | 'K' | 'k') => format!("'{}'", text.replace('\'', "'\\''")),
-            Change::Transform('P') => text.to_owned(),
+            Change::Transform('P') => self.prompt(text, state),
             Change::Transform(_) => HOLE.to_string(),
         }
     }

@@ -38,6 +38,12 @@ pub(super) fn resolved(path: &str, state: &State) -> String {
     }
 }
 
+/// A name for what a command reads on stdin.
+pub(super) fn is_stdin(path: &str) -> bool {
+    let in_proc = path.strip_prefix("/proc/").is_some_and(|it| it.ends_with("/fd/0"));
+    matches!(path, "/dev/stdin" | "/dev/fd/0") || in_proc
+}
+
 /// As a person would write it.
 pub(super) fn homely(path: &str) -> String {
     for (from, to) in [(HOME, "~"), (HERE, ".")] {

@@ -39,10 +39,13 @@ impl Engine<'_> {
         if is_text {
             let Some((text, args)) = rest.split_first() else { return Output::new() };
             inner.args = args.iter().skip(1).map(|it| marks::plain(it)).collect();
+            if let Some(zero) = args.first() {
+                inner.set_text("0", marks::plain(zero));
+            }
             return self.run_text(text, &mut inner, call.stdin);
         }
         match (rest.first(), call.stdin) {
-            (Some(file), _) if !reads_stdin && !marks::plain(file).starts_with("/dev/stdin") => {
+            (Some(file), _) if !reads_stdin && !paths::is_stdin(&marks::plain(file)) => {
                 inner.args = rest.iter().skip(1).map(|it| marks::plain(it)).collect();
                 let file = marks::plain(file);
                 self.record_all(call);
@@ -69,7 +72,7 @@ impl Engine<'_> {
 
     fn run_script_file(&mut self, file: &str, state: &mut State) -> Output {
         let path = paths::resolved(file, state);
-        if let Some(text) = state.files.get(&path).cloned() {
+        if let Some(text) = state.file(&path) {
             if !path.starts_with("/dev/fd/") {
                 self.run_file(file, state);
             }

@@ -1,5 +1,6 @@
 //! Simple commands: assignments, aliases, functions, and the way to what is really run.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::engine::{Engine, Output, text, unknown};
@@ -8,38 +9,8 @@ use super::state::{State, Var};
 use super::syntax::{Assignment, Simple, Value};
 use super::{Access, Class, names};
 
-/// Variables whose value is run as a command by somebody.
-const RUN_BY_SOMEBODY: [&str; 14] = [
-    "PROMPT_COMMAND",
-    "PAGER",
-    "MANPAGER",
-    "GIT_PAGER",
-    "EDITOR",
-    "VISUAL",
-    "GIT_EDITOR",
-    "GIT_SSH_COMMAND",
-    "GIT_SSH",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_SEQUENCE_EDITOR",
-    "LESSOPEN",
-    "BROWSER",
-    "SUDO_ASKPASS",
-];
-/// Variables that make programs load what somebody names.
-const LOADING: [&str; 12] = [
-    "LD_PRELOAD",
-    "LD_AUDIT",
-    "LD_LIBRARY_PATH",
-    "DYLD_INSERT_LIBRARIES",
-    "DYLD_LIBRARY_PATH",
-    "BASH_ENV",
-    "ENV",
-    "PERL5OPT",
-    "RUBYOPT",
-    "NODE_OPTIONS",
-    "PYTHONSTARTUP",
-    "GCONV_PATH",
-];
+/// What a variable from outside would name for these matters though it is not known.
+const ERASING: [&str; 8] = ["rm", "grm", "srm", "shred", "wipe", "unlink", "rmdir", "find"];
 /// A function that calls itself, in levels.
 const CALLS_MAX: usize = 6;
 
@@ -112,10 +83,14 @@ impl Engine<'_> {
         if !self.count() {
             return unknown();
         }
+        self.unset_names.clear();
         let fields = self.arguments(&simple.words, state);
         let declares = fields.first().is_some_and(|it| names::DECLARING.contains(&it.as_str()));
         if fields.is_empty() || declares {
             self.status = Some(true);
+            if declares {
+                super::variables::own(&fields, simple, state);
+            }
             for assignment in &simple.assignments {
                 self.assign(assignment, state);
             }
@@ -131,16 +106,22 @@ impl Engine<'_> {
             }
             return self.call(fields, state, stdin);
         }
-        let mut inner = state.clone();
-        for assignment in &simple.assignments {
-            self.assign(assignment, &mut inner);
-        }
         if simple.assignments.is_empty() {
             return self.call(fields, state, stdin);
         }
         // `eval` and functions keep what they set; the assignments before them are theirs alone.
-        let output = self.call(fields, &mut inner, stdin);
-        state.join(inner);
+        let names = simple.assignments.iter().map(|it| it.name.clone());
+        let before: Vec<_> = names.map(|it| (state.vars.get(&it).cloned(), it)).collect();
+        for assignment in &simple.assignments {
+            self.assign(assignment, state);
+        }
+        let output = self.call(fields, state, stdin);
+        for (var, name) in before {
+            match var {
+                Some(var) => state.set(&name, var),
+                None => drop(state.vars.remove(&name)),
+            }
+        }
         output
     }
 
@@ -183,7 +164,8 @@ impl Engine<'_> {
                             items.push((key, keep_network(&self.text(word, state))));
                         }
                         None => {
-                            for it in self.arguments(std::slice::from_ref(word), state) {
+                            let words = self.arguments(std::slice::from_ref(word), state);
+                            for it in words.into_iter().filter(|it| it != marks::GONE) {
                                 items.push((items.len().to_string(), keep_network(&it)));
                             }
                         }
@@ -194,38 +176,6 @@ impl Engine<'_> {
         };
         self.judge_variable(name, &var.first(), state);
         state.set(name, var);
-    }
-
-    pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
-        if LOADING.contains(&name) && !value.is_empty() {
-            self.classes.insert(Class::Execute);
-            self.ask("shell-loader", format!("`{name}` makes programs load what it names"));
-        }
-        if RUN_BY_SOMEBODY.contains(&name) && !value.is_empty() {
-            self.quiet += 1;
-            self.run_text(value, &mut state.clone(), None);
-            self.quiet -= 1;
-            if name == "PROMPT_COMMAND" {
-                self.classes.insert(Class::Persistence);
-                self.ask("shell-persistence", "`PROMPT_COMMAND` runs with every prompt");
-            }
-        }
-        if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") && value.contains(['$', '`']) {
-            self.quiet += 1;
-            let shown = value.replace('"', "\\\"");
-            self.run_text(&format!("echo \"{shown}\""), &mut state.clone(), None);
-            self.quiet -= 1;
-        }
-        let off = match name {
-            "HISTSIZE" | "HISTFILESIZE" => value == "0",
-            "HISTFILE" => value.is_empty() || value == "/dev/null",
-            "HISTCONTROL" | "HISTIGNORE" => true,
-            _ => false,
-        };
-        if off {
-            self.classes.insert(Class::LogTampering);
-            self.ask("shell-history", format!("`{name}` keeps commands out of the history"));
-        }
     }
 
     /// Runs a list of arguments.
@@ -239,10 +189,17 @@ impl Engine<'_> {
             return unknown();
         }
         // `$nothing command`: the first word is gone, or it is anybody's.
-        let gone = fields.iter().take_while(|it| it.as_str() == UNSET.to_string()).count();
+        let is_unset =
+            |it: &&String| it.as_str() == marks::GONE || it.as_str() == UNSET.to_string();
+        let gone = fields.iter().take_while(is_unset).count();
         if gone > 0 {
             self.ask("shell-unknown-command", "a variable that is not set here names a command");
             fields.drain(..gone);
+        }
+        let is_erasing =
+            fields.first().is_some_and(|it| ERASING.contains(&names::base(it).as_str()));
+        if !is_erasing {
+            fields.retain(|it| it != marks::GONE);
         }
         let Some(first) = fields.first().cloned() else { return Output::new() };
         self.status = None;
@@ -275,6 +232,12 @@ impl Engine<'_> {
         if let Some(output) = self.interpret(&call, state) {
             return output;
         }
+        if call.name == "tee" {
+            for path in call.operands() {
+                let content = stdin.map_or_else(unknown, <[u8]>::to_vec);
+                state.files.insert(super::paths::resolved(path, state), content);
+            }
+        }
         self.printed(&call, state)
     }
 
@@ -292,6 +255,9 @@ impl Engine<'_> {
             self.ask("shell-unknown-command", "a pattern names the command");
         }
         let plain = marks::plain(first);
+        if plain.contains(['*', '?']) && !marks::has_pattern(first) {
+            self.ask("shell-unknown-command", "the name of the command is a pattern");
+        }
         match names::skeleton(&plain) {
             Some(folded) => {
                 self.ask("shell-look-alike", "letters of the command only look like others");
@@ -319,10 +285,19 @@ impl Engine<'_> {
         }
         let args = fields.into_iter().skip(1).map(|it| marks::plain(&it)).collect();
         let before = std::mem::replace(&mut state.args, args);
+        let left = self.left;
         state.calls += 1;
+        state.locals.push(BTreeMap::new());
         let output = self.command(body, state, stdin);
+        for (name, var) in state.locals.pop().unwrap_or_default() {
+            match var {
+                Some(var) => state.set(&name, var),
+                None => drop(state.vars.remove(&name)),
+            }
+        }
         state.calls -= 1;
         state.args = before;
+        self.left.functions = left.functions;
         output
     }
 

@@ -86,10 +86,12 @@ pub(super) struct State {
     pub(super) functions: BTreeMap<String, Rc<syntax::Command>>,
     pub(super) aliases: BTreeMap<String, String>,
     /// Files whose content is known because it was written here.
-    pub(super) files: BTreeMap<String, String>,
+    pub(super) files: BTreeMap<String, Vec<u8>>,
     /// Where `cd` went.
     pub(super) cwd: Option<String>,
     pub(super) calls: usize,
+    /// What variables were before functions made them their own, innermost last.
+    pub(super) locals: Vec<BTreeMap<String, Option<Var>>>,
 }
 
 impl State {
@@ -104,10 +106,12 @@ impl State {
         if let Ok(number) = name.parse::<usize>() {
             return match number.checked_sub(1) {
                 None => Some(Var::Text("bash".to_owned())),
+                Some(_) if self.args == [HOLE.to_string()] => Some(Var::Text(HOLE.to_string())),
                 Some(index) => self.args.get(index).cloned().map(Var::Text),
             };
         }
         let text = match name {
+            "#" if self.args == [HOLE.to_string()] => HOLE.to_string(),
             "#" => self.args.len().to_string(),
             "?" => "0".to_owned(),
             "-" => "hB".to_owned(),
@@ -115,6 +119,11 @@ impl State {
             _ => KNOWN.iter().find(|it| it.0 == name)?.1.to_owned(),
         };
         Some(Var::Text(text))
+    }
+
+    /// What is in a file that was written here.
+    pub(super) fn file(&self, path: &str) -> Option<String> {
+        self.files.get(path).map(|it| super::engine::text(it))
     }
 
     pub(super) fn set(&mut self, name: &str, var: Var) {
@@ -139,10 +148,13 @@ impl State {
     pub(super) fn join(&mut self, other: Self) {
         for (name, var) in &other.vars {
             if self.vars.get(name) != Some(var) {
-                let known = self.vars.contains_key(name) || self.get(name).is_some();
-                let value = if known { Var::Text(HOLE.to_string()) } else { var.clone() };
-                self.vars.insert(name.clone(), value);
+                self.vars.insert(name.clone(), Var::Text(HOLE.to_string()));
             }
+        }
+        for name in
+            self.vars.keys().filter(|it| !other.vars.contains_key(*it)).cloned().collect::<Vec<_>>()
+        {
+            self.vars.insert(name, Var::Text(HOLE.to_string()));
         }
         for name in &other.unset {
             if self.vars.contains_key(name) {
@@ -154,13 +166,17 @@ impl State {
         for (path, content) in other.files {
             match self.files.get(&path) {
                 Some(known) if *known != content => {
-                    self.files.insert(path, format!("{known}\n{content}"));
+                    let both = [known.as_slice(), b"\n", &content].concat();
+                    self.files.insert(path, both);
                 }
                 Some(_) => {}
                 None => {
                     self.files.insert(path, content);
                 }
             }
+        }
+        if self.args != other.args {
+            self.args = vec![HOLE.to_string()];
         }
         if self.cwd != other.cwd {
             self.cwd = Some(HOLE.to_string());

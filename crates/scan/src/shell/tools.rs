@@ -1,6 +1,6 @@
 //! What commands print that only turn text into text: so that encoded commands show what they are.
 
-use data_encoding::{BASE32, BASE64, Encoding, HEXLOWER_PERMISSIVE};
+use data_encoding::{BASE32, BASE32HEX, BASE64, BASE64URL, Encoding, HEXLOWER_PERMISSIVE};
 
 use super::engine::{Engine, Output, from_network, text, unknown};
 use super::limits::{FIELDS_MAX, VALUE_BYTES_MAX};
@@ -8,7 +8,7 @@ use super::marks::{self, NETWORK};
 use super::simple::Call;
 use super::state::State;
 use super::syntax::{Bytes, letter, octal};
-use super::{letters, paths};
+use super::{letters, lines, paths};
 
 /// These print what somebody else's machine sent.
 const FETCHING: [&str; 16] = [
@@ -16,14 +16,26 @@ const FETCHING: [&str; 16] = [
     "http", "https", "aria2c", "fetch", "dig",
 ];
 
+/// These print nothing when they succeed.
+const SILENT: [&str; 16] = [
+    "mkdir", "touch", "chmod", "chown", "cp", "mv", "rm", "rmdir", "ln", "sleep", "kill", "sync",
+    "truncate", "mkfifo", "install", "unlink",
+];
+
 impl Engine<'_> {
     /// What the command prints.
     pub(super) fn printed(&mut self, call: &Call<'_>, state: &State) -> Output {
-        if FETCHING.contains(&call.name.as_str()) {
+        let connects = call.name == "openssl" && call.has(&["s_client"]);
+        if connects || FETCHING.contains(&call.name.as_str()) {
             return from_network();
         }
         if matches!(call.name.as_str(), "echo" | "printf" | "which") {
             self.status = Some(true);
+        }
+        if call.name == "tee" {
+            for path in call.operands() {
+                self.pour_into(path, call.stdin.unwrap_or_default(), state);
+            }
         }
         let output = pure(call, state).unwrap_or_else(|| {
             let network = call.stdin.is_some_and(|it| text(it).contains(NETWORK));
@@ -39,26 +51,15 @@ impl Engine<'_> {
 
 /// `None`: only a run would show it.
 fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
-    let args = call.plain();
-    match call.name.as_str() {
-        "echo" => return Some(echo(call)),
-        "printf" => return printf(call.args),
-        "which" => {
-            return call.operands().last().map(|it| format!("/usr/bin/{it}\n").into_bytes());
-        }
-        "mktemp" => return Some(format!("/tmp/tmp.{}\n", marks::HOLE).into_bytes()),
-        "seq" => return seq(args),
-        "basename" => {
-            let path = call.operands().first()?;
-            let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-            return Some(format!("{last}\n").into_bytes());
-        }
-        _ => {}
+    if let Some(output) = without_input(call) {
+        return output;
     }
-    let is_program = matches!(call.name.as_str(), "tr" | "sed");
+    let args = call.plain();
+    let is_program =
+        matches!(call.name.as_str(), "tr" | "sed" | "gsed" | "grep" | "egrep" | "fgrep" | "paste");
     let input = input(call, state, is_program)?;
     let known = text(&input);
-    if matches!(call.name.as_str(), "cat" | "tee") {
+    if matches!(call.name.as_str(), "cat" | "tee" | "pv" | "sponge" | "less" | "more") {
         return Some(input);
     }
     if marks::has_hole(&known) {
@@ -77,35 +78,88 @@ fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
                 HEXLOWER_PERMISSIVE
             } else if call.has(&["--base32"]) {
                 BASE32
-            } else {
+            } else if call.has(&["--base32hex"]) {
+                BASE32HEX
+            } else if call.has(&["--base64url"]) {
+                BASE64URL
+            } else if call.has(&["--base64"]) {
                 BASE64
+            } else {
+                return None;
             };
             coded(&encoding, &input, decodes(call))
         }
         "xxd" if call.short('r') => coded(&HEXLOWER_PERMISSIVE, &input, true),
         "xxd" if call.short('p') => coded(&HEXLOWER_PERMISSIVE, &input, false),
-        "rev" => Some(lines(&known, |it| it.chars().rev().collect())),
+        "rev" => Some(each(&known, |it| it.chars().rev().collect())),
         "tac" => Some(reversed(&known)),
         "head" | "tail" | "ghead" => letters::ends(args, &known, call.name == "tail"),
         "cut" => letters::cut(args, &known),
         "tr" => letters::tr(args, &known),
-        "sed" | "gsed" => letters::sed(args, &known),
-        "sort" | "uniq" if known.lines().count() <= 1 => Some(input),
+        "sed" | "gsed" => super::sed::sed(args, &known),
+        "grep" | "egrep" | "fgrep" => lines::grep(args, &call.name, &known),
+        "paste" => lines::paste(args, &known),
+        "fold" => lines::fold(args, &known),
+        "gunzip" | "zcat" | "gzcat" | "unpigz" => lines::unpacked(&input),
+        "gzip" | "pigz" | "zlib-flate" if decodes(call) || call.has(&["-uncompress"]) => {
+            lines::unpacked(&input)
+        }
+        "uniq" if known.lines().count() <= 1 => Some(input),
+        "sort" => lines::sort(args, &known),
         _ => None,
     }
+}
+
+/// What is printed by those that read nothing; the outer `None`: it is none of them.
+fn without_input(call: &Call<'_>) -> Option<Option<Output>> {
+    let args = call.plain();
+    Some(match call.name.as_str() {
+        "echo" => Some(echo(call)),
+        "printf" => printf(call.args),
+        "which" => call.operands().last().map(|it| format!("/usr/bin/{it}\n").into_bytes()),
+        "mktemp" => Some(format!("/tmp/tmp.{}\n", marks::HOLE).into_bytes()),
+        "seq" => seq(args),
+        "expr" => lines::expr(args),
+        name if SILENT.contains(&name) && !call.short('v') => Some(Output::new()),
+        "basename" => call.operands().first().map(|it| {
+            let last = it.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            format!("{last}\n").into_bytes()
+        }),
+        _ => return None,
+    })
 }
 
 /// What is read: stdin, or files whose content is known.
 fn input(call: &Call<'_>, state: &State, is_program: bool) -> Option<Output> {
     let files = if is_program { &[] } else { call.operands() };
-    let files: Vec<&String> = files.iter().filter(|it| it.contains('/')).collect();
+    let is_file =
+        |it: &&String| it.contains('/') || state.files.contains_key(&paths::resolved(it, state));
+    let is_file = |it: &&String| is_file(it) && !paths::is_stdin(it);
+    let files: Vec<&String> = files.iter().filter(is_file).collect();
     if files.is_empty() || call.name == "tee" {
         return call.stdin.map(<[u8]>::to_vec);
     }
     let mut all = Output::new();
     for file in files {
-        all.extend(state.files.get(&paths::resolved(file, state))?.as_bytes());
+        let path = paths::resolved(file, state);
+        match state.files.get(&path) {
+            Some(content) => all.extend(content),
+            None => all.extend(matching(&path, state)?),
+        }
     }
+    Some(all)
+}
+
+/// The files that a pattern stands for, and others that are not known.
+fn matching(pattern: &str, state: &State) -> Option<Output> {
+    let pattern = marks::with_patterns(pattern);
+    let found = state.files.iter().filter(|it| marks::matches(&pattern, it.0));
+    let mut all: Output = found.flat_map(|it| it.1.iter().copied()).collect();
+    if !marks::has_pattern(&pattern) || all.is_empty() {
+        return None;
+    }
+    all.push(b'\n');
+    all.extend(unknown());
     Some(all)
 }
 
@@ -125,14 +179,14 @@ fn coded(encoding: &Encoding, input: &[u8], decode: bool) -> Option<Output> {
     while clean.last() == Some(&b'=') {
         clean.pop();
     }
-    let unit = if *encoding == BASE64 { 4 } else { 8 };
+    let unit = if *encoding == BASE64 || *encoding == BASE64URL { 4 } else { 8 };
     while !clean.len().is_multiple_of(unit) {
         clean.push(b'=');
     }
     encoding.decode(&clean).ok()
 }
 
-fn lines(text: &str, change: impl Fn(&str) -> String) -> Output {
+fn each(text: &str, change: impl Fn(&str) -> String) -> Output {
     let mut output = String::new();
     for line in text.split_inclusive('\n') {
         let bare = line.trim_end_matches('\n');
@@ -245,11 +299,15 @@ fn formatted(format: &str, values: &mut &[String]) -> Option<String> {
             .take_while(|it| it.is_ascii_digit() || "-+ #.'*".contains(*it))
             .collect();
         rest.by_ref().take(spec.len()).for_each(drop);
-        let precision = spec.split_once('.').and_then(|it| it.1.parse::<usize>().ok());
+        let spec = if spec.contains('*') { spec.replacen('*', &next(), 1) } else { spec };
+        let (width, precision) = spec
+            .split_once('.')
+            .map_or((spec.as_str(), None), |(a, b)| (a, Some(b.parse::<usize>().unwrap_or(0))));
         let cut = |text: String| match precision {
             Some(most) => text.chars().take(most).collect(),
             None => text,
         };
+        let before = output.chars().count();
         match rest.next()? {
             '%' => output.push('%'),
             's' => output.push_str(&cut(next())),
@@ -262,9 +320,29 @@ fn formatted(format: &str, values: &mut &[String]) -> Option<String> {
             'o' => output.push_str(&format!("{:o}", integer(&next())?)),
             _ => return None,
         }
+        let made: String = output.chars().skip(before).collect();
+        output.truncate(output.len() - made.len());
+        output.push_str(&padded(&made, width)?);
     }
     output.push_str(&escaped(&plain));
     Some(output)
+}
+
+/// With blanks or zeros up to the width: `%5s`, `%-5s`, `%03o`.
+fn padded(text: &str, spec: &str) -> Option<String> {
+    let flags: String = spec.chars().take_while(|it| "-+ #0'".contains(*it)).collect();
+    let digits = spec.get(flags.len()..)?;
+    let width = if digits.is_empty() { 0 } else { digits.parse::<usize>().ok()? };
+    if width > FIELDS_MAX || flags.contains(['+', '#', ' ', '\'']) {
+        return None;
+    }
+    Some(if flags.contains('-') {
+        format!("{text:<width$}")
+    } else if flags.contains('0') && !text.starts_with('-') {
+        format!("{text:0>width$}")
+    } else {
+        format!("{text:>width$}")
+    })
 }
 
 /// `65`, `0x41`, `0101`, `'A`.

@@ -17,7 +17,7 @@ const fn prefix(name: &'static str, values: &'static [&'static str], words: usiz
     Prefix { name, values, words }
 }
 
-const PREFIXES: [Prefix; 53] = [
+const PREFIXES: [Prefix; 56] = [
     prefix("env", &["-u", "-C", "--unset", "--chdir"], 0),
     prefix("command", &[], 0),
     prefix("builtin", &[], 0),
@@ -69,6 +69,9 @@ const PREFIXES: [Prefix; 53] = [
     prefix("doas", &["-u", "-C", "-a"], 0),
     prefix("pkexec", &["--user"], 0),
     prefix("sem", &["-j", "--id"], 0),
+    prefix("aa-exec", &["-p", "-n", "--profile", "--namespace"], 0),
+    prefix("runcon", &["-t", "-u", "-r", "-l"], 1),
+    prefix("logsave", &[], 1),
     prefix("noglob", &[], 0),
     prefix("nocorrect", &[], 0),
 ];
@@ -125,9 +128,7 @@ impl Engine<'_> {
             return Some(unknown());
         }
         if prefix.name == "env"
-            && let Some(at) = plain.iter().position(|it| {
-                it.starts_with("-S") || it.starts_with("-vS") || it.starts_with("--split-string")
-            })
+            && let Some(at) = plain.iter().position(|it| is_split(it))
         {
             return Some(self.env_split(at, plain, state, call.stdin));
         }
@@ -150,6 +151,7 @@ impl Engine<'_> {
             // `exec` with redirections only, `env` alone.
             if !raises {
                 self.status = Some(prefix.name == "exec");
+                self.step(call);
             }
             self.record_all(call);
             return Some(unknown());
@@ -169,8 +171,9 @@ impl Engine<'_> {
         stdin: Option<&[u8]>,
     ) -> Output {
         let first = plain.get(at).cloned().unwrap_or_default();
-        let glued = first.trim_start_matches("--split-string=").trim_start_matches("-vS");
-        let glued = glued.trim_start_matches("-S").trim_start_matches("--split-string");
+        let long = first.strip_prefix("--split-string");
+        let glued = long.map(|it| it.trim_start_matches('='));
+        let glued = glued.or_else(|| first.split_once('S').map(|it| it.1)).unwrap_or_default();
         let rest = plain.get(at + 1..).unwrap_or_default().join(" ");
         self.run_text(&format!("env {glued} {rest}"), &mut state.clone(), stdin)
     }
@@ -206,6 +209,13 @@ impl Engine<'_> {
         }
         None
     }
+}
+
+/// `-S`, alone or behind other letters.
+fn is_split(arg: &str) -> bool {
+    let letters = arg.strip_prefix('-').and_then(|it| it.split_once('S')).map(|it| it.0);
+    arg.starts_with("--split-string")
+        || letters.is_some_and(|it| it.chars().all(|it| "iv0".contains(it)))
 }
 
 /// What follows the options and the words before the command.

@@ -130,6 +130,7 @@ impl Engine<'_> {
                 .iter()
                 .any(|it| it.starts_with('-') && !it.starts_with("--") && it.contains(wanted))
         };
+        let unknown = call.args.iter().any(|it| it.starts_with(marks::HOLE));
         let recursive = letters(&['r']) || option(call, None, "recursive") || finds;
         let force = letters(&['f']) || option(call, None, "force") || finds;
         let operands = call.args.iter().filter(|it| !it.starts_with('-'));
@@ -141,7 +142,7 @@ impl Engine<'_> {
             if is_disk(&resolved) {
                 self.deny("shell-raw-device", "it writes over a disk");
             }
-            if recursive {
+            if recursive || (unknown && is_root(&resolved)) {
                 self.judge_recursive(path, &resolved, force, finds);
             } else if resolved.starts_with('/') || marks::has_pattern(path) {
                 self.ask("shell-erase", "it deletes files outside of the work, or many at once");

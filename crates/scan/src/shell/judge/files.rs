@@ -59,6 +59,7 @@ impl Engine<'_> {
                 self.classes.insert(Class::Privilege);
                 self.ask("shell-permissions", "it gives files to somebody else");
             }
+            "setcap" if call.has(&["-v", "-h"]) => {}
             "setcap" | "chattr" | "chflags" | "setfacl" | "xattr" | "setfattr" | "setfile" => {
                 self.classes.insert(Class::Privilege);
                 self.ask("shell-permissions", format!("`{name}` changes what files may do"));
@@ -104,6 +105,9 @@ impl Engine<'_> {
                 self.ask("shell-masquerade", "a program of the system gets another name");
             }
             if call.name == "mv" {
+                if paths::is_root(&from) {
+                    self.deny("shell-erase-root", "it takes everything away from where it is");
+                }
                 self.touch(Access::Delete, source, state);
             }
             let last = from.rsplit('/').next().unwrap_or_default();
@@ -138,7 +142,7 @@ impl Engine<'_> {
             self.ask("shell-permissions", "it makes a program run as its owner");
         } else if world || symbolic {
             self.ask("shell-permissions", "it lets everybody write");
-        } else if far || recursive {
+        } else if far || (recursive && octal) {
             self.ask("shell-permissions", "it changes who may do what");
         }
     }
@@ -202,9 +206,9 @@ impl Engine<'_> {
     }
 }
 
-/// `touch -t`, `-d`, `-r`, `-a`, `-m`.
+/// `touch -t`, `-d`, `-r`: another time than now.
 fn changes_times(call: &Call<'_>) -> bool {
-    ['t', 'd', 'r', 'a', 'm'].iter().any(|it| call.short(*it))
+    ['t', 'd', 'r'].iter().any(|it| call.short(*it))
         || option(call, None, "date")
         || option(call, None, "reference")
         || option(call, None, "time")

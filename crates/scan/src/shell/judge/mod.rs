@@ -3,6 +3,7 @@
 mod blocklist;
 mod cloud;
 mod files;
+mod given;
 mod network;
 mod system;
 
@@ -72,11 +73,12 @@ const DATABASES: [&str; 8] =
 impl Engine<'_> {
     /// Judges one command.
     pub(super) fn judge(&mut self, call: &Call<'_>, state: &mut State) {
+        self.step(call);
         self.judge_blocklist(call, state);
         if call.path.contains('/') {
             self.run_file(&call.path, state);
             let path = super::paths::resolved(&call.path, state);
-            if let Some(text) = state.files.get(&path).cloned() {
+            if let Some(text) = state.file(&path) {
                 self.run_text(&text, &mut state.clone(), None);
             }
         }
@@ -93,7 +95,11 @@ impl Engine<'_> {
         if SAYING.contains(&call.name.as_str()) {
             return;
         }
-        for arg in call.args {
+        let text = searched_for(call);
+        for (index, arg) in call.args.iter().enumerate() {
+            if text == Some(index) {
+                continue;
+            }
             let value = match arg.split_once('=') {
                 Some((name, value)) if name.starts_with('-') || name.len() <= 12 => value,
                 Some(_) | None => arg.trim_start_matches('@'),
@@ -138,22 +144,34 @@ impl Engine<'_> {
             let escapes =
                 arg.starts_with(":!") || arg.starts_with('!') || arg.contains("set shell=");
             if ESCAPING.contains(&name) && escapes {
-                let text = arg.trim_start_matches([':', '!']).to_owned();
+                let text = arg.strip_prefix(':').unwrap_or(arg);
+                let text = text.strip_prefix('!').unwrap_or(text).to_owned();
                 self.run_text(&text, &mut state.clone(), None);
                 self.ask("shell-spawn", format!("`{name}` runs a command"));
             }
         }
-        if name == "make" && call.has(&["-"]) {
-            self.ask("shell-dynamic", "it runs recipes that are given to it");
+        if matches!(name, "make" | "gmake" | "bmake") {
+            self.judge_recipes(call, state);
         }
+        self.judge_escapes(call, state);
+        self.judge_told(call, state);
         if matches!(name, "sed" | "gsed")
             && let Some(text) = call.operands().iter().find_map(|it| executed(it))
         {
             self.run_text(text, &mut state.clone(), None);
             self.ask("shell-spawn", "`sed` runs a command");
         }
-        if name == "kill" && call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1")
-        {
+        let everything = match name {
+            "kill" => {
+                (call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1"))
+                    || call.operands().iter().any(|it| it == "1" || it == "0")
+            }
+            "pkill" | "killall" => {
+                call.operands().iter().any(|it| matches!(it.as_str(), "." | ".*" | ""))
+            }
+            _ => false,
+        };
+        if everything {
             self.ask("shell-kill", "it ends every process");
         }
         let lower = call.plain().join(" ").to_lowercase();
@@ -167,6 +185,26 @@ impl Engine<'_> {
             self.mentions(call, state);
         }
     }
+}
+
+/// Which argument of a search is what it looks for, and no place.
+fn searched_for(call: &Call<'_>) -> Option<usize> {
+    const SEARCHING: [&str; 7] = ["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"];
+    const VALUED: [&str; 12] =
+        ["-A", "-B", "-C", "-m", "-d", "-D", "-g", "-t", "-T", "--color", "-j", "--max-count"];
+    let plain = call.plain();
+    let elsewhere = |it: &String| {
+        let letters = it.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or_default();
+        letters.contains(['e', 'f']) || it.starts_with("--regexp") || it.starts_with("--file")
+    };
+    if !SEARCHING.contains(&call.name.as_str()) || plain.iter().any(elsewhere) {
+        return None;
+    }
+    let mut at = 0;
+    while let Some(arg) = plain.get(at).filter(|it| it.starts_with('-')) {
+        at += if VALUED.contains(&arg.as_str()) { 2 } else { 1 };
+    }
+    (at < plain.len()).then_some(at)
 }
 
 /// These read the files that they are given, with or without a slash in the name.
@@ -192,7 +230,8 @@ fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {
     let plain = call.plain();
     let pairs = plain.iter().zip(plain.iter().skip(1));
     let valued = pairs.filter(|it| flags.contains(&it.0.as_str())).map(|it| it.1.as_str());
-    let told = plain.iter().filter(|_| call.name == "git").filter_map(|it| it.strip_prefix('!'));
+    let told = plain.iter().filter(|_| call.name == "git");
+    let told = told.filter_map(|it| it.strip_prefix('!').or_else(|| Some(it.split_once("=!")?.1)));
     let words = valued.map(|it| it.trim_start_matches("shell ").trim_start_matches("spawn "));
     words.filter(|it| *it != "ssh").chain(told).collect()
 }

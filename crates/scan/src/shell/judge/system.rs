@@ -93,7 +93,8 @@ impl Engine<'_> {
         if tells {
             return;
         }
-        if ACCOUNTS.contains(&name) {
+        let only_lists = name == "chage" && option(call, Some('l'), "list");
+        if ACCOUNTS.contains(&name) && !only_lists {
             self.classes.insert(Class::Privilege);
             self.ask("shell-accounts", format!("`{name}` changes who may log in"));
         }

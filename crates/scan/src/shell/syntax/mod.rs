@@ -10,6 +10,7 @@ mod word;
 
 pub(super) use escape::{Bytes, ansi_c, letter, octal};
 pub(super) use script::{parse, quoted};
+pub(super) use simple::literal;
 
 /// The text cannot be read as a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub(super) enum Joint {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pipeline {
     pub(super) stages: Vec<Command>,
+    /// `!` stands before it.
+    pub(super) negated: bool,
 }
 
 /// One stage with its redirections.
@@ -53,7 +56,7 @@ pub(super) enum Kind {
     Group(Script),
     Subshell(Script),
     If { arms: Vec<(Script, Script)>, other: Option<Script> },
-    Loop { condition: Script, body: Script },
+    Loop { condition: Script, body: Script, until: bool },
     For { name: String, words: Option<Vec<Word>>, body: Script },
     ForArithmetic { start: String, condition: String, step: String, body: Script },
     Case { word: Word, arms: Vec<(Vec<Word>, Script)> },

@@ -85,9 +85,15 @@ impl Cursor<'_> {
 
     fn pipeline(&mut self) -> Read<Pipeline> {
         let mut stages = Vec::new();
+        let mut negated = false;
         loop {
             self.blanks();
-            while self.take_keyword("!") || self.takes_time() {
+            loop {
+                if self.take_keyword("!") {
+                    negated = !negated;
+                } else if !self.takes_time() {
+                    break;
+                }
                 self.blanks();
             }
             stages.push(self.command()?);
@@ -96,7 +102,7 @@ impl Cursor<'_> {
                 self.lines()?;
                 continue;
             }
-            return Ok(Pipeline { stages });
+            return Ok(Pipeline { stages, negated });
         }
     }
 
@@ -149,9 +155,11 @@ impl Cursor<'_> {
             Kind::Group(body)
         } else if self.take_keyword("if") {
             self.conditional()?
-        } else if self.take_keyword("while") || self.take_keyword("until") {
+        } else if self.at_keyword("while") || self.at_keyword("until") {
+            let until = self.take_keyword("until");
+            self.take_keyword("while");
             let condition = self.script_until(&["do"])?;
-            Kind::Loop { condition, body: self.body()? }
+            Kind::Loop { condition, body: self.body()?, until }
         } else if self.take_keyword("for") || self.take_keyword("select") {
             self.for_loop()?
         } else if self.take_keyword("case") {

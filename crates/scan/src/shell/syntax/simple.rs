@@ -126,7 +126,7 @@ impl Cursor<'_> {
 }
 
 /// The text of a word in which nothing is expanded.
-pub(super) fn literal(word: &Word) -> Option<String> {
+pub(in crate::shell) fn literal(word: &Word) -> Option<String> {
     let mut text = String::new();
     for part in &word.parts {
         match part {

@@ -1,0 +1,191 @@
+//! Programs of other tools that are given on the command line and run commands: recipes, escapes.
+
+use super::super::engine::{Engine, text};
+use super::super::marks;
+use super::super::paths;
+use super::super::simple::Call;
+use super::super::state::State;
+use super::super::wrappers::after_options;
+
+impl Engine<'_> {
+    /// `make -f FILE`, where the file is known or comes from another command.
+    pub(super) fn judge_recipes(&mut self, call: &Call<'_>, state: &State) {
+        let plain = call.plain();
+        for (index, arg) in plain.iter().enumerate() {
+            if let Some(recipe) = arg.strip_prefix("--eval=") {
+                self.recipe(recipe, state);
+            }
+            let long = arg.strip_prefix("--file=").or_else(|| arg.strip_prefix("--makefile="));
+            let short = arg.strip_prefix("-f").filter(|it| !it.is_empty());
+            let next = if matches!(arg.as_str(), "-f" | "--file" | "--makefile") {
+                plain.get(index + 1).map(String::as_str)
+            } else {
+                None
+            };
+            let Some(file) = long.or(short).or(next) else { continue };
+            let given = matches!(file, "-" | "/dev/stdin") || file.starts_with("/dev/fd/");
+            let content = if matches!(file, "-" | "/dev/stdin") {
+                call.stdin.map(text)
+            } else {
+                state.file(&paths::resolved(file, state))
+            };
+            if given {
+                self.ask("shell-dynamic", "it runs recipes that are given to it");
+            }
+            if let Some(content) = content {
+                self.recipe(&content, state);
+            }
+        }
+    }
+
+    fn recipe(&mut self, content: &str, state: &State) {
+        if marks::has_hole(content) {
+            self.ask("shell-dynamic", "it runs recipes that only a run would show");
+        }
+        for line in content.lines() {
+            let command = match line.strip_prefix('\t') {
+                Some(command) => Some(command.trim_start_matches(['@', '-', '+'])),
+                None => line.split_once(';').map(|it| it.1),
+            };
+            let shells = line.split("$(shell ").skip(1).map(|it| it.trim_end_matches(')'));
+            let shells = shells.chain(line.split_once("!=").map(|it| it.1));
+            for command in command.into_iter().chain(shells) {
+                self.quiet += 1;
+                self.run_text(&command.replace("$$", "$"), &mut state.clone(), None);
+                self.quiet -= 1;
+            }
+        }
+    }
+
+    /// `\\! command`, `!command`, `.shell command`: programs that run what stands behind a sign.
+    pub(super) fn judge_escapes(&mut self, call: &Call<'_>, state: &State) {
+        if !ESCAPING.contains(&call.name.as_str()) {
+            return;
+        }
+        let input = call.stdin.map(text).unwrap_or_default();
+        let told = call.plain().iter().flat_map(|it| it.lines()).chain(input.lines());
+        let signs = ["\\!", "~!", "!", ".shell ", ".system ", "system ", "exec ", "shell "];
+        let mut commands: Vec<String> = Vec::new();
+        for line in told {
+            let line = line.trim_start();
+            commands.extend(signs.iter().find_map(|it| line.strip_prefix(it)).map(str::to_owned));
+            let inside = line.split("syscmd(").skip(1).filter_map(|it| it.split(')').next());
+            commands.extend(inside.map(|it| it.trim_matches(['`', '\'']).to_owned()));
+        }
+        for command in commands {
+            self.run_text(&command, &mut state.clone(), None);
+            self.ask("shell-spawn", format!("`{}` runs a command", call.name));
+        }
+    }
+
+    /// `poetry run COMMAND`, `npx -c TEXT`, `git rebase -x TEXT`: followed, and else nothing special.
+    pub(super) fn judge_told(&mut self, call: &Call<'_>, state: &State) {
+        let plain = call.plain();
+        let name = call.name.as_str();
+        let mut texts: Vec<String> = Vec::new();
+        for (_, options) in TELLING.iter().filter(|it| it.0 == name) {
+            for (index, arg) in plain.iter().enumerate() {
+                let glued = options.iter().find_map(|it| arg.strip_prefix(it)?.strip_prefix('='));
+                let next = options.contains(&arg.as_str()).then(|| plain.get(index + 1)).flatten();
+                texts.extend(glued.or(next.map(String::as_str)).map(str::to_owned));
+            }
+        }
+        if name == "git" {
+            let filters = plain.windows(2).filter(
+                |it| matches!(it, [flag, _] if flag.ends_with("-filter") || flag == "foreach"),
+            );
+            texts.extend(filters.filter_map(|it| it.get(1).cloned()));
+        }
+        if matches!(name, "hyperfine" | "tmux") {
+            texts.extend(call.operands().iter().cloned());
+        }
+        if name == "ansible" {
+            let given = plain.windows(2).filter(|it| matches!(it, [flag, _] if flag == "-a"));
+            texts.extend(given.filter_map(|it| it.get(1).cloned()));
+        }
+        self.quiet += 1;
+        for text in texts {
+            let text = if name.ends_with("cc") { text.replace(',', " ") } else { text };
+            self.run_text(&text, &mut state.clone(), None);
+        }
+        let verbs = RUNNING.iter().find(|it| it.0 == name);
+        if let Some((_, verbs, words)) = verbs
+            && let Some(at) = plain.iter().position(|it| verbs.contains(&it.as_str()))
+        {
+            let rest = call.args.get(at + 1..).unwrap_or_default();
+            let rest = after_options(rest, &["-n", "--name", "-p", "--python", "--with"], *words);
+            if !rest.is_empty() {
+                self.call(rest.to_vec(), &mut state.clone(), None);
+            }
+        }
+        self.quiet -= 1;
+    }
+}
+
+/// They run what stands behind a sign in what they read.
+const ESCAPING: [&str; 20] = [
+    "mysql",
+    "mariadb",
+    "psql",
+    "sqlite3",
+    "sqlcmd",
+    "ed",
+    "red",
+    "ex",
+    "ftp",
+    "sftp",
+    "dc",
+    "m4",
+    "tclsh",
+    "wish",
+    "gnuplot",
+    "octave",
+    "mail",
+    "mailx",
+    "nmap",
+    "smbclient",
+];
+/// Options whose value is run.
+const TELLING: [(&str, &[&str]); 14] = [
+    ("npx", &["-c", "--call"]),
+    ("npm", &["-c", "--call"]),
+    ("nix-shell", &["--run", "--command"]),
+    ("fzf", &["--preview"]),
+    ("split", &["--filter"]),
+    ("sort", &["--compress-program"]),
+    ("rg", &["--pre"]),
+    ("git", &["-x", "--exec", "--upload-pack", "--receive-pack"]),
+    ("man", &["-P", "--pager"]),
+    ("start-stop-daemon", &["--exec", "-x", "-a", "--startas"]),
+    ("gcc", &["-wrapper"]),
+    ("cc", &["-wrapper"]),
+    ("vagrant", &["-c"]),
+    ("pssh", &["-x"]),
+];
+/// Words behind which a command stands, and how many words come between.
+const RUNNING: [(&str, &[&str], usize); 24] = [
+    ("poetry", &["run"], 0),
+    ("pipenv", &["run"], 0),
+    ("uv", &["run"], 0),
+    ("pdm", &["run"], 0),
+    ("hatch", &["run"], 0),
+    ("rye", &["run"], 0),
+    ("pixi", &["run"], 0),
+    ("conda", &["run"], 0),
+    ("mamba", &["run"], 0),
+    ("direnv", &["exec"], 1),
+    ("npm", &["exec", "x"], 0),
+    ("pnpm", &["exec", "dlx"], 0),
+    ("yarn", &["exec"], 0),
+    ("bundle", &["exec"], 0),
+    ("rustup", &["run"], 1),
+    ("perf", &["stat", "record", "trace"], 0),
+    ("git", &["run"], 0),
+    ("tmux", &["new", "new-session", "split-window", "neww", "new-window"], 0),
+    ("screen", &["-dm", "-dmS", "-d", "-m"], 0),
+    ("dotenv", &["run"], 0),
+    ("mise", &["exec", "x"], 0),
+    ("asdf", &["exec"], 0),
+    ("op", &["run"], 0),
+    ("doppler", &["run"], 0),
+];

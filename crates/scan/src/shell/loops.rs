@@ -1,0 +1,197 @@
+//! Loops: turn by turn where the list or the input is known.
+
+use super::arithmetic;
+use super::engine::{Engine, Left, Output, unknown};
+use super::limits::TURNS_MAX;
+use super::marks::{self, HOLE};
+use super::state::State;
+use super::syntax::{Kind, Script, Word, literal};
+
+impl Engine<'_> {
+    /// `while` and `until`.
+    pub(super) fn looped(
+        &mut self,
+        condition: &Script,
+        body: &Script,
+        until: bool,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        let known = stdin.filter(|it| !marks::has_hole(&String::from_utf8_lossy(it)));
+        let (before, left) = (state.clone(), self.left);
+        let output = match (known, reading(condition)) {
+            (Some(input), Some(words)) => self.read_by_turn(condition, body, &words, state, input),
+            _ if is_counted(condition) => self.turns(condition, body, until, state, stdin),
+            _ => None,
+        };
+        let output = output.filter(|_| self.left == left);
+        self.status = None;
+        if let Some(output) = output {
+            return output;
+        }
+        *state = before;
+        let mut inner = state.clone();
+        self.script(condition, &mut inner, stdin);
+        let output = self.script(body, &mut inner, stdin);
+        self.left.turns = left.turns;
+        state.join(inner);
+        self.status = None;
+        if output.is_empty() { output } else { [output, unknown()].concat() }
+    }
+
+    /// `while read line`: one turn for each line, or for so many letters.
+    fn read_by_turn(
+        &mut self,
+        condition: &Script,
+        body: &Script,
+        words: &[String],
+        state: &mut State,
+        input: &[u8],
+    ) -> Option<Output> {
+        let text = String::from_utf8(input.to_vec()).ok()?;
+        if counts_letters(words) || text.lines().count() > TURNS_MAX {
+            return None;
+        }
+        let mut output = Output::new();
+        let mut rest = text.as_str();
+        // What has no line end at its end is read, but `read` fails then.
+        for turn in text.split_inclusive('\n').filter(|it| it.ends_with('\n')) {
+            rest = rest.get(turn.len()..).unwrap_or_default();
+            if self.is_exhausted() {
+                return None;
+            }
+            self.script(condition, state, Some(turn.as_bytes()));
+            output.extend(self.script(body, state, Some(rest.as_bytes())));
+        }
+        // The last `read` fails and leaves nothing, or what has no line end. The body does not run then,
+        // but who knows what else it is good for.
+        self.script(condition, state, Some(rest.as_bytes()));
+        self.script(body, &mut state.clone(), None);
+        Some(output)
+    }
+
+    /// `while ((i--))`.
+    fn turns(
+        &mut self,
+        condition: &Script,
+        body: &Script,
+        until: bool,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Option<Output> {
+        let mut output = Output::new();
+        for _ in 0..TURNS_MAX {
+            self.script(condition, state, stdin);
+            if self.status? == until {
+                return Some(output);
+            }
+            if self.is_exhausted() {
+                return None;
+            }
+            output.extend(self.script(body, state, stdin));
+        }
+        None
+    }
+
+    pub(super) fn for_each(
+        &mut self,
+        name: &str,
+        words: Option<&[Word]>,
+        body: &Script,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        let mut items = match words {
+            Some(words) => self.arguments(words, state),
+            None => state.args.clone(),
+        };
+        items.retain(|it| it != marks::GONE);
+        if items.len() > TURNS_MAX {
+            self.too_much();
+        }
+        let left = self.left;
+        let before = state.clone();
+        let mut output = Output::new();
+        for item in items.iter().take(TURNS_MAX) {
+            if self.is_exhausted() {
+                break;
+            }
+            state.set_text(name, marks::plain(item));
+            output.extend(self.script(body, state, stdin));
+        }
+        if items.is_empty() {
+            let mut inner = state.clone();
+            inner.set_text(name, HOLE.to_string());
+            output.extend(self.script(body, &mut inner, stdin));
+            state.join(inner);
+        }
+        self.status = None;
+        self.left_early(left, before, state, output)
+    }
+
+    pub(super) fn counted(
+        &mut self,
+        [start, condition, step]: [&str; 3],
+        body: &Script,
+        state: &mut State,
+        stdin: Option<&[u8]>,
+    ) -> Output {
+        let mut output = Output::new();
+        self.arithmetic(start, state);
+        let left = self.left;
+        let before = state.clone();
+        for _ in 0..TURNS_MAX {
+            let holds = self.arithmetic(condition, state);
+            if holds == "0" || self.is_exhausted() {
+                return self.left_early(left, before, state, output);
+            }
+            output.extend(self.script(body, state, stdin));
+            if marks::has_hole(&holds) || arithmetic::evaluate(step, state).is_none() {
+                output.extend(unknown());
+                return output;
+            }
+        }
+        self.too_much();
+        output
+    }
+
+    /// A loop that `break` or its like may have ended: what it changed is not known.
+    fn left_early(
+        &mut self,
+        left: Left,
+        before: State,
+        state: &mut State,
+        output: Output,
+    ) -> Output {
+        if self.left == left {
+            return output;
+        }
+        self.left.turns = left.turns;
+        state.join(before);
+        [output, unknown()].concat()
+    }
+}
+
+/// The words of `read`, if that is the condition and it reads what the loop reads.
+fn reading(condition: &Script) -> Option<Vec<String>> {
+    let [chain] = condition.chains.as_slice() else { return None };
+    let [stage] = chain.first.stages.as_slice() else { return None };
+    let Kind::Simple(simple) = &stage.kind else { return None };
+    if !chain.rest.is_empty() || !stage.redirects.is_empty() || chain.first.negated {
+        return None;
+    }
+    let words: Vec<String> = simple.words.iter().map(literal).collect::<Option<_>>()?;
+    (words.first()? == "read").then_some(words)
+}
+
+/// `read -n 1` and its like: what one turn reads is no line.
+fn counts_letters(words: &[String]) -> bool {
+    words.iter().any(|it| it.starts_with('-') && it.contains(['n', 'N', 'd', 't', 'u']))
+}
+
+/// Does arithmetic decide how long it goes on?
+fn is_counted(condition: &Script) -> bool {
+    let [chain] = condition.chains.as_slice() else { return false };
+    let [stage] = chain.first.stages.as_slice() else { return false };
+    chain.rest.is_empty() && matches!(stage.kind, Kind::Arithmetic(_))
+}

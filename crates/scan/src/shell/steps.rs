@@ -1,0 +1,296 @@
+//! What each command of a text reads, sends and gains, in the order in which they would run.
+//!
+//! For whoever looks at a chain of commands: a file that is read and then something that leaves.
+
+use super::engine::{Engine, text};
+use super::names;
+use super::simple::Call;
+
+/// One command of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Its name, without the path; empty for a redirection.
+    pub program: String,
+    /// Files whose content it shows or passes on, and words that may be such files.
+    pub reads: Vec<String>,
+    /// Something can leave the machine.
+    pub sends: bool,
+    /// It gains or gives rights.
+    pub gains: bool,
+    /// It prints a credential.
+    pub reveals: bool,
+}
+
+/// Steps of one text that are kept.
+const STEPS_MAX: usize = 2_000;
+
+impl Engine<'_> {
+    /// Keeps what a command does.
+    pub(super) fn step(&mut self, call: &Call<'_>) {
+        let args: Vec<&str> = call.plain().iter().map(String::as_str).collect();
+        let program = call.name.as_str();
+        let mut step = Step { program: program.to_owned(), ..Step::default() };
+        if names::interpreter(program).is_some() || program.ends_with("awk") {
+            let input = call.stdin.map(text).unwrap_or_default();
+            for code in args.iter().copied().chain([input.as_str()]) {
+                step.reads.extend(pieces(code).map(str::to_owned));
+                step.sends |= CONNECTING.iter().any(|it| has_word(code, it));
+            }
+        } else {
+            if !LOOKS_AT_NAMES.contains(&program) && !RAISING.contains(&program) {
+                step.reads.extend(read_args(program, &args).map(str::to_owned));
+            }
+            step.sends = sends(program, &args);
+            step.gains = gains(program, &args);
+            step.reveals = self.reveals(program, &args);
+        }
+        self.take_step(step);
+    }
+
+    pub(super) fn take_step(&mut self, step: Step) {
+        if self.steps.len() < STEPS_MAX {
+            self.steps.push(step);
+        }
+    }
+
+    /// `echo $API_TOKEN`, `printenv`: what is printed is read.
+    fn reveals(&self, program: &str, args: &[&str]) -> bool {
+        let named = |text: &str| {
+            let text = text.to_ascii_lowercase();
+            CREDENTIAL_WORDS.iter().any(|it| text.contains(it))
+        };
+        match program {
+            "echo" | "printf" => self.unset_names.iter().any(|it| named(it)),
+            "printenv" => args.is_empty() || args.iter().any(|it| named(it)),
+            "env" | "set" => args.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+/// The arguments whose files would be read. A key that is used to log in is not shown to anybody.
+fn read_args<'a>(program: &str, args: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
+    let target_last = matches!(program, "cp" | "mv" | "install" | "ln");
+    let count = if target_last { args.len().saturating_sub(1) } else { args.len() };
+    let before = [""].into_iter().chain(args.iter().copied());
+    let used = |(before, arg): &(&str, &str)| {
+        let (option, _) = arg.split_once('=').unwrap_or((arg, ""));
+        USES_KEY.contains(before) || USES_KEY.contains(&option)
+    };
+    let read = before.zip(args.iter().copied()).take(count).filter(move |it| !used(it));
+    read.map(|(_, arg)| arg.rsplit('=').next().unwrap_or(arg))
+}
+
+/// Does something leave the machine? Loopback is the machine.
+fn sends(program: &str, args: &[&str]) -> bool {
+    let first = args.iter().find(|it| !it.starts_with('-')).copied().unwrap_or_default();
+    let able = SENDERS.contains(&program)
+        || SENDERS_WITH.iter().any(|(name, verbs)| *name == program && verbs.contains(&first));
+    let mut places = args.iter().filter(|it| names_a_place(it)).peekable();
+    let local = places.peek().is_some() && places.all(|it| is_loopback(it));
+    let is_socket = |it: &&str| it.starts_with("/dev/tcp/") || it.starts_with("/dev/udp/");
+    (able && !local) || args.iter().any(is_socket)
+}
+
+fn gains(program: &str, args: &[&str]) -> bool {
+    let opens = |it: &&str| {
+        matches!(*it, "777" | "0777" | "a+rwx" | "+s" | "u+s" | "g+s" | "a+w" | "o+w")
+            || it.len() == 4 && matches!(it.as_bytes().first(), Some(b'2' | b'4' | b'6'))
+    };
+    match program {
+        "chmod" => args.iter().filter(|it| !it.contains('/')).any(opens),
+        "aws" => args.contains(&"iam"),
+        "kubectl" | "gcloud" | "az" => {
+            args.iter().any(|it| it.contains("rolebinding") || it.contains("policy-binding"))
+                || args.contains(&"role")
+        }
+        _ => GAINERS.contains(&program) || RAISING.contains(&program),
+    }
+}
+
+/// Pieces of code that may be paths.
+fn pieces(code: &str) -> impl Iterator<Item = &str> {
+    let in_path = |it: char| it.is_alphanumeric() || "/._-~\\@".contains(it);
+    code.split(move |it: char| !in_path(it)).filter(|it| it.contains(['.', '/']) || it.len() > 5)
+}
+
+/// Is `word` in `text`, and not as a part of a longer name?
+fn has_word(text: &str, word: &str) -> bool {
+    let part = |it: Option<char>| it.is_some_and(|it| it == '_' || it.is_alphanumeric());
+    text.match_indices(word).any(|(at, _)| {
+        let before = text.get(..at).and_then(|it| it.chars().next_back());
+        let after = text.get(at + word.len()..).and_then(|it| it.chars().next());
+        let open = word.ends_with(|it: char| !it.is_alphanumeric());
+        !part(before) && (open || !part(after))
+    })
+}
+
+fn names_a_place(arg: &str) -> bool {
+    let option = arg.starts_with(['-', '@', '{', '[']);
+    let text = arg.contains(char::is_whitespace) || arg.contains(": ");
+    !option && !text && (arg.contains(['.', ':']) || arg == "localhost")
+}
+
+fn is_loopback(place: &str) -> bool {
+    let (_, rest) = place.split_once("://").unwrap_or(("", place));
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    let name = host.split(':').next().unwrap_or(host);
+    matches!(name, "localhost" | "127.0.0.1") || host.starts_with("[::1]")
+}
+
+/// They see that a file is there, not what is in it.
+const LOOKS_AT_NAMES: &[&str] = &[
+    "ls",
+    "stat",
+    "test",
+    "[",
+    "[[",
+    "file",
+    "mkdir",
+    "rmdir",
+    "chmod",
+    "chown",
+    "touch",
+    "rm",
+    "cd",
+    "pushd",
+    "ssh-add",
+    "ssh-keygen",
+    "du",
+    "find",
+    "which",
+    "type",
+    "echo",
+    "printf",
+    "realpath",
+    "readlink",
+    "basename",
+    "dirname",
+    "export",
+    "unset",
+    "tree",
+    "shred",
+];
+
+/// The value of these options is used, not sent.
+const USES_KEY: &[&str] = &[
+    "-i",
+    "-e",
+    "-F",
+    "-E",
+    "--key",
+    "--cert",
+    "--cacert",
+    "--capath",
+    "--private-key",
+    "--certificate",
+    "--ca-certificate",
+    "--netrc-file",
+    "--env-file",
+    "--kubeconfig",
+    "--config",
+    "--rsh",
+];
+
+const SENDERS: &[&str] = &[
+    "curl",
+    "wget",
+    "nc",
+    "ncat",
+    "netcat",
+    "ssh",
+    "scp",
+    "sftp",
+    "rsync",
+    "ftp",
+    "tftp",
+    "lftp",
+    "telnet",
+    "socat",
+    "http",
+    "https",
+    "xh",
+    "aria2c",
+    "mail",
+    "mailx",
+    "sendmail",
+    "mutt",
+    "dig",
+    "nslookup",
+    "host",
+    "rclone",
+    "s3cmd",
+    "croc",
+    "fetch",
+    "web_scrape",
+];
+
+const SENDERS_WITH: &[(&str, &[&str])] = &[
+    ("git", &["push", "clone", "fetch", "pull", "ls-remote", "remote"]),
+    ("gh", &["api", "gist", "issue", "pr", "release", "secret"]),
+    ("openssl", &["s_client"]),
+    ("aws", &["s3", "s3api", "sns", "sqs", "ses"]),
+    ("gsutil", &["cp", "rsync", "mv"]),
+    ("docker", &["push"]),
+    ("podman", &["push"]),
+    ("npm", &["publish"]),
+    ("cargo", &["publish"]),
+    ("twine", &["upload"]),
+];
+
+const GAINERS: &[&str] = &[
+    "su", "usermod", "useradd", "adduser", "groupadd", "gpasswd", "visudo", "passwd", "setcap",
+    "setfacl", "newgrp", "chpasswd",
+];
+
+const CREDENTIAL_WORDS: &[&str] = &[
+    "api_key",
+    "apikey",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "credential",
+    "private_key",
+    "access_key",
+];
+
+/// They make another user of who runs the command.
+const RAISING: &[&str] = &["sudo", "doas", "pkexec"];
+
+/// Words of code that talks to other machines.
+const CONNECTING: &[&str] = &[
+    "urllib",
+    "urllib2",
+    "urllib3",
+    "requests",
+    "httpx",
+    "aiohttp",
+    "http.client",
+    "httplib",
+    "socket",
+    "smtplib",
+    "ftplib",
+    "paramiko",
+    "urlopen",
+    "fetch(",
+    "axios",
+    "XMLHttpRequest",
+    "WebSocket",
+    "net.connect",
+    "net.createConnection",
+    "http.request",
+    "https.request",
+    "http.get",
+    "https.get",
+    "Net::HTTP",
+    "open-uri",
+    "TCPSocket",
+    "LWP",
+    "IO::Socket",
+    "HTTP::Tiny",
+    "curl_exec",
+    "fsockopen",
+    "Deno.connect",
+];

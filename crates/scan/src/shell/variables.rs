@@ -1,0 +1,92 @@
+//! Variables that matter by their names, and those that belong to a function.
+
+use super::Class;
+use super::engine::Engine;
+use super::marks;
+use super::state::State;
+use super::syntax::Simple;
+
+/// Variables whose value is run as a command by somebody.
+const RUN_BY_SOMEBODY: [&str; 14] = [
+    "PROMPT_COMMAND",
+    "PAGER",
+    "MANPAGER",
+    "GIT_PAGER",
+    "EDITOR",
+    "VISUAL",
+    "GIT_EDITOR",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_SEQUENCE_EDITOR",
+    "LESSOPEN",
+    "BROWSER",
+    "SUDO_ASKPASS",
+];
+/// Variables that make programs load what somebody names.
+const LOADING: [&str; 12] = [
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
+    "BASH_ENV",
+    "ENV",
+    "PERL5OPT",
+    "RUBYOPT",
+    "NODE_OPTIONS",
+    "PYTHONSTARTUP",
+    "GCONV_PATH",
+];
+
+impl Engine<'_> {
+    pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
+        if LOADING.contains(&name) && !value.is_empty() {
+            self.classes.insert(Class::Execute);
+            self.ask("shell-loader", format!("`{name}` makes programs load what it names"));
+        }
+        if RUN_BY_SOMEBODY.contains(&name) && !value.is_empty() {
+            self.quiet += 1;
+            self.run_text(value, &mut state.clone(), None);
+            self.quiet -= 1;
+            if name == "PROMPT_COMMAND" {
+                self.classes.insert(Class::Persistence);
+                self.ask("shell-persistence", "`PROMPT_COMMAND` runs with every prompt");
+            }
+        }
+        if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") && value.contains(['$', '`']) {
+            self.quiet += 1;
+            self.prompt(value, &mut state.clone());
+            self.quiet -= 1;
+        }
+        let off = match name {
+            "HISTSIZE" | "HISTFILESIZE" => value == "0",
+            "HISTFILE" => value.is_empty() || value == "/dev/null",
+            "HISTCONTROL" | "HISTIGNORE" => true,
+            _ => false,
+        };
+        if off {
+            self.classes.insert(Class::LogTampering);
+            self.ask("shell-history", format!("`{name}` keeps commands out of the history"));
+        }
+    }
+}
+
+/// Variables that a function declares are its own: they are what they were when it ends.
+pub(super) fn own(fields: &[String], simple: &Simple, state: &mut State) {
+    let is_local =
+        fields.first().is_some_and(|it| matches!(it.as_str(), "local" | "declare" | "typeset"));
+    let is_global = fields.iter().any(|it| it.starts_with('-') && it.contains('g'));
+    if !is_local || is_global || state.locals.is_empty() {
+        return;
+    }
+    let assigned = simple.assignments.iter().map(|it| it.name.clone());
+    let named = fields.iter().skip(1).filter(|it| !it.starts_with('-'));
+    let named = named.map(|it| marks::plain(it.split('=').next().unwrap_or_default()));
+    for name in assigned.chain(named) {
+        let before = state.vars.get(&name).cloned();
+        if let Some(locals) = state.locals.last_mut() {
+            locals.entry(name).or_insert(before);
+        }
+    }
+}
