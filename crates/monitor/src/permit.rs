@@ -72,20 +72,21 @@ impl<E> Permit<E> {
 
 impl Permit<Effect> {
     /// Only a ruling that allows, with the receipt of its durable record, gives a permit.
-    pub(crate) fn mint(
-        proposed: Proposed,
-        ruling: &Ruling,
-        receipt: &Receipt,
-        scrubs: Scrubs,
-    ) -> Option<Self> {
+    pub(crate) fn mint(proposed: Proposed, ruling: &Ruling, receipt: &Receipt) -> Option<Self> {
         match ruling {
             Ruling::Allow(_) => {
                 let (effect, who, tag, lifted) = proposed.into_parts();
-                Some(Self { effect, who, tag, lifted, record: receipt.id(), scrubs })
+                let (record, scrubs) = (receipt.id(), Scrubs::default());
+                Some(Self { effect, who, tag, lifted, record, scrubs })
             }
             // An unanswered question is a refusal.
             Ruling::Hold(..) | Ruling::Deny(_) => None,
         }
+    }
+
+    /// With who takes secrets out of what is cut.
+    pub(crate) fn scrubbing(self, scrubs: Scrubs) -> Self {
+        Self { scrubs, ..self }
     }
 
     /// Narrows to the one kind of effect, for the crate that runs it.

@@ -146,10 +146,10 @@ impl Monitor {
         drop(session);
         // What is remembered of it names no secret; what is done is in the permit.
         let understood = self.remembered(&proposed);
-        let scrubs = self.scrubs();
-        let Some(permit) = Permit::mint(proposed, &ruling, entry.opening(), scrubs) else {
+        let Some(permit) = Permit::mint(proposed, &ruling, entry.opening()) else {
             return Err(Refusal::Stopped(Box::new(verdict)));
         };
+        let permit = permit.scrubbing(self.scrubs());
         let begun = Begun {
             verdict,
             who: who.clone(),
