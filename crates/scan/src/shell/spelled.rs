@@ -96,13 +96,11 @@ fn numbers(code: &str) -> Vec<String> {
     let mut rest = code;
     let mut is_name = false;
     while let Some(letter) = rest.chars().next() {
-        let digits = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        let begins = letter.is_ascii_digit() && !is_name;
+        let word = if begins { rest } else { "" };
+        let digits = word.bytes().take_while(u8::is_ascii_alphanumeric).count();
         let word = rest.get(..digits).unwrap_or_default();
-        let value = if word.starts_with(|it: char| it.is_ascii_digit()) && !is_name {
-            number(word)
-        } else {
-            None
-        };
+        let value = if begins { number(word) } else { None };
         if let Some(letter) = value.and_then(char::from_u32) {
             if !is_joint(&gap) {
                 texts.push(std::mem::take(&mut text));
