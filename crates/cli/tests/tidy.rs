@@ -286,7 +286,8 @@ const JOINERS: &[(&str, &str)] = &[
     ("scan/src/shell/expand.rs", "no path: words of a command"),
     ("scan/src/shell/follow.rs", "no path: what may be known of a command"),
     ("scan/src/shell/letters.rs", "no path: words of a command"),
-    ("scan/src/shell/simple.rs", "no path: what may be known of a command"),
+    ("scan/src/shell/lines.rs", "no path: lines of a text"),
+    ("scan/src/shell/loops.rs", "no path: what may be known of a command"),
     ("store/src/sqlite/schema.rs", "the name that a file has"),
     ("store/src/workspace/passing.rs", "digests, and a name of a session behind one"),
     (

@@ -92,8 +92,12 @@ pub(super) const SECRET_DIRECTORIES: &[&str] = &[
 /// Parts of paths, besides those of a home (`model::places`); `*` is any one part.
 pub(super) const SECRET_PATHS: &[&str] = &[
     ".docker/config.json",
+    ".electrum/wallets",
+    ".fly/config.yml",
+    ".oci/config",
     ".openclaw/credentials",
     ".snowsql/config",
+    ".terraform.d/credentials.tfrc.json",
     "dev/kmem",
     "dev/mem",
     "dev/port",
