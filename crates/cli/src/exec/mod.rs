@@ -6,7 +6,7 @@ mod settings;
 
 use std::time::Instant;
 
-use sandbox::cage::{CageError, Running};
+use sandbox::cage::{CageError, SetAside};
 use scan::shell::{Blocklist, Decision};
 
 use crate::home::Home;
@@ -78,11 +78,17 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let held = waiting.held().clone();
     let serving = way.map(|it| it.serve(&home, waiting.take_listener())).transpose()?;
     let started = Instant::now();
-    let ending = waiting.begin().and_then(Running::wait);
+    let (ending, aside) = match waiting.begin() {
+        Ok(running) => running.wait_and_tell(),
+        Err(error) => (Err(error), Vec::new()),
+    };
+    for it in &aside {
+        output::note(&set_aside(it));
+    }
     if let Some(serving) = serving {
         serving.end()?;
     }
-    records.end(&held, &ending, started.elapsed())?;
+    records.end(&held, &ending, &aside, started.elapsed())?;
     ending.map(sandbox::cage::Ending::exit_code).or_else(|error| match error {
         CageError::Program { why, code, .. } => {
             output::error(&format!("{}: {why}", words.program()));
@@ -120,6 +126,18 @@ fn report(args: &Args, held: &sandbox::cage::Held) {
             };
             output::note(&format!("{mark} {:10} {text}", rung.as_str()));
         }
+    }
+}
+
+/// What a command made where git, editors or agents would obey it.
+fn set_aside(it: &SetAside) -> String {
+    let at = it.at.display();
+    match &it.now {
+        Some(now) => format!(
+            "`{at}` was made by the command and would be obeyed: it is now `{}`",
+            now.display()
+        ),
+        None => format!("`{at}` was changed by the command and could not be set aside: look at it"),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use aegx::{Digest, Principal, RecordType};
 use evidence::{Config, Journal, NewRecord, OpenError};
 use model::Kind;
-use sandbox::cage::{Cage, CageError, Ending, Held, Network};
+use sandbox::cage::{Cage, CageError, Ending, Held, Network, SetAside};
 use serde_json::{Value, json};
 
 use super::settings::Words;
@@ -58,6 +58,7 @@ impl Records {
         &self,
         held: &Held,
         ending: &Result<Ending, CageError>,
+        aside: &[SetAside],
         took: Duration,
     ) -> Result<(), Failure> {
         let ending = match ending {
@@ -67,7 +68,12 @@ impl Records {
             Err(error) => json!({ "error": error.to_string() }),
         };
         let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        let content = json!({ "held": held, "ending": ending, "ms": millis });
+        let content = json!({
+            "held": held,
+            "ending": ending,
+            "set_aside": aside.iter().map(|it| it.at.display().to_string()).collect::<Vec<_>>(),
+            "ms": millis,
+        });
         self.append("exec_end", content).map(drop)
     }
 

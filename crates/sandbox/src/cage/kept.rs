@@ -15,6 +15,8 @@ use rustix::fs::{
     renameat_with, statat, symlinkat,
 };
 
+use super::git;
+
 /// What the new name ends with.
 const ENDING: &str = "set-aside";
 /// Names that are tried.
@@ -108,6 +110,8 @@ fn restore(workspace: &Path, place: &Path, before: &Before) -> Option<SetAside> 
             return None;
         }
         (None, None) => return None,
+        // A repository that the command has made is one that git has made.
+        (Some(_), None) if git::made_harmless(place, &above_fd) => return None,
         (Some(_), None) | (None | Some(_), Some(_)) => {}
     }
     let moved = match kind {
