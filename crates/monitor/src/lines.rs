@@ -82,7 +82,9 @@ impl Lines {
         }
         match value {
             Value::String(text) => self.add(text.clone(), is_certain, is_known),
-            Value::Array(items) if matches!(key, "commands" | "cmds") => {
+            Value::Array(items)
+                if matches!(key, "commands" | "cmds") || items.iter().any(Value::is_array) =>
+            {
                 for item in items {
                     match item {
                         Value::String(text) => self.add(text.clone(), is_certain, is_known),
