@@ -49,6 +49,12 @@ pub(crate) fn targets(commands: &[Command]) -> Targets {
     })
 }
 
+/// The machines that the commands would speak to.
+pub(crate) fn hosts(commands: &[Command]) -> impl Iterator<Item = &str> {
+    let speaks = |it: &&Command| it.reading.classes.contains(&shell::Class::Network);
+    commands.iter().filter(speaks).flat_map(|it| it.reading.hosts.iter().map(String::as_str))
+}
+
 /// What speaks against the commands: the blocklist, and what cannot be understood.
 pub(crate) fn objections(commands: &[Command]) -> Vec<Objection> {
     let mut objections = Vec::new();

@@ -52,9 +52,9 @@ impl Proposed {
         let digest = understood.digest(session.who(), &args);
         let action = understood.kind().as_str();
         let budget = session.taint.check(session.budget_rules(), action);
-        let traced = session.trace(&understood);
-        let mut observation = Observation::proposed(&understood.effect);
         let commands = command::of(&understood);
+        let traced = session.trace(&understood, &commands);
+        let mut observation = Observation::proposed(&understood.effect);
         observation.from_flagged = traced.sinks.iter().any(|it| it.label.is_flagged());
         Self {
             who: session.who().clone(),

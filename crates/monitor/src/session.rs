@@ -12,6 +12,7 @@ use model::{Caller, Decision, Objection, Profile, SessionId, Source, Taint, Tain
 use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
+use crate::command::{self, Command};
 use crate::confirm::{Confirmation, Confirmations, Message, Pending};
 use crate::credentials;
 use crate::found::Found;
@@ -185,8 +186,10 @@ impl Session {
         credentials::objection(&self.admission, asked)
     }
 
-    pub(crate) fn trace(&self, asked: &Understood) -> Traced {
-        self.ledger.trace(&asked.call.call, &asked.call.flow, &asked.act)
+    pub(crate) fn trace(&self, asked: &Understood, commands: &[Command]) -> Traced {
+        let mut traced = self.ledger.trace(&asked.call.call, &asked.call.flow, &asked.act);
+        self.ledger.trace_hosts(command::hosts(commands), &mut traced);
+        traced
     }
 
     /// Takes in a text. What the user says may be an answer to what was stopped; the answer counts by

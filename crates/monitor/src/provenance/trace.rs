@@ -70,6 +70,26 @@ impl Ledger {
         traced
     }
 
+    /// The machines that a command speaks to: one that only a text from outside names is not chosen by the user. One
+    /// that stands nowhere is the agent's own knowledge: registries and mirrors would be asked about all day.
+    pub(crate) fn trace_hosts<'a>(
+        &self,
+        hosts: impl Iterator<Item = &'a str>,
+        traced: &mut Traced,
+    ) {
+        for host in hosts.take(VALUES_PER_CALL_MAX) {
+            for (label, atom, holds) in self.destination(host, true) {
+                let seen = !matches!(label, Label::Unseen);
+                let sink = Sink { param: "command".to_owned(), atom: shorten(&atom), label };
+                if holds && seen {
+                    traced.objections.push(sink_objection(Role::Destination, &sink));
+                    traced.asked_for = false;
+                }
+                traced.sinks.push(sink);
+            }
+        }
+    }
+
     /// The user did not ask for this kind of act. Did somebody else who may?
     fn weigh_act(&self, call: &Call, flow: &Flow, act: &Act, traced: &mut Traced) {
         let spoken = |word: &str| self.spoke(word);

@@ -67,6 +67,9 @@ const INSTALLING: [(&str, &[&str]); 24] = [
     ("composer", &["require", "install"]),
 ];
 
+/// What takes `host:path` for a place on another machine, and other words for places on this one.
+const COPYING: &[&str] = &["scp", "sftp", "rsync", "git"];
+
 impl Engine<'_> {
     pub(super) fn judge_network(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
@@ -137,7 +140,16 @@ impl Engine<'_> {
                 && !user.contains('/')
             {
                 self.reach(rest.split([':', '/']).next().unwrap_or_default());
-            } else if takes_host && !arg.starts_with('-') && arg.contains('.') && !arg.contains('/')
+            } else if COPYING.contains(&call.name.as_str())
+                && let Some((host, _)) = arg.split_once(':')
+                && !host.contains('/')
+            {
+                self.reach(host);
+            } else if takes_host
+                && call.name != "scp"
+                && !arg.starts_with('-')
+                && arg.contains('.')
+                && !arg.contains('/')
             {
                 self.reach(arg.split(':').next().unwrap_or_default());
             }
