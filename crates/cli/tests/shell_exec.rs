@@ -45,8 +45,9 @@ impl Place {
         place
     }
 
+    /// Where it lies by default, which is a place of secrets.
     fn home(&self) -> PathBuf {
-        self.dir.path().join("state")
+        self.person().join(".lazaret")
     }
 
     fn person(&self) -> PathBuf {

@@ -13,7 +13,7 @@ use files::Relative;
 use model::ipc::ShellExec;
 use model::{Caller, Kind, Source, TaintTag};
 use monitor::{Output, Permit, Status, taint};
-use sandbox::cage::{Cage, Ending, Held, Hold, Rung};
+use sandbox::cage::{Cage, Ending, Held, Hold, Rung, SYSTEM};
 use sandbox::runner::{Printed, Ran, RunError, Runner, Surroundings};
 use scan::boundary::{self, Boundary, Nonce};
 use serde_json::{Map, Value, json};
@@ -96,9 +96,10 @@ impl Shell {
     ) -> Result<Surroundings, String> {
         let mut cage = self.cage.clone();
         cage.workspaces = vec![root.to_owned()];
-        if let Some(state) = cage.state.take_if(|it| root.starts_with(it)) {
+        if let Some(state) = cage.state.as_ref().filter(|it| root.starts_with(it)) {
             // An agent's own workspace lies in the host's state, of which a cage shows nothing else.
-            if SHOWN.iter().any(|it| state.starts_with(it)) {
+            cage.own = Some(root.to_owned());
+            if SYSTEM.iter().any(|it| state.starts_with(it)) {
                 let why = "commands cannot run in the agent's own workspace: the state directory lies in a folder of the system";
                 return Err(why.to_owned());
             }
@@ -131,10 +132,6 @@ impl Shell {
         Ok(made.variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 }
-
-/// Folders of the system that every cage shows.
-const SHOWN: &[&str] =
-    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/gnu"];
 
 /// What the agent is told. What was printed stands between marks, and carries a label.
 fn told(ran: &Ran, now: i64) -> Result<Output, String> {

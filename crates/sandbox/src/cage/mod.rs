@@ -32,3 +32,4 @@ pub use running::{Ending, Running};
 pub use seccomp::DENIED_SYSCALLS;
 pub use settings::{Cage, Inmate, Limits, Maker, Network, PROXY_PORT};
 pub use start::Waiting;
+pub use view::SYSTEM;

@@ -5,6 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::ladder::Rung;
 
 /// What is inside, what it may change and how far it may go.
@@ -20,6 +22,8 @@ pub struct Cage {
     pub home: Option<PathBuf>,
     /// Our own state, which nobody inside sees.
     pub state: Option<PathBuf>,
+    /// The one of the workspaces that lies in our state: an agent's own.
+    pub own: Option<PathBuf>,
     /// The way to the network.
     pub network: Network,
     /// How much of the machine it may take.
@@ -33,7 +37,7 @@ pub struct Cage {
 }
 
 /// Who makes the namespaces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Maker {
     /// We do; where the system lets only bubblewrap, it does.
     #[default]
@@ -68,7 +72,7 @@ impl fmt::Debug for Network {
 pub const PROXY_PORT: u16 = 3128;
 
 /// How much of the machine the command and everything that it starts may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Until everything is ended; none for as long as it likes.
     pub wall_time: Option<Duration>,

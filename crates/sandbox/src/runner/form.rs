@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,32 +15,15 @@ pub(super) struct Order {
     shown: Vec<OsString>,
     home: Option<OsString>,
     state: Option<OsString>,
+    own: Option<OsString>,
     proxy: Option<String>,
-    limits: LimitsForm,
+    limits: Limits,
     needed: Vec<Rung>,
     without: Vec<Rung>,
-    maker: MakerForm,
+    maker: Maker,
     words: Vec<OsString>,
     directory: OsString,
     environment: Vec<(OsString, OsString)>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct LimitsForm {
-    wall_time: Option<Duration>,
-    processes: u32,
-    memory_bytes: u64,
-    file_bytes: u64,
-    fresh_bytes: u64,
-    open_files: u64,
-    cpu_percent: Option<u32>,
-}
-
-#[derive(Serialize, Deserialize)]
-enum MakerForm {
-    Either,
-    Own,
-    Bubblewrap,
 }
 
 impl Order {
@@ -53,6 +35,7 @@ impl Order {
             shown,
             home,
             state,
+            own,
             network,
             limits,
             needed,
@@ -65,35 +48,13 @@ impl Order {
             Network::None => None,
             Network::Proxy(credentials) => Some(credentials),
         };
-        let maker = match maker {
-            Maker::Either => MakerForm::Either,
-            Maker::Own => MakerForm::Own,
-            Maker::Bubblewrap => MakerForm::Bubblewrap,
-        };
-        let Limits {
-            wall_time,
-            processes,
-            memory_bytes,
-            file_bytes,
-            fresh_bytes,
-            open_files,
-            cpu_percent,
-        } = limits;
-        let limits = LimitsForm {
-            wall_time,
-            processes,
-            memory_bytes,
-            file_bytes,
-            fresh_bytes,
-            open_files,
-            cpu_percent,
-        };
         Self {
             workspaces: all(workspaces),
             readable: all(readable),
             shown: all(shown),
             home: home.map(PathBuf::into_os_string),
             state: state.map(PathBuf::into_os_string),
+            own: own.map(PathBuf::into_os_string),
             proxy,
             limits,
             needed,
@@ -107,38 +68,18 @@ impl Order {
 
     pub(super) fn read(self) -> (Cage, Inmate) {
         let all = |paths: Vec<OsString>| paths.into_iter().map(PathBuf::from).collect();
-        let LimitsForm {
-            wall_time,
-            processes,
-            memory_bytes,
-            file_bytes,
-            fresh_bytes,
-            open_files,
-            cpu_percent,
-        } = self.limits;
         let cage = Cage {
             workspaces: all(self.workspaces),
             readable: all(self.readable),
             shown: all(self.shown),
             home: self.home.map(PathBuf::from),
             state: self.state.map(PathBuf::from),
+            own: self.own.map(PathBuf::from),
             network: self.proxy.map_or(Network::None, Network::Proxy),
-            limits: Limits {
-                wall_time,
-                processes,
-                memory_bytes,
-                file_bytes,
-                fresh_bytes,
-                open_files,
-                cpu_percent,
-            },
+            limits: self.limits,
             needed: self.needed,
             without: self.without,
-            maker: match self.maker {
-                MakerForm::Either => Maker::Either,
-                MakerForm::Own => Maker::Own,
-                MakerForm::Bubblewrap => Maker::Bubblewrap,
-            },
+            maker: self.maker,
         };
         let inmate = Inmate {
             words: self.words,
@@ -153,6 +94,7 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use std::os::unix::ffi::OsStringExt;
+    use std::time::Duration;
 
     use super::*;
 
@@ -165,6 +107,7 @@ mod tests {
             shown: vec!["/s".into()],
             home: Some(odd().into()),
             state: Some("/state".into()),
+            own: Some("/state/own".into()),
             network: Network::Proxy("a:b".to_owned()),
             limits: Limits { wall_time: Some(Duration::from_millis(1500)), ..Limits::default() },
             needed: vec![Rung::Seccomp],
