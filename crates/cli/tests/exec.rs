@@ -254,3 +254,13 @@ fn places_that_must_not_be_given_are_not() {
     }
     assert_eq!(place.run(&["--env", "GREETING=hi", "--", "sh", "-c", "echo $GREETING"]).1, "hi\n");
 }
+
+#[test]
+fn our_state_is_kept_out_also_where_it_was_not_there_before() {
+    let place = Place::new();
+    let state = place.work().join("new/state");
+    let mut command = place.command(&["--", "sh", "-c", "find new"]);
+    let (code, out, err) = told(&command.env("LAZARET_HOME", &state).output().unwrap());
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("our own state"), "{err}");
+}

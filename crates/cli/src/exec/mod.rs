@@ -13,7 +13,7 @@ use crate::home::Home;
 use crate::output;
 use crate::run::Failure;
 
-use network::Way;
+use network::{Serving, Way};
 use record::Records;
 use settings::{Settings, Words};
 
@@ -73,10 +73,14 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     };
     let put = cage.put(&inmate, &mut meanwhile);
     allowed?;
-    let mut waiting = put.map_err(|error| failure(&records, error))?;
+    let mut waiting = put.map_err(|error| {
+        records.not_begun(&error.to_string());
+        failure(error)
+    })?;
     report(args, waiting.held());
     let held = waiting.held().clone();
-    let serving = way.map(|it| it.serve(&home, waiting.take_listener())).transpose()?;
+    let serving = way.map(|it| it.serve(&home, waiting.take_listener())).transpose();
+    let serving = serving.inspect_err(|error| records.not_begun(error.message()))?;
     let started = Instant::now();
     let (ending, aside) = match waiting.begin() {
         Ok(running) => running.wait_and_tell(),
@@ -85,10 +89,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     for it in &aside {
         output::note(&set_aside(it));
     }
-    if let Some(serving) = serving {
-        serving.end()?;
-    }
+    let closed = serving.map_or(Ok(()), Serving::end);
     records.end(&held, &ending, &aside, started.elapsed())?;
+    closed?;
     ending.map(sandbox::cage::Ending::exit_code).or_else(|error| match error {
         CageError::Program { why, code, .. } => {
             output::error(&format!("{}: {why}", words.program()));
@@ -97,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         CageError::Required { .. }
         | CageError::NoCage(_)
         | CageError::Settings(_)
-        | CageError::Step { .. } => Err(failure(&records, error)),
+        | CageError::Step { .. } => Err(failure(error)),
     })
 }
 
@@ -142,8 +145,7 @@ fn set_aside(it: &SetAside) -> String {
 }
 
 /// What a cage that could not be made means for the user.
-fn failure(records: &Records, error: CageError) -> Failure {
-    records.not_begun(&error.to_string());
+fn failure(error: CageError) -> Failure {
     match error {
         CageError::Settings(why) => Failure::usage(why),
         CageError::Required { .. } => Failure::refused(error),

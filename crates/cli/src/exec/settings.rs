@@ -1,7 +1,9 @@
 //! What the person asks for, as a cage's settings.
 
 use std::ffi::OsString;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -119,6 +121,9 @@ impl Settings {
 
     /// The cage, with paths that no link leads to.
     pub(super) fn cage(&self, state: &Path) -> Result<Cage, Failure> {
+        // It must be there to be kept out: the record of this run would make it behind our back.
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(state);
+        made.map_err(|error| Failure::unable(format!("`{}`: {error}", state.display())))?;
         let here = std::env::current_dir().map_err(Failure::unable)?;
         let start = self.directory.clone().unwrap_or(here);
         let workspaces = match self.workspaces.as_slice() {
@@ -140,7 +145,7 @@ impl Settings {
             readable: all(&self.readable)?,
             shown: all(&self.shown)?,
             home: std::env::home_dir().and_then(|it| resolved(&it).ok()),
-            state: resolved(state).ok(),
+            state: Some(resolved(state)?),
             limits,
             needed: self.require.clone(),
             maker: self.maker,
