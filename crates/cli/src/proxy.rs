@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aegx::Principal;
-use egress::{Limits, Ways};
+use egress::{Limits, Rules, Ways};
 use evidence::{Clock as _, SystemClock};
 use gateway::proxy::{self, Access, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
 use host::ipc::Stop;
@@ -99,15 +99,7 @@ fn serve(args: &Args, home: &Path, gate: &Gate, stop: &Stop) -> Result<(), Failu
     }
     accounts.believe(Arc::new(Given(KeptTokens::in_home(home))));
     let callers: Vec<Caller> = accounts.iter().map(|it| it.who.clone()).collect();
-    let limits = Limits::default();
-    let dialer = host::dialer(home, &limits).map_err(Failure::usage)?;
-    let proxy = Arc::new(Proxy {
-        monitor: Arc::clone(&gate.monitor),
-        journal: Arc::clone(&gate.journal),
-        ways: Ways::new(Arc::new(dialer), limits),
-        accounts,
-        bounds: Bounds::default(),
-    });
+    let proxy = of(home, gate, accounts)?;
     let runtime = tokio::runtime::Runtime::new().map_err(Failure::unable)?;
     let listener = runtime
         .block_on(TcpListener::bind(args.listen))
@@ -134,18 +126,23 @@ impl Access for Given {
     }
 }
 
-/// Opens the session of an agent, and makes it an account with a token of its own.
-fn account(
-    args: &Args,
-    home: &Path,
-    gate: &Gate,
-    agent: &AgentId,
-) -> Result<(Account, Token), Failure> {
-    let session = SessionId::parse(&format!("proxy-{agent}")).map_err(Failure::usage)?;
-    let door = Kind::of_static("proxy");
-    let who = Caller { session, user: args.user.clone(), agent: agent.clone(), door };
+/// A proxy of this gate, for these accounts.
+pub(crate) fn of(home: &Path, gate: &Gate, accounts: Accounts) -> Result<Arc<Proxy>, Failure> {
+    let limits = Limits::default();
+    let dialer = host::dialer(home, &limits).map_err(Failure::usage)?;
+    Ok(Arc::new(Proxy {
+        monitor: Arc::clone(&gate.monitor),
+        journal: Arc::clone(&gate.journal),
+        ways: Ways::new(Arc::new(dialer), limits),
+        accounts,
+        bounds: Bounds::default(),
+    }))
+}
+
+/// Opens the session of a program, and says what it may reach.
+pub(crate) fn admit(home: &Path, gate: &Gate, who: &Caller) -> Result<Rules, Failure> {
     let tools = proxy::tools().map_err(Failure::unable)?;
-    let admission = host::admission(home, &who, &tools).map_err(|error| {
+    let admission = host::admission(home, who, &tools).map_err(|error| {
         if error.is_refusal() { Failure::refused(error) } else { Failure::usage(error) }
     })?;
     let rules = host::reach(&admission).map_err(Failure::usage)?;
@@ -159,9 +156,28 @@ fn account(
         tools,
     };
     gate.monitor.open_session(opening).map_err(Failure::refused)?;
+    Ok(rules)
+}
+
+/// A new token.
+pub(crate) fn token() -> Result<Token, Failure> {
     let mut random = [0; TOKEN_BYTES];
     getrandom::fill(&mut random).map_err(Failure::unable)?;
-    let token = Token::of(&random);
+    Ok(Token::of(&random))
+}
+
+/// Opens the session of an agent, and makes it an account with a token of its own.
+fn account(
+    args: &Args,
+    home: &Path,
+    gate: &Gate,
+    agent: &AgentId,
+) -> Result<(Account, Token), Failure> {
+    let session = SessionId::parse(&format!("proxy-{agent}")).map_err(Failure::usage)?;
+    let door = Kind::of_static("proxy");
+    let who = Caller { session, user: args.user.clone(), agent: agent.clone(), door };
+    let rules = admit(home, gate, &who)?;
+    let token = token()?;
     Ok((Account::new(who, rules, &token), token))
 }
 

@@ -2,14 +2,10 @@
 
 use std::net::TcpListener;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use aegx::Principal;
-use egress::{Limits, Ways};
-use gateway::proxy::{self, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
-use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
-use monitor::{Approver, Opening};
+use gateway::proxy::{self, Account, Accounts, Token};
+use model::{Caller, Kind, SessionId};
 use sandbox::cage::{Cage, Network};
 use scan::net::Domains;
 use tokio::runtime::Runtime;
@@ -41,16 +37,12 @@ impl Way {
         if !settings.network {
             return Ok(None);
         }
-        let mut random = [0; TOKEN_BYTES];
-        getrandom::fill(&mut random).map_err(Failure::unable)?;
-        let token = Token::of(&random);
-        let agent = AgentId::parse(&settings.agent)
-            .map_err(|error| Failure::usage(format!("--agent: {error}")))?;
+        let token = crate::proxy::token()?;
         let session = SessionId::parse(&format!("exec-{}", std::process::id()));
         let who = Caller {
             session: session.map_err(Failure::usage)?,
-            user: UserId::parse("me").map_err(Failure::usage)?,
-            agent,
+            user: settings.user.clone(),
+            agent: settings.agent.clone(),
             door: Kind::of_static("exec"),
         };
         cage.network = Network::Proxy(format!("{}:{}", who.agent, token.shown_once()));
@@ -75,34 +67,12 @@ impl Way {
         let policy = setup::policy(None)?;
         let catalogue = proxy::catalogue().map_err(Failure::unable)?;
         let gate = setup::open_with_keys(home, policy, catalogue, |_, _| ())?;
-        let tools = proxy::tools().map_err(Failure::unable)?;
-        let admission = host::admission(home, &who, &tools).map_err(|error| {
-            if error.is_refusal() { Failure::refused(error) } else { Failure::usage(error) }
-        })?;
-        let mut rules = host::reach(&admission).map_err(Failure::usage)?;
+        let mut rules = crate::proxy::admit(home, &gate, &who)?;
         // What the manifest does not allow is not allowed here, either.
         rules.allow.extend(allow);
-        let opening = Opening {
-            who: who.clone(),
-            principal: Principal::User,
-            profile: Profile::Standard,
-            parent: None,
-            admission,
-            approver: Approver::Absent,
-            tools,
-        };
-        gate.monitor.open_session(opening).map_err(Failure::refused)?;
         let mut accounts = Accounts::default();
         accounts.add(Account::new(who.clone(), rules, &token));
-        let limits = Limits::default();
-        let dialer = host::dialer(home, &limits).map_err(Failure::usage)?;
-        let proxy = Arc::new(Proxy {
-            monitor: Arc::clone(&gate.monitor),
-            journal: Arc::clone(&gate.journal),
-            ways: Ways::new(Arc::new(dialer), limits),
-            accounts,
-            bounds: Bounds::default(),
-        });
+        let proxy = crate::proxy::of(home, &gate, accounts)?;
         let runtime = Runtime::new().map_err(Failure::unable)?;
         listener.set_nonblocking(true).map_err(Failure::unable)?;
         let listener = {

@@ -7,6 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use model::{AgentId, UserId};
 use sandbox::cage::{Cage, Inmate, Limits, Maker, Rung};
 
 use crate::run::Failure;
@@ -36,8 +37,11 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "DOMAIN", requires = "network")]
     pub(super) allow: Vec<String>,
     /// For which agent it asks; its manifest says what it may reach.
-    #[arg(long, value_name = "AGENT", default_value = "exec", requires = "network")]
-    pub(super) agent: String,
+    #[arg(long, default_value = "exec", requires = "network", value_parser = AgentId::parse)]
+    pub(super) agent: AgentId,
+    /// For whom.
+    #[arg(long, default_value = "me", requires = "network", value_parser = UserId::parse)]
+    pub(super) user: UserId,
     /// A terminal of its own.
     #[arg(long, short = 't')]
     tty: bool,
