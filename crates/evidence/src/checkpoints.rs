@@ -9,6 +9,7 @@ use aegx::checkpoint::Checkpoint;
 use aegx::note::{NoteName, SEED_BYTES, SignedNote, SigningKey, VerifierKey};
 use serde::{Deserialize, Serialize};
 
+use crate::clean::Clean;
 use crate::layout::Layout;
 use files::private;
 
@@ -140,22 +141,42 @@ impl Checkpoints {
         verify(&kept.note, self.key.verifier())
     }
 
-    /// Signs the tree of `size` records with this root, and keeps it.
+    /// Signs the tree of `size` records with this root.
     pub(crate) fn sign(&self, size: u64, root: Digest, ts: &str) -> Result<Kept, CheckpointError> {
         let sign = |error: &dyn std::fmt::Display| CheckpointError::Sign(error.to_string());
         let origin = self.key.verifier().name().as_str();
         let checkpoint = Checkpoint::new(origin, size, root).map_err(|error| sign(&error))?;
         let note = checkpoint.sign(&self.key).map_err(|error| sign(&error))?;
-        let kept = Kept { size, ts: ts.to_owned(), note: note.to_text() };
-        let line = serde_json::to_vec(&kept).map_err(|error| sign(&error))?;
+        Ok(Kept { size, ts: ts.to_owned(), note: note.to_text() })
+    }
+
+    /// Puts one on the list.
+    pub(crate) fn keep(&self, kept: &Kept) -> Result<(), CheckpointError> {
+        let sign = |error: serde_json::Error| CheckpointError::Sign(error.to_string());
+        let line = serde_json::to_vec(kept).map_err(sign)?;
         let path = self.layout.checkpoints();
-        private::append_line(&path, &line).map_err(|error| io_error(&path, error))?;
-        Ok(kept)
+        private::append_line(&path, &line).map_err(|error| io_error(&path, error))
     }
 }
 
-/// The checkpoints that are kept, oldest first. A torn last line is not one of them.
+/// The checkpoints that are kept, oldest first, with the one of the note if it is newer. A torn last line is not one
+/// of them.
 pub(crate) fn read(layout: &Layout) -> Result<Vec<Kept>, CheckpointError> {
+    let (mut listed, noted) = read_both(layout)?;
+    listed.extend(noted);
+    Ok(listed)
+}
+
+/// The list, and the checkpoint of the note if it is newer.
+pub(crate) fn read_both(layout: &Layout) -> Result<(Vec<Kept>, Option<Kept>), CheckpointError> {
+    let note = Clean::read(layout).map_err(|error| io_error(&layout.clean(), error))?;
+    let listed = read_list(layout)?;
+    let size = listed.last().map_or(0, |it| it.size);
+    let noted = note.and_then(|it| it.standing).map(|it| it.checkpoint);
+    Ok((listed, noted.filter(|it| it.size > size)))
+}
+
+fn read_list(layout: &Layout) -> Result<Vec<Kept>, CheckpointError> {
     let path = layout.checkpoints();
     let text = private::read_if_there(&path, CHECKPOINTS_BYTES_MAX);
     let text = text.map_err(|error| io_error(&path, error))?.unwrap_or_default();

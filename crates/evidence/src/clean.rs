@@ -1,53 +1,107 @@
-//! The note that a journal was closed in order, and where it ended.
+//! The note of where a journal stands while nobody has it open.
 
+use std::fs::OpenOptions;
 use std::io;
+use std::os::unix::fs::FileExt;
 
+use aegx::Digest;
+use aegx::merkle::Frontier;
 use serde::{Deserialize, Serialize};
 
+use crate::checkpoints::Kept;
 use crate::layout::Layout;
 use crate::segment::Checked;
 use crate::writer::Tip;
 use files::private;
 
-/// Where an orderly end left the journal.
-#[derive(Debug, PartialEq, Eq, Deserialize, Serialize)]
+/// Where the last writer left the journal.
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Clean {
-    segment: u64,
-    end: u64,
-    size: u64,
-    head: String,
+    pub(crate) segment: u64,
+    pub(crate) end: u64,
+    pub(crate) size: u64,
+    pub(crate) head: String,
+    /// Was it closed in order, so that nothing is behind this? Those who pass ([`crate::append_passing`]) change the
+    /// note after what they have written: behind theirs there may be what a crash has left.
+    pub(crate) is_last_word: bool,
+    /// What it takes to go on from here without reading the segment.
+    pub(crate) standing: Option<Standing>,
 }
 
-const CLEAN_BYTES_MAX: u64 = 4096;
+/// What a writer would otherwise learn from the segment.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Standing {
+    pub(crate) journal: String,
+    /// Index of the segment's first record.
+    pub(crate) first: u64,
+    /// The Merkle tree over all records, as its peaks.
+    pub(crate) peaks: Vec<String>,
+    /// Above the `meta.seq` of every record.
+    pub(crate) seq: u64,
+    /// Signs the tree: who changes the note would have to sign it.
+    pub(crate) checkpoint: Kept,
+    /// Size and time of the last checkpoint in the list.
+    pub(crate) listed: (u64, i64),
+}
+
+/// The note is this long, padded with spaces, so that it can be written over without being cut: above the peaks of
+/// the largest tree and a checkpoint.
+const CLEAN_BYTES: usize = 8192;
 
 impl Clean {
     /// The note, if there is one. What is no note does not count as one: the start then verifies
     /// more, not less.
     pub(crate) fn read(layout: &Layout) -> io::Result<Option<Self>> {
-        let bytes = private::read_if_there(&layout.clean(), CLEAN_BYTES_MAX)?;
+        let bytes = private::read_if_there(&layout.clean(), CLEAN_BYTES as u64)?;
         Ok(bytes.and_then(|it| serde_json::from_slice(&it).ok()))
     }
 
-    /// What the note would say of a segment that was found.
-    pub(crate) fn of(checked: &Checked) -> Self {
+    /// The note of an orderly end.
+    pub(crate) fn of(tip: &Tip, standing: Option<Standing>) -> Self {
         Self {
-            segment: checked.header.segment,
-            end: checked.end,
-            size: checked.next_idx,
-            head: checked.head.to_string(),
-        }
-    }
-
-    /// Notes an orderly end.
-    pub(crate) fn write(layout: &Layout, tip: &Tip) -> io::Result<()> {
-        let clean = Self {
             segment: tip.segment,
             end: tip.offset,
             size: tip.next_idx,
             head: tip.head.to_string(),
-        };
-        private::replace(&layout.clean(), &serde_json::to_vec(&clean)?)
+            is_last_word: true,
+            standing,
+        }
+    }
+
+    /// Is this what it says of a segment that was found?
+    pub(crate) fn fits(&self, checked: &Checked) -> bool {
+        self.segment == checked.header.segment
+            && self.end == checked.end
+            && self.size == checked.next_idx
+            && self.head == checked.head.to_string()
+    }
+
+    /// May there be something behind it, which a crash kept from being noted?
+    pub(crate) fn may_be_behind(&self, checked: &Checked) -> bool {
+        !self.is_last_word && self.size <= checked.next_idx
+    }
+
+    /// Notes where the journal stands, durably.
+    pub(crate) fn write(&self, layout: &Layout) -> io::Result<()> {
+        private::replace(&layout.clean(), &self.to_bytes()?)
+    }
+
+    /// As [`Clean::write`], over the note that is there and without waiting for the disk: one that is torn or old
+    /// makes the next start verify more.
+    pub(crate) fn write_over(&self, layout: &Layout) -> io::Result<()> {
+        let file = private::open_with(&layout.clean(), OpenOptions::new().write(true))?;
+        file.write_all_at(&self.to_bytes()?, 0)
+    }
+
+    fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = serde_json::to_vec(self)?;
+        if bytes.len() > CLEAN_BYTES {
+            return Err(io::Error::other("the note of where the journal stands is too long"));
+        }
+        bytes.resize(CLEAN_BYTES, b' ');
+        Ok(bytes)
     }
 
     /// Takes the note away before anything is written that it does not know of.
@@ -55,5 +109,25 @@ impl Clean {
         let path = layout.clean();
         private::remove(&path)?;
         private::sync_parent(&path)
+    }
+}
+
+impl Standing {
+    /// What is known at the tip, if its tree is the one that was signed and no entry is open.
+    pub(crate) fn of(tip: &Tip, seq: u64, checkpoint: Kept, listed: (u64, i64)) -> Option<Self> {
+        (checkpoint.size == tip.next_idx && tip.open.is_empty()).then(|| Self {
+            journal: tip.journal.clone(),
+            first: tip.segment_first,
+            peaks: tip.frontier.peaks().iter().map(Digest::to_string).collect(),
+            seq,
+            checkpoint,
+            listed,
+        })
+    }
+
+    /// The tree, of `size` records.
+    pub(crate) fn frontier(&self, size: u64) -> Option<Frontier> {
+        let peaks = self.peaks.iter().filter_map(|it| Digest::from_hex(it.as_bytes())).collect();
+        Frontier::from_peaks(size, peaks).ok()
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::blobs::Blobs;
 use crate::checkpoints::Kept;
-use crate::clean::Clean;
+use crate::clean::{Clean, Standing};
 use crate::clock::{Clock, SystemClock};
 use crate::disk::{Disk, RealDisk};
 use crate::entry::OpenEntry;
@@ -24,7 +24,7 @@ use crate::recovery::{self, OpenError, Recovery, Start};
 use crate::redact::Redaction;
 use crate::segment::{OpenMark, SEGMENT_BYTES_DEFAULT};
 use crate::stats::{Counters, WriterStats};
-use crate::writer::{CheckpointPace, Health, Writer};
+use crate::writer::{Health, Writer};
 
 /// How to open a journal.
 #[derive(Clone)]
@@ -162,31 +162,12 @@ impl Journal {
     /// If another process has it open, or if anything but its tail is damaged; then no byte of it
     /// was changed.
     pub fn open(config: &Config) -> Result<(Self, Recovery), OpenError> {
-        let Start { layout, lock, file, tip, next_seq, checkpoints, last_checkpoint, mut recovery } =
-            recovery::start(config)?;
-        let health = Arc::new(Health::default());
-        let counters = Arc::new(Counters::default());
+        let Start { ready, lock, next_seq, mut recovery } = recovery::start(config)?;
+        let layout = ready.layout.clone();
+        let writer = Writer::new(config, ready);
+        let (health, counters) = (Arc::clone(&writer.health), Arc::clone(&writer.counters));
         let blobs = Blobs::new(layout.blobs());
-        let unclosed: Vec<OpenMark> = tip.open.values().cloned().collect();
-        let writer = Writer {
-            layout: layout.clone(),
-            file,
-            tip,
-            disk: Arc::clone(&config.disk),
-            clock: Arc::clone(&config.clock),
-            durability: config.durability,
-            segment_bytes: config.segment_bytes,
-            checkpoints,
-            pace: CheckpointPace {
-                records: config.checkpoint_records,
-                seconds: config.checkpoint_seconds,
-            },
-            last_checkpoint,
-            health: Arc::clone(&health),
-            counters: Arc::clone(&counters),
-            room: None,
-            buffer: Vec::new(),
-        };
+        let unclosed: Vec<OpenMark> = writer.tip.open.values().cloned().collect();
         let queue =
             Arc::new(Queue::new(config.queue_records, writer.tip.next_idx, config.durability));
         let commands = Arc::clone(&queue);
@@ -382,7 +363,12 @@ impl Journal {
         if writer.last_checkpoint.0 != writer.tip.next_idx {
             writer.checkpoint().map_err(failed)?;
         }
-        Clean::write(&self.layout, &writer.tip).map_err(|error| failed(self.health.poison(&error)))
+        let seq = self.next_seq.load(Ordering::Relaxed);
+        let newest = writer.newest.take();
+        let standing =
+            newest.and_then(|it| Standing::of(&writer.tip, seq, it, writer.last_checkpoint));
+        let noted = Clean::of(&writer.tip, standing).write(&self.layout);
+        noted.map_err(|error| failed(self.health.poison(&error)))
     }
 }
 

@@ -1,7 +1,8 @@
 //! One writer per journal, across processes.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 
 use crate::layout::Layout;
 use crate::recovery::OpenError;
@@ -17,6 +18,8 @@ pub(crate) struct Lock {
 
 /// A process id is shorter than this.
 const HOLDER_BYTES_MAX: u64 = 32;
+/// As many characters as the longest process id has.
+const HOLDER_WIDTH: usize = 10;
 
 impl Lock {
     /// Takes the lock, or says who has it.
@@ -25,7 +28,7 @@ impl Lock {
         let io = |error| OpenError::io(&path, error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        let mut file = private::open_with(&path, &mut options).map_err(io)?;
+        let file = private::open_with(&path, &mut options).map_err(io)?;
         let segments = File::open(layout.segments()).map_err(io)?;
         let taken = is_taken(&file).map_err(io)?;
         // Where a directory cannot be locked the file alone has to do.
@@ -38,8 +41,9 @@ impl Lock {
                 holder: holder.unwrap_or_default(),
             });
         }
-        file.set_len(0).map_err(io)?;
-        writeln!(file, "{}", std::process::id()).map_err(io)?;
+        // Over what stood there, and as long: to cut the file first would cost more than the lock.
+        let holder = format!("{:<HOLDER_WIDTH$}\n", std::process::id());
+        file.write_all_at(holder.as_bytes(), 0).map_err(io)?;
         Ok(Self { file, segments })
     }
 }

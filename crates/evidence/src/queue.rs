@@ -59,6 +59,14 @@ pub(crate) struct Buffers {
     pub(crate) records: Vec<(usize, Facts)>,
 }
 
+impl Buffers {
+    pub(crate) fn push(&mut self, record: Prepared) {
+        self.lines.extend_from_slice(&record.line);
+        self.lines.push(b'\n');
+        self.records.push((self.lines.len(), record.facts));
+    }
+}
+
 /// Tells everybody in a batch how it went.
 #[derive(Default)]
 pub(crate) struct Done {
@@ -134,12 +142,9 @@ impl Queue {
         }
         let idx = forming.next_idx;
         forming.next_idx += 1;
-        let Buffers { lines, records } = &mut forming.batch.buffers;
-        lines.extend_from_slice(&record.line);
-        lines.push(b'\n');
-        records.push((lines.len(), record.facts));
+        forming.batch.buffers.push(record);
         self.formed.store(true, Ordering::Relaxed);
-        let first = records.len() == 1;
+        let first = forming.batch.buffers.records.len() == 1;
         Ok((idx, forming, first))
     }
 

@@ -21,7 +21,7 @@ use crate::journal::{AppendError, Config};
 use crate::layout::Layout;
 use crate::lock::Lock;
 use crate::segment::{self, Checked, Item, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN, Walk};
-use crate::writer::Tip;
+use crate::writer::{Ready, Tip};
 use files::private;
 
 /// What a start found and did.
@@ -93,16 +93,12 @@ impl OpenError {
     }
 }
 
-/// Everything the writer needs.
+/// Everything the journal needs.
 pub(crate) struct Start {
-    pub(crate) layout: Layout,
+    pub(crate) ready: Ready,
     pub(crate) lock: Lock,
-    pub(crate) file: File,
-    pub(crate) tip: Tip,
     /// Above the `meta.seq` of every record.
     pub(crate) next_seq: u64,
-    pub(crate) checkpoints: Checkpoints,
-    pub(crate) last_checkpoint: (u64, i64),
     pub(crate) recovery: Recovery,
 }
 
@@ -118,8 +114,9 @@ pub(crate) fn start(config: &Config) -> Result<Start, OpenError> {
     layout.create().map_err(io)?;
     let lock = Lock::take(&layout)?;
     let numbers = segment::list(&layout.segments()).map_err(io)?;
-    let kept = checkpoints::read(&layout)?;
-    let signed_size = kept.last().map_or(0, |it| it.size);
+    let (listed, noted) = checkpoints::read_both(&layout)?;
+    let newest = noted.as_ref().or(listed.last());
+    let signed_size = newest.map_or(0, |it| it.size);
 
     let Resumed { file, tip, next_seq, checkpoints, recovery } = match numbers.last() {
         None if signed_size > 0 => {
@@ -127,12 +124,18 @@ pub(crate) fn start(config: &Config) -> Result<Start, OpenError> {
             return Err(OpenError::Damaged(Damage::of_journal(what)));
         }
         None => found(&layout, config.segment_bytes)?,
-        Some(last) => resume(&layout, config, &numbers, *last, kept.last())?,
+        Some(last) => resume(&layout, config, &numbers, *last, newest)?,
     };
+    if let Some(noted) = &noted {
+        // The note that it stood in is gone.
+        checkpoints.keep(noted)?;
+    }
     Blobs::new(layout.blobs()).sweep().map_err(io)?;
     segment::sweep(&layout.segments()).map_err(io)?;
     let last_checkpoint = (signed_size, config.clock.unix_seconds());
-    Ok(Start { layout, lock, file, tip, next_seq, checkpoints, last_checkpoint, recovery })
+    let newest = newest.cloned();
+    let ready = Ready { layout, file, tip, checkpoints, last_checkpoint, newest };
+    Ok(Start { ready, lock, next_seq, recovery })
 }
 
 /// Where the writer goes on.
@@ -201,6 +204,9 @@ fn resume(
     let checked = segment::check_noting(&bytes, &sizes).ok_or_else(|| {
         OpenError::Damaged(Damage::at(last, 0, "the header cannot be read".to_owned()))
     })?;
+    // Behind the note of one who passed there may be what a crash left: that is no orderly end.
+    let clean = clean.filter(|it| it.fits(&checked) || !it.may_be_behind(&checked));
+    let clean = clean.filter(|it| it.is_last_word || checked.broken.is_none());
     chain::check_links(layout, numbers, &checked.header).map_err(OpenError::Damaged)?;
     check_end(&checked, clean.as_ref(), signed)?;
     let depth = if clean.is_some() { STARTUP_VERIFY_BYTES } else { u64::MAX };
@@ -254,7 +260,7 @@ fn check_end(
     if let Some(broken) = checked.broken.clone().filter(|it| !it.torn_tail || clean.is_some()) {
         return damaged(broken.offset, broken.why);
     }
-    if clean.is_some_and(|clean| *clean != Clean::of(checked)) {
+    if clean.is_some_and(|clean| !clean.fits(checked)) {
         let why = "it does not end where its orderly end was noted".to_owned();
         return damaged(checked.end, why);
     }

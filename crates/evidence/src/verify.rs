@@ -10,6 +10,7 @@ use aegx::{Digest, Hasher};
 use crate::blobs::Blobs;
 use crate::chain::{self, Damage};
 use crate::checkpoints;
+use crate::clean::Clean;
 use crate::layout::Layout;
 use crate::reader::{ReadError, Reader};
 use crate::segment::Checked;
@@ -163,7 +164,8 @@ fn join(
         let what = format!("the {oldest} oldest segments were deleted without a record of it");
         verified.damages.push(Damage::of_journal(what));
     }
-    let clean = layout.clean().exists();
+    let note = Clean::read(layout).ok().flatten();
+    let clean = note.is_some_and(|it| it.is_last_word);
     for (number, checked) in segments {
         if let Some(broken) = &checked.broken {
             let torn = broken.torn_tail && Some(*number) == last && !clean;

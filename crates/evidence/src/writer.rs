@@ -13,9 +13,9 @@ use aegx::{Digest, audit, timestamp};
 use crate::checkpoints::{Checkpoints, Kept};
 use crate::clock::Clock;
 use crate::disk::{self, Disk};
-use crate::journal::Durability;
+use crate::journal::{Config, Durability};
 use crate::layout::Layout;
-use crate::queue::{Batch, Outcome, Queue, Taken};
+use crate::queue::{Batch, Buffers, Outcome, Queue, Taken};
 use crate::record::EntryChange;
 use crate::segment::{self, Header, OpenMark, SEAL_BYTES_MAX, Seal};
 use crate::stats::Counters;
@@ -69,6 +69,8 @@ pub(crate) struct Writer {
     pub(crate) checkpoints: Checkpoints,
     pub(crate) pace: CheckpointPace,
     pub(crate) last_checkpoint: (u64, i64),
+    /// The newest checkpoint, if there is one.
+    pub(crate) newest: Option<Kept>,
     pub(crate) health: Arc<Health>,
     pub(crate) counters: Arc<Counters>,
     /// The next segment's file, being made.
@@ -77,8 +79,19 @@ pub(crate) struct Writer {
     pub(crate) buffer: Vec<u8>,
 }
 
+/// Where a writer begins.
+pub(crate) struct Ready {
+    pub(crate) layout: Layout,
+    pub(crate) file: File,
+    pub(crate) tip: Tip,
+    pub(crate) checkpoints: Checkpoints,
+    /// Size and time of the last one on the list.
+    pub(crate) last_checkpoint: (u64, i64),
+    pub(crate) newest: Option<Kept>,
+}
+
 /// An audit line with its newline is shorter than this.
-const ENTRY_BYTES_MAX: u64 = 384;
+pub(crate) const ENTRY_BYTES_MAX: u64 = 384;
 /// So is a batch line.
 const BATCH_LINE_BYTES_MAX: u64 = 64;
 
@@ -86,6 +99,30 @@ const BATCH_LINE_BYTES_MAX: u64 = 64;
 const PATIENCE_MAX: Duration = Duration::from_secs(3600);
 
 impl Writer {
+    pub(crate) fn new(config: &Config, start: Ready) -> Self {
+        let Ready { layout, file, tip, checkpoints, last_checkpoint, newest } = start;
+        Self {
+            layout,
+            file,
+            tip,
+            disk: Arc::clone(&config.disk),
+            clock: Arc::clone(&config.clock),
+            durability: config.durability,
+            segment_bytes: config.segment_bytes,
+            checkpoints,
+            pace: CheckpointPace {
+                records: config.checkpoint_records,
+                seconds: config.checkpoint_seconds,
+            },
+            last_checkpoint,
+            newest,
+            health: Arc::default(),
+            counters: Arc::default(),
+            room: None,
+            buffer: Vec::new(),
+        }
+    }
+
     /// Works until nothing will come any more. Gives back where the journal stands.
     pub(crate) fn run(mut self, queue: &Queue) -> Self {
         // Should this thread ever die, nobody may wait for it.
@@ -122,6 +159,9 @@ impl Writer {
             Err(why) => Outcome::Failed(why),
         };
         batch.done.tell(outcome);
+        if self.room.is_none() && self.tip.offset * 2 > self.segment_bytes {
+            self.make_room();
+        }
         if batch.buffers.records.len() > 1 {
             // Several producers were just woken and will be back at once. Letting them go
             // first makes one long batch of what would be a short one and a long one.
@@ -133,16 +173,15 @@ impl Writer {
     fn commit(&mut self, batch: &Batch) -> Result<Option<Kept>, String> {
         self.health.check()?;
         if !batch.buffers.records.is_empty() {
-            self.write(batch).map_err(|error| self.health.poison(&error))?;
+            self.write(&batch.buffers).map_err(|error| self.health.poison(&error))?;
         }
         if batch.wants_checkpoint { self.checkpoint().map(Some) } else { Ok(None) }
     }
 
     /// Writes and syncs; the tip moves only when both are done.
-    fn write(&mut self, batch: &Batch) -> io::Result<()> {
-        let count = batch.buffers.records.len() as u64;
-        let bytes_max =
-            batch.buffers.lines.len() as u64 + count * ENTRY_BYTES_MAX + BATCH_LINE_BYTES_MAX;
+    pub(crate) fn write(&mut self, buffers: &Buffers) -> io::Result<()> {
+        let count = buffers.records.len() as u64;
+        let bytes_max = buffers.lines.len() as u64 + count * ENTRY_BYTES_MAX + BATCH_LINE_BYTES_MAX;
         // A segment takes at least one batch, even one that is longer than its room.
         let begun = self.tip.next_idx > self.tip.segment_first;
         if begun && self.tip.offset + bytes_max + SEAL_BYTES_MAX > self.segment_bytes {
@@ -154,8 +193,8 @@ impl Writer {
         buffer.extend_from_slice(segment::batch_line(first).as_bytes());
         let mut head = self.tip.head;
         let mut start = 0;
-        for (idx, (end, facts)) in (first..).zip(&batch.buffers.records) {
-            buffer.extend_from_slice(batch.buffers.lines.get(start..*end).unwrap_or_default());
+        for (idx, (end, facts)) in (first..).zip(&buffers.records) {
+            buffer.extend_from_slice(buffers.lines.get(start..*end).unwrap_or_default());
             head = audit::write_entry(&mut buffer, idx, &facts.ts, &facts.id, &head);
             buffer.push(b'\n');
             start = *end;
@@ -166,14 +205,11 @@ impl Writer {
         self.tip.offset += buffer.len() as u64;
         self.tip.next_idx += count;
         self.tip.head = head;
-        for (_, facts) in &batch.buffers.records {
+        for (_, facts) in &buffers.records {
             self.tip.frontier.push(merkle::leaf_hash(&facts.id));
             self.tip.track(&facts.entry);
         }
         self.counters.batch(count, buffer.len() as u64);
-        if self.room.is_none() && self.tip.offset * 2 > self.segment_bytes {
-            self.make_room();
-        }
         self.buffer = buffer;
         Ok(())
     }
@@ -245,13 +281,18 @@ impl Writer {
         }
     }
 
-    fn keep_pace(&mut self) {
+    /// Is it time for a checkpoint?
+    pub(crate) fn is_due(&self) -> bool {
         let (size, at) = self.last_checkpoint;
         let behind = self.tip.next_idx.saturating_sub(size);
         // A clock that was set back is no reason to sign nothing until it has caught up.
         let age = self.clock.unix_seconds().abs_diff(at);
         let old = age >= u64::try_from(self.pace.seconds).unwrap_or(0);
-        if behind > 0 && (behind >= self.pace.records || old) {
+        behind > 0 && (behind >= self.pace.records || old)
+    }
+
+    fn keep_pace(&mut self) {
+        if self.is_due() {
             // If it fails the journal is poisoned, which everybody will hear.
             let _ = self.checkpoint();
         }
@@ -262,11 +303,11 @@ impl Writer {
         self.health.check()?;
         let now = self.clock.unix_seconds();
         let root = self.tip.frontier.root();
-        let kept = self
-            .checkpoints
-            .sign(self.tip.next_idx, root, &timestamp::from_unix(now))
-            .map_err(|error| self.health.poison(&error))?;
+        let signed = self.checkpoints.sign(self.tip.next_idx, root, &timestamp::from_unix(now));
+        let kept = signed.and_then(|it| self.checkpoints.keep(&it).map(|()| it));
+        let kept = kept.map_err(|error| self.health.poison(&error))?;
         self.last_checkpoint = (self.tip.next_idx, now);
+        self.newest = Some(kept.clone());
         Ok(kept)
     }
 }

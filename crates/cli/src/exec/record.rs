@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use aegx::{Digest, Principal, RecordType};
-use evidence::{Config, Journal, NewRecord, OpenError};
+use evidence::{Config, NewRecord, OpenError, PassingError};
 use model::Kind;
 use sandbox::cage::{Cage, CageError, Ending, Held, Network, SetAside};
 use serde_json::{Value, json};
@@ -15,8 +15,8 @@ use crate::run::Failure;
 
 /// Another run may be writing its own record: that takes milliseconds.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-const WAIT_PAUSE: Duration = Duration::from_millis(2);
-/// The last segment is read at every start, so that it is small.
+const WAIT_PAUSE: Duration = Duration::from_micros(300);
+/// Small: whoever begins one makes room for all of it, and whoever comes after a crash reads it.
 const SEGMENT_BYTES: u64 = 1 << 20;
 /// Characters of a command that are kept.
 const COMMAND_CHARS_MAX: usize = 8 * 1024;
@@ -91,28 +91,21 @@ impl Records {
 
     fn append(&self, kind: &'static str, content: Value) -> Result<Digest, Failure> {
         let dir = self.dir.as_ref().map_err(Failure::unable)?;
-        let journal = open(dir)?;
-        let record = NewRecord {
-            principal: Principal::User,
-            parents: self.begun.into_iter().collect(),
-            ..NewRecord::of_host(RecordType::ToolCall, Kind::of_static(kind), content)
-        };
-        let receipt = journal.append(record).map_err(Failure::unable)?;
-        journal.close().map_err(Failure::unable)?;
-        Ok(receipt.id())
-    }
-}
-
-fn open(dir: &PathBuf) -> Result<Journal, Failure> {
-    let since = Instant::now();
-    let config = Config { segment_bytes: SEGMENT_BYTES, ..Config::new(dir) };
-    loop {
-        match Journal::open(&config) {
-            Ok((journal, _)) => return Ok(journal),
-            Err(OpenError::Locked { .. }) if since.elapsed() < WAIT_MAX => {
-                std::thread::sleep(WAIT_PAUSE);
+        let config = Config { segment_bytes: SEGMENT_BYTES, ..Config::new(dir) };
+        let since = Instant::now();
+        loop {
+            let record = NewRecord {
+                principal: Principal::User,
+                parents: self.begun.into_iter().collect(),
+                ..NewRecord::of_host(RecordType::ToolCall, Kind::of_static(kind), content.clone())
+            };
+            match evidence::append_passing(&config, record) {
+                Ok(receipt) => return Ok(receipt.id()),
+                Err(PassingError::Open(OpenError::Locked { .. })) if since.elapsed() < WAIT_MAX => {
+                    std::thread::sleep(WAIT_PAUSE);
+                }
+                Err(error) => return Err(Failure::unable(error)),
             }
-            Err(error) => return Err(Failure::unable(error)),
         }
     }
 }

@@ -89,6 +89,8 @@ fn removing_all_checkpoints_does_not_help() {
     journal_of(dir.path(), 0..20);
     let against = pinned(dir.path());
     std::fs::remove_file(dir.path().join("checkpoints.jsonl")).unwrap();
+    assert_eq!(damages(dir.path(), &against), Vec::<String>::new(), "the note has the last one");
+    std::fs::remove_file(dir.path().join("clean.json")).unwrap();
     let found = damages(dir.path(), &against);
     assert!(found.iter().any(|it| it.contains("no checkpoint by the pinned key")), "{found:?}");
 }

@@ -16,6 +16,7 @@ mod history;
 mod hostile;
 mod index;
 mod murphy;
+mod passing;
 mod races;
 mod records;
 mod recovery;
