@@ -1,5 +1,5 @@
 # what: programs, libraries and settings of the system stay as they are
-# expect: EACCES EPERM EROFS ENOENT EXDEV ENOTDIR EISDIR
+# expect: EACCES EPERM EROFS ENOENT EXDEV ENOTDIR EISDIR ETXTBSY
 for dir in ["/usr", "/usr/bin", "/usr/lib", "/bin", "/etc", "/etc/cron.d", "/etc/profile.d", "/opt", "/lib", "/boot", "/root", "/var/spool/cron"]:
     attempt(f"add to {dir}", lambda: write(f"{dir}/lazaret-escape"))
     attempt(f"add a directory to {dir}", lambda: os.mkdir(f"{dir}/lazaret-escape-dir"))

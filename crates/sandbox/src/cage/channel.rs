@@ -24,6 +24,8 @@ pub(crate) enum Word {
     Listening,
     /// To the outside: everything is in place, and this is what holds.
     Held(Held),
+    /// To the outside: the first process has done its part, too.
+    Settled,
     /// To the inside: what holds is enough and on record; begin.
     Go,
     /// To the outside: a step failed.

@@ -115,9 +115,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
     );
     // What this process remembers is nobody's business inside.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).step("keep our memory closed")?;
-    if !matches!(tree, Tree::Made(_)) {
-        drop_capabilities()?;
-    }
+    let (own_tree, keeps) = (tree == Tree::Own, matches!(tree, Tree::Made(_)));
     match sys::fork(0, None).step("start a process")? {
         Side::Child => {
             let last = Last { cage, inmate, view, held, tree, proxy_port };
@@ -132,6 +130,13 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         }
         Side::Parent(child) => {
             drop(inner);
+            if own_tree {
+                mounts::leave_the_old()?;
+            }
+            if !keeps {
+                drop_capabilities()?;
+            }
+            outside.say(&Word::Settled).step("tell that all is settled")?;
             Ok(child.pid)
         }
     }

@@ -52,6 +52,9 @@ pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible,
         }
         chdir(directory).step(format!("enter {}", directory.display()))?;
     }
+    if !matches!(tree, Tree::Made(_)) {
+        drop_capabilities()?;
+    }
     setsid().step("begin a session")?;
     let terminal = if inmate.terminal { Some(terminal()?) } else { None };
     if !cage.without.contains(&Rung::Limits) {

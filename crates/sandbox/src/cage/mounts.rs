@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, openat2};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags,
     OpenTreeFlags, UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen,
@@ -48,7 +48,7 @@ struct Ready {
     is_dir: bool,
 }
 
-/// Makes the tree, and leaves the old one for good.
+/// Makes the tree. The old one lies over its root until [`leave_the_old`]: whoever looks from the root does not see it.
 pub(crate) fn make(view: &View, fresh_bytes: u64) -> Result<(), CageError> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .step("keep mounts to ourselves")?;
@@ -75,6 +75,7 @@ pub(crate) fn make(view: &View, fresh_bytes: u64) -> Result<(), CageError> {
 
 /// Opens everything that is to be seen.
 fn prepare(view: &View, fresh_bytes: u64) -> Result<Vec<Ready>, CageError> {
+    let hook = hook()?;
     let mut all = vec![
         Ready {
             // The kernel wants to see a whole /proc outside while it makes another: this comes before we leave. As
@@ -83,21 +84,15 @@ fn prepare(view: &View, fresh_bytes: u64) -> Result<Vec<Ready>, CageError> {
             at: PathBuf::from("/proc"),
             is_dir: true,
         },
-        fresh("/dev", ROOT_BYTES)?,
         Ready {
             mount: filesystem("devpts", 0, "600", NO_PRIVILEGE)?,
             at: PathBuf::from("/dev/pts"),
             is_dir: true,
         },
-        fresh("/var", ROOT_BYTES)?,
-        fresh("/run", ROOT_BYTES)?,
     ];
     for name in DEVICES {
         let at = Path::new("/dev").join(name);
         all.push(bind(&at, NO_PRIVILEGE)?);
-    }
-    for at in &view.fresh {
-        all.push(fresh(at, fresh_bytes)?);
     }
     for at in &view.readable {
         all.push(bind(at, NO_PRIVILEGE | NO_DEVICES | READ_ONLY)?);
@@ -105,12 +100,20 @@ fn prepare(view: &View, fresh_bytes: u64) -> Result<Vec<Ready>, CageError> {
     for at in &view.writable {
         all.push(bind(at, NO_PRIVILEGE | NO_DEVICES)?);
     }
-    // What lies deeper comes later, so that nothing covers it; what is written comes after what is read.
-    let fixed = all.len() - view.readable.len() - view.writable.len() - view.fresh.len();
-    if let Some(rest) = all.get_mut(fixed..) {
-        rest.sort_by_key(|it| it.at.components().count());
-    }
+    // Last: they are hung up where something that is to be seen may lie.
+    let bound = all.len();
+    all.extend(fresh(view, fresh_bytes, hook)?);
+    // What is fresh comes before what is put into it, what lies deeper later, so that nothing covers it, and what is
+    // written after what is read.
+    all.rotate_left(bound);
+    all.sort_by_key(|it| it.at.components().count());
     Ok(all)
+}
+
+/// Any directory will do to hang something up for a moment, in a tree that is left for good.
+fn hook() -> Result<&'static str, CageError> {
+    let hook = ["/tmp", "/usr", "/etc"].into_iter().find(|it| Path::new(it).is_dir());
+    hook.ok_or_else(|| CageError::step("make a tree", "nowhere to hang it up"))
 }
 
 /// A part of the outside, with what it must not be used for.
@@ -128,10 +131,22 @@ fn bind(at: &Path, attributes: MountAttrFlags) -> Result<Ready, CageError> {
     Ok(Ready { mount, at: at.to_owned(), is_dir })
 }
 
-fn fresh(at: impl AsRef<Path>, bytes: u64) -> Result<Ready, CageError> {
-    let at = at.as_ref().to_owned();
-    let mount = filesystem("tmpfs", bytes, "755", NO_PRIVILEGE | NO_DEVICES)?;
-    Ok(Ready { mount, at, is_dir: true })
+/// The fresh places: directories of one filesystem, which bounds them together and is made once.
+fn fresh(view: &View, bytes: u64, hook: &str) -> Result<Vec<Ready>, CageError> {
+    let made = filesystem("tmpfs", bytes, "755", NO_PRIVILEGE | NO_DEVICES)?;
+    // What hangs nowhere cannot be shown in parts.
+    move_mount(&made, "", CWD, hook, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+        .step("hang up fresh places")?;
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let places = ["/var", "/run"].into_iter().map(PathBuf::from).chain(view.fresh.iter().cloned());
+    let part = |(number, at): (usize, PathBuf)| {
+        let step = || format!("make {}", at.display());
+        let name = number.to_string();
+        mkdirat(&made, &name, Mode::from_raw_mode(0o755)).step(step())?;
+        let mount = open_tree(&made, &name, flags).step(step())?;
+        Ok(Ready { mount, at, is_dir: true })
+    };
+    places.enumerate().map(part).collect()
 }
 
 /// A filesystem of the kernel's own, new.
@@ -160,16 +175,18 @@ fn filesystem(
     fsmount(made.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes).step(step())
 }
 
-/// Steps over into the new tree and lets the old one go.
+/// Steps over into the new tree.
 fn enter(root: &OwnedFd) -> Result<(), CageError> {
-    // Any directory will do to hang it up: it is gone again in a moment.
-    let hook = ["/tmp", "/usr", "/etc"].into_iter().find(|it| Path::new(it).is_dir());
-    let hook = hook.ok_or_else(|| CageError::step("enter the tree", "nowhere to hang it up"))?;
+    let hook = hook()?;
     move_mount(root, "", CWD, hook, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
         .step("hang up the tree")?;
     rustix::process::chdir(hook).step("enter the tree")?;
-    rustix::process::pivot_root(".", ".").step("change the root")?;
-    // The old root now lies over the new one at the same place.
+    rustix::process::pivot_root(".", ".").step("change the root")
+}
+
+/// Lets the old tree go, which lies over the root: where this process still stands. The kernel takes its time, so that
+/// others do their part meanwhile.
+pub(crate) fn leave_the_old() -> Result<(), CageError> {
     unmount(".", UnmountFlags::DETACH).step("leave the old tree")?;
     rustix::process::chdir("/").step("enter the tree")
 }

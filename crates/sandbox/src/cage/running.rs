@@ -111,6 +111,15 @@ impl Running {
         }
     }
 
+    /// Waits until the first process has done its part.
+    pub(crate) fn settled(&self) -> Result<(), Without> {
+        match self.outside()?.hear().step("settle")? {
+            Some((Word::Settled, _)) => Ok(()),
+            Some((Word::Failed { step, why }, _)) => Err(refused(step, why)),
+            Some(_) | None => Err(Without::Failed(CageError::step("settle", "it is gone"))),
+        }
+    }
+
     /// Why the first process ended before there was a second.
     pub(crate) fn why_not(&self) -> Without {
         match self.outside().map(Channel::hear) {

@@ -1,6 +1,8 @@
 //! The filter of system calls: what no tool of an agent has a use for and every escape begins with.
 
-use std::collections::BTreeMap;
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use libc::c_long;
 use seccompiler::{
@@ -181,22 +183,28 @@ pub(crate) enum Sockets {
 /// The filter, ready for the kernel.
 pub(crate) fn program(sockets: Sockets) -> Result<BpfProgram, CageError> {
     let failed = |error: &dyn std::fmt::Display| CageError::step("seccomp", error);
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        DENIED_SYSCALLS.iter().map(|(_, number)| (*number, Vec::new())).collect();
-    rules.extend(by_arguments(sockets).map_err(|error| failed(&error))?);
-    match sockets {
-        Sockets::OwnNetwork => {}
-        Sockets::TcpOnly | Sockets::None => {
-            rules.extend(DENIED_ON_THE_HOST.iter().map(|it| (*it, Vec::new())));
-        }
-    }
+    let rules = by_arguments(sockets).map_err(|error| failed(&error))?;
     let arch = std::env::consts::ARCH.try_into().map_err(|error| failed(&error))?;
-    let refused = SeccompAction::Errno(libc::EPERM as u32);
+    let refused = SeccompAction::Errno(EPERM);
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, arch)
         .map_err(|error| failed(&error))?;
     let program: BpfProgram = filter.try_into().map_err(|error| failed(&error))?;
-    Ok(unknown_calls().into_iter().chain(program).collect())
+    let denied = tree::refusing(&denied(sockets), EPERM).map_err(|error| failed(&error))?;
+    Ok(unknown_calls().into_iter().chain(denied).chain(program).collect())
 }
+
+/// Calls that are refused whatever their arguments are.
+fn denied(sockets: Sockets) -> BTreeSet<c_long> {
+    let always = DENIED_SYSCALLS.iter().map(|(_, number)| *number);
+    match sockets {
+        Sockets::OwnNetwork => always.collect(),
+        Sockets::TcpOnly | Sockets::None => {
+            always.chain(DENIED_ON_THE_HOST.iter().copied()).collect()
+        }
+    }
+}
+
+const EPERM: u32 = libc::EPERM as u32;
 
 /// Calls that are refused with some arguments only.
 fn by_arguments(
@@ -320,3 +328,6 @@ const JUMP_IF_GREATER: u16 = 0x25;
 const JUMP_IF_EQUAL: u16 = 0x15;
 /// `BPF_RET | BPF_K`.
 const RETURN: u16 = 0x06;
+
+#[cfg(test)]
+mod tests;

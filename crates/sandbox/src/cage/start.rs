@@ -221,6 +221,7 @@ impl Cage {
         match inner.hear().step("hear what holds")? {
             Some((Word::Held(held), terminal)) => {
                 running.terminal = terminal;
+                running.settled()?;
                 Ok(Waiting { held, inner, running, listener })
             }
             Some((Word::Failed { step, why }, _)) => Err(CageError::Step { step, why }.into()),
