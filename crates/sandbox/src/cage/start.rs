@@ -47,8 +47,12 @@ impl Cage {
             return Err(CageError::Settings("there is no program to run".to_owned()));
         }
         let view = View::of(self)?;
-        let kept = Kept::of(&self.workspaces);
-        let mut meanwhile = Once(Some(meanwhile));
+        let mut kept = Kept::default();
+        let mut both = || {
+            kept = Kept::of(&self.workspaces);
+            meanwhile()
+        };
+        let mut meanwhile = Once(Some(&mut both));
         let with = self.with_namespaces(inmate, &view, &mut meanwhile);
         let mut waiting = with.or_else(|why| match why {
             Without::For(why) => self.otherwise(inmate, &view, &why, &mut meanwhile),

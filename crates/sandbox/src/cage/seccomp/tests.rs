@@ -20,7 +20,7 @@ impl Call {
             0 => self.number,
             4 => self.kind,
             8 | 12 => 0,
-            _ if offset % 8 == 0 => self.arguments[index] as u32,
+            _ if offset.is_multiple_of(8) => self.arguments[index] as u32,
             _ => (self.arguments[index] >> 32) as u32,
         }
     }
