@@ -16,6 +16,7 @@ mod ladder;
 mod landlock;
 mod limits;
 mod mounts;
+mod nested;
 mod running;
 mod seccomp;
 mod settings;

@@ -47,7 +47,7 @@ impl Cage {
             return Err(CageError::Settings("there is no program to run".to_owned()));
         }
         let view = View::of(self)?;
-        let kept = Kept::of(&self.workspaces);
+        let kept = Kept::of(&self.workspaces, view.nested.clone());
         let mut meanwhile = Once(Some(meanwhile));
         let with = self.with_namespaces(inmate, &view, &mut meanwhile);
         let mut waiting = with.or_else(|why| match why {
@@ -78,7 +78,7 @@ impl Cage {
         }
         let (group, mut held) = self.group(false);
         let kinds = "user, mount, pid, ipc, uts, net, cgroup";
-        held.note(Rung::Namespaces, Hold::Held(kinds.to_owned()));
+        held.note(Rung::Namespaces, Hold::Held(format!("{kinds}{}", view.nested.told())));
         let ends = Ends::make()?;
         let born_into = group.as_ref().and_then(|it| it.born_into.as_ref());
         match sys::fork(NAMESPACES, born_into) {
@@ -116,7 +116,10 @@ impl Cage {
         };
         match may {
             Ok(program) => {
-                let hold = Hold::Held("user, mount, pid, ipc, uts, net, by bubblewrap".to_owned());
+                let hold = Hold::Held(format!(
+                    "user, mount, pid, ipc, uts, net, by bubblewrap{}",
+                    view.nested.told()
+                ));
                 self.without_namespaces(inmate, view, hold, Some(program), meanwhile)
             }
             Err(more) => {

@@ -231,7 +231,8 @@ impl World {
         for it in ["home", "outside", "state"] {
             look(&self.at(it), &self.at("home/work"), &mut all);
         }
-        for it in places::KEPT_IN_WORKSPACE.iter().chain([&".git", &".env", &"dotfiles"]) {
+        let more = [&".git", &".env", &"dotfiles"];
+        for it in places::KEPT_IN_WORKSPACE.iter().chain(more).chain(FURTHER_DOWN) {
             let at = self.at("home/work").join(it);
             all.insert(at.clone(), "nothing".to_owned());
             if *it != ".git" && *it != "dotfiles" {
@@ -268,6 +269,19 @@ pub(crate) fn plant(at: &Path, text: &str) {
     fs::write(at, format!("{text}\n")).unwrap();
 }
 
+/// What stays as it is further down in the workspace.
+const FURTHER_DOWN: &[&str] = &[
+    "packages/api/.git/config",
+    "packages/api/.git/hooks",
+    "packages/api/.claude",
+    "packages/web/.git",
+    "mirror.git/config",
+    "mirror.git/hooks",
+    "node_modules/left/.git/config",
+    ".git/worktrees/tree/commondir",
+    "tree/.git",
+];
+
 /// A workspace as people have them.
 fn workspace(home: &Path) {
     let ws = home.join("work");
@@ -283,6 +297,23 @@ fn workspace(home: &Path) {
         (".claude/settings.json", "{}"),
         (".vscode/settings.json", "{}"),
         ("src/main.c", "int main(void) { return 0; }"),
+        ("packages/api/.git/HEAD", "ref: refs/heads/main"),
+        ("packages/api/.git/config", "[core]\n\trepositoryformatversion = 0"),
+        ("packages/api/.git/hooks/pre-commit.sample", "#!/bin/sh"),
+        ("packages/api/.git/objects/info/none", ""),
+        ("packages/api/.git/refs/heads/none", ""),
+        ("packages/api/.claude/settings.json", "{}"),
+        ("packages/web/.git", "gitdir: ../../.git/modules/lib"),
+        ("mirror.git/HEAD", "ref: refs/heads/main"),
+        ("mirror.git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = true"),
+        ("mirror.git/hooks/update.sample", "#!/bin/sh"),
+        ("mirror.git/objects/info/none", ""),
+        ("mirror.git/refs/heads/none", ""),
+        ("node_modules/left/.git/config", "[core]\n\trepositoryformatversion = 0"),
+        (".git/worktrees/tree/HEAD", "ref: refs/heads/tree"),
+        (".git/worktrees/tree/commondir", "../.."),
+        (".git/worktrees/tree/gitdir", "../../../tree/.git"),
+        ("tree/.git", "gitdir: ../.git/worktrees/tree"),
     ] {
         plant(&ws.join(at), text);
     }
@@ -308,7 +339,16 @@ fn move_secrets(home: &Path) {
         fs::rename(home.join(from), dotfiles.join(to)).unwrap();
         symlink(dotfiles.join(to), home.join(from)).unwrap();
     }
-    plant(&home.join("work/.env"), "canary");
+    for (at, text) in [
+        (".env", "canary"),
+        ("packages/api/.env", "canary"),
+        ("packages/api/.env.example", "KEY="),
+        ("packages/api/deep/er/.env.production", "canary"),
+        ("deploy/.netrc", "canary"),
+        ("deploy/.env-live", "canary"),
+    ] {
+        plant(&home.join("work").join(at), text);
+    }
 }
 
 fn give(at: &Path, user: User) {
