@@ -32,5 +32,5 @@ pub use ladder::{Held, Hold, Rung};
 pub use running::{Ending, Running};
 pub use seccomp::DENIED_SYSCALLS;
 pub use settings::{Cage, Inmate, Limits, Maker, Network, PROXY_PORT};
-pub use start::Waiting;
+pub use start::{Fresh, Waiting};
 pub use view::SYSTEM;

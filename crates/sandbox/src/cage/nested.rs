@@ -208,8 +208,7 @@ impl Nested {
 
 impl Changed {
     fn of(stat: &Stat) -> Self {
-        let nanoseconds = u64::try_from(stat.st_ctime_nsec).unwrap_or_default();
-        Self(stat.st_ctime, nanoseconds, stat.st_ino)
+        Self(stat.st_ctime, stat.st_ctime_nsec, stat.st_ino)
     }
 }
 
@@ -261,11 +260,11 @@ fn see(dir: &Path, buffer: &mut [MaybeUninit<u8>]) -> Option<Seen> {
             _ => {}
         }
         let path = || dir.join(OsStr::from_bytes(name));
-        let kind = match entry.file_type() {
-            FileType::Unknown => statat(&fd, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
-                .map_or(FileType::Unknown, |it| FileType::from_raw_mode(it.st_mode)),
-            known => known,
-        };
+        let mut kind = entry.file_type();
+        if kind == FileType::Unknown {
+            let asked = statat(&fd, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
+            kind = asked.map_or(kind, |it| FileType::from_raw_mode(it.st_mode));
+        }
         let is_dir = kind == FileType::Directory;
         if is_secret(name) && !(is_dir && path().join(PACKAGES_OF_PYTHON).exists()) {
             seen.secrets.push(path());

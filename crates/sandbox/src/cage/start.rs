@@ -314,11 +314,16 @@ fn join(group: Option<&Group>, pid: Pid) -> Result<(), Without> {
     group.map_or(Ok(()), |it| it.take(pid).step("join the cgroup")).map_err(Without::from)
 }
 
-/// A directory of the host's for what is written to `/tmp`, gone with the cage.
-pub(crate) struct Fresh(PathBuf);
+/// A directory of the host's for what a program writes, that only we can enter, and gone with this.
+pub struct Fresh(PathBuf);
 
 impl Fresh {
-    fn make() -> Result<Self, CageError> {
+    /// A new one.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn make() -> Result<Self, CageError> {
         use std::os::unix::fs::DirBuilderExt;
         // A name that nobody can take before us.
         let mut random = [0; 8];
@@ -330,7 +335,9 @@ impl Fresh {
         super::view::real(&dir).map(Self).ok_or_else(|| CageError::step("fresh directory", "gone"))
     }
 
-    fn path(&self) -> PathBuf {
+    /// Where it is, without links.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
         self.0.clone()
     }
 }

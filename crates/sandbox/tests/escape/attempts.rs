@@ -70,7 +70,7 @@ fn applies(case: &Case, wanted: &[Rung], without: &[Rung], offered: &[Rung]) -> 
 }
 
 fn attempt(case: &Case, user: User, (ladder, without): (&str, &[Rung]), wanted: &[Rung]) {
-    let world = World::make(user, case.dotfiles);
+    let mut world = World::make(user, case.dotfiles);
     let mut spec = world.spec(&[case.program, "-"], without);
     spec.limits.clone_from(&case.limits);
     spec.terminal = case.terminal;
@@ -111,6 +111,7 @@ fn attempt(case: &Case, user: User, (ladder, without): (&str, &[Rung]), wanted: 
     if !case.then_kill {
         assert_eq!(told.ending, case.ends, "{shown}");
     }
+    assert!(world.victim_lives(), "a process outside was ended: {shown}");
     assert_eq!(world.services.reached(), 0, "a service of the host was reached: {shown}");
     let changes = match held.holds(Rung::Namespaces) {
         true => world.changes(),

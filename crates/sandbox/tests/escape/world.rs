@@ -252,6 +252,11 @@ impl World {
         changed.chain(new).map(|(at, it)| format!("{} was {it}", at.display())).collect()
     }
 
+    /// Does the process outside still run?
+    pub(crate) fn victim_lives(&mut self) -> bool {
+        self.victim.try_wait().unwrap().is_none()
+    }
+
     fn mark(&self) -> String {
         format!("mark-{}", self.canary)
     }
