@@ -7,4 +7,4 @@ if (soft, hard) == (1, 1):
     held("the image of a crash", "bounded")
 else:
     escaped(f"the image of a crash: {soft} {hard}")
-attempt("more", lambda: resource.setrlimit(resource.RLIMIT_CORE, (2, 2)))
+attempt("more", lambda: call(302 if X86_64 else 261, 0, resource.RLIMIT_CORE, struct.pack("QQ", 2, 2), 0))

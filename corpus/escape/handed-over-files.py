@@ -1,4 +1,5 @@
 # what: a file that was handed over to be read is not written, and one to be written is not read
+# on: landlock
 # expect: EACCES EPERM EROFS ENXIO ENOENT
 # The process finds its own descriptors in /proc, and a file that is opened there is opened anew.
 for number, flags in {0: os.O_WRONLY, 1: os.O_RDONLY, 2: os.O_RDONLY}.items():

@@ -1,5 +1,5 @@
 # what: a file that is kept or covered gets no other name by way of an open descriptor
-# expect: EXDEV EPERM EACCES ENOENT EROFS EBUSY EINVAL
+# expect: EXDEV EPERM EACCES ENOENT EROFS EBUSY EINVAL EISDIR
 # on: namespaces
 AT_EMPTY_PATH, AT_SYMLINK_FOLLOW = 0x1000, 0x400
 for path in [".git/config", ".git/hooks", "/usr/bin/env", "/etc/passwd", "packages/api/.git/config"]:

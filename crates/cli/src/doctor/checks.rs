@@ -152,7 +152,8 @@ pub(super) fn required(home: &Path, more: &[Requirement], found: &Audit) -> Vec<
     let row = |it: &Requirement| match it.lacks(found) {
         None => Row::ok(it.name(), "it is required, and so"),
         Some(why) => {
-            let advice = "see the rows of `surroundings`: where it is required, no session is started";
+            let advice =
+                "see the rows of `surroundings`: where it is required, no session is started";
             Row::new(it.name(), Status::Fail, why, advice)
         }
     };

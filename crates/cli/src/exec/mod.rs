@@ -6,6 +6,7 @@ pub(crate) mod settings;
 
 use std::time::Instant;
 
+use aegx::verify::printable;
 use sandbox::cage::{CageError, SetAside};
 use scan::shell::{Blocklist, Decision};
 
@@ -134,11 +135,13 @@ fn report(args: &Args, held: &sandbox::cage::Held) {
 
 /// What a command made where git, editors or agents would obey it.
 pub(crate) fn set_aside(it: &SetAside) -> String {
-    let at = it.at.display();
+    let at = it.at.display().to_string();
+    // The command chose some of these names.
+    let at = printable(&at);
     match &it.now {
         Some(now) => format!(
             "`{at}` was made by the command and would be obeyed: it is now `{}`",
-            now.display()
+            printable(&now.display().to_string())
         ),
         None => format!("`{at}` was changed by the command and could not be set aside: look at it"),
     }

@@ -3,8 +3,8 @@
 //! what git itself makes.
 //!
 //! What is there is mounted over and cannot be changed. A name that is not there cannot be forbidden in a directory that
-//! may be written. So until the command has ended such a file is there for whoever looks meanwhile, and it stays if we
-//! are killed before; then the next cage keeps it.
+//! may be written. So such a file is there for a moment, until we have heard of it, and it stays if we are killed before;
+//! then the next cage keeps it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,9 +16,11 @@ use rustix::fs::{
     renameat_with, statat, symlinkat,
 };
 
+use super::error::CageError;
 use super::git;
 use super::nested::Nested;
 use super::view::real;
+use super::watch::Watch;
 
 /// What the new name ends with.
 const ENDING: &str = "set-aside";
@@ -42,7 +44,12 @@ pub(crate) struct Kept {
     workspaces: Vec<PathBuf>,
     /// Where files of git lead that lead nowhere yet.
     nowhere: Vec<PathBuf>,
+    /// What was set aside while the command ran.
+    meanwhile: Vec<SetAside>,
 }
+
+/// How often a command may make one of these places while it runs.
+const AGAIN_MAX: usize = 10;
 
 /// What git obeys of a repository that was not there before, seen from the directory that it is in.
 const OF_NEW_REPOSITORIES: &[&str] =
@@ -83,10 +90,48 @@ impl Kept {
         kept
     }
 
+    /// Looks on from now on.
+    pub(crate) fn watch(&self) -> Option<Watch> {
+        Watch::begin(self.nested.roots()).filter(|_| !self.before.is_empty())
+    }
+
+    /// Sets aside what is new while the command still runs.
+    ///
+    /// # Errors
+    ///
+    /// It makes the same again and again: sooner or later somebody outside would obey it.
+    pub(crate) fn look(&mut self, watch: &Watch) -> Result<(), CageError> {
+        let is_named = |name: &Path| {
+            self.before.iter().any(|(_, place, _)| place.file_name() == Some(name.as_os_str()))
+                || name.extension().is_none_or(|it| it != "sample")
+                    && self.before.iter().any(|it| it.1.ends_with("hooks"))
+        };
+        if !watch.is_worth_a_look(is_named) {
+            return Ok(());
+        }
+        for (root, place, before) in &self.before {
+            // What was taken away is put back at the end: it may be about to be made anew.
+            if root.join(place).symlink_metadata().is_ok() {
+                self.meanwhile.extend(restore(root, place, before, &self.workspaces));
+            }
+        }
+        let again = self
+            .meanwhile
+            .iter()
+            .find(|it| self.meanwhile.iter().filter(|other| other.at == it.at).count() > AGAIN_MAX);
+        match again {
+            Some(it) => {
+                let step = format!("keep {}", it.at.display());
+                Err(CageError::step(step, "the command makes it again and again"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Sets aside what is new. Nothing of the command runs any more.
     pub(crate) fn restore(&mut self) -> Vec<SetAside> {
-        let Self { before, nested, workspaces, nowhere } = std::mem::take(self);
-        let mut aside: Vec<SetAside> = Vec::new();
+        let Self { before, nested, workspaces, nowhere, meanwhile } = std::mem::take(self);
+        let mut aside = meanwhile;
         for (root, place, before) in &before {
             aside.extend(restore(root, place, before, &workspaces));
         }

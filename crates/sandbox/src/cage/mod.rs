@@ -25,6 +25,7 @@ mod start;
 mod sys;
 mod terminal;
 mod view;
+mod watch;
 
 pub use error::CageError;
 pub use kept::SetAside;

@@ -104,9 +104,15 @@ pub(crate) struct Made {
 struct Changed(i64, u64, u64);
 
 impl Nested {
-    /// Looks through these workspaces.
-    pub(crate) fn find(workspaces: &[PathBuf]) -> Self {
-        let mut found = Self { workspaces: workspaces.to_vec(), ..Self::default() };
+    /// Looks through these workspaces, and for secrets through what else was given to be read.
+    pub(crate) fn find(workspaces: &[PathBuf], readable: &[PathBuf]) -> Self {
+        let mut found = Self::default();
+        for dir in readable {
+            found.look_through(dir);
+        }
+        // Nobody inside changes anything there.
+        let (secrets, left) = (found.secrets, found.left);
+        let mut found = Self { workspaces: workspaces.to_vec(), secrets, left, ..Self::default() };
         for workspace in workspaces {
             found.look_through(workspace);
         }
@@ -341,7 +347,7 @@ mod tests {
                 "z/.netrc",
             ],
         );
-        let found = Nested::find(&[root.to_owned()]);
+        let found = Nested::find(&[root.to_owned()], &[]);
         assert_eq!(below(root, &found.repositories), ["a/b/c/d/e", "lib", "node_modules/x"]);
         assert_eq!(below(root, &found.bare), ["m.git"]);
         assert_eq!(below(root, &found.secrets), [".env", "a/b/.env.local", "y/.env", "z/.netrc"]);
@@ -353,7 +359,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
         make(root, &["a/.git/config", "b/c/file"]);
-        let found = Nested::find(&[root.to_owned()]);
+        let found = Nested::find(&[root.to_owned()], &[]);
         assert!(found.made().repositories.is_empty());
         make(
             root,
@@ -372,7 +378,7 @@ mod tests {
             make(dir.path(), &[&format!("node_modules/{i}/file")]);
         }
         make(dir.path(), &["near/.git/config"]);
-        let found = Nested::find(&[dir.path().to_owned()]);
+        let found = Nested::find(&[dir.path().to_owned()], &[]);
         assert_eq!(found.left, 2, "the directory of packages counts itself");
         assert!(found.told().contains("2 directories"));
         assert_eq!(below(dir.path(), &found.repositories), ["near"]);

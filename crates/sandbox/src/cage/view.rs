@@ -30,25 +30,59 @@ pub const SYSTEM: &[&str] = &[
 /// Files and directories of the system that hold secrets.
 const SYSTEM_SECRETS: &[&str] = &[
     "/etc/NetworkManager/system-connections",
+    "/etc/apt/auth.conf",
+    "/etc/apt/auth.conf.d",
+    "/etc/bind/rndc.key",
+    "/etc/boto.cfg",
+    "/etc/ceph",
+    "/etc/chrony.keys",
+    "/etc/chrony/chrony.keys",
     "/etc/cni",
+    "/etc/consul.d",
+    "/etc/cryptsetup-keys.d",
+    "/etc/davfs2/secrets",
+    "/etc/dovecot/private",
+    "/etc/exim4/passwd.client",
+    "/etc/freeradius",
+    "/etc/gitlab",
+    "/etc/gitlab-runner",
     "/etc/gshadow",
     "/etc/gshadow-",
+    "/etc/ipsec.d/private",
     "/etc/ipsec.secrets",
+    "/etc/iscsi/iscsid.conf",
     "/etc/krb5.keytab",
     "/etc/kubernetes",
     "/etc/lazaret",
+    "/etc/ldap.secret",
     "/etc/letsencrypt",
+    "/etc/libnss-ldap.secret",
+    "/etc/msmtprc",
+    "/etc/mysql/debian.cnf",
+    "/etc/netplan",
+    "/etc/nomad.d",
+    "/etc/ntp.keys",
     "/etc/openvpn",
+    "/etc/pki/tls/private",
     "/etc/polkit-1",
+    "/etc/postfix/sasl_passwd",
+    "/etc/postfix/sasl_passwd.db",
     "/etc/ppp",
+    "/etc/racoon",
     "/etc/rancher",
+    "/etc/rndc.key",
+    "/etc/samba/credentials",
+    "/etc/secrets",
     "/etc/security/opasswd",
     "/etc/shadow",
     "/etc/shadow-",
+    "/etc/sssd",
     "/etc/ssl/private",
     "/etc/ssh",
     "/etc/sudoers",
     "/etc/sudoers.d",
+    "/etc/swanctl",
+    "/etc/vault.d",
     "/etc/wireguard",
     "/etc/wpa_supplicant",
 ];
@@ -70,7 +104,8 @@ const TOOLCHAINS: &[&str] = &[
     ".local/share/fnm",
     ".local/share/mise",
     ".local/share/pnpm",
-    ".local/share/uv",
+    ".local/share/uv/python",
+    ".local/share/uv/tools",
     ".npm-global",
     ".nvm",
     ".opam",
@@ -127,7 +162,8 @@ impl View {
             // A link may lead to anything; what it leads to can be named.
             let there = TOOLCHAINS.iter().map(|it| home.join(it));
             let there = there.filter(|it| it.symlink_metadata().is_ok());
-            view.readable.extend(there.filter(|it| real(it).as_ref() == Some(it)));
+            let there = there.filter(|it| real(it).as_ref() == Some(it));
+            view.readable.extend(there.filter(|it| !holds_a_token(it)));
         }
         for path in &cage.readable {
             allowed(path, cage)?;
@@ -138,7 +174,7 @@ impl View {
         if view.readable.iter().chain(&view.writable).chain(&view.fresh).any(below) {
             view.fresh.push(PathBuf::from(OTHER_TMP));
         }
-        view.nested = Nested::find(&cage.workspaces);
+        view.nested = Nested::find(&cage.workspaces, &cage.readable);
         view.cover(cage)?;
         view.keep(home);
         Ok(view)
@@ -256,6 +292,15 @@ fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
     }
     Ok(())
 }
+
+/// Settings of a toolchain may hold the password of a registry; then they are not shown.
+fn holds_a_token(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "toml")
+        && fs::read(path).map_or(true, |it| it.windows(TOKEN.len()).any(|it| it == TOKEN))
+}
+
+/// How a password is called there.
+const TOKEN: &[u8] = b"token";
 
 /// Links in a directory of secrets: a key may lie where its link leads.
 fn links_below(dir: &Path, depth: u32, into: &mut Vec<PathBuf>) {

@@ -66,7 +66,10 @@ fn applies(case: &Case, wanted: &[Rung], without: &[Rung], offered: &[Rung]) -> 
     // What a cgroup holds matters to attempts at limits alone.
     let idle = without.contains(&Rung::Cgroup) && !limited;
     // For root only a namespace or a cgroup bounds processes.
-    !same && !idle && (!case.namespaces_only || wanted.contains(&Rung::Namespaces))
+    !same
+        && !idle
+        && (!case.landlock_only || wanted.contains(&Rung::Landlock))
+        && (!case.namespaces_only || wanted.contains(&Rung::Namespaces))
 }
 
 fn attempt(case: &Case, user: User, (ladder, without): (&str, &[Rung]), wanted: &[Rung]) {

@@ -29,6 +29,8 @@ const CLAIMS: &[Claim] = &[
     ("twenty-cages-at-once", twenty),
     ("what-is-closed-in-a-fresh-directory-goes-with-it", closed_directories),
     ("what-is-made-where-something-is-kept-is-set-aside-and-told", set_aside),
+    ("what-is-made-where-something-is-kept-is-set-aside-at-once", set_aside_at_once),
+    ("what-is-made-there-again-and-again-ends-the-run", made_again),
     ("repositories-that-are-made-run-nothing-outside", made_repositories),
     ("repositories-that-git-makes-stay", made_by_git),
     ("what-is-needed-and-left-out-is-a-refusal", needed),
@@ -212,6 +214,26 @@ fn set_aside(user: User, without: &[Rung]) {
     assert_eq!(aside, expected.map(|it| world.at(&format!("home/work/{it}.set-aside-1"))));
     assert_eq!(std::fs::read_link(world.at("home/work/.cursor")).unwrap().to_str(), Some("src"));
     assert!(world.at("home/work/kept").is_dir() && !world.at("home/work/.mcp.json").exists());
+}
+
+fn set_aside_at_once(user: User, without: &[Rung]) {
+    let world = World::make(user, false);
+    // It is gone while the command still runs; a new hook needs a repository without any.
+    let script = "echo {} > .mcp.json; mkdir .gemini; i=0
+        while [ -e .mcp.json ] || [ -e .gemini ]; do i=$((i+1)); [ $i -lt 500 ] || exit 3; sleep 0.01; done
+        [ -e .mcp.json.set-aside-1 ] && echo gone";
+    let outcome = run(&world, script, without);
+    let (text, ending) = (outcome.text(), &outcome.told.ending);
+    assert_eq!((ending.as_str(), text.as_str()), ("exited 0", "gone\n"), "{}", outcome.stderr);
+    assert_eq!(outcome.told.aside.len(), 2, "{:?}", outcome.told.aside);
+}
+
+fn made_again(user: User, without: &[Rung]) {
+    let world = World::make(user, false);
+    let script = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); [ -e .mcp.json ] || echo {} > .mcp.json; sleep 0.002; done";
+    let outcome = run(&world, script, without);
+    assert!(outcome.told.ending.contains("again and again"), "{}", outcome.told.ending);
+    assert!(!world.at("home/work/.mcp.json").exists());
 }
 
 /// Whoever looks at them with git afterwards, outside, runs nothing of the command's.

@@ -82,6 +82,9 @@ impl World {
         for it in places::SECRET_FILES.iter().chain(places::SHELL_FILES) {
             plant(&at("home").join(it), &canary);
         }
+        for it in OF_TOOLCHAINS {
+            plant(&at("home").join(it), &format!("token = \"{canary}\""));
+        }
         workspace(&at("home"));
         if dotfiles {
             move_secrets(&at("home"));
@@ -106,6 +109,7 @@ impl World {
     pub(crate) fn spec(&self, words: &[&str], without: &[Rung]) -> Spec {
         let secrets = places::SECRET_DIRS.iter().map(|it| format!("{it}/secret"));
         let secrets = secrets.chain(places::SECRET_FILES.iter().map(|it| (*it).to_owned()));
+        let secrets = secrets.chain(OF_TOOLCHAINS.iter().map(|it| (*it).to_owned()));
         let lines = |all: Vec<String>| all.join("\n");
         let denied = DENIED_SYSCALLS.iter().map(|(name, number)| format!("{name} {number}"));
         let kept = places::KEPT_IN_WORKSPACE.iter().map(|it| (*it).to_owned());
@@ -273,6 +277,9 @@ pub(crate) fn plant(at: &Path, text: &str) {
     fs::create_dir_all(at.parent().unwrap()).unwrap();
     fs::write(at, format!("{text}\n")).unwrap();
 }
+
+/// Secrets beside toolchains, which are shown.
+const OF_TOOLCHAINS: &[&str] = &[".cargo/config.toml", ".local/share/uv/credentials/secret"];
 
 /// What stays as it is further down in the workspace.
 const FURTHER_DOWN: &[&str] = &[
