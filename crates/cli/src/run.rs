@@ -93,7 +93,10 @@ pub(crate) fn run() -> ExitCode {
         Command::Policy(args) => policy::run(&args),
         Command::Providers(args) => providers::run(&args),
         Command::Plugins(args) => plugins::run(&args),
-        Command::Skills(args) => skills::run(&args),
+        Command::Skills(args) => match skills::run(&args) {
+            Ok(code) => return ExitCode::from(code),
+            Err(failure) => Err(failure),
+        },
         Command::Scheduler(args) => scheduler::run(&args),
         Command::Gate(args) => gate::run(&args),
         Command::Sessions(args) => sessions::run(&args),

@@ -32,5 +32,5 @@ pub use manifests::{agents, manifest, manifest_path};
 pub use providers::{NotBuilt, Providers, is_built};
 pub use reach::reach;
 pub use services::{Services, ServicesError};
-pub use surroundings::surroundings;
+pub use surroundings::{lacking, required, surroundings};
 pub use web::{WebError, dialer, web};

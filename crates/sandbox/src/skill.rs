@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cage::{Cage, DENIED_SYSCALLS, Limits, Rung};
 use crate::oci::Profile;
@@ -24,7 +24,7 @@ pub const MEMORY_BYTES_MAX: u64 = 64 << 30;
 pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
 
 /// How a skill's program is run.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SkillExecutionConfig {
     /// In a process of its own. There is no other way here.
@@ -165,7 +165,9 @@ impl SkillExecutionConfig {
         let workspaces = vec![places.scratch.to_owned()];
         // Whoever lists the home, or something with secrets in it, is not given the secrets.
         let (home, state) = (Some(places.home.to_owned()), Some(places.state.to_owned()));
-        Ok(Cage { workspaces, readable, home, state, limits, needed, ..Cage::default() })
+        // A skill may lie in our state, of which nothing else is seen.
+        let own = places.skill.starts_with(places.state).then(|| places.skill.to_owned());
+        Ok(Cage { workspaces, readable, home, state, own, limits, needed, ..Cage::default() })
     }
 }
 

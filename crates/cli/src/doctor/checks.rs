@@ -8,7 +8,7 @@ use std::path::Path;
 use browser::Program;
 use evidence::{ReadError, Reader};
 use rustix::process::geteuid;
-use sandbox::audit::Status;
+use sandbox::audit::{Audit, Requirement, Status};
 use sandbox::probe::{Question, landlock_abi, probe, program};
 use vault::VaultFile;
 
@@ -142,6 +142,22 @@ fn settings(home: &Path) -> Row {
             Row::new("settings", Status::Fail, error.to_string(), advice)
         }
     }
+}
+
+/// What the settings and the person require of the surroundings.
+pub(super) fn required(home: &Path, more: &[Requirement], found: &Audit) -> Vec<Row> {
+    // Settings that are not understood have a row of their own.
+    let mut all = host::required(home).unwrap_or_default();
+    all.extend(more.iter().copied().filter(|it| !all.contains(it)).collect::<Vec<_>>());
+    let row = |it: &Requirement| match it.lacks(found) {
+        None => Row::ok(it.name(), "it is required, and so"),
+        Some(why) => {
+            let advice =
+                "see the rows of `surroundings`: where it is required, no session is started";
+            Row::new(it.name(), Status::Fail, why, advice)
+        }
+    };
+    all.iter().map(row).collect()
 }
 
 /// Programs that some actions need.

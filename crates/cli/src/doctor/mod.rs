@@ -5,7 +5,7 @@ mod row;
 
 use std::path::Path;
 
-use sandbox::audit::{Audit, Status, audit};
+use sandbox::audit::{Audit, Requirement, Status, audit};
 use serde_json::{Value, json};
 
 use crate::home::Home;
@@ -15,10 +15,11 @@ use row::Row;
 
 /// Say how this machine and this setup hold, and what to do about the rest.
 ///
-/// Five parts. `surroundings`: what confines the process itself, by what the kernel says (a container, namespaces, seccomp,
+/// Six parts. `surroundings`: what confines the process itself, by what the kernel says (a container, namespaces, seccomp,
 /// capabilities, limits); every session has the same on its record. `cage`: what holds a command that agents
 /// run; a cage is made to find out, and nothing runs in it. `kernel`: what there is to make one of. `state`: the state
-/// directory, the journal and the vault. `tools`: programs that some actions need.
+/// directory, the journal and the vault. `tools`: programs that some actions need. `required`: what `sandbox` in
+/// config.yaml and --require ask of the surroundings; without it no session and no skill is started.
 ///
 /// ok: it holds. weak: a part of it does. FAIL: it does not. ?: it could not be found out, and does not count. Behind the
 /// arrow stands what to do.
@@ -28,6 +29,7 @@ use row::Row;
 /// Try it:
 ///   lazaret doctor
 ///   lazaret doctor --json
+///   lazaret doctor --require container,seccomp,max_processes=512
 ///
 /// Exit codes: 0 nothing failed, 1 something did, 2 wrong usage.
 #[derive(clap::Args)]
@@ -35,6 +37,9 @@ use row::Row;
 pub(crate) struct Args {
     #[command(flatten)]
     home: Home,
+    /// What must be so: container, seccomp, readonly_root, network_namespace, full, max_processes=N, max_open_files=N.
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = requirement)]
+    require: Vec<Requirement>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -51,6 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         ("kernel", checks::kernel(made)),
         ("state", checks::state(&home)),
         ("tools", checks::tools()),
+        ("required", checks::required(&home, &args.require, &found)),
     ];
     let failed = parts.iter().flat_map(|it| &it.1).filter(|it| it.status == Status::Fail).count();
     if args.json {
@@ -74,7 +80,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(if failed == 0 { Exit::Done } else { Exit::Refused })
 }
 
+fn requirement(text: &str) -> Result<Requirement, String> {
+    Requirement::parse(text).ok_or_else(|| {
+        "one of container, seccomp, readonly_root, network_namespace, full, max_processes=N, max_open_files=N".to_owned()
+    })
+}
+
 fn show(part: &str, rows: &[Row], found: &Audit) {
+    if rows.is_empty() {
+        return;
+    }
     let paint = Paint::for_stdout();
     let sum = match part {
         "surroundings" => format!(

@@ -1,11 +1,12 @@
 //! `lazaret exec`: a command in a cage.
 
 mod network;
-mod record;
-mod settings;
+pub(crate) mod record;
+pub(crate) mod settings;
 
 use std::time::Instant;
 
+use aegx::verify::printable;
 use sandbox::cage::{CageError, SetAside};
 use scan::shell::{Blocklist, Decision};
 
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     allowed?;
     let mut waiting = put.map_err(|error| {
         records.not_begun(&error.to_string());
-        failure(error)
+        not_made(error)
     })?;
     report(args, waiting.held());
     let held = waiting.held().clone();
@@ -100,12 +101,12 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         CageError::Required { .. }
         | CageError::NoCage(_)
         | CageError::Settings(_)
-        | CageError::Step { .. } => Err(failure(error)),
+        | CageError::Step { .. } => Err(not_made(error)),
     })
 }
 
 /// Refuses what must never run, and writes that down.
-fn judge(words: &Words<'_>, records: &Records) -> Result<(), Failure> {
+pub(crate) fn judge(words: &Words<'_>, records: &Records) -> Result<(), Failure> {
     // They cannot go around the way out: in the cage there is no other.
     let blocklist = Blocklist::new(&[], NETWORK_TOOLS);
     let reading = scan::shell::read_with(&words.as_shell_text(), &blocklist);
@@ -133,19 +134,21 @@ fn report(args: &Args, held: &sandbox::cage::Held) {
 }
 
 /// What a command made where git, editors or agents would obey it.
-fn set_aside(it: &SetAside) -> String {
-    let at = it.at.display();
+pub(crate) fn set_aside(it: &SetAside) -> String {
+    let at = it.at.display().to_string();
+    // The command chose some of these names.
+    let at = printable(&at);
     match &it.now {
         Some(now) => format!(
             "`{at}` was made by the command and would be obeyed: it is now `{}`",
-            now.display()
+            printable(&now.display().to_string())
         ),
         None => format!("`{at}` was changed by the command and could not be set aside: look at it"),
     }
 }
 
 /// What a cage that could not be made means for the user.
-fn failure(error: CageError) -> Failure {
+pub(crate) fn not_made(error: CageError) -> Failure {
     match error {
         CageError::Settings(why) => Failure::usage(why),
         CageError::Required { .. } => Failure::refused(error),

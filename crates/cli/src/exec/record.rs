@@ -77,6 +77,11 @@ impl Records {
         self.append("exec_end", content).map(drop)
     }
 
+    /// Something more about it, before it begins.
+    pub(crate) fn note(&self, kind: &'static str, content: Value) -> Result<(), Failure> {
+        self.append(kind, content).map(drop)
+    }
+
     /// A command that must never run.
     pub(crate) fn refused(&self, rule: &str, why: &str) -> Result<(), Failure> {
         let content = json!({ "command": self.command, "rule": rule, "reason": why });

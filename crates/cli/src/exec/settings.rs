@@ -92,7 +92,16 @@ fn maker(name: &str) -> Result<Maker, String> {
 /// A command's words.
 pub(crate) struct Words<'a>(&'a [OsString]);
 
-impl Words<'_> {
+impl<'a> Words<'a> {
+    /// The words of a command, if there are some.
+    pub(crate) fn of(words: &'a [OsString]) -> Result<Self, Failure> {
+        let has_zero = words.iter().any(|it| it.as_bytes().contains(&0));
+        if has_zero || words.first().is_none_or(|it| it.is_empty()) {
+            return Err(Failure::usage("there is no command to run"));
+        }
+        Ok(Self(words))
+    }
+
     /// As a shell would have to be told them.
     pub(crate) fn as_shell_text(&self) -> String {
         let quoted = self.0.iter().map(|it| quoted(&it.to_string_lossy()));
@@ -116,11 +125,7 @@ fn quoted(word: &str) -> String {
 
 impl Settings {
     pub(super) fn words(&self) -> Result<Words<'_>, Failure> {
-        let has_zero = self.command.iter().any(|it| it.as_bytes().contains(&0));
-        if has_zero || self.command.first().is_none_or(|it| it.is_empty()) {
-            return Err(Failure::usage("there is no command to run"));
-        }
-        Ok(Words(&self.command))
+        Words::of(&self.command)
     }
 
     /// The cage, with paths that no link leads to.
@@ -192,6 +197,6 @@ impl Settings {
 }
 
 /// Where a path of the person's leads.
-fn resolved(path: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn resolved(path: &Path) -> Result<PathBuf, Failure> {
     files::resolved(path).map_err(|error| Failure::usage(format!("`{}`: {error}", path.display())))
 }

@@ -4,10 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use evidence::{Config, Durability, Journal, SystemClock};
+use aegx::RecordType;
+use evidence::{Config, Durability, Journal, NewRecord, SystemClock};
+use model::Kind;
 use monitor::provenance::Catalogue;
 use monitor::{Monitor, Setup, Surroundings};
 use policy::Policy;
+use sandbox::audit::Requirement;
+use serde_json::json;
 use store::SqliteStore;
 use vault::Keeper;
 
@@ -56,7 +60,14 @@ pub(crate) fn open_with_keys(
     catalogue: Catalogue,
     unkept: impl FnOnce(&Gate, &str),
 ) -> Result<Gate, Failure> {
+    let required = host::required(home).map_err(Failure::usage)?;
     let gate = open(home, Durability::Synced, policy, catalogue)?.within(host::surroundings())?;
+    if let Some(refused) = refused(&required) {
+        let recorded = gate.journal.append(refused.record).map_err(Failure::unable);
+        gate.close()?;
+        recorded?;
+        return Err(Failure::refused(refused.why));
+    }
     let keeper = match host::keeper(home, Arc::clone(&gate.journal), Arc::new(SystemClock)) {
         Ok(Some(keeper)) => Arc::new(keeper),
         Ok(None) => return Ok(gate),
@@ -72,6 +83,30 @@ pub(crate) fn open_with_keys(
     let scrubber = Arc::clone(&keeper) as Arc<dyn monitor::Scrubber>;
     let gate = gate.with(|monitor| monitor.with_scrubber(scrubber))?;
     Ok(Gate { keeper: Some(keeper), ..gate })
+}
+
+/// A host that may not serve, because its surroundings are not what the operator requires.
+pub(crate) struct Refused {
+    pub(crate) why: String,
+    pub(crate) record: NewRecord,
+}
+
+/// Why nothing is served, if something that is required is not so.
+pub(crate) fn refused(required: &[Requirement]) -> Option<Refused> {
+    let lacking = host::lacking(required);
+    if lacking.is_empty() {
+        return None;
+    }
+    let each: Vec<String> =
+        lacking.iter().map(|(it, why)| format!("{}: {why}", it.name())).collect();
+    let why = format!(
+        "the surroundings are not what `sandbox` in config.yaml requires ({}); see `lazaret doctor`",
+        each.join("; ")
+    );
+    let content = json!({ "lacking": each, "decision": "DENY" });
+    let kind = Kind::of_static("sandbox_refused");
+    let record = NewRecord::of_host(RecordType::GuardDecision, kind, content);
+    Some(Refused { why, record })
 }
 
 impl Gate {

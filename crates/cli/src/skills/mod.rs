@@ -2,6 +2,7 @@
 
 mod answer;
 mod list;
+mod run;
 mod show;
 
 use clap::Subcommand;
@@ -9,7 +10,7 @@ use host::skills::{Repository, SkillError, Skills};
 use model::ipc::Uuid;
 
 use crate::home::Home;
-use crate::run::{Exit, Failure};
+use crate::run::Failure;
 
 /// List skills, and answer what agents propose.
 ///
@@ -24,6 +25,7 @@ use crate::run::{Exit, Failure};
 ///   lazaret skills show deploy              a skill, or a proposal by its id
 ///   lazaret skills approve ID               shows it, asks at the terminal, makes exactly that active
 ///   lazaret skills reject ID --reason "too broad"
+///   lazaret skills run deploy -- sh plan.sh  a program of a skill, in a cage
 ///   git -C ~/.lazaret/skills.git log        the repository is a real one (SHA-256); clone it, push to it
 ///
 /// What a tainted session proposed stays tainted when you approve it: whoever reads it is tainted too.
@@ -43,15 +45,20 @@ enum Command {
     Show(show::Args),
     Approve(answer::ApproveArgs),
     Reject(answer::RejectArgs),
+    Run(run::Args),
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    match &args.command {
+/// What to exit with.
+pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
+    let done = match &args.command {
         Command::List(args) => list::run(args),
         Command::Show(args) => show::run(args),
         Command::Approve(args) => answer::approve(args),
         Command::Reject(args) => answer::reject(args),
-    }
+        // Ends as the program ended.
+        Command::Run(args) => return run::run(args),
+    };
+    done.map(|it| it as u8)
 }
 
 fn open(home: &Home) -> Result<Skills, Failure> {

@@ -13,8 +13,8 @@ pub use file::{
     Access, Agents, Approval, BUDGET_MAX, Browser, Budget, Effort, Egress, FILE_BYTES_MAX,
     FileError, Global, GlobalTool, Grant, HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX,
     KnownTools, Limits, Manifest, McpServer, Mount, MountMode, Network, Operations, Peer, Refresh,
-    Sandbox, SchedulerSettings, Search, SearchEngine, Service, Shell, SubAgent, ToolFilter,
-    Transport, Unit, User, Users,
+    Sandbox, SandboxProfile, SchedulerSettings, Search, SearchEngine, Service, Shell, SubAgent,
+    ToolFilter, Transport, Unit, User, Users,
 };
 pub use keys::{KeyGrant, KeyMode, Keys};
 pub use tool::Tool;

@@ -10,6 +10,7 @@ mod namespaces;
 mod process;
 mod read;
 mod report;
+mod required;
 
 use std::path::Path;
 
@@ -18,6 +19,7 @@ pub use namespaces::{Namespace, Own};
 pub use process::{Capabilities, Limits, Process, Seccomp};
 pub use read::{Facts, Marker};
 pub use report::{Audit, Compliance};
+pub use required::Requirement;
 
 /// Looks at the process that asks.
 ///

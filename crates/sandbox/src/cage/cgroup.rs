@@ -25,6 +25,14 @@ pub(crate) struct Group {
     /// What a new process is born into; the older kind of group has no such thing.
     pub(crate) born_into: Option<OwnedFd>,
     pub(crate) holds_processes: bool,
+    /// Where we have gone ourselves, to make room.
+    room: Option<Room>,
+}
+
+/// A group for this process alone, beside that of the cage: one that hands limits down may hold no process itself.
+struct Room {
+    parent: PathBuf,
+    dir: PathBuf,
 }
 
 impl Group {
@@ -53,12 +61,12 @@ impl Group {
             return Err("memory and pids are not delegated to us".to_owned());
         }
         let told = |what: &str, error: std::io::Error| format!("{what}: {error}");
-        write_existing(parent.join("cgroup.subtree_control"), "+memory +pids")
-            .map_err(|error| told("hand down memory and pids", error))?;
         sweep(&parent);
+        let room = hand_down(&parent)?;
         let dir = parent.join(name);
         fs::create_dir(&dir).map_err(|error| told("make a cgroup", error))?;
         let mut group = Self::at(vec![dir.clone()]);
+        group.room = room;
         let set = |file: &str, value: String| {
             write_existing(dir.join(file), &value).map_err(|error| told(file, error))
         };
@@ -100,7 +108,7 @@ impl Group {
     }
 
     fn at(dirs: Vec<PathBuf>) -> Self {
-        Self { dirs, born_into: None, holds_processes: true }
+        Self { dirs, born_into: None, holds_processes: true, room: None }
     }
 
     /// Puts a process into it that was not born into it.
@@ -113,6 +121,44 @@ impl Group {
     }
 }
 
+/// Lets groups below this one have limits. If this process is the only one in it, it steps aside.
+fn hand_down(parent: &Path) -> Result<Option<Room>, String> {
+    let control = parent.join("cgroup.subtree_control");
+    let told = |error: std::io::Error| format!("hand down memory and pids: {error}");
+    match write_existing(&control, HANDED_DOWN) {
+        Ok(()) => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => {}
+        Err(error) => return Err(told(error)),
+    }
+    let own = std::process::id().to_string();
+    let others = fs::read_to_string(parent.join("cgroup.procs")).map_err(told)?;
+    if others.lines().any(|it| it != own) {
+        let advice = "start it in one of its own: systemd-run --user --scope -p Delegate=yes";
+        return Err(format!("other processes are in our cgroup, too; {advice}"));
+    }
+    let dir = parent.join(format!("{NAME}{own}-self"));
+    fs::create_dir(&dir).map_err(told)?;
+    let room = Room { parent: parent.to_owned(), dir };
+    write_existing(room.dir.join("cgroup.procs"), &own).map_err(told)?;
+    write_existing(&control, HANDED_DOWN).map_err(told)?;
+    Ok(Some(room))
+}
+
+/// What a cage's group is given limits of.
+const HANDED_DOWN: &str = "+memory +pids";
+
+impl Drop for Room {
+    /// Back to where we were, so that the next cage finds it as this one did.
+    fn drop(&mut self) {
+        let own = std::process::id().to_string();
+        let _kept =
+            write_existing(self.parent.join("cgroup.subtree_control"), "-memory -pids -cpu");
+        let _kept = write_existing(self.parent.join("cgroup.subtree_control"), "-memory -pids");
+        let _kept = write_existing(self.parent.join("cgroup.procs"), &own);
+        let _kept = fs::remove_dir(&self.dir);
+    }
+}
+
 /// Takes away groups whose makers were killed. One that still holds a process stays: the kernel sees to that.
 fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
@@ -121,6 +167,7 @@ fn sweep(parent: &Path) {
         let maker = name
             .to_str()
             .and_then(|it| it.strip_prefix(NAME))
+            .map(|it| it.strip_suffix("-self").unwrap_or(it))
             .and_then(|it| it.parse::<u32>().ok());
         if maker.is_some_and(|it| !Path::new("/proc").join(it.to_string()).exists()) {
             let _in_use = fs::remove_dir(entry.path());

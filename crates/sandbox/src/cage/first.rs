@@ -93,6 +93,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         processes_are_held |= limits::processes(&cage.limits);
         // In a further user namespace a process would have every capability.
         write_existing("/proc/sys/user/max_user_namespaces", "0").step("end user namespaces")?;
+        limits::watches();
         rustix::system::sethostname(b"lazaret").step("name the host")?;
         sys::loopback_up().step("switch the loopback on")?;
         if let Network::Proxy(_) = cage.network {

@@ -1,5 +1,6 @@
 //! What git obeys in a workspace beside the places that every workspace has.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -7,20 +8,42 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Dir, Mode, OFlags, openat};
 
+use super::view::real;
+
 /// What git obeys in the directory of a repository.
 const OF_EACH_REPOSITORY: &[&str] = &["config", "config.worktree", "hooks", "commondir", "gitdir"];
 /// Entries of one directory that are looked at, and repositories.
 const ENTRIES_MAX: usize = 1000;
 
-/// What else git obeys in a workspace: a file in the place of its directory, and the same files for each submodule.
-pub(crate) fn obeyed(dir: &Path) -> Vec<PathBuf> {
-    let git = dir.join(".git");
+/// What else git obeys at the top of a repository: a file in the place of its directory and what that leads to, and the
+/// same files for each submodule and worktree.
+pub(crate) fn obeyed(root: &Path) -> Vec<PathBuf> {
+    let git = root.join(".git");
     match git.symlink_metadata() {
-        Ok(meta) if meta.is_file() => return vec![git],
-        Ok(_) => {}
-        Err(_) => return Vec::new(),
+        Ok(meta) if meta.is_file() => {
+            let mut all = vec![git];
+            if let Some(led_to) = led_to(root).and_then(|it| real(&it)) {
+                all.extend(common(&led_to).into_iter().flat_map(|it| obeyed_in(&it)));
+                all.extend(obeyed_in(&led_to));
+            }
+            all
+        }
+        Ok(_) => of_parts(&git),
+        Err(_) => Vec::new(),
     }
-    let (mut all, mut look) = (Vec::new(), vec![git.join("modules"), git.join("worktrees")]);
+}
+
+/// What git obeys in a directory that it takes for a repository itself.
+pub(crate) fn obeyed_in(repository: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = OF_EACH_REPOSITORY.iter().map(|it| repository.join(it)).collect();
+    all.extend(of_parts(repository));
+    all
+}
+
+/// The same for its submodules and worktrees.
+fn of_parts(repository: &Path) -> Vec<PathBuf> {
+    let (mut all, mut look) =
+        (Vec::new(), vec![repository.join("modules"), repository.join("worktrees")]);
     while let Some(dir) = look.pop().filter(|_| all.len() < ENTRIES_MAX) {
         let Ok(entries) = fs::read_dir(&dir) else { continue };
         let entries = entries.take(ENTRIES_MAX).filter_map(Result::ok);
@@ -40,6 +63,60 @@ pub(crate) fn obeyed(dir: &Path) -> Vec<PathBuf> {
     all
 }
 
+/// Where the file `.git` of this directory says that the repository is.
+pub(crate) fn led_to(root: &Path) -> Option<PathBuf> {
+    let text = short_text(&root.join(".git"))?;
+    Some(root.join(text.strip_prefix("gitdir:")?.trim()))
+}
+
+/// Where a repository says that its settings are.
+fn common(repository: &Path) -> Option<PathBuf> {
+    real(&repository.join(short_text(&repository.join("commondir"))?.trim()))
+}
+
+/// A file that says where something is.
+fn short_text(at: &Path) -> Option<String> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(openat(rustix::fs::CWD, at, flags, Mode::empty()).ok()?);
+    let mut text = String::new();
+    let is_file = file.metadata().is_ok_and(|it| it.is_file());
+    let read = file.take(LEADS_BYTES_MAX + 1).read_to_string(&mut text).ok()?;
+    (is_file && read as u64 <= LEADS_BYTES_MAX).then_some(text)
+}
+
+/// Bytes of a file that says where something is.
+const LEADS_BYTES_MAX: u64 = 4096;
+
+/// Does a new file `.git` lead to what git itself makes for a worktree or a submodule, within these workspaces?
+///
+/// Every directory `.git` of theirs is kept, or looked at by itself if it is new.
+pub(crate) fn leads_to_harmless(root: &Path, workspaces: &[PathBuf]) -> bool {
+    let within = |it: &Path| workspaces.iter().any(|workspace| it.starts_with(workspace));
+    let Some(to) = led_to(root).and_then(|it| real(&it)).filter(|it| within(it)) else {
+        return false;
+    };
+    let elsewhere = match to.join("commondir").symlink_metadata() {
+        Ok(_) => common(&to).is_some_and(|it| within(&it) && it.ends_with(".git")),
+        Err(_) => true,
+    };
+    let Ok(fd) = openat(
+        rustix::fs::CWD,
+        &to,
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+        Mode::empty(),
+    ) else {
+        return false;
+    };
+    let absent = |it: &str| to.join(it).symlink_metadata().is_err();
+    // A submodule's settings lead back to where it is checked out.
+    let back = |value: &str| real(&to.join(value)).as_deref() == Some(root);
+    elsewhere
+        && ["config", "config.worktree"]
+            .iter()
+            .all(|it| absent(it) || harmless_settings(&fd, it, &back))
+        && (absent("hooks") || harmless_hooks(&fd))
+}
+
 /// Bytes of a new repository's settings that are looked at; longer ones are none that `git init` or `git clone` writes.
 const CONFIG_BYTES_MAX: u64 = 64 * 1024;
 /// Settings that run nothing and lead nowhere else: section and name.
@@ -57,49 +134,69 @@ const PLAIN: &[(&str, &[&str])] = &[
             "symlinks",
         ],
     ),
-    ("extensions", &["objectformat", "refstorage"]),
-    ("remote", &["fetch", "url"]),
+    ("extensions", &["objectformat", "partialclone", "refstorage", "worktreeconfig"]),
+    ("remote", &["fetch", "partialclonefilter", "promisor", "url"]),
+    ("submodule", &["active", "url"]),
     ("user", &["email", "name"]),
 ];
 
-/// Is what a command made in `.git` only what git itself makes: settings that run nothing, and samples of hooks?
-pub(crate) fn made_harmless(place: &Path, git: &OwnedFd) -> bool {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let open = |name: &str| openat(git, name, flags, Mode::empty());
-    if place == Path::new(".git/config") {
-        let Ok(file) = open("config").map(File::from) else { return false };
-        let mut text = String::new();
-        let is_file = file.metadata().is_ok_and(|it| it.is_file());
-        let read = file.take(CONFIG_BYTES_MAX + 1).read_to_string(&mut text);
-        return is_file
-            && read.is_ok_and(|it| it as u64 <= CONFIG_BYTES_MAX)
-            && runs_nothing(&text);
+/// Is what a command made in the directory of a repository only what git itself makes: settings that run nothing, and
+/// samples of hooks?
+pub(crate) fn made_harmless(name: &OsStr, repository: &OwnedFd) -> bool {
+    match name.to_str() {
+        Some(name @ ("config" | "config.worktree")) => {
+            harmless_settings(repository, name, &|_| false)
+        }
+        Some("hooks") => harmless_hooks(repository),
+        Some(_) | None => false,
     }
-    if place == Path::new(".git/hooks") {
-        let Ok(entries) = open("hooks").and_then(Dir::new) else { return false };
-        return entries.map_while(Result::ok).take(ENTRIES_MAX).all(|it| {
-            let name = it.file_name().to_bytes();
-            name.ends_with(b".sample") || matches!(name, b"." | b"..")
-        });
-    }
-    false
 }
 
-/// Reads settings line by line. What is not understood is not harmless.
-fn runs_nothing(config: &str) -> bool {
+fn open(repository: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    openat(repository, name, flags, Mode::empty())
+}
+
+fn harmless_settings(repository: &OwnedFd, name: &str, back: &dyn Fn(&str) -> bool) -> bool {
+    let Ok(file) = open(repository, name).map(File::from) else { return false };
+    let mut text = String::new();
+    let is_file = file.metadata().is_ok_and(|it| it.is_file());
+    let read = file.take(CONFIG_BYTES_MAX + 1).read_to_string(&mut text);
+    is_file && read.is_ok_and(|it| it as u64 <= CONFIG_BYTES_MAX) && runs_nothing(&text, back)
+}
+
+fn harmless_hooks(repository: &OwnedFd) -> bool {
+    let Ok(entries) = open(repository, "hooks").and_then(Dir::new) else { return false };
+    let mut count = 0;
+    let mut all = entries.map(|it| {
+        count += 1;
+        it.is_ok_and(|it| {
+            let name = it.file_name().to_bytes();
+            name.ends_with(b".sample") || matches!(name, b"." | b"..")
+        }) && count <= ENTRIES_MAX
+    });
+    all.all(|it| it)
+}
+
+/// Reads settings line by line. What is not understood is not harmless. `back` says where a repository may have its
+/// files.
+fn runs_nothing(config: &str, back: &dyn Fn(&str) -> bool) -> bool {
+    let mut section_now = "";
     let mut names: &[&str] = &[];
     config.lines().map(str::trim).all(|line| {
         if let Some(section) = line.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
             let (section, rest) = section.split_once(' ').unwrap_or((section, "\"\""));
             let quoted = rest.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
             let known = PLAIN.iter().find(|it| it.0 == section);
-            names = known.map_or(&[], |it| it.1);
+            (section_now, names) = known.map_or(("", [].as_slice()), |it| (it.0, it.1));
             return known.is_some() && quoted.is_some_and(|it| !it.contains(['"', '\\', ']']));
         }
         line.is_empty()
             || line.split_once('=').is_some_and(|(name, value)| {
+                let name = name.trim().to_ascii_lowercase();
                 let plain = !value.contains(['\\', '"', '\'']) && !value.contains("::");
-                names.contains(&name.trim().to_ascii_lowercase().as_str()) && plain
+                let leads_back = section_now == "core" && name == "worktree" && back(value.trim());
+                (names.contains(&name.as_str()) || leads_back) && plain
             })
     })
 }
@@ -113,7 +210,14 @@ mod tests {
         let init = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n";
         let clone = "[remote \"origin\"]\n\turl = https://e.example/r.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
                      [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
-        assert!(runs_nothing(init) && runs_nothing(&format!("{init}{clone}")) && runs_nothing(""));
+        let none: &dyn Fn(&str) -> bool = &|_| false;
+        let module = "[core]\n\tworktree = ../../../lib\n";
+        assert!(!runs_nothing(module, none) && runs_nothing(module, &|it| it == "../../../lib"));
+        assert!(
+            runs_nothing(init, none)
+                && runs_nothing(&format!("{init}{clone}"), none)
+                && runs_nothing("", none)
+        );
         for bad in [
             "[core]\n\thooksPath = x\n",
             "[core]\n\tfsmonitor = ./x\n",
@@ -125,8 +229,10 @@ mod tests {
             "[remote \"o\\\"]\n\turl = x\n",
             "[core]\n\tbare = false \\\n\tsshCommand = x\n",
             "nonsense\n",
+            "[submodule \"x\"]\n\tupdate = !sh\n",
+            "[core]\n[user]\n\tworktree = ../../../lib\n",
         ] {
-            assert!(!runs_nothing(bad), "{bad}");
+            assert!(!runs_nothing(bad, none), "{bad}");
         }
     }
 }

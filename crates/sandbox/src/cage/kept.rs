@@ -1,9 +1,10 @@
 //! What was not there when a command began and would be obeyed if it were there now: it is set aside when the command has
-//! ended, and told.
+//! ended, and told. So are settings and hooks of repositories that it has made anywhere in a workspace, unless they are
+//! what git itself makes.
 //!
 //! What is there is mounted over and cannot be changed. A name that is not there cannot be forbidden in a directory that
-//! may be written. So until the command has ended such a file is there for whoever looks meanwhile, and it stays if we
-//! are killed before; then the next cage keeps it.
+//! may be written. So such a file is there for a moment, until we have heard of it, and it stays if we are killed before;
+//! then the next cage keeps it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,7 +16,11 @@ use rustix::fs::{
     renameat_with, statat, symlinkat,
 };
 
+use super::error::CageError;
 use super::git;
+use super::nested::Nested;
+use super::view::real;
+use super::watch::Watch;
 
 /// What the new name ends with.
 const ENDING: &str = "set-aside";
@@ -35,7 +40,22 @@ pub struct SetAside {
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     before: Vec<(PathBuf, PathBuf, Before)>,
+    nested: Nested,
+    workspaces: Vec<PathBuf>,
+    /// Where files of git lead that lead nowhere yet.
+    nowhere: Vec<PathBuf>,
+    /// What was set aside while the command ran.
+    meanwhile: Vec<SetAside>,
 }
+
+/// How often a command may make one of these places while it runs.
+const AGAIN_MAX: usize = 10;
+
+/// What git obeys of a repository that was not there before, seen from the directory that it is in.
+const OF_NEW_REPOSITORIES: &[&str] =
+    &[".git", ".git/commondir", ".git/config", ".git/config.worktree", ".git/hooks"];
+/// The same of a directory that is a repository itself.
+const OF_NEW_BARE: &[&str] = &["commondir", "config", "config.worktree", "hooks"];
 
 /// How one place looked.
 #[derive(Debug)]
@@ -46,32 +66,92 @@ enum Before {
 }
 
 impl Kept {
-    /// Looks at the places of these workspaces. What is a file or directory is kept by other means.
-    pub(crate) fn of(workspaces: &[PathBuf]) -> Self {
-        let mut before = Vec::new();
-        for workspace in workspaces {
-            for place in places_and_above() {
-                let at = workspace.join(&place);
+    /// Looks at the places of these workspaces and of the repositories in them. What is a file or directory is kept by
+    /// other means.
+    pub(crate) fn of(workspaces: &[PathBuf], nested: Nested) -> Self {
+        let mut kept = Self { workspaces: workspaces.to_vec(), ..Self::default() };
+        let places = places_and_above();
+        for root in nested.roots() {
+            for place in &places {
+                let at = root.join(place);
                 match at.symlink_metadata() {
-                    Err(_) => before.push((workspace.clone(), place, Before::Nothing)),
+                    Err(_) => kept.before.push((root.clone(), place.clone(), Before::Nothing)),
                     Ok(meta) if meta.is_symlink() => {
                         if let Ok(target) = std::fs::read_link(&at) {
-                            before.push((workspace.clone(), place, Before::Link(target)));
+                            kept.before.push((root.clone(), place.clone(), Before::Link(target)));
                         }
                     }
                     Ok(_) => {}
                 }
             }
+            kept.nowhere.extend(git::led_to(root).filter(|it| !it.exists()));
         }
-        Self { before }
+        kept.nested = nested;
+        kept
+    }
+
+    /// Looks on from now on.
+    pub(crate) fn watch(&self) -> Option<Watch> {
+        Watch::begin(self.nested.roots()).filter(|_| !self.before.is_empty())
+    }
+
+    /// Sets aside what is new while the command still runs.
+    ///
+    /// # Errors
+    ///
+    /// It makes the same again and again: sooner or later somebody outside would obey it.
+    pub(crate) fn look(&mut self, watch: &Watch) -> Result<(), CageError> {
+        let is_named = |name: &Path| {
+            self.before.iter().any(|(_, place, _)| place.file_name() == Some(name.as_os_str()))
+                || name.extension().is_none_or(|it| it != "sample")
+                    && self.before.iter().any(|it| it.1.ends_with("hooks"))
+        };
+        if !watch.is_worth_a_look(is_named) {
+            return Ok(());
+        }
+        for (root, place, before) in &self.before {
+            // What was taken away is put back at the end: it may be about to be made anew.
+            if root.join(place).symlink_metadata().is_ok() {
+                self.meanwhile.extend(restore(root, place, before, &self.workspaces));
+            }
+        }
+        let again = self
+            .meanwhile
+            .iter()
+            .find(|it| self.meanwhile.iter().filter(|other| other.at == it.at).count() > AGAIN_MAX);
+        match again {
+            Some(it) => {
+                let step = format!("keep {}", it.at.display());
+                Err(CageError::step(step, "the command makes it again and again"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Sets aside what is new. Nothing of the command runs any more.
     pub(crate) fn restore(&mut self) -> Vec<SetAside> {
-        let all = std::mem::take(&mut self.before);
-        all.iter()
-            .filter_map(|(workspace, place, before)| restore(workspace, place, before))
+        let Self { before, nested, workspaces, nowhere, meanwhile } = std::mem::take(self);
+        let mut aside = meanwhile;
+        for (root, place, before) in &before {
+            aside.extend(restore(root, place, before, &workspaces));
+        }
+        let made = nested.made();
+        let new = |roots: &[PathBuf], places: &[&str]| -> Vec<SetAside> {
+            let each = roots.iter().flat_map(|root| places.iter().map(move |it| (root, it)));
+            each.filter_map(|(root, place)| {
+                restore(root, Path::new(place), &Before::Nothing, &workspaces)
+            })
             .collect()
+        };
+        let nowhere: Vec<PathBuf> = nowhere.iter().filter_map(|it| real(it)).collect();
+        aside.extend(new(&made.repositories, OF_NEW_REPOSITORIES));
+        aside.extend(new(&made.bare, OF_NEW_BARE));
+        aside.extend(new(&nowhere, OF_NEW_BARE));
+        if made.is_cut {
+            // Nobody knows what else is there.
+            aside.extend(workspaces.iter().map(|it| SetAside { at: it.clone(), now: None }));
+        }
+        aside
     }
 }
 
@@ -89,10 +169,13 @@ fn places_and_above() -> Vec<PathBuf> {
     all
 }
 
-fn restore(workspace: &Path, place: &Path, before: &Before) -> Option<SetAside> {
+fn restore(root: &Path, place: &Path, before: &Before, workspaces: &[PathBuf]) -> Option<SetAside> {
     let name = place.file_name()?;
     // By way of real directories only: a link that was made above would lead us to somebody else's files.
-    let above = workspace.join(place.parent()?);
+    let above = root.join(place.parent()?);
+    if !workspaces.iter().any(|it| above.starts_with(it)) {
+        return None;
+    }
     let above_fd = open_dir(&above).ok()?;
     let now = statat(&above_fd, name, AtFlags::SYMLINK_NOFOLLOW).ok();
     let kind = now.map(|it| FileType::from_raw_mode(it.st_mode));
@@ -102,7 +185,7 @@ fn restore(workspace: &Path, place: &Path, before: &Before) -> Option<SetAside> 
     };
     match (kind, target) {
         // A new directory above others may stay: what is in it is looked at next.
-        (Some(FileType::Directory), None) if !is_kept(place) => return None,
+        (Some(FileType::Directory), None) if is_above(place) => return None,
         (Some(FileType::Symlink), Some(target))
             if readlinkat(&above_fd, name, Vec::new())
                 .is_ok_and(|it| it.as_bytes() == target.as_os_str().as_encoded_bytes()) =>
@@ -111,7 +194,12 @@ fn restore(workspace: &Path, place: &Path, before: &Before) -> Option<SetAside> 
         }
         (None, None) => return None,
         // A repository that the command has made is one that git has made.
-        (Some(_), None) if git::made_harmless(place, &above_fd) => return None,
+        (Some(_), None) if git::made_harmless(name, &above_fd) => return None,
+        (Some(FileType::RegularFile), None)
+            if name == ".git" && git::leads_to_harmless(&above, workspaces) =>
+        {
+            return None;
+        }
         (Some(_), None) | (None | Some(_), Some(_)) => {}
     }
     let moved = match kind {
@@ -121,11 +209,13 @@ fn restore(workspace: &Path, place: &Path, before: &Before) -> Option<SetAside> 
     if let Some(target) = target {
         let _in_the_way = symlinkat(target, &above_fd, name);
     }
-    Some(SetAside { at: workspace.join(place), now: moved })
+    Some(SetAside { at: root.join(place), now: moved })
 }
 
-fn is_kept(place: &Path) -> bool {
-    places::KEPT_IN_WORKSPACE.iter().any(|it| Path::new(it) == place)
+/// Is it only on the way to something that is kept?
+fn is_above(place: &Path) -> bool {
+    let mut all = places::KEPT_IN_WORKSPACE.iter().map(Path::new);
+    all.clone().all(|it| it != place) && all.any(|it| it.starts_with(place))
 }
 
 fn open_dir(at: &Path) -> io::Result<OwnedFd> {

@@ -11,9 +11,13 @@ const PID_MAX: &str = "/proc/sys/kernel/pid_max";
 /// The smallest number that the kernel takes there.
 const PID_MAX_MIN: u32 = 301;
 
+/// Bytes of a memory image after a crash. Where the system pipes images to a program, it starts that program outside for
+/// every bound, none at all included, but this one.
+pub(crate) const CORE_BYTES: u64 = 1;
+
 /// Bounds this process and whatever it starts.
 pub(crate) fn apply(limits: &Limits) -> Result<(), CageError> {
-    lower(Resource::Core, 0)?;
+    lower(Resource::Core, CORE_BYTES)?;
     lower(Resource::Fsize, limits.file_bytes)?;
     lower(Resource::Nofile, limits.open_files)?;
     lower(Resource::Nproc, u64::from(limits.processes))?;
@@ -36,6 +40,18 @@ pub(crate) fn processes(limits: &Limits) -> bool {
     let wrote = write_existing(PID_MAX, &wanted.to_string());
     // On older kernels this file is the whole machine's, and a namespace has no right to it.
     before.is_ok() && wrote.is_ok()
+}
+
+/// Leaves half of what the user may watch to everybody outside: the kernel counts watches of a user, wherever they are.
+/// Only in a namespace of users of its own.
+pub(crate) fn watches() {
+    for what in ["instances", "watches"] {
+        let all = std::fs::read_to_string(format!("/proc/sys/fs/inotify/max_user_{what}"));
+        let most = all.ok().and_then(|it| it.trim().parse::<u32>().ok());
+        let at = format!("/proc/sys/user/max_inotify_{what}");
+        // On a kernel without it there is nothing to use up.
+        let _not_there = most.map(|it| write_existing(&at, &(it / 2).to_string()));
+    }
 }
 
 /// In words.

@@ -13,6 +13,7 @@ use super::cgroup::Group;
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
 use super::kept::{Kept, SetAside};
+use super::limits::CORE_BYTES;
 use super::signals::Signals;
 use super::start::{Fresh, Terminal, Without};
 use super::sys::Child;
@@ -40,7 +41,7 @@ impl Ending {
             Self::TimedOut => TIMED_OUT,
             Self::Killed(signal) => {
                 // Our own memory is of no use to whoever looks for the cause.
-                let none = Rlimit { current: Some(0), maximum: Some(0) };
+                let none = Rlimit { current: Some(CORE_BYTES), maximum: Some(CORE_BYTES) };
                 let _kept = setrlimit(Resource::Core, none);
                 let _not_ended = signal_hook::low_level::emulate_default_handler(signal);
                 u8::try_from(signal).map_or(u8::MAX, |it| it.saturating_add(BY_SIGNAL))
@@ -152,12 +153,14 @@ impl Running {
         let signals = Signals::take().step("take signals")?;
         let mut relay =
             self.terminal.take().map(Relay::begin).transpose().step("use the terminal")?;
+        let watch = self.kept.watch();
         loop {
             let inner = self.inner.take();
             let mut ready = vec![
                 PollFd::new(self.outside()?, PollFlags::IN),
                 PollFd::new(&signals, PollFlags::IN),
             ];
+            ready.extend(watch.as_ref().map(|it| PollFd::new(it, PollFlags::IN)));
             if let Some(relay) = &relay {
                 ready.extend(relay.wanted());
             }
@@ -175,6 +178,7 @@ impl Running {
             let is_ready =
                 |i: usize| ready.get(i).is_some_and(|it: &PollFd<'_>| !it.revents().is_empty());
             let (ended, signalled) = (is_ready(0), is_ready(1));
+            let made = watch.as_ref().filter(|_| is_ready(2));
             let said = inner.as_ref().is_some_and(|_| is_ready(ready.len() - 1));
             drop(ready);
             if let Some(relay) = &mut relay {
@@ -186,6 +190,9 @@ impl Running {
                     true => not_run(&inner)?,
                     false => self.inner = Some(inner),
                 }
+            }
+            if let Some(watch) = made {
+                self.kept.look(watch)?;
             }
             if signalled {
                 signals.each(|signal| {

@@ -163,6 +163,18 @@ const NEW_NAMESPACES: &[i32] = &[
 ];
 /// Terminals are not written to as if by their user.
 const TERMINAL_REQUESTS: &[u64] = &[libc::TIOCSTI, TIOCLINUX, libc::TIOCSETD];
+/// Whoever opens a file with a lease on it waits for whoever has the lease, outside as well.
+const FILE_REQUESTS: &[u64] = &[libc::F_SETLEASE as u64, libc::F_NOTIFY as u64];
+/// Protocols of the internet that there may be: the usual one of a kind, and these. For others the kernel would load
+/// what hardly anybody uses or looks at.
+const PROTOCOLS: &[i32] = &[
+    0,
+    libc::IPPROTO_ICMP,
+    libc::IPPROTO_TCP,
+    libc::IPPROTO_UDP,
+    libc::IPPROTO_ICMPV6,
+    libc::IPPROTO_MPTCP,
+];
 /// Pastes a selection of the console into its input.
 const TIOCLINUX: u64 = 0x541C;
 /// The low byte of a socket's type says what it is; the rest are flags.
@@ -216,6 +228,8 @@ fn by_arguments(
     rules.insert(libc::SYS_clone, clone.collect::<Result<_, _>>()?);
     let ioctl = TERMINAL_REQUESTS.iter().map(|it| rule(&[(1, Op::Eq, *it)]));
     rules.insert(libc::SYS_ioctl, ioctl.collect::<Result<_, _>>()?);
+    let fcntl = FILE_REQUESTS.iter().map(|it| rule(&[(1, Op::Eq, *it)]));
+    rules.insert(libc::SYS_fcntl, fcntl.collect::<Result<_, _>>()?);
     for (call, mode) in MODES {
         rules.insert(*call, vec![rule(&[has(*mode, SET_USER)])?]);
     }
@@ -259,12 +273,18 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, seccompiler::Backe
         |families: &[u64]| rule(&families.iter().map(|it| (0, Op::Ne, *it)).collect::<Vec<_>>());
     let of_type =
         |family: u64, op: Op, kind: i32| rule(&[(0, Op::Eq, family), (1, op, kind as u64)]);
+    let exotic = |family: u64| {
+        let others = PROTOCOLS.iter().map(|it| (2, Op::Ne, *it as u64));
+        rule(&std::iter::once((0, Op::Eq, family)).chain(others).collect::<Vec<_>>())
+    };
     let raw = Op::MaskedEq(SOCKET_TYPE);
     Ok(match sockets {
         Sockets::OwnNetwork => vec![
             not(&[unix, inet, inet6, netlink])?,
             of_type(inet, raw.clone(), libc::SOCK_RAW)?,
             of_type(inet6, raw, libc::SOCK_RAW)?,
+            exotic(inet)?,
+            exotic(inet6)?,
             // Of netlink only what tells of interfaces and routes (protocol 0).
             rule(&[(0, Op::Eq, netlink), (2, Op::Ne, 0)])?,
         ],

@@ -22,7 +22,7 @@ pub struct Cage {
     pub home: Option<PathBuf>,
     /// Our own state, which nobody inside sees.
     pub state: Option<PathBuf>,
-    /// The one of the workspaces that lies in our state: an agent's own.
+    /// The one of what is given that lies in our state: an agent's own workspace, or a skill.
     pub own: Option<PathBuf>,
     /// The way to the network.
     pub network: Network,

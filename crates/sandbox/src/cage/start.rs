@@ -49,7 +49,7 @@ impl Cage {
         let view = View::of(self)?;
         let mut kept = Kept::default();
         let mut both = || {
-            kept = Kept::of(&self.workspaces);
+            kept = Kept::of(&self.workspaces, view.nested.clone());
             meanwhile()
         };
         let mut meanwhile = Once(Some(&mut both));
@@ -82,7 +82,7 @@ impl Cage {
         }
         let (group, mut held) = self.group(false);
         let kinds = "user, mount, pid, ipc, uts, net, cgroup";
-        held.note(Rung::Namespaces, Hold::Held(kinds.to_owned()));
+        held.note(Rung::Namespaces, Hold::Held(format!("{kinds}{}", view.nested.told())));
         let ends = Ends::make()?;
         let born_into = group.as_ref().and_then(|it| it.born_into.as_ref());
         match sys::fork(NAMESPACES, born_into) {
@@ -120,7 +120,10 @@ impl Cage {
         };
         match may {
             Ok(program) => {
-                let hold = Hold::Held("user, mount, pid, ipc, uts, net, by bubblewrap".to_owned());
+                let hold = Hold::Held(format!(
+                    "user, mount, pid, ipc, uts, net, by bubblewrap{}",
+                    view.nested.told()
+                ));
                 self.without_namespaces(inmate, view, hold, Some(program), meanwhile)
             }
             Err(more) => {
@@ -316,11 +319,16 @@ fn join(group: Option<&Group>, pid: Pid) -> Result<(), Without> {
     group.map_or(Ok(()), |it| it.take(pid).step("join the cgroup")).map_err(Without::from)
 }
 
-/// A directory of the host's for what is written to `/tmp`, gone with the cage.
-pub(crate) struct Fresh(PathBuf);
+/// A directory of the host's for what a program writes, that only we can enter, and gone with this.
+pub struct Fresh(PathBuf);
 
 impl Fresh {
-    fn make() -> Result<Self, CageError> {
+    /// A new one.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn make() -> Result<Self, CageError> {
         use std::os::unix::fs::DirBuilderExt;
         // A name that nobody can take before us.
         let mut random = [0; 8];
@@ -332,7 +340,9 @@ impl Fresh {
         super::view::real(&dir).map(Self).ok_or_else(|| CageError::step("fresh directory", "gone"))
     }
 
-    fn path(&self) -> PathBuf {
+    /// Where it is, without links.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
         self.0.clone()
     }
 }

@@ -3,6 +3,7 @@
 //! What is not named does not exist. Secrets that lie in something that is named are covered, at their own place and
 //! where a link leads.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -10,6 +11,7 @@ use model::places;
 
 use super::error::CageError;
 use super::git;
+use super::nested::Nested;
 use super::settings::Cage;
 
 /// Read-only, if they are there.
@@ -28,25 +30,59 @@ pub const SYSTEM: &[&str] = &[
 /// Files and directories of the system that hold secrets.
 const SYSTEM_SECRETS: &[&str] = &[
     "/etc/NetworkManager/system-connections",
+    "/etc/apt/auth.conf",
+    "/etc/apt/auth.conf.d",
+    "/etc/bind/rndc.key",
+    "/etc/boto.cfg",
+    "/etc/ceph",
+    "/etc/chrony.keys",
+    "/etc/chrony/chrony.keys",
     "/etc/cni",
+    "/etc/consul.d",
+    "/etc/cryptsetup-keys.d",
+    "/etc/davfs2/secrets",
+    "/etc/dovecot/private",
+    "/etc/exim4/passwd.client",
+    "/etc/freeradius",
+    "/etc/gitlab",
+    "/etc/gitlab-runner",
     "/etc/gshadow",
     "/etc/gshadow-",
+    "/etc/ipsec.d/private",
     "/etc/ipsec.secrets",
+    "/etc/iscsi/iscsid.conf",
     "/etc/krb5.keytab",
     "/etc/kubernetes",
     "/etc/lazaret",
+    "/etc/ldap.secret",
     "/etc/letsencrypt",
+    "/etc/libnss-ldap.secret",
+    "/etc/msmtprc",
+    "/etc/mysql/debian.cnf",
+    "/etc/netplan",
+    "/etc/nomad.d",
+    "/etc/ntp.keys",
     "/etc/openvpn",
+    "/etc/pki/tls/private",
     "/etc/polkit-1",
+    "/etc/postfix/sasl_passwd",
+    "/etc/postfix/sasl_passwd.db",
     "/etc/ppp",
+    "/etc/racoon",
     "/etc/rancher",
+    "/etc/rndc.key",
+    "/etc/samba/credentials",
+    "/etc/secrets",
     "/etc/security/opasswd",
     "/etc/shadow",
     "/etc/shadow-",
+    "/etc/sssd",
     "/etc/ssl/private",
     "/etc/ssh",
     "/etc/sudoers",
     "/etc/sudoers.d",
+    "/etc/swanctl",
+    "/etc/vault.d",
     "/etc/wireguard",
     "/etc/wpa_supplicant",
 ];
@@ -68,7 +104,8 @@ const TOOLCHAINS: &[&str] = &[
     ".local/share/fnm",
     ".local/share/mise",
     ".local/share/pnpm",
-    ".local/share/uv",
+    ".local/share/uv/python",
+    ".local/share/uv/tools",
     ".npm-global",
     ".nvm",
     ".opam",
@@ -82,14 +119,12 @@ const TOOLCHAINS: &[&str] = &[
 ];
 /// Leads to `/tmp` inside, unless something below it is there.
 pub(crate) const OTHER_TMP: &str = "/var/tmp";
-/// A file of a workspace that holds what its name says.
-const ENVIRONMENT_FILE: &str = ".env";
-/// Endings of such files that hold only examples.
-const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
 
 /// How deep a directory of secrets is searched for links, and how many entries of one.
 const SECRET_DEPTH_MAX: u32 = 2;
 const ENTRIES_MAX: usize = 1000;
+/// Secret files of workspaces that are covered.
+const COVERED_MAX: usize = 1000;
 
 /// The files inside, in the order in which they are put there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,6 +143,8 @@ pub(crate) struct View {
     pub(crate) kept: Vec<PathBuf>,
     /// Not to be seen, although what they lie in is.
     pub(crate) covered: Vec<PathBuf>,
+    /// What lies further down in the workspaces.
+    pub(crate) nested: Nested,
 }
 
 impl View {
@@ -125,7 +162,8 @@ impl View {
             // A link may lead to anything; what it leads to can be named.
             let there = TOOLCHAINS.iter().map(|it| home.join(it));
             let there = there.filter(|it| it.symlink_metadata().is_ok());
-            view.readable.extend(there.filter(|it| real(it).as_ref() == Some(it)));
+            let there = there.filter(|it| real(it).as_ref() == Some(it));
+            view.readable.extend(there.filter(|it| !holds_a_token(it)));
         }
         for path in &cage.readable {
             allowed(path, cage)?;
@@ -136,7 +174,8 @@ impl View {
         if view.readable.iter().chain(&view.writable).chain(&view.fresh).any(below) {
             view.fresh.push(PathBuf::from(OTHER_TMP));
         }
-        view.cover(cage);
+        view.nested = Nested::find(&cage.workspaces, &cage.readable);
+        view.cover(cage)?;
         view.keep(home);
         Ok(view)
     }
@@ -152,7 +191,7 @@ impl View {
     }
 
     /// Covers every secret that would be seen, by its own name or because a link leads there.
-    fn cover(&mut self, cage: &Cage) {
+    fn cover(&mut self, cage: &Cage) -> Result<(), CageError> {
         let mut secrets: Vec<PathBuf> = SYSTEM_SECRETS.iter().map(PathBuf::from).collect();
         if let Some(home) = &cage.home {
             secrets.extend(places::SECRET_FILES.iter().map(|it| home.join(it)));
@@ -162,9 +201,7 @@ impl View {
             }
         }
         secrets.extend(cage.state.clone());
-        for dir in &cage.workspaces {
-            secrets.extend(environment_files(dir));
-        }
+        secrets.extend(self.nested.secrets.iter().cloned());
         secrets.retain(|it| it.symlink_metadata().is_ok() && !cage.shown.contains(it));
         // A link is not covered itself: what it leads to is.
         let mut secrets: Vec<PathBuf> = secrets.iter().filter_map(|it| real(it)).collect();
@@ -173,8 +210,14 @@ impl View {
         secrets.dedup();
         self.covered = secrets;
         // What lies in something covered is covered with it.
-        let all = self.covered.clone();
-        self.covered.retain(|it| !all.iter().any(|above| above != it && it.starts_with(above)));
+        let all: BTreeSet<PathBuf> = self.covered.iter().cloned().collect();
+        let lies_in_another = |it: &Path| it.ancestors().skip(1).any(|up| all.contains(up));
+        self.covered.retain(|it| !lies_in_another(it));
+        if self.covered.len() > COVERED_MAX {
+            let why = format!("more than {COVERED_MAX} secret files: give a smaller workspace");
+            return Err(CageError::Settings(why));
+        }
+        Ok(())
     }
 
     /// Is this seen inside?
@@ -185,21 +228,22 @@ impl View {
     /// Keeps what git, shells, editors and agents obey, and pins the directories on the way to it: whoever could
     /// rename `.git` could make another one.
     fn keep(&mut self, home: Option<&Path>) {
-        for dir in &self.writable {
-            let places = places::KEPT_IN_WORKSPACE.iter().chain(places::SHELL_FILES);
-            let mut paths: Vec<PathBuf> = places.map(|it| dir.join(it)).collect();
-            paths.extend(git::obeyed(dir));
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for root in self.nested.roots() {
+            paths.extend(places::KEPT_IN_WORKSPACE.iter().map(|it| root.join(it)));
+            paths.extend(git::obeyed(root));
+        }
+        paths.extend(self.nested.bare.iter().flat_map(|it| git::obeyed_in(it)));
+        for dir in self.writable.iter().map(PathBuf::as_path).chain(home) {
             // What the shell runs may be a link of the home that leads here.
-            let shell = home
-                .into_iter()
-                .flat_map(|home| places::SHELL_FILES.iter().map(|it| home.join(it)));
-            paths.extend(shell);
-            paths.retain(|it| it.symlink_metadata().is_ok());
-            self.kept
-                .extend(paths.iter().filter_map(|it| real(it)).filter(|it| it.starts_with(dir)));
-            for path in self.kept.iter().chain(&self.covered).filter(|it| it.starts_with(dir)) {
-                let parents =
-                    path.ancestors().skip(1).take_while(|it| it != dir && it.starts_with(dir));
+            paths.extend(places::SHELL_FILES.iter().map(|it| dir.join(it)));
+        }
+        paths.retain(|it| it.symlink_metadata().is_ok());
+        let written = |it: &Path| self.writable.iter().any(|dir| it.starts_with(dir));
+        self.kept = paths.iter().filter_map(|it| real(it)).filter(|it| written(it)).collect();
+        for path in self.kept.iter().chain(&self.covered) {
+            for dir in self.writable.iter().filter(|it| path.starts_with(it)) {
+                let parents = path.ancestors().skip(1).take_while(|it| it != dir);
                 self.pinned.extend(parents.map(Path::to_owned));
             }
         }
@@ -208,8 +252,11 @@ impl View {
             list.dedup();
         }
         // A directory that is kept itself needs no pin, and what is covered is kept by that.
-        self.pinned.retain(|it| !self.kept.iter().any(|kept| it.starts_with(kept)));
-        self.kept.retain(|it| !self.covered.iter().any(|covered| it.starts_with(covered)));
+        let lies_in = |it: &Path, all: &[PathBuf]| {
+            it.ancestors().any(|up| all.binary_search_by(|at| at.as_path().cmp(up)).is_ok())
+        };
+        self.pinned.retain(|it| !lies_in(it, &self.kept));
+        self.kept.retain(|it| !lies_in(it, &self.covered));
     }
 }
 
@@ -246,6 +293,15 @@ fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
     Ok(())
 }
 
+/// Settings of a toolchain may hold the password of a registry; then they are not shown.
+fn holds_a_token(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "toml")
+        && fs::read(path).map_or(true, |it| it.windows(TOKEN.len()).any(|it| it == TOKEN))
+}
+
+/// How a password is called there.
+const TOKEN: &[u8] = b"token";
+
 /// Links in a directory of secrets: a key may lie where its link leads.
 fn links_below(dir: &Path, depth: u32, into: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(dir) else { return };
@@ -256,23 +312,6 @@ fn links_below(dir: &Path, depth: u32, into: &mut Vec<PathBuf>) {
             Ok(_) | Err(_) => {}
         }
     }
-}
-
-/// Files with an environment at the top of a workspace, but not examples of such.
-fn environment_files(dir: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
-    let is_one = |name: &str| {
-        let rest = name.strip_prefix(ENVIRONMENT_FILE);
-        rest.is_some_and(|it| {
-            it.is_empty()
-                || it
-                    .strip_prefix('.')
-                    .is_some_and(|it| !EXAMPLES.iter().any(|end| it.ends_with(end)))
-        })
-    };
-    let names =
-        entries.filter_map(Result::ok).filter(|it| it.file_name().to_str().is_some_and(is_one));
-    names.map(|it| it.path()).collect()
 }
 
 /// Where a path leads in the end, if it is there.

@@ -66,11 +66,14 @@ fn applies(case: &Case, wanted: &[Rung], without: &[Rung], offered: &[Rung]) -> 
     // What a cgroup holds matters to attempts at limits alone.
     let idle = without.contains(&Rung::Cgroup) && !limited;
     // For root only a namespace or a cgroup bounds processes.
-    !same && !idle && (!case.namespaces_only || wanted.contains(&Rung::Namespaces))
+    !same
+        && !idle
+        && (!case.landlock_only || wanted.contains(&Rung::Landlock))
+        && (!case.namespaces_only || wanted.contains(&Rung::Namespaces))
 }
 
 fn attempt(case: &Case, user: User, (ladder, without): (&str, &[Rung]), wanted: &[Rung]) {
-    let world = World::make(user, case.dotfiles);
+    let mut world = World::make(user, case.dotfiles);
     let mut spec = world.spec(&[case.program, "-"], without);
     spec.limits.clone_from(&case.limits);
     spec.terminal = case.terminal;
@@ -111,6 +114,7 @@ fn attempt(case: &Case, user: User, (ladder, without): (&str, &[Rung]), wanted: 
     if !case.then_kill {
         assert_eq!(told.ending, case.ends, "{shown}");
     }
+    assert!(world.victim_lives(), "a process outside was ended: {shown}");
     assert_eq!(world.services.reached(), 0, "a service of the host was reached: {shown}");
     let changes = match held.holds(Rung::Namespaces) {
         true => world.changes(),

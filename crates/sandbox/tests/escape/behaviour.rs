@@ -29,6 +29,10 @@ const CLAIMS: &[Claim] = &[
     ("twenty-cages-at-once", twenty),
     ("what-is-closed-in-a-fresh-directory-goes-with-it", closed_directories),
     ("what-is-made-where-something-is-kept-is-set-aside-and-told", set_aside),
+    ("what-is-made-where-something-is-kept-is-set-aside-at-once", set_aside_at_once),
+    ("what-is-made-there-again-and-again-ends-the-run", made_again),
+    ("repositories-that-are-made-run-nothing-outside", made_repositories),
+    ("repositories-that-git-makes-stay", made_by_git),
     ("what-is-needed-and-left-out-is-a-refusal", needed),
     ("a-proxy-is-reached-and-nothing-else", proxy),
     ("a-workspace-that-is-compiled-in-and-committed-to", work),
@@ -210,6 +214,77 @@ fn set_aside(user: User, without: &[Rung]) {
     assert_eq!(aside, expected.map(|it| world.at(&format!("home/work/{it}.set-aside-1"))));
     assert_eq!(std::fs::read_link(world.at("home/work/.cursor")).unwrap().to_str(), Some("src"));
     assert!(world.at("home/work/kept").is_dir() && !world.at("home/work/.mcp.json").exists());
+}
+
+fn set_aside_at_once(user: User, without: &[Rung]) {
+    let world = World::make(user, false);
+    // It is gone while the command still runs; a new hook needs a repository without any.
+    let script = "echo {} > .mcp.json; mkdir .gemini; i=0
+        while [ -e .mcp.json ] || [ -e .gemini ]; do i=$((i+1)); [ $i -lt 500 ] || exit 3; sleep 0.01; done
+        [ -e .mcp.json.set-aside-1 ] && echo gone";
+    let outcome = run(&world, script, without);
+    let (text, ending) = (outcome.text(), &outcome.told.ending);
+    assert_eq!((ending.as_str(), text.as_str()), ("exited 0", "gone\n"), "{}", outcome.stderr);
+    assert_eq!(outcome.told.aside.len(), 2, "{:?}", outcome.told.aside);
+}
+
+fn made_again(user: User, without: &[Rung]) {
+    let world = World::make(user, false);
+    let script = "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); [ -e .mcp.json ] || echo {} > .mcp.json; sleep 0.002; done";
+    let outcome = run(&world, script, without);
+    assert!(outcome.told.ending.contains("again and again"), "{}", outcome.told.ending);
+    assert!(!world.at("home/work/.mcp.json").exists());
+}
+
+/// Whoever looks at them with git afterwards, outside, runs nothing of the command's.
+fn made_repositories(user: User, without: &[Rung]) {
+    let world = World::make(user, false);
+    let script = "set -e; ran=\"$WS/ran\"
+        evil='[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"touch '\"$ran\"'; false\"\n'
+        repo() { mkdir -p \"$1\"; echo 'ref: refs/heads/main' > \"$1/HEAD\"; mkdir -p \"$1/objects\" \"$1/refs\" \"$1/hooks\"; }
+        repo new/one/.git; printf \"$evil\" > new/one/.git/config
+        repo src; printf \"$evil\" > src/config
+        repo new/hidden; printf \"$evil\" > new/hidden/config; mkdir new/file; echo 'gitdir: ../hidden' > new/file/.git
+        mkdir -p new/common/x; cp -r src/objects src/refs src/config new/common/x; cp src/HEAD new/common; echo x > new/common/commondir
+        repo new/hook/.git; printf '#!/bin/sh\\ntouch \"%s\"\\n' \"$ran\" > new/hook/.git/hooks/post-index-change; chmod +x new/hook/.git/hooks/*
+        git -C new/hook config core.bare false";
+    let outcome = run(&world, script, without);
+    assert_eq!(outcome.told.ending, "exited 0", "{}", outcome.stderr);
+    let aside: Vec<_> = outcome.told.aside.iter().map(|it| it.to_str().unwrap()).collect();
+    for it in [
+        "new/one/.git/config",
+        "src/config",
+        "new/hidden/config",
+        "new/file/.git",
+        "new/hook/.git/hooks",
+    ] {
+        let at = world.path(&format!("home/work/{it}.set-aside-1"));
+        assert!(aside.contains(&at.as_str()), "{it} is still there: {aside:?}");
+    }
+    for it in ["new/one", "src", "new/hidden", "new/file", "new/common", "new/hook", "packages/api"]
+    {
+        let mut git = user_command(&world, "/usr/bin/git");
+        git.arg("-C").arg(world.at("home/work").join(it)).env_clear();
+        git.args(["-c", "safe.directory=*", "status"]).output().unwrap();
+        assert!(!world.at("home/work/ran").exists(), "{it} ran something: {aside:?}");
+    }
+}
+
+fn made_by_git(user: User, without: &[Rung]) {
+    let world = World::make(user, false);
+    let script = "set -e; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+        git init -q new/one; cd new/one; echo x > x; git add x; git commit -qm first; git worktree add -q ../two
+        cd ..; git clone -q one three; git init -q --bare four.git; cd three
+        git -c protocol.file.allow=always submodule --quiet add \"$WS/new/one\" sub; git commit -qm second; cat sub/x";
+    let outcome = run(&world, script, without);
+    let text = outcome.text();
+    assert_eq!(
+        (outcome.told.ending.as_str(), text.as_str()),
+        ("exited 0", "x\n"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(outcome.told.aside.is_empty(), "{:?}", outcome.told.aside);
 }
 
 fn needed(user: User, without: &[Rung]) {

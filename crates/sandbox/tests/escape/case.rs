@@ -1,7 +1,7 @@
 //! One attempt: a file whose first lines say what must come of it.
 //!
 //! `# what:` the claim. `# expect:` the errors that may hold it (`# expect-host:` where the file tree is the host's).
-//! `# on:` `all`, or `namespaces` where only a file tree of its own can hold it. `# limits:` of the cage. `# ends:` how
+//! `# on:` `all`, `namespaces` where only a file tree of its own can hold it, or `landlock` where only that can. `# limits:` of the cage. `# ends:` how
 //! it ends, if not with 0. `# world:` what is planted. `# terminal: yes`. `# then: kill` kills the one outside.
 
 use std::path::Path;
@@ -15,6 +15,7 @@ pub(crate) struct Case {
     pub(crate) expect: Vec<String>,
     pub(crate) expect_host: Option<Vec<String>>,
     pub(crate) namespaces_only: bool,
+    pub(crate) landlock_only: bool,
     pub(crate) limits: Vec<(String, u64)>,
     pub(crate) ends: String,
     pub(crate) dotfiles: bool,
@@ -65,7 +66,10 @@ fn parse(name: &str, text: &str, library: &str) -> Case {
             "what" => claimed = true,
             "expect" => case.expect = words(value),
             "expect-host" => case.expect_host = Some(words(value)),
-            "on" => case.namespaces_only = value == "namespaces",
+            "on" => {
+                case.namespaces_only = value == "namespaces";
+                case.landlock_only = value == "landlock";
+            }
             "limits" => case.limits = words(value).iter().map(|it| limit(it)).collect(),
             "ends" => case.ends = value.to_owned(),
             "world" => case.dotfiles = value == "dotfiles",

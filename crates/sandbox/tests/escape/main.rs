@@ -18,6 +18,7 @@ mod probe;
 mod services;
 mod workspaces;
 mod world;
+mod zeph;
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -43,6 +44,7 @@ fn main() {
     let mut tests = attempts::all();
     tests.extend(behaviour::all());
     tests.extend(workspaces::all());
+    tests.extend(zeph::all());
     tests.retain(|it| wanted.is_empty() || wanted.iter().any(|part| it.name.contains(*part)));
     if args.iter().any(|it| it == "--list") {
         tests.iter().for_each(|it| say(&format!("{}: test", it.name)));

@@ -182,10 +182,13 @@ fn git_file(user: User) {
 
 fn readable(user: User) {
     let world = World::make(user, false);
-    plant(&world.at("home/.config/plain"), "plain");
-    own(&world, &world.at("home/.config/plain"));
+    for (at, text) in [("home/.config/plain", "plain"), ("home/.config/app/.env", &world.canary)] {
+        plant(&world.at(at), text);
+        own(&world, &world.at(at));
+    }
     for without in [[].as_slice(), &[Rung::Namespaces]] {
-        let script = "cat \"$HOST_HOME/.config/plain\"; cat \"$HOST_HOME/.config/gh/secret\" && echo ESCAPED; echo end";
+        let script = "cat \"$HOST_HOME/.config/plain\"; cat \"$HOST_HOME/.config/gh/secret\" && echo ESCAPED; \
+                      cat \"$HOST_HOME/.config/app/.env\" && echo ESCAPED; echo end";
         let mut spec = world.spec(&["/bin/sh", "-c", script], without);
         spec.readable = vec![world.path("home/.config").into_bytes()];
         let outcome = world.run(&spec, Stdio::null(), Kill::Never);

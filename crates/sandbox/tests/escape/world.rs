@@ -82,6 +82,9 @@ impl World {
         for it in places::SECRET_FILES.iter().chain(places::SHELL_FILES) {
             plant(&at("home").join(it), &canary);
         }
+        for it in OF_TOOLCHAINS {
+            plant(&at("home").join(it), &format!("token = \"{canary}\""));
+        }
         workspace(&at("home"));
         if dotfiles {
             move_secrets(&at("home"));
@@ -106,6 +109,7 @@ impl World {
     pub(crate) fn spec(&self, words: &[&str], without: &[Rung]) -> Spec {
         let secrets = places::SECRET_DIRS.iter().map(|it| format!("{it}/secret"));
         let secrets = secrets.chain(places::SECRET_FILES.iter().map(|it| (*it).to_owned()));
+        let secrets = secrets.chain(OF_TOOLCHAINS.iter().map(|it| (*it).to_owned()));
         let lines = |all: Vec<String>| all.join("\n");
         let denied = DENIED_SYSCALLS.iter().map(|(name, number)| format!("{name} {number}"));
         let kept = places::KEPT_IN_WORKSPACE.iter().map(|it| (*it).to_owned());
@@ -231,7 +235,8 @@ impl World {
         for it in ["home", "outside", "state"] {
             look(&self.at(it), &self.at("home/work"), &mut all);
         }
-        for it in places::KEPT_IN_WORKSPACE.iter().chain([&".git", &".env", &"dotfiles"]) {
+        let more = [&".git", &".env", &"dotfiles"];
+        for it in places::KEPT_IN_WORKSPACE.iter().chain(more).chain(FURTHER_DOWN) {
             let at = self.at("home/work").join(it);
             all.insert(at.clone(), "nothing".to_owned());
             if *it != ".git" && *it != "dotfiles" {
@@ -251,6 +256,11 @@ impl World {
         changed.chain(new).map(|(at, it)| format!("{} was {it}", at.display())).collect()
     }
 
+    /// Does the process outside still run?
+    pub(crate) fn victim_lives(&mut self) -> bool {
+        self.victim.try_wait().unwrap().is_none()
+    }
+
     fn mark(&self) -> String {
         format!("mark-{}", self.canary)
     }
@@ -268,6 +278,22 @@ pub(crate) fn plant(at: &Path, text: &str) {
     fs::write(at, format!("{text}\n")).unwrap();
 }
 
+/// Secrets beside toolchains, which are shown.
+const OF_TOOLCHAINS: &[&str] = &[".cargo/config.toml", ".local/share/uv/credentials/secret"];
+
+/// What stays as it is further down in the workspace.
+const FURTHER_DOWN: &[&str] = &[
+    "packages/api/.git/config",
+    "packages/api/.git/hooks",
+    "packages/api/.claude",
+    "packages/web/.git",
+    "mirror.git/config",
+    "mirror.git/hooks",
+    "node_modules/left/.git/config",
+    ".git/worktrees/tree/commondir",
+    "tree/.git",
+];
+
 /// A workspace as people have them.
 fn workspace(home: &Path) {
     let ws = home.join("work");
@@ -283,6 +309,23 @@ fn workspace(home: &Path) {
         (".claude/settings.json", "{}"),
         (".vscode/settings.json", "{}"),
         ("src/main.c", "int main(void) { return 0; }"),
+        ("packages/api/.git/HEAD", "ref: refs/heads/main"),
+        ("packages/api/.git/config", "[core]\n\trepositoryformatversion = 0"),
+        ("packages/api/.git/hooks/pre-commit.sample", "#!/bin/sh"),
+        ("packages/api/.git/objects/info/none", ""),
+        ("packages/api/.git/refs/heads/none", ""),
+        ("packages/api/.claude/settings.json", "{}"),
+        ("packages/web/.git", "gitdir: ../../.git/modules/lib"),
+        ("mirror.git/HEAD", "ref: refs/heads/main"),
+        ("mirror.git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = true"),
+        ("mirror.git/hooks/update.sample", "#!/bin/sh"),
+        ("mirror.git/objects/info/none", ""),
+        ("mirror.git/refs/heads/none", ""),
+        ("node_modules/left/.git/config", "[core]\n\trepositoryformatversion = 0"),
+        (".git/worktrees/tree/HEAD", "ref: refs/heads/tree"),
+        (".git/worktrees/tree/commondir", "../.."),
+        (".git/worktrees/tree/gitdir", "../../../tree/.git"),
+        ("tree/.git", "gitdir: ../.git/worktrees/tree"),
     ] {
         plant(&ws.join(at), text);
     }
@@ -308,7 +351,16 @@ fn move_secrets(home: &Path) {
         fs::rename(home.join(from), dotfiles.join(to)).unwrap();
         symlink(dotfiles.join(to), home.join(from)).unwrap();
     }
-    plant(&home.join("work/.env"), "canary");
+    for (at, text) in [
+        (".env", "canary"),
+        ("packages/api/.env", "canary"),
+        ("packages/api/.env.example", "KEY="),
+        ("packages/api/deep/er/.env.production", "canary"),
+        ("deploy/.netrc", "canary"),
+        ("deploy/.env-live", "canary"),
+    ] {
+        plant(&home.join("work").join(at), text);
+    }
 }
 
 fn give(at: &Path, user: User) {

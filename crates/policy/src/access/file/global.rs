@@ -1,5 +1,5 @@
-//! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `shell` and
-//! `scheduler`.
+//! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`,
+//! `shell` and `scheduler`.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use super::FileError;
 use super::browser::Browser;
 use super::egress::Egress;
 use super::providers::Providers;
+use super::sandbox::SandboxProfile;
 use super::scalar::{Flag, Label};
 use super::scheduler::SchedulerSettings;
 use super::server::web_address;
@@ -27,6 +28,7 @@ pub struct Global {
     egress: Egress,
     services: Services,
     browser: Browser,
+    sandbox: SandboxProfile,
     shell: Shell,
     scheduler: SchedulerSettings,
 }
@@ -64,11 +66,12 @@ impl Global {
             file.egress.is_some(),
             file.services.is_some(),
             file.browser.is_some(),
+            file.sandbox.is_some(),
             file.shell.is_some(),
             file.scheduler.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `shell` and `scheduler`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell` and `scheduler`";
             return Err(FileError::at(1, there));
         }
         Ok(Self {
@@ -77,6 +80,7 @@ impl Global {
             egress: file.egress.unwrap_or_default(),
             services: file.services.unwrap_or_default(),
             browser: file.browser.unwrap_or_default(),
+            sandbox: file.sandbox.unwrap_or_default(),
             shell: file.shell.unwrap_or_default(),
             scheduler: file.scheduler.unwrap_or_default(),
         })
@@ -114,6 +118,12 @@ impl Global {
     #[must_use]
     pub fn browser(&self) -> &Browser {
         &self.browser
+    }
+
+    /// What must confine the host itself.
+    #[must_use]
+    pub fn sandbox(&self) -> &SandboxProfile {
+        &self.sandbox
     }
 
     /// How commands of agents are confined.
@@ -154,6 +164,8 @@ struct File {
     services: Option<Services>,
     #[serde(default, deserialize_with = "there")]
     browser: Option<Browser>,
+    #[serde(default, deserialize_with = "there")]
+    sandbox: Option<SandboxProfile>,
     #[serde(default, deserialize_with = "there")]
     shell: Option<Shell>,
     #[serde(default, deserialize_with = "there")]

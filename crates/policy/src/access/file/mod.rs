@@ -9,6 +9,7 @@ mod global;
 mod manifest;
 mod parts;
 mod providers;
+mod sandbox;
 mod scalar;
 mod scheduler;
 mod server;
@@ -25,6 +26,7 @@ pub use manifest::{Access, Manifest, ToolFilter};
 pub use parts::{
     Approval, Effort, Grant, Mount, MountMode, Network, Operations, Sandbox, SubAgent,
 };
+pub use sandbox::SandboxProfile;
 pub use scheduler::{HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX, SchedulerSettings};
 pub use server::{McpServer, Transport};
 pub use services::{Refresh, Service};

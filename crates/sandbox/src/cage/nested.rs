@@ -1,0 +1,386 @@
+//! Repositories and secret files further down in a workspace: found before a command begins, and looked for again when
+//! it has ended.
+//!
+//! Every directory is read once, those nearer to the top first and those with other people's packages last, up to a
+//! bound. Afterwards only directories that were changed are read again: the kernel's time of change tells, which nobody
+//! inside can set.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ffi::OsStr;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, RawDir, Stat, fstat, lstat, openat, statat,
+};
+
+/// Directories of a workspace that are read before a command begins.
+const DIRECTORIES_MAX: usize = 4096;
+/// The same of those with packages, caches and what compilers make, where people seldom work.
+const OF_PACKAGES_MAX: usize = 256;
+/// Directories that are read when it has ended: those that it made or changed.
+const CHANGED_MAX: usize = 65_536;
+/// Entries of one directory that are looked at.
+const ENTRIES_MAX: usize = 50_000;
+/// Repositories of a workspace that are kept as they are. Each takes the kernel a few mounts.
+const REPOSITORIES_MAX: usize = 500;
+/// Bytes that the kernel tells at a time.
+const PIECE_BYTES: usize = 16 * 1024;
+
+/// Names of directories with packages, caches and what compilers make.
+const PACKAGES: &[&str] = &[
+    ".cache",
+    ".direnv",
+    ".gradle",
+    ".mypy_cache",
+    ".next",
+    ".nox",
+    ".pnpm-store",
+    ".pytest_cache",
+    ".terraform",
+    ".tox",
+    ".turbo",
+    ".venv",
+    "DerivedData",
+    "Pods",
+    "__pycache__",
+    "bower_components",
+    "node_modules",
+    "site-packages",
+    "target",
+    "venv",
+];
+
+/// Files that hold what their name says, wherever they lie.
+const SECRETS: &[&str] = &[
+    ".boto",
+    ".dockercfg",
+    ".git-credentials",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".netrc",
+    ".pgpass",
+    ".pypirc",
+    ".s3cfg",
+    ".smbcredentials",
+    ".vault-token",
+    "_netrc",
+];
+/// How the name of a file with an environment begins.
+const ENVIRONMENT: &str = ".env";
+/// Endings of such files that hold only examples.
+const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
+/// What makes a directory called `.env` one with packages, and no secret.
+const PACKAGES_OF_PYTHON: &str = "pyvenv.cfg";
+
+/// What was found in the workspaces of a cage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Nested {
+    /// Directories with a `.git` in them, the workspaces apart.
+    pub(crate) repositories: Vec<PathBuf>,
+    /// Directories that git takes for a repository themselves.
+    pub(crate) bare: Vec<PathBuf>,
+    /// Files with secrets.
+    pub(crate) secrets: Vec<PathBuf>,
+    /// So many directories and repositories were too many.
+    pub(crate) left: usize,
+    workspaces: Vec<PathBuf>,
+    looked: BTreeMap<PathBuf, Changed>,
+}
+
+/// Repositories that a command has made.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
+    pub(crate) repositories: Vec<PathBuf>,
+    pub(crate) bare: Vec<PathBuf>,
+    /// There was more than is looked at.
+    pub(crate) is_cut: bool,
+}
+
+/// When a directory was changed: seconds and nanoseconds, and which one it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Changed(i64, u64, u64);
+
+impl Nested {
+    /// Looks through these workspaces, and for secrets through what else was given to be read.
+    pub(crate) fn find(workspaces: &[PathBuf], readable: &[PathBuf]) -> Self {
+        let mut found = Self::default();
+        for dir in readable {
+            found.look_through(dir);
+        }
+        // Nobody inside changes anything there.
+        let (secrets, left) = (found.secrets, found.left);
+        let mut found = Self { workspaces: workspaces.to_vec(), secrets, left, ..Self::default() };
+        for workspace in workspaces {
+            found.look_through(workspace);
+        }
+        found.secrets.sort();
+        found.secrets.dedup();
+        found
+    }
+
+    fn look_through(&mut self, workspace: &Path) {
+        let mut buffer = [MaybeUninit::uninit(); PIECE_BYTES];
+        let mut queue = VecDeque::from([workspace.to_owned()]);
+        let mut packages = VecDeque::new();
+        let (mut read, mut read_of_packages) = (0, 0);
+        loop {
+            let (dir, is_package) = match (queue.pop_front(), packages.front()) {
+                (Some(dir), _) if read < DIRECTORIES_MAX => (dir, false),
+                (None, Some(_)) if read_of_packages < OF_PACKAGES_MAX => {
+                    (packages.pop_front().unwrap_or_default(), true)
+                }
+                (None, None) => return,
+                (too_many, _) => {
+                    self.left += usize::from(too_many.is_some()) + queue.len() + packages.len();
+                    return;
+                }
+            };
+            if self.looked.contains_key(&dir) {
+                continue;
+            }
+            *(if is_package { &mut read_of_packages } else { &mut read }) += 1;
+            // What we cannot read, nobody inside can, who is the same user.
+            let Some(seen) = see(&dir, &mut buffer) else { continue };
+            self.left += usize::from(seen.is_cut);
+            for (below, is_package_itself) in seen.below {
+                let to = if is_package || is_package_itself { &mut packages } else { &mut queue };
+                to.push_back(below);
+            }
+            self.secrets.extend(seen.secrets);
+            let room = self.repositories.len() + self.bare.len() < REPOSITORIES_MAX;
+            if seen.is_repository && dir != workspace {
+                match room {
+                    true => self.repositories.push(dir.clone()),
+                    false => self.left += 1,
+                }
+            }
+            if seen.is_bare {
+                match room {
+                    true => self.bare.push(dir.clone()),
+                    false => self.left += 1,
+                }
+            }
+            self.looked.insert(dir, seen.changed);
+        }
+    }
+
+    /// Every directory that git, editors and agents may take for the top of something: workspaces and repositories.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &PathBuf> {
+        self.workspaces.iter().chain(&self.repositories)
+    }
+
+    /// In words, for whoever is told what holds; nothing if everything was looked at.
+    pub(crate) fn told(&self) -> String {
+        match self.left {
+            0 => String::new(),
+            left => format!("; {left} directories of the workspace were not looked into"),
+        }
+    }
+
+    /// Which repositories are new. Nothing of the command runs any more.
+    pub(crate) fn made(&self) -> Made {
+        let mut buffer = [MaybeUninit::uninit(); PIECE_BYTES];
+        let mut made = Made::default();
+        let known: BTreeSet<&PathBuf> = self.roots().collect();
+        let is_same =
+            |it: (&PathBuf, &Changed)| lstat(it.0).ok().as_ref().map(Changed::of) == Some(*it.1);
+        let mut queue: VecDeque<PathBuf> =
+            self.looked.iter().filter(|it| !is_same(*it)).map(|it| it.0.clone()).collect();
+        let mut read = 0;
+        while let Some(dir) = queue.pop_front() {
+            if read == CHANGED_MAX {
+                made.is_cut = true;
+                break;
+            }
+            read += 1;
+            let Some(seen) = see(&dir, &mut buffer) else { continue };
+            made.is_cut |= seen.is_cut;
+            queue.extend(
+                seen.below.into_iter().map(|it| it.0).filter(|it| !self.looked.contains_key(it)),
+            );
+            if seen.is_bare && !self.bare.contains(&dir) {
+                made.bare.push(dir.clone());
+            }
+            if seen.is_repository && !known.contains(&dir) {
+                made.repositories.push(dir);
+            }
+        }
+        made
+    }
+}
+
+impl Changed {
+    fn of(stat: &Stat) -> Self {
+        Self(stat.st_ctime, stat.st_ctime_nsec, stat.st_ino)
+    }
+}
+
+/// What one directory holds.
+struct Seen {
+    is_repository: bool,
+    is_bare: bool,
+    secrets: Vec<PathBuf>,
+    /// Directories, and whether they are of packages by their name.
+    below: Vec<(PathBuf, bool)>,
+    changed: Changed,
+    is_cut: bool,
+}
+
+fn see(dir: &Path, buffer: &mut [MaybeUninit<u8>]) -> Option<Seen> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = openat(CWD, dir, flags, Mode::empty()).ok()?;
+    // Before it is read: what is made meanwhile is seen as a change later.
+    let changed = Changed::of(&fstat(&fd).ok()?);
+    let mut seen = Seen {
+        is_repository: false,
+        is_bare: false,
+        secrets: Vec::new(),
+        below: Vec::new(),
+        changed,
+        is_cut: false,
+    };
+    let (mut count, mut has) = (0, (false, false, false, false));
+    let mut entries = RawDir::new(&fd, buffer);
+    while let Some(entry) = entries.next() {
+        let Ok(entry) = entry else { break };
+        if count == ENTRIES_MAX {
+            seen.is_cut = true;
+            seen.is_repository |= there(&fd, ".git");
+            break;
+        }
+        count += 1;
+        let name = entry.file_name().to_bytes();
+        match name {
+            b"." | b".." => continue,
+            b".git" => {
+                seen.is_repository = true;
+                continue;
+            }
+            b"HEAD" => has.0 = true,
+            b"objects" => has.1 = true,
+            b"refs" => has.2 = true,
+            b"commondir" => has.3 = true,
+            _ => {}
+        }
+        let path = || dir.join(OsStr::from_bytes(name));
+        let mut kind = entry.file_type();
+        if kind == FileType::Unknown {
+            let asked = statat(&fd, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
+            kind = asked.map_or(kind, |it| FileType::from_raw_mode(it.st_mode));
+        }
+        let is_dir = kind == FileType::Directory;
+        if is_secret(name) && !(is_dir && path().join(PACKAGES_OF_PYTHON).exists()) {
+            seen.secrets.push(path());
+        } else if is_dir {
+            let of_packages = PACKAGES.iter().any(|it| it.as_bytes() == name);
+            seen.below.push((path(), of_packages));
+        }
+    }
+    // Objects and refs may lie where another file leads.
+    let (head, objects, refs, elsewhere) = has;
+    seen.is_bare = head && (objects && refs || elsewhere);
+    Some(seen)
+}
+
+fn there(dir: &OwnedFd, name: &str) -> bool {
+    statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+}
+
+/// Does a file of this name hold secrets, and no examples of such?
+fn is_secret(name: &[u8]) -> bool {
+    let Some(rest) = name.strip_prefix(ENVIRONMENT.as_bytes()) else {
+        return SECRETS.iter().any(|it| it.as_bytes() == name);
+    };
+    match rest {
+        [] => true,
+        [b'.' | b'-' | b'_' | b'~', ..] => !EXAMPLES.iter().any(|it| rest.ends_with(it.as_bytes())),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn make(root: &Path, files: &[&str]) {
+        for it in files {
+            let at = root.join(it);
+            fs::create_dir_all(at.parent().unwrap()).unwrap();
+            fs::File::create(at).unwrap();
+        }
+    }
+
+    fn below(root: &Path, found: &[PathBuf]) -> Vec<String> {
+        let mut names: Vec<String> = found
+            .iter()
+            .map(|it| it.strip_prefix(root).unwrap().to_str().unwrap().to_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn repositories_and_secrets_are_found_however_deep_they_lie() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        make(
+            root,
+            &[
+                ".git/HEAD",
+                ".env",
+                "a/b/c/d/e/.git/config",
+                "a/b/.env.local",
+                "a/.env.example",
+                "a/.envrc",
+                "lib/.git",
+                "node_modules/x/.git/config",
+                "m.git/HEAD",
+                "m.git/objects/x",
+                "m.git/refs/x",
+                "x/.env/pyvenv.cfg",
+                "y/.env/production",
+                "z/.netrc",
+            ],
+        );
+        let found = Nested::find(&[root.to_owned()], &[]);
+        assert_eq!(below(root, &found.repositories), ["a/b/c/d/e", "lib", "node_modules/x"]);
+        assert_eq!(below(root, &found.bare), ["m.git"]);
+        assert_eq!(below(root, &found.secrets), [".env", "a/b/.env.local", "y/.env", "z/.netrc"]);
+        assert_eq!((found.left, found.told()), (0, String::new()));
+    }
+
+    #[test]
+    fn what_is_made_later_is_found_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        make(root, &["a/.git/config", "b/c/file"]);
+        let found = Nested::find(&[root.to_owned()], &[]);
+        assert!(found.made().repositories.is_empty());
+        make(
+            root,
+            &["a/.git/more", "b/c/d/e/.git/config", "b/c/HEAD", "b/c/objects/x", "b/c/refs/x"],
+        );
+        let made = found.made();
+        assert_eq!(below(root, &made.repositories), ["b/c/d/e"]);
+        assert_eq!(below(root, &made.bare), ["b/c"]);
+        assert!(!made.is_cut);
+    }
+
+    #[test]
+    fn too_many_directories_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        for i in 0..=OF_PACKAGES_MAX {
+            make(dir.path(), &[&format!("node_modules/{i}/file")]);
+        }
+        make(dir.path(), &["near/.git/config"]);
+        let found = Nested::find(&[dir.path().to_owned()], &[]);
+        assert_eq!(found.left, 2, "the directory of packages counts itself");
+        assert!(found.told().contains("2 directories"));
+        assert_eq!(below(dir.path(), &found.repositories), ["near"]);
+    }
+}
