@@ -15,7 +15,7 @@ use sandbox::cage::Network;
 use crate::web::{self, WebError};
 
 /// Connections of one cage at once.
-const CONNECTIONS_MAX: usize = 64;
+const CONNECTIONS_MAX: usize = 256;
 
 /// What ways out of cages stand on.
 #[derive(Clone)]

@@ -1,6 +1,6 @@
 //! The commands that a call would run, read as the shell will read them.
 
-use model::{Decision, Effect, Objection};
+use model::{Decision, Effect, EffectKind, Objection};
 use policy::Targets;
 use scan::shell::{self, Blocklist, Reading, read_with};
 
@@ -34,8 +34,8 @@ pub(crate) struct Command {
 /// whose commands `reach_out`.
 pub(crate) fn of(asked: &Understood, reach_out: bool) -> Vec<Command> {
     let runs_here = matches!(asked.effect, Effect::Action(_));
-    let blocklist =
-        if runs_here && reach_out { Blocklist::in_a_cage() } else { Blocklist::default() };
+    let in_a_cage = asked.kind() == EffectKind::ShellExec && runs_here && reach_out;
+    let blocklist = if in_a_cage { Blocklist::in_a_cage() } else { Blocklist::default() };
     let Lines { lines, too_many } = lines::of(&asked.call);
     // Commands beyond those that are read are none that were understood.
     let rest =
