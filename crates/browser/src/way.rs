@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use aegx::Principal;
 use egress::{Limits, Rules, Ways};
-use gateway::proxy::{self, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
+use gateway::proxy::{self, Account, Accounts, Bounds, Proxy, Token};
 use model::{Caller, Kind, Profile, SessionId};
 use monitor::{Approver, Monitor, Opening};
 use tokio::net::TcpListener;
@@ -53,7 +53,7 @@ impl Way {
         let who = Caller { session, door, ..who.clone() };
         let tools = proxy::tools().map_err(|error| error.to_string())?;
         let (admission, rules) = setup.admits.admit(&who, &tools)?;
-        let token = token().map_err(|error| error.to_string())?;
+        let token = Token::random().map_err(|error| error.to_string())?;
         let mut accounts = Accounts::default();
         accounts.add(Account::new(who.clone(), rules.clone(), &token));
         let listener = listen(runtime).map_err(|error| error.to_string())?;
@@ -98,12 +98,6 @@ impl Drop for Way {
         // What still comes by a connection that is open is refused: there is no session.
         let _ = self.monitor.end_session(&self.who);
     }
-}
-
-fn token() -> io::Result<Token> {
-    let mut random = [0; TOKEN_BYTES];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    Ok(Token::of(&random))
 }
 
 fn listen(runtime: &Handle) -> io::Result<TcpListener> {

@@ -11,7 +11,7 @@ use aegx::{Principal, RecordType};
 use egress::Rules;
 use evidence::{NewRecord, SystemClock};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, Stop};
-use host::{HostExecutor, Services, WorkspaceFiles, plugins, scheduler};
+use host::{HostExecutor, Outside, Services, WorkspaceFiles, plugins, scheduler};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Approver, OpenError, Opening};
 use serde_json::json;
@@ -41,7 +41,8 @@ use crate::visit::{self, Visit};
 /// you say to the session; both find this process by control.sock in the state directory.
 ///
 /// Who may use which agent is said by config.yaml, users.yaml and agents/AGENT/IDENTITY.md in the state
-/// directory. If none of them is there, it is one person's machine; if one is, all must be.
+/// directory. Without users.yaml and agents/ it is one person's machine, and config.yaml may be there or
+/// not; if one of those two is there, all must be.
 ///
 /// With `providers: {browser: container}` in config.yaml the agent can drive a real browser by the actions
 /// browser_launch, browser_navigate and so on; each ends with this process. See docs/browser.md.
@@ -52,7 +53,8 @@ use crate::visit::{self, Visit};
 /// is used without being asked for.
 ///
 /// With `providers: {shell: sandbox}` in config.yaml the agent can run commands there by shell_exec, each in a
-/// cage that keeps it from your secrets, the network and everything outside the workspace.
+/// cage that keeps it from your secrets, the network and everything outside the workspace. With
+/// `shell: {network: [AGENT]}` commands of that agent reach the network through our proxy.
 ///
 /// Try it:
 ///   lazaret ipc --user me --agent main --session s1 --stdio < frames
@@ -66,10 +68,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     home: Home,
     /// For whom.
-    #[arg(long, value_parser = UserId::parse)]
+    #[arg(long, default_value = "me", value_parser = UserId::parse)]
     user: UserId,
     /// Which agent.
-    #[arg(long, value_parser = AgentId::parse)]
+    #[arg(long, default_value = "main", value_parser = AgentId::parse)]
     agent: AgentId,
     /// Which session: a new one, or one that goes on, as tainted as it was.
     #[arg(long, value_parser = SessionId::parse)]
@@ -112,13 +114,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let control = door::bind(&home)?;
     let approver = if control.is_some() { Approver::Reachable } else { Approver::Absent };
     let opened = open_session(&gate, &who, &home, args.profile, approver);
-    let outcome = opened.and_then(|(rules, scope)| {
+    let outcome = opened.and_then(|opened| {
         let visit = visit::place(args.workspace.as_deref(), args.own_workspace, &who, &home)
             .and_then(|dir| Visit::begin(dir.as_deref(), &gate, &who, &home));
         let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
         let served = visit.and_then(|visit| {
             let files = visit.files()?;
-            let work = || serve(&gate, &who, &home, args, stop, Hands { rules, scope, files });
+            let work = || serve(&gate, &who, &home, args, stop, Hands { opened, files });
             let served = door::beside(control.as_ref(), &gate, &home, work);
             served.and(visit.end(&gate, &who))
         });
@@ -137,7 +139,7 @@ fn open_session(
     home: &Path,
     profile: Profile,
     approver: Approver,
-) -> Result<(Rules, Scope), Failure> {
+) -> Result<Opened, Failure> {
     let providers = host::providers(home);
     let admission = providers.and_then(|_| host::admission(home, who, &[])).map_err(|error| {
         refused(gate, who, &error.to_string());
@@ -148,7 +150,11 @@ fn open_session(
         Failure::usage(error)
     })?;
     let scope = Scope::of(&admission);
-    if gate.keeper.is_some() && scope.is_legacy() {
+    let commands_reach_out = admission.commands_reach_out();
+    let opened = Opened { rules, scope, commands_reach_out };
+    // Where there is no manifest, none is silent about it.
+    let has_manifest = host::manifest_path(home, &who.agent).exists();
+    if gate.keeper.is_some() && opened.scope.is_legacy() && has_manifest {
         output::note(&format!(
             "the manifest of `{}` says nothing of credentials, so its tools get every key: see `lazaret credentials check`",
             who.agent
@@ -163,16 +169,22 @@ fn open_session(
         approver,
         tools: Vec::new(),
     };
-    gate.monitor.open_session(opening).map(|()| (rules, scope)).map_err(|error| {
+    gate.monitor.open_session(opening).map(|()| opened).map_err(|error| {
         refused(gate, who, &error.to_string());
         not_opened(error)
     })
 }
 
-/// What a session may reach.
-struct Hands {
+/// What a session may reach, by the files that admitted it.
+struct Opened {
     rules: Rules,
     scope: Scope,
+    commands_reach_out: bool,
+}
+
+/// The same, and where it works.
+struct Hands {
+    opened: Opened,
     files: Option<WorkspaceFiles>,
 }
 
@@ -186,7 +198,8 @@ fn serve(
 ) -> Result<(), Failure> {
     let memory = memory(gate, home)?;
     let mut executor = HostExecutor::new(memory, args.home.journal()?, Arc::new(SystemClock));
-    let Hands { rules, scope, files } = hands;
+    let Hands { opened, files } = hands;
+    let Opened { rules, scope, commands_reach_out } = opened;
     for it in plugins::check(home, &gate.journal).map_err(Failure::unable)?.refused {
         output::note(&format!("the plugin {} is refused: {}", it.name, it.why));
     }
@@ -202,7 +215,12 @@ fn serve(
         if let Some(keeper) = gate.keeper.clone() {
             shell = shell.with_keys(keeper, scope.clone());
         }
-        executor = executor.with_shell(shell);
+        if commands_reach_out {
+            let (monitor, journal) = (Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
+            let outside = Outside::of(home, monitor, journal).map_err(Failure::usage)?;
+            shell = shell.with_network(outside, rules.clone());
+        }
+        executor = executor.with_shell(shell.with_stop(stop.clone()));
     }
     if let Some(keeper) = gate.keeper.clone() {
         let settings = host::settings(home).map_err(Failure::usage)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use aegx::Principal;
 use egress::{Limits, Rules, Ways};
 use evidence::{Clock as _, SystemClock};
-use gateway::proxy::{self, Access, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
+use gateway::proxy::{self, Access, Account, Accounts, Bounds, Proxy, Token};
 use host::ipc::Stop;
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Approver, Opening};
@@ -127,7 +127,7 @@ impl Access for Given {
 }
 
 /// A proxy of this gate, for these accounts.
-pub(crate) fn of(home: &Path, gate: &Gate, accounts: Accounts) -> Result<Arc<Proxy>, Failure> {
+fn of(home: &Path, gate: &Gate, accounts: Accounts) -> Result<Arc<Proxy>, Failure> {
     let limits = Limits::default();
     let dialer = host::dialer(home, &limits).map_err(Failure::usage)?;
     Ok(Arc::new(Proxy {
@@ -159,13 +159,6 @@ pub(crate) fn admit(home: &Path, gate: &Gate, who: &Caller) -> Result<Rules, Fai
     Ok(rules)
 }
 
-/// A new token.
-pub(crate) fn token() -> Result<Token, Failure> {
-    let mut random = [0; TOKEN_BYTES];
-    getrandom::fill(&mut random).map_err(Failure::unable)?;
-    Ok(Token::of(&random))
-}
-
 /// Opens the session of an agent, and makes it an account with a token of its own.
 fn account(
     args: &Args,
@@ -177,7 +170,7 @@ fn account(
     let door = Kind::of_static("proxy");
     let who = Caller { session, user: args.user.clone(), agent: agent.clone(), door };
     let rules = admit(home, gate, &who)?;
-    let token = token()?;
+    let token = Token::random().map_err(Failure::unable)?;
     Ok((Account::new(who, rules, &token), token))
 }
 

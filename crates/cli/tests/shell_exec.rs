@@ -86,14 +86,18 @@ impl Place {
         self.session_with(id, &["--workspace", self.workspace().to_str().unwrap()])
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
     fn session_with(&self, id: &str, place: &[&str]) -> Session {
+        let words = ["ipc", "--user", "me", "--agent", "main", "--stdio", "--session", id];
+        self.spawn(&[&words, place].concat())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
+    fn spawn(&self, words: &[&str]) -> Session {
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
             .env("LAZARET_HOME", self.home())
             .env("HOME", self.person())
             .env("UNRELATED_KEY", SECRET)
-            .args(["ipc", "--user", "me", "--agent", "main", "--stdio", "--session", id])
-            .args(place)
+            .args(words)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -128,6 +132,10 @@ impl Session {
 
     fn ask(&mut self, message: &Value) -> Value {
         self.send(message);
+        self.answer()
+    }
+
+    fn answer(&mut self) -> Value {
         let mut header = [0; 4];
         self.output.read_exact(&mut header).unwrap();
         let mut answer = vec![0; usize::try_from(u32::from_be_bytes(header)).unwrap()];
@@ -221,20 +229,42 @@ fn in_its_own_workspace_an_agent_sees_nothing_of_the_state_around_it() {
     assert!(place.home().join("workspaces-data/main/me/here.txt").exists(), "{answer}");
 }
 
+/// Does this machine offer the rung? `lazaret exec` needs no gate, no agent and no settings to find out.
+fn is_offered(place: &Place, rung: &str) -> bool {
+    let workspace = place.workspace();
+    let dir = workspace.to_str().unwrap();
+    let args = ["exec", "--workspace", dir, "--dir", dir, "--require", rung, "--", "true"];
+    let (code, _, said) = place.run(&args, "");
+    assert!(code == 0 || said.contains(&format!("{rung} is required")), "{code} {said}");
+    code == 0
+}
+
 #[test]
 fn what_is_required_holds_or_nothing_runs() {
-    let settings = "providers:\n  shell: sandbox\nshell:\n  required: [namespaces, landlock, seccomp, limits, cgroup]\n";
-    let place = Place::with(settings, "# Main\n");
+    const ALL: [&str; 5] = ["namespaces", "landlock", "seccomp", "limits", "cgroup"];
+    let probe = Place::new();
+    let (offered, missing): (Vec<_>, Vec<_>) =
+        ALL.into_iter().partition(|it| is_offered(&probe, it));
+    assert!(offered.contains(&"seccomp"), "without it there is no cage");
+    let requiring = |rungs: &[&str]| {
+        let rungs = rungs.join(", ");
+        let settings = format!("providers:\n  shell: sandbox\nshell:\n  required: [{rungs}]\n");
+        Place::with(&settings, "# Main\n")
+    };
+    let place = requiring(&offered);
     let answer = place.exec("a", &shell("touch ran.txt"));
+    assert_eq!(answer["ok"], true, "{offered:?}: {answer}");
     let ran = place.records("shell_ran");
-    let there = place.workspace().join("ran.txt").exists();
-    if answer["ok"] == true {
-        let held = ran[0]["payload"]["inline"]["held"].as_object().unwrap();
-        assert!(there && held.len() == 5 && held.values().all(|it| it["held"] == true), "{ran:?}");
-    } else {
+    let held = ran[0]["payload"]["inline"]["held"].as_object().unwrap();
+    assert!(offered.iter().all(|it| held[*it]["held"] == true), "{offered:?}: {ran:?}");
+    assert!(place.workspace().join("ran.txt").exists());
+    for rung in missing {
+        let place = requiring(&[rung]);
+        let answer = place.exec("a", &shell("touch ran.txt"));
         let why = answer["error"].as_str().unwrap();
-        assert!(why.contains("is required and cannot be had: "), "{answer}");
-        assert!(!there && ran.is_empty());
+        assert!(why.contains(&format!("{rung} is required and cannot be had: ")), "{answer}");
+        assert!(!place.workspace().join("ran.txt").exists());
+        assert!(place.records("shell_ran").is_empty());
     }
 }
 
@@ -388,4 +418,96 @@ fn a_command_does_not_outlive_a_host_that_is_killed() {
     session.child.wait().unwrap();
     std::thread::sleep(Duration::from_secs(4));
     assert!(!place.workspace().join("late.txt").exists());
+}
+
+#[test]
+fn a_host_that_is_told_to_end_ends_the_command_and_itself_at_once() {
+    let place = Place::new();
+    // It does not listen to being asked, and leaves something that others would obey.
+    let script = b"trap '' TERM INT HUP\necho {} > .mcp.json\necho > begun.txt\nsleep 30 & wait; sleep 30; echo late > late.txt";
+    put(&place.workspace().join("deaf.sh"), script);
+    let mut session = place.session("a");
+    session.send(&shell("bash ./deaf.sh"));
+    let until = Instant::now() + Duration::from_secs(60);
+    while !place.workspace().join("begun.txt").exists() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let begun = Instant::now();
+    let pid = rustix::process::Pid::from_child(&session.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let answer = session.answer();
+    assert!(answer["error"].as_str().unwrap().contains("the host is ending"), "{answer}");
+    assert_eq!(session.child.wait().unwrap().code(), Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    let ran = place.records("shell_ran");
+    assert_eq!(ran[0]["payload"]["inline"]["stopped"], true, "{ran:?}");
+    // In order: what it made is set aside as at any end.
+    assert!(!place.workspace().join(".mcp.json").exists());
+    assert!(!place.workspace().join("late.txt").exists());
+}
+
+#[test]
+fn settings_alone_are_enough_for_one_person() {
+    for settings in [
+        "providers:\n  shell: sandbox\n",
+        "providers: {shell: sandbox}\nshell: {required: [seccomp]}\n",
+    ] {
+        let place = Place::with(settings, "# Main\n");
+        fs::remove_file(place.home().join("users.yaml")).unwrap();
+        fs::remove_dir_all(place.home().join("agents")).unwrap();
+        let workspace = place.workspace();
+        // Neither a user nor an agent needs to be named.
+        let mut session = place.spawn(&[
+            "ipc",
+            "--stdio",
+            "--session",
+            "a",
+            "--workspace",
+            workspace.to_str().unwrap(),
+        ]);
+        let answer = session.ask(&shell("echo hello"));
+        assert_eq!(printed(&answer, "stdout"), "hello\n", "{answer}");
+        let answer = session.ask(&shell("sudo true"));
+        assert_eq!(answer["rule"], "shell-privilege", "as protected as any: {answer}");
+        session.end();
+    }
+    // Settings of commands that choose no commands.
+    let place = Place::with("shell: {required: [seccomp]}\n", "# Main\n");
+    fs::remove_file(place.home().join("users.yaml")).unwrap();
+    fs::remove_dir_all(place.home().join("agents")).unwrap();
+    let answer = place.exec("a", &shell("true"));
+    assert_eq!(answer["error"], "Handler error: no shell provider is configured");
+}
+
+#[test]
+fn commands_have_no_way_out_but_the_proxy_and_that_only_if_the_settings_say_so() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let script = format!(
+        "echo \"[$HTTPS_PROXY]\" | sed 's/:[^:@]*@/:SECRET@/'\n\
+         (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null && echo direct\n\
+         curl -s -m 5 http://127.0.0.1:{port}/\ncurl -s -m 5 --noproxy '*' http://127.0.0.1:{port}/\necho done"
+    );
+    for (network, expected) in [("", "[]\ndone\n"), ("[other]", "[]\ndone\n"), ("[main]", "")] {
+        let shell_settings = match network {
+            "" => String::new(),
+            agents => format!("shell:\n  network: {agents}\n"),
+        };
+        let settings = format!("providers:\n  shell: sandbox\n{shell_settings}");
+        let place = Place::with(&settings, "# Main\n");
+        put(&place.workspace().join("look.sh"), script.as_bytes());
+        let answer = place.exec("a", &shell("bash ./look.sh"));
+        let text = printed(&answer, "stdout");
+        if network == "[main]" {
+            assert!(text.starts_with("[http://main:SECRET@127.0.0.1:"), "{answer}");
+            assert!(text.contains("\"rule\":\"net-v4-loopback\""), "{answer}");
+            let refused = json!([{"host": "127.0.0.1", "rule": "net-v4-loopback"}]);
+            assert_eq!(answer["networkRefused"], refused, "{answer}");
+        } else {
+            assert_eq!(text, expected, "{answer}");
+            assert!(answer["networkRefused"].is_null(), "{answer}");
+        }
+        assert!(!text.contains("direct") && listener.accept().is_err(), "{answer}");
+    }
 }

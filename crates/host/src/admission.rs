@@ -1,7 +1,7 @@
 //! Who is admitted: the files of the five layers, for one session.
 //!
-//! INVARIANT (FailClosed): a machine without any of the files is one person's. As soon as one of them
-//! is there, all that the session needs must be there and be understood, or there is no session.
+//! INVARIANT (FailClosed): a machine without users and agents in files is one person's, with or without settings. As
+//! soon as one of those is there, all that the session needs must be there and be understood, or there is no session.
 
 use std::fs;
 use std::io::{self, Read};
@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use model::{Caller, Objection, ToolDef, UserId};
 use monitor::Admission;
-use policy::access::{FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Origin, Users};
+use policy::access::{
+    FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Origin, User, Users,
+};
 
 use crate::providers::{NotBuilt, Providers};
 
@@ -91,9 +93,10 @@ pub fn admission(
     who: &Caller,
     tools: &[ToolDef],
 ) -> Result<Admission, AdmissionError> {
-    let files = [SETTINGS, USERS, AGENTS].map(|it| home.join(it));
-    let Some(because) = first_there(&files)? else { return Ok(Admission::OnePerson) };
-    let [settings, users, agents] = files;
+    let [settings, users, agents] = [SETTINGS, USERS, AGENTS].map(|it| home.join(it));
+    let Some(because) = first_there(&[users.clone(), agents.clone()])? else {
+        return of_one_person(home, who);
+    };
     let manifest = agents.join(who.agent.as_str()).join(MANIFEST);
 
     let global = Global::parse(&text(&settings, &because)?).map_err(|it| wrong(&settings, it))?;
@@ -112,6 +115,17 @@ pub fn admission(
         manifest: Arc::new(manifest),
         user: Arc::new(user),
         // Both of today's doors are on this machine.
+        origin: Origin::Local,
+    })
+}
+
+/// One person's machine: the settings count, and nothing else is said of who may do what.
+fn of_one_person(home: &Path, who: &Caller) -> Result<Admission, AdmissionError> {
+    let Some(global) = settings(home)? else { return Ok(Admission::OnePerson) };
+    Ok(Admission::Layered {
+        global: Arc::new(global),
+        manifest: Arc::new(Manifest::silent(&who.agent)),
+        user: Arc::new(User::local(who.user.clone())),
         origin: Origin::Local,
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::Objection;
-use policy::access::{self, Global, Layers, Manifest, Origin, Request, Tool, User};
+use policy::access::{self, Global, Layers, Manifest, Network, Origin, Request, Tool, User};
 
 use crate::understood::Understood;
 
@@ -26,6 +26,19 @@ pub enum Admission {
 }
 
 impl Admission {
+    /// Do commands of the agent have a way to the network, which is our proxy? Only where the settings name the agent
+    /// and its manifest does not close it.
+    #[must_use]
+    pub fn commands_reach_out(&self) -> bool {
+        match self {
+            Self::OnePerson => false,
+            Self::Layered { global, manifest, .. } => {
+                let closed = manifest.sandbox.network == Some(Network::None);
+                global.shell().has_network(&manifest.agent) && !closed
+            }
+        }
+    }
+
     /// What the layers have against a call.
     pub(crate) fn check(&self, agent: &str, asked: &Understood) -> Option<Objection> {
         match self {

@@ -1,10 +1,11 @@
-//! What somebody asks for: bytes by one of two doors, and the effect that they stand for.
+//! What somebody asks for: bytes by one of the doors, and the effect that they stand for.
 
 use std::sync::Arc;
 
 use model::{Call, Effect, RawCall, ToolCall, ipc};
 
 use crate::actions;
+use crate::connection::Connection;
 use crate::refusal::Refusal;
 use crate::tools::Tools;
 use crate::understood::Understood;
@@ -16,6 +17,8 @@ pub enum Asked<'a> {
     Tool(RawCall<'a>),
     /// A message for one of the host's own actions.
     Message(&'a [u8]),
+    /// A connection that a command of the session asks for, while it runs.
+    Connection(Connection<'a>),
 }
 
 impl Asked<'_> {
@@ -24,6 +27,7 @@ impl Asked<'_> {
         match self {
             Self::Tool(raw) => raw.args,
             Self::Message(bytes) => bytes,
+            Self::Connection(it) => it.call.args,
         }
     }
 
@@ -36,14 +40,21 @@ impl Asked<'_> {
                     .get(call.tool())
                     .ok_or_else(|| Refusal::UnknownTool(call.tool().as_str().to_owned()))?;
                 let call = ToolCall { call, flow: Arc::clone(&tool.flow) };
-                Ok(Understood { effect: Effect::Tool(call.clone()), call, act: tool.act.clone() })
+                let effect = Effect::Tool(call.clone());
+                Ok(Understood { effect, call, act: tool.act.clone(), command: None })
             }
             Self::Message(bytes) => {
                 let action = ipc::parse(bytes)?;
                 let call = actions::as_call(&action)?;
                 let act = actions::act(action.name());
-                Ok(Understood { effect: Effect::Action(Box::new(action)), call, act })
+                Ok(Understood {
+                    effect: Effect::Action(Box::new(action)),
+                    call,
+                    act,
+                    command: None,
+                })
             }
+            Self::Connection(it) => it.understand(),
         }
     }
 }

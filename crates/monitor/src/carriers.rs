@@ -148,7 +148,7 @@ mod tests {
             door: Kind::of_static("test"),
         };
         let effect = Effect::Tool(call.clone());
-        written(&who, &Understood { effect, call, act: Act::named("add_note") })
+        written(&who, &Understood { effect, call, act: Act::named("add_note"), command: None })
     }
 
     #[test]

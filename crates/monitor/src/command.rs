@@ -1,8 +1,8 @@
 //! The commands that a call would run, read as the shell will read them.
 
-use model::{Decision, Effect, Objection};
+use model::{Decision, Effect, EffectKind, Objection};
 use policy::Targets;
-use scan::shell::{self, Reading, read};
+use scan::shell::{self, Blocklist, Reading, read_with};
 
 use crate::lines::{self, Lines};
 use crate::target::{class_of_host, class_of_path};
@@ -29,14 +29,21 @@ pub(crate) struct Command {
 }
 
 /// Every command of the call.
-pub(crate) fn of(asked: &Understood) -> Vec<Command> {
+///
+/// What is only blocked because it would go around our way out is not, where that is the only one: in a cage of ours
+/// whose commands `reach_out`.
+pub(crate) fn of(asked: &Understood, reach_out: bool) -> Vec<Command> {
     let runs_here = matches!(asked.effect, Effect::Action(_));
+    let in_a_cage = asked.kind() == EffectKind::ShellExec && runs_here && reach_out;
+    let blocklist = if in_a_cage { Blocklist::in_a_cage() } else { Blocklist::default() };
     let Lines { lines, too_many } = lines::of(&asked.call);
     // Commands beyond those that are read are none that were understood.
     let rest =
         too_many.then(|| lines::Line { text: "(".to_owned(), is_certain: true, is_known: true });
-    let command =
-        |it: lines::Line| Command { reading: read(&it.text), is_certain: it.is_certain, runs_here };
+    let command = |it: lines::Line| {
+        let reading = read_with(&it.text, &blocklist);
+        Command { reading, is_certain: it.is_certain, runs_here }
+    };
     lines.into_iter().chain(rest).map(command).collect()
 }
 

@@ -52,9 +52,9 @@ impl Proposed {
         let digest = understood.digest(session.who(), &args);
         let action = understood.kind().as_str();
         let budget = session.taint.check(session.budget_rules(), action);
-        let commands = command::of(&understood);
+        let commands = command::of(&understood, session.commands_reach_out());
         let traced = session.trace(&understood, &commands);
-        let mut observation = Observation::proposed(&understood.effect);
+        let mut observation = understood.observation();
         observation.from_flagged = traced.sinks.iter().any(|it| it.label.is_flagged());
         Self {
             who: session.who().clone(),
@@ -254,7 +254,8 @@ impl Proposed {
     /// The records that it came from.
     pub(crate) fn parents(&self) -> Vec<Digest> {
         let tag = self.tag.as_ref().and_then(|it| Digest::from_hex(it.record.as_bytes()));
-        let mut parents: Vec<Digest> = self.newest.into_iter().chain(tag).collect();
+        let mut parents: Vec<Digest> =
+            self.newest.into_iter().chain(tag).chain(self.understood.command).collect();
         parents.sort_unstable();
         parents.dedup();
         parents

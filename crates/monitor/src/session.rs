@@ -14,16 +14,17 @@ use crate::asked::Asked;
 use crate::change::Change;
 use crate::command::{self, Command};
 use crate::confirm::{Confirmation, Confirmations, Message, Pending};
+use crate::connection;
 use crate::credentials;
 use crate::found::Found;
 use crate::inspected::{Came, Inspected};
 use crate::monitor::Approver;
 use crate::output::Status;
 use crate::proposed::Proposed;
-use crate::provenance::{Body, Catalogue, Ledger, Traced, orders_to_assistant};
+use crate::provenance::{Body, Catalogue, Ledger, Traced, Unseen, orders_to_assistant};
 use crate::question;
 use crate::refusal::Refusal;
-use crate::risk::{Observation, Opener, Outcome, Risk};
+use crate::risk::{Opener, Outcome, Risk};
 use crate::state::Summary;
 use crate::taint::{self, Rules, SessionTaint};
 use crate::target::Reach;
@@ -186,9 +187,28 @@ impl Session {
         credentials::objection(&self.admission, asked)
     }
 
+    /// Is it to be asked where something goes that nobody named, as when a page is fetched?
+    fn has_something_to_lose(&self) -> bool {
+        let grave = Taint::SECRET_RISK.union(Taint::INJECTION_SUSPECT);
+        self.profile == Profile::Paranoid || self.flags().bits() & grave.bits() != 0
+    }
+
+    /// Do commands of this session have a way to the network?
+    pub(crate) fn commands_reach_out(&self) -> bool {
+        self.admission.commands_reach_out()
+    }
+
     pub(crate) fn trace(&self, asked: &Understood, commands: &[Command]) -> Traced {
+        if asked.command.is_some() {
+            let mut traced = Traced::default();
+            let unseen = if self.has_something_to_lose() { Unseen::Held } else { Unseen::Passes };
+            let host = connection::host(asked);
+            self.ledger.trace_hosts(("url", unseen), host.iter().map(String::as_str), &mut traced);
+            return traced;
+        }
         let mut traced = self.ledger.trace(&asked.call.call, &asked.call.flow, &asked.act);
-        self.ledger.trace_hosts(command::hosts(commands), &mut traced);
+        let hosts = command::hosts(commands);
+        self.ledger.trace_hosts(("command", Unseen::Passes), hosts, &mut traced);
         traced
     }
 
@@ -263,7 +283,7 @@ impl Session {
             Status::Done => Outcome::Done,
             Status::Failed | Status::NotBegun => Outcome::Failed,
         };
-        let seen = Observation::proposed(&asked.effect).with_outcome(outcome);
+        let seen = asked.observation().with_outcome(outcome);
         let before = self.risk.snapshot().clone();
         self.risk.observe(&seen.with_flag(inspected.flag()));
         let mut change = self.counted();

@@ -4,6 +4,7 @@ use aegx::{Digest, SortedObject};
 use model::{Caller, Effect, EffectKind, ToolCall};
 
 use crate::provenance::Act;
+use crate::risk::Observation;
 
 /// A call that was understood.
 #[derive(Clone, Debug)]
@@ -12,6 +13,8 @@ pub(crate) struct Understood {
     /// The effect as a call of a tool.
     pub(crate) call: ToolCall,
     pub(crate) act: Act,
+    /// The record of the command that asks for it, if it is a connection of one.
+    pub(crate) command: Option<Digest>,
 }
 
 impl Understood {
@@ -21,6 +24,15 @@ impl Understood {
 
     pub(crate) fn tool(&self) -> &str {
         self.call.call.tool().as_str()
+    }
+
+    /// How the risk detectors see it: a connection of a command is nobody else's tool, but a page that is fetched.
+    pub(crate) fn observation(&self) -> Observation {
+        let mut seen = Observation::proposed(&self.effect);
+        if self.command.is_some() {
+            seen.kind = EffectKind::WebFetch;
+        }
+        seen
     }
 
     /// The arguments in one spelling, whatever order they came in.

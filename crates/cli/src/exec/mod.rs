@@ -14,7 +14,7 @@ use crate::home::Home;
 use crate::output;
 use crate::run::Failure;
 
-use network::{Serving, Way};
+use network::{Served, Way};
 use record::Records;
 use settings::{Settings, Words};
 
@@ -55,9 +55,6 @@ pub(crate) struct Args {
     report_json: bool,
 }
 
-/// Programs that are only blocked because they would go around our way out.
-const NETWORK_TOOLS: &[&str] = &["curl", "wget", "nc", "ncat", "netcat"];
-
 pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let words = args.settings.words()?;
     let home = args.home.dir()?;
@@ -90,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     for it in &aside {
         output::note(&set_aside(it));
     }
-    let closed = serving.map_or(Ok(()), Serving::end);
+    let closed = serving.map_or(Ok(()), Served::end);
     records.end(&held, &ending, &aside, started.elapsed())?;
     closed?;
     ending.map(sandbox::cage::Ending::exit_code).or_else(|error| match error {
@@ -107,9 +104,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
 
 /// Refuses what must never run, and writes that down.
 pub(crate) fn judge(words: &Words<'_>, records: &Records) -> Result<(), Failure> {
-    // They cannot go around the way out: in the cage there is no other.
-    let blocklist = Blocklist::new(&[], NETWORK_TOOLS);
-    let reading = scan::shell::read_with(&words.as_shell_text(), &blocklist);
+    let reading = scan::shell::read_with(&words.as_shell_text(), &Blocklist::in_a_cage());
     if reading.decision < Decision::Deny {
         return Ok(());
     }

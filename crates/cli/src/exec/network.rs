@@ -1,33 +1,30 @@
-//! The way out of a cage: our proxy, answering at a listener inside.
+//! The way out of a cage of a person's: our proxy, answering at a listener inside.
 
 use std::net::TcpListener;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
 
-use gateway::proxy::{self, Account, Accounts, Token};
+use gateway::proxy::{self, Serving};
+use host::{Outside, Passage};
 use model::{Caller, Kind, SessionId};
-use sandbox::cage::{Cage, Network};
+use sandbox::cage::Cage;
 use scan::net::Domains;
-use tokio::runtime::Runtime;
 
 use super::settings::Settings;
 use crate::gate::setup::{self, Gate};
 use crate::run::Failure;
 
-/// How long tunnels may go on when the command has ended.
-const GRACE: Duration = Duration::from_millis(200);
-
-/// Who asks, and by which word the proxy knows them.
+/// Who asks, and what they may reach at most.
 pub(crate) struct Way {
     who: Caller,
-    token: Token,
+    passage: Passage,
     allow: Option<Domains>,
 }
 
-/// A proxy that serves one cage.
-pub(crate) struct Serving {
+/// A proxy that serves one cage, and the gate that it stands before.
+pub(crate) struct Served {
     gate: Gate,
-    runtime: Runtime,
+    serving: Serving,
     who: Caller,
 }
 
@@ -37,7 +34,6 @@ impl Way {
         if !settings.network {
             return Ok(None);
         }
-        let token = crate::proxy::token()?;
         let session = SessionId::parse(&format!("exec-{}", std::process::id()));
         let who = Caller {
             session: session.map_err(Failure::usage)?,
@@ -45,7 +41,8 @@ impl Way {
             agent: settings.agent.clone(),
             door: Kind::of_static("exec"),
         };
-        cage.network = Network::Proxy(format!("{}:{}", who.agent, token.shown_once()));
+        let passage = Passage::of(who.clone()).map_err(Failure::unable)?;
+        cage.network = passage.network();
         let allow = match settings.allow.as_slice() {
             [] => None,
             some => Some(
@@ -53,7 +50,7 @@ impl Way {
                     .map_err(|error| Failure::usage(format!("--allow: {error}")))?,
             ),
         };
-        Ok(Some(Self { who, token, allow }))
+        Ok(Some(Self { who, passage, allow }))
     }
 
     /// Answers at the listener, until the command has ended.
@@ -61,8 +58,8 @@ impl Way {
         self,
         home: &Path,
         listener: Option<TcpListener>,
-    ) -> Result<Serving, Failure> {
-        let Self { who, token, allow } = self;
+    ) -> Result<Served, Failure> {
+        let Self { who, passage, allow } = self;
         let listener = listener.ok_or_else(|| Failure::unable("the cage has no listener"))?;
         let policy = setup::policy(None)?;
         let catalogue = proxy::catalogue().map_err(Failure::unable)?;
@@ -70,24 +67,17 @@ impl Way {
         let mut rules = crate::proxy::admit(home, &gate, &who)?;
         // What the manifest does not allow is not allowed here, either.
         rules.allow.extend(allow);
-        let mut accounts = Accounts::default();
-        accounts.add(Account::new(who.clone(), rules, &token));
-        let proxy = crate::proxy::of(home, &gate, accounts)?;
-        let runtime = Runtime::new().map_err(Failure::unable)?;
-        listener.set_nonblocking(true).map_err(Failure::unable)?;
-        let listener = {
-            let _context = runtime.enter();
-            tokio::net::TcpListener::from_std(listener).map_err(Failure::unable)?
-        };
-        runtime.spawn(proxy.serve(listener));
-        Ok(Serving { gate, runtime, who })
+        let (monitor, journal) = (Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
+        let outside = Outside::of(home, monitor, journal).map_err(Failure::usage)?;
+        let serving = passage.serve(&outside, rules, None, listener).map_err(Failure::unable)?;
+        Ok(Served { gate, serving, who })
     }
 }
 
-impl Serving {
+impl Served {
     pub(crate) fn end(self) -> Result<(), Failure> {
-        let Self { gate, runtime, who } = self;
-        runtime.shutdown_timeout(GRACE);
+        let Self { gate, serving, who } = self;
+        drop(serving);
         gate.monitor.end_session(&who).map_err(Failure::unable)?;
         gate.close()
     }

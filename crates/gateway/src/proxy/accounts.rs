@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use aegx::Digest;
@@ -17,6 +18,7 @@ use subtle::ConstantTimeEq;
 use tokio::sync::Semaphore;
 
 use super::bounds::AT_THE_GATE_PER_AGENT_MAX;
+use super::command::Command;
 
 /// Length of a token before it is written down, in bytes.
 pub const TOKEN_BYTES: usize = 32;
@@ -27,6 +29,16 @@ const CREDENTIALS_BYTES_MAX: usize = 1024;
 pub struct Token(String);
 
 impl Token {
+    /// A new one.
+    ///
+    /// # Errors
+    /// If the system gives no randomness.
+    pub fn random() -> io::Result<Self> {
+        let mut random = [0; TOKEN_BYTES];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        Ok(Self::of(&random))
+    }
+
     /// From randomness.
     #[must_use]
     pub fn of(random: &[u8; TOKEN_BYTES]) -> Self {
@@ -49,6 +61,8 @@ pub struct Account {
     pub rules: Arc<Rules>,
     /// Its turns at the gate.
     pub(crate) turns: Arc<Semaphore>,
+    /// The command that asks, if it is one of an agent: then it asks in the agent's own session.
+    pub(crate) command: Option<Arc<Command>>,
     hash: Digest,
 }
 
@@ -58,7 +72,14 @@ impl Account {
     pub fn new(who: Caller, rules: Rules, token: &Token) -> Self {
         let turns = Arc::new(Semaphore::new(AT_THE_GATE_PER_AGENT_MAX));
         let hash = Digest::of(token.0.as_bytes());
-        Self { who, rules: Arc::new(rules), turns, hash }
+        Self { who, rules: Arc::new(rules), turns, command: None, hash }
+    }
+
+    /// What is asked is asked by this command of the agent, in its session.
+    #[must_use]
+    pub fn of_command(mut self, command: Arc<Command>) -> Self {
+        self.command = Some(command);
+        self
     }
 }
 

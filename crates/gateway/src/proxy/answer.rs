@@ -1,5 +1,7 @@
 //! What a program is told that gets nothing: a status, and the same for machines in a field and a body.
 
+use std::io;
+
 use bytes::Bytes;
 use egress::AskError;
 use http_body_util::combinators::BoxBody;
@@ -11,7 +13,7 @@ use monitor::Refusal;
 use serde_json::json;
 
 /// A body of ours, or one that is passed on.
-pub(crate) type Body = BoxBody<Bytes, hyper::Error>;
+pub(crate) type Body = BoxBody<Bytes, io::Error>;
 
 /// The rule that refused, for machines.
 const REFUSAL: HeaderName = HeaderName::from_static("x-lazaret-refusal");
@@ -19,6 +21,7 @@ const REFUSAL: HeaderName = HeaderName::from_static("x-lazaret-refusal");
 const PROXY_STATUS: HeaderName = HeaderName::from_static("proxy-status");
 
 /// Why a program gets nothing.
+#[derive(Clone, Debug)]
 pub(crate) struct No {
     status: StatusCode,
     decision: &'static str,
@@ -95,6 +98,10 @@ impl No {
                 reason: reason.clone(),
             },
         }
+    }
+
+    pub(crate) fn rule(&self) -> &str {
+        &self.rule
     }
 
     pub(crate) fn response(self) -> Response<Body> {

@@ -71,6 +71,11 @@ impl Asking {
         Ok(Self { tool, args: args.to_string().into_bytes() })
     }
 
+    /// Whatever it asks for, and nothing else.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        [self.tool.as_bytes(), b" ", &self.args].concat()
+    }
+
     pub(crate) fn is_tunnel(&self) -> bool {
         self.tool == CONNECT
     }

@@ -7,11 +7,13 @@ mod accounts;
 mod answer;
 mod bounds;
 mod calls;
+mod command;
 mod door;
 mod hop;
 mod near;
 mod relay;
 mod request;
+mod serving;
 mod shares;
 
 use std::convert::Infallible;
@@ -39,6 +41,8 @@ use shares::{Share, Shares};
 pub use accounts::{Access, Account, Accounts, TOKEN_BYTES, Token};
 pub use bounds::{Bounds, CONNECTIONS_MAX};
 pub use calls::{catalogue, tools};
+pub use command::{Budget, Command, Turned};
+pub use serving::Serving;
 
 /// How long to wait when the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use super::bounds::Bounds;
+use super::command::Command;
 
 /// Room for what is on its way, in bytes. It is there only while there is something.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -24,22 +25,33 @@ pub(crate) async fn relay(
     early: Bytes,
     mut far: TcpStream,
     carried: &Carried,
+    command: Option<&Command>,
     bounds: &Bounds,
 ) -> io::Result<()> {
     let (near_in, near_out) = near.split();
     let (far_in, mut far_out) = far.split();
     let one_ended = Notify::new();
+    let send = |bytes: usize| {
+        within(command, |it| it.sends(bytes as u64))?;
+        carried.add_sent(bytes);
+        Ok(())
+    };
+    let receive = |bytes: usize| {
+        within(command, |it| it.receives(bytes as u64))?;
+        carried.add_received(bytes);
+        Ok(())
+    };
     let out = async {
         if !early.is_empty() {
+            send(early.len())?;
             far_out.write_all(&early).await?;
-            carried.add_sent(early.len());
         }
-        pump(near_in, far_out, |bytes| carried.add_sent(bytes)).await?;
+        pump(near_in, far_out, send).await?;
         one_ended.notify_one();
         Ok(())
     };
     let back = async {
-        pump(far_in, near_out, |bytes| carried.add_received(bytes)).await?;
+        pump(far_in, near_out, receive).await?;
         one_ended.notify_one();
         Ok(())
     };
@@ -50,8 +62,20 @@ pub(crate) async fn relay(
     }
 }
 
-/// Carries bytes one way until they end.
-async fn pump(from: ReadHalf<'_>, mut to: WriteHalf<'_>, count: impl Fn(usize)) -> io::Result<()> {
+/// Is there something left of what a command may cost?
+pub(crate) fn within(
+    command: Option<&Command>,
+    left: impl FnOnce(&Command) -> bool,
+) -> io::Result<()> {
+    if command.is_none_or(left) { Ok(()) } else { Err(io::ErrorKind::QuotaExceeded.into()) }
+}
+
+/// Carries bytes one way until they end, or are not to go on: `count` is told before they do.
+async fn pump(
+    from: ReadHalf<'_>,
+    mut to: WriteHalf<'_>,
+    count: impl Fn(usize) -> io::Result<()>,
+) -> io::Result<()> {
     loop {
         from.readable().await?;
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
@@ -61,8 +85,8 @@ async fn pump(from: ReadHalf<'_>, mut to: WriteHalf<'_>, count: impl Fn(usize)) 
                 // The other way may still have something to say.
                 Ok(0) => return to.shutdown().await,
                 Ok(read) => {
+                    count(read)?;
                     to.write_all(&buffer).await?;
-                    count(read);
                     // What comes in small pieces is not there yet: asking again would be for nothing.
                     if read < BUFFER_BYTES / 2 {
                         break;

@@ -1,20 +1,22 @@
 //! One request of a program: the gate, the way out, the answer.
 
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use bytes::Bytes;
 use data_encoding::HEXLOWER;
-use egress::{Arriving, AskError, Carried, EgressEvent, Outcome};
+use egress::{Arriving, AskError, Carried, EgressEvent, Outcome, Rules};
 use http_body_util::{BodyExt, Empty};
-use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper::upgrade::Upgraded;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use model::{Caller, Effect, RawCall, ToolCall};
-use monitor::{Asked, Begun, Granted, Output, Permit};
+use model::{Effect, RawCall, ToolCall};
+use monitor::{Asked, Begun, Connection, Granted, Output, Permit, Refusal};
+use scan::net::Refused;
 
 use tokio::sync::Semaphore;
 
@@ -23,9 +25,10 @@ use super::accounts::Account;
 use super::answer::{Body, No};
 use super::bounds::AT_THE_GATE_MAX;
 use super::calls::{Asking, NoCall};
+use super::command::{Command, SetAside};
 use super::hop::Hop;
 use super::near::Near;
-use super::relay::relay;
+use super::relay::{relay, within};
 
 /// Names one exchange in the journal.
 const CORRELATION_BYTES: usize = 8;
@@ -45,7 +48,10 @@ impl Proxy {
         account: Account,
         asked: Request<Incoming>,
     ) -> Result<Response<Body>, No> {
-        let mut hop = self.hop(&account.who, &asked)?;
+        let mut hop = self.hop(&account, &asked)?;
+        if let Some(command) = &account.command {
+            command.begins_one().map_err(|refused| hop.refused(refused))?;
+        }
         let asking = match Asking::of(&asked) {
             Ok(asking) => asking,
             Err(NoCall::Bad(reason)) => {
@@ -53,11 +59,7 @@ impl Proxy {
                 hop.event.outcome = Outcome::Refused { rule, reason: reason.to_owned() };
                 return Err(No::bad_request(reason));
             }
-            Err(NoCall::Refused(refused)) => {
-                let error = AskError::Refused(refused);
-                hop.event.failed(&error);
-                return Err(No::by_egress(&error));
-            }
+            Err(NoCall::Refused(refused)) => return Err(hop.refused(refused)),
         };
         let (permit, begun) = self.judge(&account, &mut hop, &asking).await?;
         hop.decision = Some(permit.record());
@@ -71,13 +73,20 @@ impl Proxy {
         }
     }
 
-    fn hop(&self, who: &Caller, asked: &Request<Incoming>) -> Result<Hop, No> {
-        let mut random = [0; CORRELATION_BYTES];
-        getrandom::fill(&mut random).map_err(|_| No::unable())?;
-        let correlation = HEXLOWER.encode(&random);
+    fn hop(&self, account: &Account, asked: &Request<Incoming>) -> Result<Hop, No> {
+        let correlation = match &account.command {
+            // What a command asks for is known by the record of the command.
+            Some(command) => command.record().to_hex().as_str().to_owned(),
+            None => {
+                let mut random = [0; CORRELATION_BYTES];
+                getrandom::fill(&mut random).map_err(|_| No::unable())?;
+                HEXLOWER.encode(&random)
+            }
+        };
         Ok(Hop {
             journal: Arc::clone(&self.journal),
-            who: who.clone(),
+            who: account.who.clone(),
+            command: account.command.clone(),
             decision: None,
             event: EgressEvent::of_proxy(asked.method(), asked.uri(), correlation),
             carried: Arc::default(),
@@ -94,13 +103,27 @@ impl Proxy {
     ) -> Result<(Permit<Effect>, Begun), No> {
         let (monitor, who) = (Arc::clone(&self.monitor), hop.who.clone());
         let (tool, args) = (asking.tool, asking.args.clone());
+        let Some(command) = account.command.clone() else {
+            let judged = at_the_gate(account, move || {
+                monitor.begin(&who, &Asked::Tool(RawCall { tool, args: &args }))
+            });
+            return judged.await?.map_err(|refusal| hop.stopped(&refusal));
+        };
+        let asked = asking.to_bytes();
+        if let Some(no) = command.refusal_of(&asked) {
+            return Err(hop.stopped_again(no));
+        }
+        let record = command.record();
         let judged = at_the_gate(account, move || {
-            monitor.begin(&who, &Asked::Tool(RawCall { tool, args: &args }))
+            let call = RawCall { tool, args: &args };
+            monitor.begin(&who, &Asked::Connection(Connection { call, command: record }))
         });
-        let judged = judged.await?;
-        judged.map_err(|refusal| {
-            hop.stopped(&refusal);
-            No::by_gate(&refusal)
+        let judged = judged.await?.map_err(|refusal| (hop.stopped(&refusal), refusal));
+        judged.map_err(|(no, refusal)| {
+            if let Refusal::Stopped(_) = refusal {
+                command.was_refused(&asked, &no);
+            }
+            no
         })
     }
 
@@ -147,8 +170,10 @@ impl Proxy {
             Ok(dialled) => dialled,
             Err(error) => return Err(self.failed(account, begun, hop, &error).await),
         };
+        account.command.iter().for_each(|it| it.reaches(&hop.event.host));
         // INVARIANT (AbsorbBeforeDeliver): closed before a byte goes through.
         self.finish(account, begun, Output::text("")).await?;
+        let command = account.command.clone();
         tokio::spawn(async move {
             let Some((near, early)) = hyper::upgrade::on(asked).await.ok().and_then(parts) else {
                 let reason = "the program's connection is gone".to_owned();
@@ -158,7 +183,8 @@ impl Proxy {
             let (stream, _guest) = near.into_parts();
             let carried: &Carried = &hop.carried;
             // However it ended, it has; how much came through is what is left to say.
-            let _ = relay(stream, early, dialled.stream, carried, &self.bounds).await;
+            let _ = relay(stream, early, dialled.stream, carried, command.as_deref(), &self.bounds)
+                .await;
         });
         Ok(Response::new(Empty::<Bytes>::new().map_err(|never| match never {}).boxed()))
     }
@@ -171,15 +197,36 @@ impl Proxy {
         mut hop: Hop,
         asked: Request<Incoming>,
     ) -> Result<Response<Body>, No> {
-        let passed = self.ways.pass_on(permit, &account.rules, asked, &hop.carried).await;
-        let response = match passed {
+        let (rules, aside) = match set_aside(account, &asked, &hop) {
+            Ok(aside) => aside,
+            Err(refused) => {
+                return Err(self.failed(account, begun, hop, &refused.into()).await);
+            }
+        };
+        let response = match self.ways.pass_on(permit, &rules, asked, &hop.carried).await {
             Ok(response) => response,
             Err(error) => return Err(self.failed(account, begun, hop, &error).await),
         };
+        account.command.iter().for_each(|it| it.reaches(&hop.event.host));
         hop.event.outcome = Outcome::Answered(response.status().as_u16());
         self.finish(account, begun, Output::text("")).await?;
-        Ok(response.map(|inner| Passing { inner, _hop: hop }.boxed()))
+        let command = account.command.clone();
+        Ok(response.map(|inner| Passing { inner, command, _aside: aside, _hop: hop }.boxed()))
     }
+}
+
+/// What may be sent by a request of a command: no more than is left to it.
+fn set_aside(
+    account: &Account,
+    asked: &Request<Incoming>,
+    hop: &Hop,
+) -> Result<(Arc<Rules>, Option<SetAside>), Refused> {
+    let Some(command) = &account.command else { return Ok((Arc::clone(&account.rules), None)) };
+    let announced = asked.body().size_hint().exact();
+    let aside = SetAside::of(command, announced, &hop.carried)?;
+    let most = account.rules.payload_bytes_max.min(aside.bytes());
+    let rules = Rules { payload_bytes_max: most, ..(*account.rules).clone() };
+    Ok((Arc::new(rules), Some(aside)))
 }
 
 /// Turns at the gate.
@@ -211,18 +258,27 @@ fn parts(upgraded: Upgraded) -> Option<(Near, Bytes)> {
 /// A body that is passed on; when it has ended, or nobody wants more of it, its hop is recorded.
 struct Passing {
     inner: Arriving,
+    command: Option<Arc<Command>>,
+    /// Until the end: a body may go on when there is an answer already.
+    _aside: Option<SetAside>,
     _hop: Hop,
 }
 
 impl hyper::body::Body for Passing {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        Pin::new(&mut self.inner).poll_frame(context)
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
+        Poll::Ready(frame.map(|frame| {
+            let frame = frame.map_err(io::Error::other)?;
+            let bytes = frame.data_ref().map_or(0, Bytes::len) as u64;
+            within(self.command.as_deref(), |it| it.receives(bytes))?;
+            Ok(frame)
+        }))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -17,6 +17,7 @@ mod absent;
 mod audit;
 mod file;
 mod memory;
+mod net;
 mod scheduler;
 mod shell;
 mod skills;

@@ -1,26 +1,32 @@
-//! Commands of agents, each in a cage: the workspace to change, the system to read, no network and no secret that was
-//! not granted.
+//! Commands of agents, each in a cage: the workspace to change, the system to read, no secret that was not granted, and
+//! no network, or one that is our proxy.
 //!
 //! INVARIANT (AbsorbBeforeDeliver): what a command changed is labelled before anything that it printed is told.
 
 use std::ffi::OsString;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aegx::RecordType;
+use egress::Rules;
 use evidence::{Journal, NewRecord};
 use files::Relative;
 use model::ipc::ShellExec;
 use model::{Caller, Kind, Source, TaintTag};
 use monitor::{Output, Permit, Status, taint};
 use sandbox::cage::{Cage, Ending, Held, Hold, Rung, SYSTEM};
-use sandbox::runner::{Printed, Ran, RunError, Runner, Surroundings};
+use sandbox::runner::{Beside, Printed, Ran, RunError, Runner, Surroundings};
 use scan::boundary::{self, Boundary, Nonce};
 use serde_json::{Map, Value, json};
+use store::workspace::WorkspaceError;
 use vault::environment::{OF_HOST, environment};
 use vault::{Keeper, Scope};
 
 use super::file::{WorkspaceFiles, tag_values};
+use super::net::{Net, Out};
+use crate::ipc::Stop;
+use crate::passage::Outside;
 
 /// What the agent is told where output came from.
 const ORIGIN: &str = "shell_exec";
@@ -31,6 +37,8 @@ pub struct Shell {
     cage: Cage,
     keys: Option<(Arc<Keeper>, Scope)>,
     journal: Arc<Journal>,
+    out: Option<(Outside, Rules)>,
+    stop: Option<Stop>,
 }
 
 impl Shell {
@@ -38,7 +46,21 @@ impl Shell {
     #[must_use]
     pub fn new(home: PathBuf, state: PathBuf, needed: Vec<Rung>, journal: Arc<Journal>) -> Self {
         let cage = Cage { home: Some(home), state: Some(state), needed, ..Cage::default() };
-        Self { runner: Runner::default(), cage, keys: None, journal }
+        Self { runner: Runner::default(), cage, keys: None, journal, out: None, stop: None }
+    }
+
+    /// With a way to the network, as far as `rules` go.
+    #[must_use]
+    pub fn with_network(mut self, outside: Outside, rules: Rules) -> Self {
+        self.out = Some((outside, rules));
+        self
+    }
+
+    /// Ends what runs when `stop` is said.
+    #[must_use]
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = Some(stop);
+        self
     }
 
     /// With the keys that grants give to commands.
@@ -61,32 +83,57 @@ impl Shell {
         files: &WorkspaceFiles,
         now: impl Fn() -> i64,
     ) -> Output {
-        let around = match self.surroundings(&permit, files.root()) {
+        let mut around = match self.surroundings(&permit, files.root()) {
             Ok(around) => around,
             Err(why) => return Output::not_begun(why),
         };
         let (who, record, tag) = (permit.who().clone(), permit.record(), permit.tag().cloned());
-        let ran = self.runner.run(permit, around);
+        let out = match self.out.as_ref().map(|out| Out::open(out, &who, record)).transpose() {
+            Ok(out) => out,
+            Err(error) => return Output::not_begun(format!("no way to the network: {error}")),
+        };
+        if let Some(out) = &out {
+            around.cage.network = out.network();
+        }
+        let ran = self.run_beside(permit, around, out.as_ref());
+        let net = out.map(Out::end).unwrap_or_default();
         // Also if the cage broke: until then it may have changed something.
         let has_begun = ran.as_ref().err().is_none_or(RunError::has_begun);
+        // What it has from the network may be in any file that it wrote.
+        let web = net.label(now());
+        let tag = taint::worse(tag.as_ref(), web.as_ref());
         let marked = match has_begun {
             true => files.after_command(&who.session, tag.as_ref(), now()),
             false => Ok(0),
         };
-        let ran = match ran {
-            Ok(ran) => ran,
-            Err(error) if error.has_begun() => return failed(error.to_string()),
-            Err(error) => return Output::not_begun(error.to_string()),
+        let output = match ran {
+            Ok(ran) => {
+                let content = recorded(&ran, &net, marked.as_ref().ok().copied());
+                match self.journal.append(beside(&who, record, content)) {
+                    Ok(_) => after(&ran, &net, marked.map(drop), now()),
+                    Err(_) => {
+                        failed("the command ran, and how it ended could not be recorded".to_owned())
+                    }
+                }
+            }
+            Err(error) if error.has_begun() => failed(error.to_string()),
+            Err(error) => Output::not_begun(error.to_string()),
         };
-        let content = recorded(&ran, marked.as_ref().ok().copied());
-        if self.journal.append(beside(&who, record, content)).is_err() {
-            return failed("the command ran, and how it ended could not be recorded".to_owned());
-        }
-        match marked {
-            Ok(_) => told(&ran, now()).unwrap_or_else(failed),
-            // INVARIANT (FailClosed): nothing is told of files whose labels are not known.
-            Err(why) => failed(format!("the command ran, and its files cannot be labelled: {why}")),
-        }
+        Output { tags: web.into_iter().collect(), ..output }
+    }
+
+    fn run_beside(
+        &self,
+        permit: Permit<ShellExec>,
+        around: Surroundings,
+        out: Option<&Out<'_>>,
+    ) -> Result<Ran, RunError> {
+        let mut answer = out.map(|out| |listener| out.answer(listener));
+        let beside = Beside {
+            stop: self.stop.as_ref().map(AsFd::as_fd),
+            answer: answer.as_mut().map(|it| it as &mut dyn FnMut(_) -> _),
+        };
+        self.runner.run(permit, around, beside)
     }
 
     fn surroundings(
@@ -133,8 +180,20 @@ impl Shell {
     }
 }
 
-/// What the agent is told. What was printed stands between marks, and carries a label.
-fn told(ran: &Ran, now: i64) -> Result<Output, String> {
+/// What the agent is told of a command that has ended.
+fn after(ran: &Ran, net: &Net, marked: Result<(), WorkspaceError>, now: i64) -> Output {
+    // INVARIANT (FailClosed): nothing is told of files whose labels are not known.
+    if let Err(why) = marked {
+        return failed(format!("the command ran, and its files cannot be labelled: {why}"));
+    }
+    if ran.stopped {
+        return failed("the host is ending, and the command was ended with it".to_owned());
+    }
+    told(ran, net, now).unwrap_or_else(failed)
+}
+
+/// What was printed stands between marks, and carries a label.
+fn told(ran: &Ran, net: &Net, now: i64) -> Result<Output, String> {
     let mut body = Map::new();
     let mut say = |name: &str, value: Value| drop(body.insert(name.to_owned(), value));
     say("durationMs", millis(ran));
@@ -147,7 +206,10 @@ fn told(ran: &Ran, now: i64) -> Result<Output, String> {
             say(&format!("{name}DroppedBytes"), printed.dropped_bytes.into());
         }
     }
-    say("taint", json!(tag_values(&[label(now)])));
+    if !net.refused.is_empty() {
+        say("networkRefused", net.refused_values());
+    }
+    say("taint", json!(tag_values(&[net.label(now).unwrap_or_else(|| label(now))])));
     Ok(Output::text(Value::Object(body).to_string()))
 }
 
@@ -165,7 +227,7 @@ fn marked(printed: &Printed) -> Result<String, String> {
 }
 
 /// How it ended and what held it; nothing of what it printed.
-fn recorded(ran: &Ran, marked: Option<usize>) -> Value {
+fn recorded(ran: &Ran, net: &Net, marked: Option<usize>) -> Value {
     let mut content = json!({
         "duration_ms": millis(ran),
         "held": held(&ran.held),
@@ -179,6 +241,12 @@ fn recorded(ran: &Ran, marked: Option<usize>) -> Value {
             fields.insert(name.to_owned(), value);
         }
         fields.insert("files_marked".to_owned(), json!(marked));
+        if ran.stopped {
+            fields.insert("stopped".to_owned(), true.into());
+        }
+        if net.was_there {
+            fields.insert("network".to_owned(), net.to_json());
+        }
     }
     content
 }

@@ -47,14 +47,64 @@ fn without_files_it_is_one_persons_machine() {
 }
 
 #[test]
-fn one_file_is_enough_to_need_all() {
+fn with_settings_alone_it_is_one_persons_machine_and_the_settings_count() {
+    let home = tempfile::tempdir().unwrap();
+    put(home.path(), "config.yaml", "tools:\n  web:\n    enabled: false\n");
+    let admitted = admission(home.path(), &caller("alice", "s"), &[]).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let house = House::new(dir.path());
+    let who = house.open_as("alice", "s", admitted);
+    assert_eq!(house.say(&who, &json!({"action": "memory_list", "scope": "a"}))["ok"], true);
+    let fetch = house.say(&who, &json!({"action": "web_fetch", "url": "https://a.example/"}));
+    assert_eq!((&fetch["decision"], &fetch["rule"]), (&json!("deny"), &json!("layer-global")));
+    // What is not understood admits nobody.
+    put(home.path(), "config.yaml", "tools:\n  web:\n    enabled: perhaps\n");
+    assert!(refusal(home.path(), &caller("alice", "s")).contains("line 3"));
+    // Neither does a link that leads nowhere: something is there.
+    fs::remove_file(home.path().join("config.yaml")).unwrap();
+    std::os::unix::fs::symlink("nowhere", home.path().join("config.yaml")).unwrap();
+    assert!(admission(home.path(), &caller("alice", "s"), &[]).is_err());
+}
+
+#[test]
+fn commands_reach_out_only_where_the_settings_name_the_agent_and_its_manifest_agrees() {
+    let home = tempfile::tempdir().unwrap();
+    let reach_out = || {
+        let admitted = admission(home.path(), &caller("alice", "s"), &[]).unwrap();
+        admitted.commands_reach_out()
+    };
+    assert!(!reach_out());
+    for (settings, expected) in [
+        ("shell:\n  required: [seccomp]\n", false),
+        ("shell:\n  network: [other]\n", false),
+        ("shell:\n  network: [main]\n", true),
+        ("shell:\n  network: \"*\"\n", true),
+    ] {
+        put(home.path(), "config.yaml", settings);
+        assert_eq!(reach_out(), expected, "{settings}");
+    }
+    put(home.path(), "users.yaml", USERS);
+    for (manifest, expected) in [
+        ("# Main\n", true),
+        ("---\nsandbox: {network: host}\n---\n", true),
+        ("---\nsandbox: {network: none}\n---\n", false),
+    ] {
+        put(home.path(), "agents/main/IDENTITY.md", manifest);
+        assert_eq!(reach_out(), expected, "{manifest}");
+    }
+}
+
+#[test]
+fn a_file_of_users_or_agents_is_enough_to_need_all() {
     let alice = caller("alice", "s");
     for (name, text) in
         [("config.yaml", SETTINGS), ("users.yaml", USERS), ("agents/main/IDENTITY.md", MANIFEST)]
     {
         let alone = tempfile::tempdir().unwrap();
         put(alone.path(), name, text);
-        assert!(refusal(alone.path(), &alice).contains("is missing; `"), "only {name}");
+        if name != "config.yaml" {
+            assert!(refusal(alone.path(), &alice).contains("is missing; `"), "only {name}");
+        }
         let lacking = furnished();
         fs::remove_file(lacking.path().join(name)).unwrap();
         let error = refusal(lacking.path(), &alice);

@@ -46,5 +46,6 @@ pub use flags::orders_to_assistant;
 pub use infer::infer;
 pub use ledger::{Delta, INDEX_KEYS_MAX, Ledger, ROWS_KEPT_MAX};
 pub use structure::Body;
+pub(crate) use trace::Unseen;
 pub use trace::VALUES_PER_CALL_MAX;
 pub use verdict::{Label, Sink, Traced};

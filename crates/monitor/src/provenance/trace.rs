@@ -23,6 +23,13 @@ const VERBATIM_WORDS: usize = 5;
 /// A flag, a date or a limit has no more words than this.
 const CONTROL_WORDS_MAX: usize = 24;
 
+/// What becomes of a machine that stands nowhere, in a session that has read what others wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unseen {
+    Passes,
+    Held,
+}
+
 impl Ledger {
     /// Where each value of `call` came from, and what speaks against it.
     #[must_use]
@@ -70,18 +77,20 @@ impl Ledger {
         traced
     }
 
-    /// The machines that a command speaks to: one that only a text from outside names is not chosen by the user. One
-    /// that stands nowhere is the agent's own knowledge: registries and mirrors would be asked about all day.
+    /// The machines that a command speaks to, as `param` says: one that only a text from outside names is not chosen by
+    /// the user. One that stands nowhere is the agent's own knowledge, unless it is to be held: registries and mirrors
+    /// would be asked about all day.
     pub(crate) fn trace_hosts<'a>(
         &self,
+        (param, unseen): (&str, Unseen),
         hosts: impl Iterator<Item = &'a str>,
         traced: &mut Traced,
     ) {
         for host in hosts.take(VALUES_PER_CALL_MAX) {
             for (label, atom, holds) in self.destination(host, true) {
-                let seen = !matches!(label, Label::Unseen);
-                let sink = Sink { param: "command".to_owned(), atom: shorten(&atom), label };
-                if holds && seen {
+                let counts = unseen == Unseen::Held || !matches!(label, Label::Unseen);
+                let sink = Sink { param: param.to_owned(), atom: shorten(&atom), label };
+                if holds && counts {
                     traced.objections.push(sink_objection(Role::Destination, &sink));
                     traced.asked_for = false;
                 }

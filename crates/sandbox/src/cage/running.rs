@@ -1,7 +1,7 @@
 //! A program that runs in its cage, seen from outside: signals go in, the end comes out, and nothing is left over.
 
 use std::net::TcpListener;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -64,6 +64,8 @@ pub struct Running {
     pub(crate) terminal: Option<Terminal>,
     until: Option<Instant>,
     wall_time: Option<Duration>,
+    /// As soon as there is something to read here, everything is to end.
+    stop: Option<OwnedFd>,
     // Taken away in this order, when no process is left.
     _group: Option<Group>,
     pub(crate) fresh: Option<Fresh>,
@@ -87,6 +89,7 @@ impl Running {
             terminal: None,
             until: None,
             wall_time,
+            stop: None,
             _group: group,
             fresh: None,
             ends_itself: false,
@@ -131,6 +134,13 @@ impl Running {
         }
     }
 
+    /// Ends everything as soon as there is something to read at `stop`, or its other side is gone.
+    #[must_use]
+    pub fn ending_with(mut self, stop: OwnedFd) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
     /// Follows the program to its end and passes signals on to it.
     ///
     /// # Errors
@@ -160,6 +170,7 @@ impl Running {
                 PollFd::new(self.outside()?, PollFlags::IN),
                 PollFd::new(&signals, PollFlags::IN),
             ];
+            ready.extend(self.stop.iter().map(|it| PollFd::new(it, PollFlags::IN)));
             ready.extend(watch.as_ref().map(|it| PollFd::new(it, PollFlags::IN)));
             if let Some(relay) = &relay {
                 ready.extend(relay.wanted());
@@ -178,7 +189,8 @@ impl Running {
             let is_ready =
                 |i: usize| ready.get(i).is_some_and(|it: &PollFd<'_>| !it.revents().is_empty());
             let (ended, signalled) = (is_ready(0), is_ready(1));
-            let made = watch.as_ref().filter(|_| is_ready(2));
+            let stopped = self.stop.is_some() && is_ready(2);
+            let made = watch.as_ref().filter(|_| is_ready(2 + usize::from(self.stop.is_some())));
             let said = inner.as_ref().is_some_and(|_| is_ready(ready.len() - 1));
             drop(ready);
             if let Some(relay) = &mut relay {
@@ -201,6 +213,9 @@ impl Running {
                     }
                     self.say(&Word::Signal(signal))
                 })?;
+            }
+            if stopped && !ended {
+                return Ok(Ending::Killed(Signal::KILL.as_raw()));
             }
             if ended {
                 if let Some(relay) = &mut relay {

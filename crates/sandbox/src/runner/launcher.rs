@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::form::Order;
-use super::wire::{self, Report};
-use crate::cage::Waiting;
+use super::wire::{self, Go, Report};
+use crate::cage::{CageError, Waiting};
 
 /// The first descriptor after stdin, stdout and stderr.
 const FIRST_AFTER_STDERR: i32 = 3;
@@ -41,17 +41,24 @@ fn take_order() -> std::io::Result<(UnixStream, Order)> {
 
 fn carry_out(order: Order, outside: &mut UnixStream) -> Report {
     let (cage, inmate) = order.read();
-    let waiting = match cage.put(&inmate, &mut || Ok(())) {
+    let mut waiting = match cage.put(&inmate, &mut || Ok(())) {
         Ok(waiting) => waiting,
         Err(error) => return Report::Refused(error.to_string()),
     };
-    let held = waiting.held().clone();
-    if wire::say(outside, &Report::Held(held)).is_err() {
-        return Report::Refused("nobody listens".to_owned());
+    let held = Report::Held(waiting.held().clone());
+    let said = match waiting.take_listener() {
+        Some(listener) => wire::say_with(outside, &held, listener.as_fd()),
+        None => wire::say(outside, &held),
+    };
+    // Nothing runs before the host knows what holds and somebody answers for the network.
+    if said.and_then(|()| wire::hear::<Go>(outside)).is_err() {
+        return Report::Refused("nobody lets it begin".to_owned());
     }
-    follow(waiting).unwrap_or_else(|error| Report::Broke(error.to_string()))
+    follow(waiting, outside).unwrap_or_else(|error| Report::Broke(error.to_string()))
 }
 
-fn follow(waiting: Waiting) -> Result<Report, crate::cage::CageError> {
-    Ok(waiting.begin()?.wait()?.into())
+fn follow(waiting: Waiting, outside: &UnixStream) -> Result<Report, CageError> {
+    // The host says nothing more. When it says that it is done, it wants an end.
+    let stop = outside.try_clone().map_err(|error| CageError::step("listen to the host", error))?;
+    Ok(waiting.begin()?.ending_with(stop.into()).wait()?.into())
 }

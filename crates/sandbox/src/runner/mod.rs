@@ -12,6 +12,8 @@ mod text;
 mod wire;
 
 use std::ffi::OsString;
+use std::net::TcpListener;
+use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -50,6 +52,16 @@ pub struct Surroundings {
     pub environment: Vec<(OsString, OsString)>,
 }
 
+/// Who is beside a command while it runs.
+#[derive(Default)]
+pub struct Beside<'a> {
+    /// As soon as there is something to read here, the command is ended.
+    pub stop: Option<BorrowedFd<'a>>,
+    /// Takes the listener at which our proxy is asked from inside, before the command begins; needed if its cage has a
+    /// way to the network. An error is a refusal: nothing runs.
+    pub answer: Option<&'a mut dyn FnMut(TcpListener) -> Result<(), String>>,
+}
+
 /// A command that ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
@@ -63,6 +75,8 @@ pub struct Ran {
     pub stderr: Printed,
     /// How long it took, with the making of the cage.
     pub took: Duration,
+    /// It was ended because whoever was beside it wanted an end.
+    pub stopped: bool,
 }
 
 /// What a command printed.
@@ -97,7 +111,12 @@ impl Runner {
     ///
     /// # Errors
     /// If there is no such cage here, or it broke. [`RunError::has_begun`] says whether anything ran.
-    pub fn run(&self, permit: Permit<ShellExec>, around: Surroundings) -> Result<Ran, RunError> {
+    pub fn run(
+        &self,
+        permit: Permit<ShellExec>,
+        around: Surroundings,
+        mut beside: Beside<'_>,
+    ) -> Result<Ran, RunError> {
         let asked = permit.spend();
         let Surroundings { mut cage, directory, environment } = around;
         let wall_time = asked.timeout_ms.map_or(WALL_TIME, |it| Duration::from_millis(it.get()));
@@ -110,9 +129,9 @@ impl Runner {
         let begun = Instant::now();
         let mut process = process::Process::start(&self.launcher)?;
         process.tell(&cage, &inmate)?;
-        let heard = process.follow(wall_time)?;
+        let heard = process.follow(wall_time, &mut beside)?;
         let took = begun.elapsed();
-        let process::Heard { ending, held, stdout, stderr } = heard;
-        Ok(Ran { ending, held, stdout: stdout.told(), stderr: stderr.told(), took })
+        let process::Heard { ending, held, stdout, stderr, stopped } = heard;
+        Ok(Ran { ending, held, stdout: stdout.told(), stderr: stderr.told(), took, stopped })
     }
 }

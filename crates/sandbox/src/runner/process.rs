@@ -1,7 +1,8 @@
 //! The launcher, seen from the host: told once, listened to until its end, and ended if nobody listens any more.
 
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::net::{Shutdown, TcpListener};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -12,12 +13,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::error::RunError;
 use super::form::Order;
-use super::wire::{self, Report};
-use super::{LAUNCHER, PRINTED_BYTES_MAX, Printed, clean};
+use super::wire::{self, Go, Report};
+use super::{Beside, LAUNCHER, PRINTED_BYTES_MAX, Printed, clean};
 use crate::cage::{Cage, Ending, Held, Inmate};
 
 /// How much later than the cage the host itself ends a command whose time is up.
 const LATER: Duration = Duration::from_secs(10);
+/// How long a command has to end when the host is to end; then it is ended by force.
+const STOP: Duration = Duration::from_secs(2);
 /// How long what was printed may still come after the end.
 const DRAIN: Duration = Duration::from_secs(2);
 /// Bytes that are read at a time.
@@ -35,6 +38,7 @@ pub(super) struct Heard {
     pub(super) held: Held,
     pub(super) stdout: Collected,
     pub(super) stderr: Collected,
+    pub(super) stopped: bool,
 }
 
 impl Process {
@@ -59,24 +63,35 @@ impl Process {
         wire::say(&mut self.socket, &Order::of(cage, inmate)).map_err(RunError::Launcher)
     }
 
-    /// Listens until the command and all that it printed have come to an end.
-    pub(super) fn follow(mut self, wall_time: Duration) -> Result<Heard, RunError> {
+    /// Lets the command begin, and listens until it and all that it printed have come to an end.
+    pub(super) fn follow(
+        mut self,
+        wall_time: Duration,
+        beside: &mut Beside<'_>,
+    ) -> Result<Heard, RunError> {
         let mut said = Said::default();
         let mut reports = Source::new(self.socket.try_clone().map_err(RunError::Launcher)?);
         let mut stdout = Source::of(self.child.stdout.take());
         let mut stderr = Source::of(self.child.stderr.take());
         let (mut out, mut err) = (Collected::default(), Collected::default());
+        let (mut begun, mut stopped) = (false, false);
         let mut until = Instant::now() + wall_time + LATER;
         while reports.is_open() || stdout.is_open() || stderr.is_open() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            let ready = ready([reports.fd(), stdout.fd(), stderr.fd()], left);
-            let [report, printed, beside] = ready.map_err(RunError::Launcher)?;
+            // Heard once, it is not listened for any more.
+            let stop = beside.stop.filter(|_| !stopped);
+            let ready = ready([reports.fd(), stdout.fd(), stderr.fd(), stop], left);
+            let [report, printed, beside_it, stop] = ready.map_err(RunError::Launcher)?;
             if report {
-                reports.read(&mut said.came);
+                reports.hear(&mut said);
                 said.read().map_err(|it| RunError::Broke(it.to_string()))?;
+                if said.held.is_some() && !begun {
+                    begun = true;
+                    self.begin(said.handed.take(), beside)?;
+                }
                 if said.last.is_some() || !reports.is_open() {
                     until = until.min(Instant::now() + DRAIN);
                 }
@@ -84,12 +99,36 @@ impl Process {
             if printed {
                 stdout.read(&mut out);
             }
-            if beside {
+            if beside_it {
                 stderr.read(&mut err);
             }
+            if stop {
+                stopped = true;
+                until = until.min(Instant::now() + STOP);
+                // If it is gone already, there is nobody to be told.
+                let _gone = self.socket.shutdown(Shutdown::Write);
+            }
         }
-        let (ending, held) = said.ending()?;
-        Ok(Heard { ending, held, stdout: out, stderr: err })
+        let ending = match said.ending() {
+            // It did not end in time, and is ended now.
+            Err(RunError::Broke(_)) if stopped => Err(RunError::Broke("it was ended".to_owned())),
+            ending => ending,
+        };
+        let (ending, held) = ending?;
+        Ok(Heard { ending, held, stdout: out, stderr: err, stopped })
+    }
+
+    /// Everything holds: whoever answers for the network takes the listener, then the command begins.
+    fn begin(&mut self, handed: Option<OwnedFd>, beside: &mut Beside<'_>) -> Result<(), RunError> {
+        match (&mut beside.answer, handed) {
+            (Some(answer), Some(fd)) => answer(TcpListener::from(fd)).map_err(RunError::Refused)?,
+            (None, None) => {}
+            (Some(_), None) | (None, Some(_)) => {
+                let why = "the way to the network is not the one that was asked for";
+                return Err(RunError::Refused(why.to_owned()));
+            }
+        }
+        wire::say(&mut self.socket, &Go).map_err(RunError::Launcher)
     }
 }
 
@@ -105,6 +144,7 @@ impl Drop for Process {
 #[derive(Default)]
 struct Said {
     came: Vec<u8>,
+    handed: Option<OwnedFd>,
     held: Option<Held>,
     last: Option<Report>,
 }
@@ -145,7 +185,7 @@ impl Said {
 
 /// Which of them have something to read, or are at their end.
 fn ready<const N: usize>(
-    fds: [Option<std::os::fd::BorrowedFd<'_>>; N],
+    fds: [Option<BorrowedFd<'_>>; N],
     left: Duration,
 ) -> io::Result<[bool; N]> {
     let there = fds.iter().flatten();
@@ -164,7 +204,7 @@ fn ready<const N: usize>(
 /// Something to read, until it ends.
 struct Source<R>(Option<R>);
 
-impl<R: Read + std::os::fd::AsFd> Source<R> {
+impl<R: Read + AsFd> Source<R> {
     fn new(from: R) -> Self {
         Self(Some(from))
     }
@@ -177,12 +217,12 @@ impl<R: Read + std::os::fd::AsFd> Source<R> {
         self.0.is_some()
     }
 
-    fn fd(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
-        self.0.as_ref().map(std::os::fd::AsFd::as_fd)
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.0.as_ref().map(AsFd::as_fd)
     }
 
     /// Reads what is there, once.
-    fn read(&mut self, into: &mut impl Take) {
+    fn read(&mut self, into: &mut Collected) {
         let Some(from) = &mut self.0 else { return };
         let mut piece = [0; PIECE_BYTES];
         match from.read(&mut piece) {
@@ -194,14 +234,17 @@ impl<R: Read + std::os::fd::AsFd> Source<R> {
     }
 }
 
-/// Where it goes.
-trait Take {
-    fn take(&mut self, piece: &[u8]);
-}
-
-impl Take for Vec<u8> {
-    fn take(&mut self, piece: &[u8]) {
-        self.extend_from_slice(piece);
+impl Source<UnixStream> {
+    /// Reads what the launcher says and hands over, once.
+    fn hear(&mut self, said: &mut Said) {
+        let Some(from) = &mut self.0 else { return };
+        let mut piece = [0; PIECE_BYTES];
+        match wire::receive(from, &mut piece, &mut said.handed) {
+            Ok(0) => self.0 = None,
+            Ok(read) => said.came.extend_from_slice(piece.get(..read).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.0 = None,
+        }
     }
 }
 
@@ -212,15 +255,13 @@ pub(super) struct Collected {
     bytes: u64,
 }
 
-impl Take for Collected {
+impl Collected {
     fn take(&mut self, piece: &[u8]) {
         self.bytes = self.bytes.saturating_add(piece.len() as u64);
         let room = PRINTED_BYTES_MAX.saturating_sub(self.kept.len()).min(piece.len());
         self.kept.extend_from_slice(piece.get(..room).unwrap_or_default());
     }
-}
 
-impl Collected {
     pub(super) fn told(self) -> Printed {
         let dropped_bytes = self.bytes.saturating_sub(self.kept.len() as u64);
         Printed { text: clean(&self.kept), bytes: self.bytes, dropped_bytes }

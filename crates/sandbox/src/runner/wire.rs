@@ -1,7 +1,14 @@
 //! What the host and the launcher say to each other: a length, then JSON.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -15,7 +22,7 @@ const LENGTH_BYTES: usize = 4;
 /// What the launcher says.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Report {
-    /// This holds; the command begins now.
+    /// This holds; the command begins when it is told to. Where there is a way to the network, its listener comes along.
     Held(Held),
     /// Nothing ran, for this reason.
     Refused(String),
@@ -36,13 +43,57 @@ impl From<Ending> for Report {
     }
 }
 
+/// What the host says when somebody answers for the command, and it may begin.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Go;
+
 /// Says something. Secrets may be in it, so nothing of it stays in memory.
 pub(super) fn say<T: Serialize>(to: &mut impl Write, value: &T) -> io::Result<()> {
-    let bytes = Zeroizing::new(serde_json::to_vec(value)?);
-    let length = u32::try_from(bytes.len()).ok().filter(|_| bytes.len() <= MESSAGE_BYTES_MAX);
+    to.write_all(&framed(value)?)
+}
+
+/// Says something and hands something over with it.
+pub(super) fn say_with<T: Serialize>(
+    mut to: &UnixStream,
+    value: &T,
+    fd: BorrowedFd<'_>,
+) -> io::Result<()> {
+    let bytes = framed(value)?;
+    let fds = [fd];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&fds));
+    let sent = sendmsg(to, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL)?;
+    to.write_all(bytes.get(sent..).unwrap_or_default())
+}
+
+fn framed<T: Serialize>(value: &T) -> io::Result<Zeroizing<Vec<u8>>> {
+    let said = Zeroizing::new(serde_json::to_vec(value)?);
+    let length = u32::try_from(said.len()).ok().filter(|_| said.len() <= MESSAGE_BYTES_MAX);
     let length = length.ok_or_else(|| invalid("there is too much to say"))?;
-    to.write_all(&length.to_be_bytes())?;
-    to.write_all(&bytes)
+    // Room for all of it at once: what grows leaves copies behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(LENGTH_BYTES + said.len()));
+    bytes.extend_from_slice(&length.to_be_bytes());
+    bytes.extend_from_slice(&said);
+    Ok(bytes)
+}
+
+/// Reads what has come, and what was handed over with it. The number of bytes; none at the end.
+pub(super) fn receive(
+    from: &UnixStream,
+    piece: &mut [u8],
+    handed: &mut Option<OwnedFd>,
+) -> io::Result<usize> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let into = &mut [IoSliceMut::new(piece)];
+    let got = recvmsg(from, into, &mut control, RecvFlags::CMSG_CLOEXEC)?.bytes;
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(fds) = message {
+            *handed = fds.last().or(handed.take());
+        }
+    }
+    Ok(got)
 }
 
 /// Hears one message, waiting for it.

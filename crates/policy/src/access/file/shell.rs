@@ -1,9 +1,11 @@
 //! Commands: `config.yaml`, the part under `shell`.
 
+use model::AgentId;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
 use super::scalar::Label;
+use super::users::Agents;
 
 /// Rungs of confinement that can be required.
 const RUNGS: &[&str] = &["namespaces", "landlock", "seccomp", "limits", "cgroup"];
@@ -15,6 +17,21 @@ pub struct Shell {
     /// Rungs without which no command runs, beside what makes a cage at all.
     #[serde(default, deserialize_with = "rungs")]
     pub required: Vec<String>,
+    /// The agents whose commands have a way to the network, which is our proxy. None if nothing is said.
+    #[serde(default)]
+    pub network: Option<Agents>,
+}
+
+impl Shell {
+    /// Do commands of `agent` have a way to the network?
+    #[must_use]
+    pub fn has_network(&self, agent: &AgentId) -> bool {
+        match &self.network {
+            None => false,
+            Some(Agents::All) => true,
+            Some(Agents::Only(agents)) => agents.contains(agent),
+        }
+    }
 }
 
 fn rungs<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
@@ -32,6 +49,7 @@ fn rungs<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
 #[cfg(test)]
 mod tests {
     use super::super::Global;
+    use super::AgentId;
 
     fn required(text: &str) -> Result<Vec<String>, String> {
         let read = Global::parse(&format!("shell:\n  {text}\n"));
@@ -42,9 +60,30 @@ mod tests {
     fn rungs_are_required_by_name_and_nothing_else_can_be_said() {
         assert_eq!(required("required: [namespaces, cgroup]").unwrap(), ["namespaces", "cgroup"]);
         assert_eq!(required("required: []").unwrap(), [""; 0]);
-        for wrong in ["required: [chroot]", "required: namespaces", "network: true", "program: sh"]
-        {
+        for wrong in [
+            "required: [chroot]",
+            "required: namespaces",
+            "network: true",
+            "network: main",
+            "network: [main, \"a b\"]",
+            "program: sh",
+        ] {
             assert!(required(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_agents_that_are_named_have_a_way_to_the_network() {
+        let [main, other] = ["main", "other"].map(|it| AgentId::parse(it).unwrap());
+        for (text, expected) in [
+            ("required: []", [false, false]),
+            ("network: []", [false, false]),
+            ("network: [main]", [true, false]),
+            ("network: \"*\"", [true, true]),
+        ] {
+            let read = Global::parse(&format!("shell:\n  {text}\n")).unwrap();
+            let has = [&main, &other].map(|it| read.shell().has_network(it));
+            assert_eq!(has, expected, "{text}");
         }
     }
 }

@@ -224,7 +224,7 @@ impl<'de> Deserialize<'de> for Agents {
             fn visit_str<E: Error>(self, text: &str) -> Result<Agents, E> {
                 match text {
                     "*" => Ok(Agents::All),
-                    _ => Err(E::custom("`agents` is a list, or \"*\" for all")),
+                    _ => Err(E::custom("there is a list of agents, or \"*\" for all")),
                 }
             }
 

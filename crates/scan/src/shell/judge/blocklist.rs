@@ -39,6 +39,13 @@ impl Blocklist {
         }
     }
 
+    /// The default for a command in a cage of ours: there what speaks to the network has no way out but our own, and
+    /// cannot go around it.
+    #[must_use]
+    pub fn in_a_cage() -> Self {
+        Self::new(&[], &NETWORK)
+    }
+
     /// The patterns that were added, each once.
     pub fn added(&self) -> impl Iterator<Item = &str> {
         self.blocked.iter().map(String::as_str)
