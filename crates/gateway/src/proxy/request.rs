@@ -13,13 +13,13 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::upgrade::Upgraded;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use model::{Caller, Effect, RawCall, ToolCall};
+use model::{Effect, RawCall, ToolCall};
 use monitor::{Asked, Begun, Granted, Output, Permit};
 
 use tokio::sync::Semaphore;
 
 use super::Proxy;
-use super::accounts::Account;
+use super::accounts::{Account, Shown};
 use super::answer::{Body, No};
 use super::bounds::AT_THE_GATE_MAX;
 use super::calls::{Asking, NoCall};
@@ -33,19 +33,20 @@ const CORRELATION_BYTES: usize = 8;
 /// Answers one request, whatever it is.
 pub(crate) async fn answer(
     proxy: Arc<Proxy>,
-    account: Account,
+    shown: Shown,
     asked: Request<Incoming>,
 ) -> Response<Body> {
-    proxy.answered(account, asked).await.unwrap_or_else(No::response)
+    proxy.answered(shown, asked).await.unwrap_or_else(No::response)
 }
 
 impl Proxy {
     async fn answered(
         self: Arc<Self>,
-        account: Account,
+        shown: Shown,
         asked: Request<Incoming>,
     ) -> Result<Response<Body>, No> {
-        let mut hop = self.hop(&account.who, &asked)?;
+        let mut hop = self.hop(&shown, &asked)?;
+        let Shown { account, .. } = shown;
         let asking = match Asking::of(&asked) {
             Ok(asking) => asking,
             Err(NoCall::Bad(reason)) => {
@@ -71,15 +72,17 @@ impl Proxy {
         }
     }
 
-    fn hop(&self, who: &Caller, asked: &Request<Incoming>) -> Result<Hop, No> {
+    fn hop(&self, shown: &Shown, asked: &Request<Incoming>) -> Result<Hop, No> {
         let mut random = [0; CORRELATION_BYTES];
         getrandom::fill(&mut random).map_err(|_| No::unable())?;
         let correlation = HEXLOWER.encode(&random);
+        let mut event = EgressEvent::of_proxy(asked.method(), asked.uri(), correlation);
+        event.token = Some(shown.token.clone().into_owned());
         Ok(Hop {
             journal: Arc::clone(&self.journal),
-            who: who.clone(),
+            who: shown.account.who.clone(),
             decision: None,
-            event: EgressEvent::of_proxy(asked.method(), asked.uri(), correlation),
+            event,
             carried: Arc::default(),
             at: Instant::now(),
         })
