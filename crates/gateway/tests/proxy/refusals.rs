@@ -1,6 +1,7 @@
 //! What is refused, and how that is told.
 
 use egress::Rules;
+use hyper::Method;
 use scan::net::Domains;
 
 use crate::origin::{Origin, Says};
@@ -156,4 +157,26 @@ async fn a_server_that_is_not_there_is_no_refusal() {
         assert!(answer.contains("\"decision\":\"allow\""), "{answer}");
         assert!(!answer.contains("x-lazaret-refusal"), "it was not refused: {answer}");
     }
+}
+
+#[tokio::test]
+async fn only_methods_that_are_allowed_pass_and_a_tunnel_hides_them() {
+    let origin = Origin::plain(Says::Echo).await;
+    let at = format!("origin.example:{}", origin.port);
+    let mut setting = Setting::to(&[&origin]);
+    setting.rules.methods = Some(vec![Method::GET, Method::HEAD]);
+    let rig = setting.start().await;
+    for method in ["POST", "DELETE", "get", "GETX", "OPTIONS"] {
+        assert_eq!(rule(&rig, &format!("{method} http://{at}/")).await, "egress-method");
+    }
+    assert_eq!(rule(&rig, &format!("CONNECT {at}")).await, "egress-method");
+    assert!(origin.seen().is_empty(), "nobody was dialled");
+    let answer = rig.ask(&format!("GET http://{at}/"), "").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+
+    let mut setting = Setting::to(&[&origin]);
+    setting.rules.methods = Some(vec![Method::CONNECT]);
+    let rig = setting.start().await;
+    assert_eq!(rule(&rig, &format!("GET http://{at}/")).await, "egress-method");
+    drop(rig.tunnel(&at).await);
 }
