@@ -94,4 +94,10 @@ fn an_access_token_opens_the_account_of_its_user_and_agent_until_it_is_revoked()
     assert_eq!(proxy.status("main", &right), known);
     lazaret(home.path(), &["access", "revoke", &id]);
     assert_eq!(proxy.status("main", &right), unknown, "revoked");
+    drop(proxy);
+    let shown = lazaret(home.path(), &["evidence", "query", "--kind", "egress"]);
+    let shown = String::from_utf8(shown).unwrap();
+    let line = format!("deny net-v4-private GET http://10.0.0.1:80/ token {id}");
+    assert_eq!(shown.matches(&line).count(), 2, "{shown}");
+    assert!(!shown.contains(&right), "a token is shown once");
 }

@@ -150,6 +150,7 @@ impl Client {
 
     /// One hop: the rules, a vetted connection, a question and its answer.
     async fn hop(&self, ask: &Ask<'_>, event: &mut EgressEvent) -> Result<Answer, AskError> {
+        ask.rules.check_method(&ask.method)?;
         ask.rules.check(&ask.target)?;
         ask.rules.check_payload(ask.body.len() as u64)?;
         event.sent_bytes = ask.body.len() as u64;

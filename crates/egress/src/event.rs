@@ -17,6 +17,8 @@ const PATH_CHARS_MAX: usize = 120;
 
 /// The longest name that is recorded, in characters; there are no longer ones.
 const HOST_CHARS_MAX: usize = 253;
+/// The longest name of a token that is recorded, in characters.
+const TOKEN_CHARS_MAX: usize = 40;
 /// The longest method that is recorded, in characters.
 const METHOD_CHARS_MAX: usize = 32;
 /// The longest reason that is recorded, in characters. With all the others a record is short enough to stand
@@ -30,6 +32,8 @@ pub struct EgressEvent {
     pub correlation: String,
     /// What asked: `web_fetch`, `web_search`, `proxy`.
     pub tool: &'static str,
+    /// The name of the token by which a program opened this way. It is no secret.
+    pub token: Option<String>,
     /// `GET`, `POST`, `CONNECT`, …
     pub method: String,
     /// `https` or `http`; none where it is not known.
@@ -102,6 +106,7 @@ impl EgressEvent {
         Self {
             correlation,
             tool,
+            token: None,
             method: String::new(),
             scheme: "",
             host: String::new(),
@@ -228,6 +233,9 @@ impl EgressEvent {
         if let Some(address) = self.address {
             add("address", address.to_string().into());
         }
+        if let Some(token) = &self.token {
+            add("token", shortened(token, TOKEN_CHARS_MAX).into());
+        }
         match &self.outcome {
             Outcome::Answered(status) => add("status", (*status).into()),
             Outcome::Tunnelled => {}
@@ -270,6 +278,7 @@ mod tests {
         let reason = "\u{1}".repeat(100_000);
         event.outcome = Outcome::Refused { rule: "net-name-leads-inside".to_owned(), reason };
         event.address = "2606:4700:4700:1111:2222:3333:4444:5555".parse().ok();
+        event.token = Some("\u{1}".repeat(1000));
         (event.sent_bytes, event.received_bytes) = (u64::MAX, u64::MAX);
         assert!(Sorted(&event.value()).to_string().len() < INLINE_BYTES_MAX);
     }
@@ -289,5 +298,27 @@ mod tests {
             let found = (event.scheme, event.host.as_str(), event.port);
             assert_eq!(found, (scheme, host, port), "{uri}");
         }
+    }
+
+    #[test]
+    fn a_record_stands_beside_its_decision_in_the_session_of_who_asked() {
+        let who = Caller {
+            session: model::SessionId::parse("s").unwrap(),
+            user: model::UserId::parse("u").unwrap(),
+            agent: model::AgentId::parse("a").unwrap(),
+            door: Kind::of_static("ipc"),
+        };
+        let event = EgressEvent::begun("proxy", String::new());
+        let decision = Digest::of(b"decision");
+        let record = event.record(&who, Some(decision));
+        assert_eq!(record.parents, [decision]);
+        assert_eq!(record.session, Some(who.session.clone()));
+        assert_eq!(record.agent, Some(who.agent.clone()));
+        assert_eq!(record.kind.as_str(), "egress");
+        assert!(event.record(&who, None).parents.is_empty());
+        assert!(matches!(record.record_type, RecordType::ToolCall));
+        let (rule, reason) = (String::new(), String::new());
+        let refused = EgressEvent { outcome: Outcome::Refused { rule, reason }, ..event };
+        assert!(matches!(refused.record(&who, None).record_type, RecordType::GuardDecision));
     }
 }

@@ -114,3 +114,30 @@ pub(crate) fn one_framing(headers: &mut HeaderMap) {
         headers.remove(CONTENT_LENGTH);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_as_long_as_its_lines() {
+        let mut headers = HeaderMap::new();
+        headers.insert("a", HeaderValue::from_static("0123456789"));
+        assert!(check_head(&headers, 15).is_ok());
+        assert!(check_head(&headers, 14).is_err());
+        headers.append("bc", HeaderValue::from_static(""));
+        assert!(check_head(&headers, 21).is_ok());
+        assert!(check_head(&headers, 20).is_err());
+    }
+
+    #[test]
+    fn a_length_beside_chunks_is_taken_off_and_one_alone_is_not() {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_LENGTH, HeaderValue::from_static("5"));
+        one_framing(&mut headers);
+        assert!(headers.contains_key(CONTENT_LENGTH));
+        headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        one_framing(&mut headers);
+        assert!(!headers.contains_key(CONTENT_LENGTH));
+    }
+}

@@ -1,5 +1,6 @@
 //! What one agent may reach of the public network.
 
+use hyper::Method;
 use scan::net::{self, Domains, Refused, Target};
 
 /// Ports at which something else than the web listens: the list of the Fetch standard, which browsers keep.
@@ -25,6 +26,9 @@ pub struct Rules {
     pub block: Domains,
     /// These ports and no others. If nothing is said: the web's, and for tunnels 443 and 8443.
     pub ports: Option<Vec<u16>>,
+    /// These methods and no others; all if nothing is said. In a tunnel nobody sees them, so it is open only if
+    /// `CONNECT` is among them.
+    pub methods: Option<Vec<Method>>,
     /// The body of a request, in bytes. Of tunnels it is not known where a request ends.
     pub payload_bytes_max: u64,
 }
@@ -35,6 +39,7 @@ impl Default for Rules {
             allow: Vec::new(),
             block: Domains::default(),
             ports: None,
+            methods: None,
             payload_bytes_max: PAYLOAD_BYTES_MAX,
         }
     }
@@ -55,8 +60,18 @@ impl Rules {
     /// # Errors
     /// The rule that refuses it.
     pub(crate) fn check_tunnel(&self, target: &Target) -> Result<(), Refused> {
+        self.check_method(&Method::CONNECT)?;
         self.check_host(target)?;
         self.check_port(target.port(), |port| OF_TUNNELS.contains(&port), "is not one for tunnels")
+    }
+
+    /// May it be asked in this way?
+    pub(crate) fn check_method(&self, method: &Method) -> Result<(), Refused> {
+        if self.methods.as_ref().is_none_or(|it| it.contains(method)) {
+            return Ok(());
+        }
+        let reason = format!("the method `{method}` is not among those that are allowed");
+        Err(Refused { rule: "egress-method", reason })
     }
 
     /// May so much be sent?

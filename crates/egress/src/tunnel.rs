@@ -99,12 +99,14 @@ impl Ways {
         let lookups = self.lookups_of(&permit.who().agent);
         let call = permit.spend();
         let target = with_query(url(&call), asked.uri())?;
+        let method = method(&call).ok_or_else(|| refused("this is no method"))?;
+        rules.check_method(&method)?;
         rules.check(&target)?;
         if target.scheme() != Scheme::Http {
             return Err(refused("https goes by CONNECT").into());
         }
         rules.check_payload(announced(asked.headers()))?;
-        let request = request(&call, &target, rules, asked, carried)?;
+        let request = request(method, &target, rules, asked, carried)?;
         let stream = self.dial(&target, &lookups, carried).await?.stream;
         let failed = |error: hyper::Error| AskError::Failed(why(&error).to_owned());
         let (mut sender, connection) = http1::Builder::new()
@@ -183,7 +185,7 @@ impl Ways {
 
 /// The request as the server gets it: what names the host is made anew from what was vetted.
 fn request(
-    call: &ToolCall,
+    method: Method,
     target: &Target,
     rules: &Rules,
     asked: Request<Incoming>,
@@ -193,7 +195,7 @@ fn request(
     let url = target.url();
     let path = &url[Position::BeforePath..Position::AfterQuery];
     head.uri = path.parse().map_err(|_| refused("this cannot be asked for"))?;
-    head.method = method(call).ok_or_else(|| refused("this is no method"))?;
+    head.method = method;
     head.version = Version::HTTP_11;
     head.extensions.clear();
     strip(&mut head.headers);

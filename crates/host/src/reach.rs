@@ -11,9 +11,17 @@ use scan::net::DomainError;
 /// If a domain is none. Then there is no session.
 pub fn reach(admission: &Admission) -> Result<Rules, DomainError> {
     let Reach { allow, block } = Reach::of(admission)?;
-    let ports = match admission {
-        Admission::OnePerson => None,
-        Admission::Layered { global, .. } => global.egress().ports.clone(),
+    let rules = Rules { allow, block, ..Rules::default() };
+    let settings = match admission {
+        Admission::OnePerson => return Ok(rules),
+        Admission::Layered { global, .. } => global.egress(),
     };
-    Ok(Rules { allow, block, ports, ..Rules::default() })
+    // What the settings let through is a method: they are read strictly.
+    let methods = |all: &Vec<String>| all.iter().filter_map(|it| it.parse().ok()).collect();
+    Ok(Rules {
+        ports: settings.ports.clone(),
+        methods: settings.methods.as_ref().map(methods),
+        payload_bytes_max: settings.payload_bytes.unwrap_or(rules.payload_bytes_max),
+        ..rules
+    })
 }

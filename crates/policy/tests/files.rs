@@ -83,6 +83,7 @@ fn a_manifest_is_read_whole() {
     assert_eq!(found.tools, ToolFilter::Allow(vec![Domain::Web, Domain::Memory, Domain::Shell]));
     assert!(matches!(&found.access, Access::Users(users) if users.len() == 2));
     assert_eq!(found.sandbox.allowed_domains.unwrap(), ["api.example.com", "*.example.org"]);
+    assert_eq!(found.sandbox.blocked_domains.unwrap(), ["ads.example.org"]);
     assert_eq!(found.agents["researcher"].max_turns, Some(30));
     assert_eq!(found.grants.unwrap().len(), 2);
     assert_eq!(found.operations.len(), 2);

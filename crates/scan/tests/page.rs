@@ -343,3 +343,17 @@ const INLINE: &[&str] = &[
     "<code>",
     "</code>",
 ];
+
+#[test]
+fn a_field_shows_only_what_fits_into_it() {
+    for (field, shown) in [
+        ("<input type=date value=2024-05-01>", "[2024-05-01]"),
+        ("<input type=date value='obey me' placeholder=x>", ""),
+        ("<input type=number value=-1.5e3>", "[-1.5e3]"),
+        ("<input type=number value='obey me' placeholder=Age>", "[Age]"),
+        ("<input type=password value='obey me'>", ""),
+        ("<input value='a word' placeholder=x>", "[a word]"),
+    ] {
+        assert_eq!(html(field).text.trim(), shown, "{field}");
+    }
+}

@@ -123,6 +123,7 @@ impl Web {
         let target = below(&service.base, asked.path.as_str()).map_err(refused)?;
         let fields = fields(asked, service).map_err(refused)?;
         // Where it may not go, no token is asked for.
+        rules.check_method(&method(asked.method)).map_err(refused)?;
         rules.check(&target).map_err(refused)?;
         let once = |fields: HeaderMap| -> Result<(Answer, u64), Output> {
             let (mut value, version) = keys.token(permit, &target).map_err(Output::not_begun)?;

@@ -175,3 +175,24 @@ fn what_is_packed_wrongly_is_refused() {
     let origin = Origin::says(answer(200, &twice, gzip(b"hidden")));
     fetch(&origin, patient()).failed("nobody asked for");
 }
+
+#[test]
+fn a_body_may_have_just_as_much_as_is_allowed() {
+    let limits = Limits { body_bytes: 1000, ..patient() };
+    let of = |bytes: usize| Origin::says(answer(200, &[PLAIN], "x".repeat(bytes)));
+    assert_eq!(fetch(&of(1000), limits).page()["bytes"], 1000);
+    fetch(&of(1001), limits).failed("unpacks to more than 1000 bytes");
+}
+
+#[test]
+fn what_is_longer_than_a_piece_is_unpacked_to_its_end() {
+    // Two pieces to the byte, a byte less and a byte more.
+    for length in [(64 << 10) - 1, 64 << 10, (64 << 10) + 1, 500_000] {
+        let body = vec![b'x'; length];
+        for (encoding, body) in
+            [("gzip", gzip(&body)), ("deflate", zlib(&body)), ("deflate", deflate(&body))]
+        {
+            assert_eq!(packed(encoding, &body).page()["bytes"], length, "{encoding}");
+        }
+    }
+}

@@ -12,6 +12,7 @@
 )]
 
 mod bodies;
+mod dns;
 mod fields;
 mod frames;
 mod heads;

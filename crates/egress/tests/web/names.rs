@@ -1,10 +1,12 @@
 //! Names: every address is vetted, and exactly a vetted one is dialled.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use egress::{ADDRESSES_MAX, DialError, Dialer, Limits, Resolve};
 use scan::net::{Domains, Target};
 
+use crate::dns::Dns;
 use crate::origin::{Origin, answer, html};
 use crate::world::{LOOPBACK, Names, Plan};
 
@@ -19,6 +21,30 @@ fn nothing_is_looked_up_between_the_check_and_the_use() {
     // The next connection asks again, and what it is told counts.
     world.fetch(&url).refused("net-v4-private");
     assert_eq!((world.names.lookups.lock().unwrap().len(), origin.connections()), (2, 1));
+}
+
+#[test]
+fn a_server_for_names_that_changes_its_mind_leads_nobody_inside() {
+    let origin = Origin::says(html("here"));
+    let dns = Arc::new(Dns::serve(&[
+        ("rebind.example", &[&[LOOPBACK], &["10.0.0.1"], &["::1"], &[LOOPBACK]]),
+        ("mixed.example", &[&["93.184.216.34", "fd00::1"], &[LOOPBACK, "2606:4700::1111"]]),
+        ("mapped.example", &[&["::ffff:169.254.169.254"]]),
+    ]));
+    let mut plan = Plan::new(Names::default(), &[origin.port]);
+    plan.dns = Some(Arc::clone(&dns) as Arc<dyn Resolve>);
+    let world = plan.open();
+    let url = |name: &str| origin.url(name, "/");
+    assert!(world.fetch(&url("rebind.example")).content().contains("here"));
+    assert_eq!(dns.asked.lock().unwrap().len(), 1, "asked once for check and use");
+    world.fetch(&url("rebind.example")).refused("net-v4-private");
+    assert_eq!(origin.connections(), 1);
+    world.fetch(&url("mixed.example")).refused("net-v6-unique-local");
+    // What is open for the test alone is no public address beside another.
+    world.fetch(&url("mixed.example")).refused("net-v4-loopback");
+    world.fetch(&url("mapped.example")).refused("net-v4-metadata");
+    world.fetch(&url("nobody.example")).refused("net-no-address");
+    assert_eq!(origin.connections(), 1);
 }
 
 #[test]
@@ -141,4 +167,21 @@ fn no_name_leads_to_an_address_that_is_blocked() {
     world.fetch(&leads.url("a.example", "/")).refused("egress-blocked");
     assert_eq!(origin.connections(), 0);
     assert!(world.fetch(&origin.url("a.example", "/")).content().contains("here"));
+}
+
+#[test]
+fn addresses_are_remembered_for_a_moment_and_vetted_each_time() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let target = Target::parse("https://a.example/").unwrap();
+    for (kept, lookups) in [(Duration::ZERO, 3), (Duration::from_secs(60), 1)] {
+        let rows: &[&[&str]] = &[&["10.0.0.1"], &["10.0.0.2"], &["10.0.0.3"]];
+        let names = Arc::new(Names::default().with("a.example", rows));
+        let limits = Limits { name_kept: kept, ..Limits::default() };
+        let dialer = Dialer::with_resolver(Arc::clone(&names) as Arc<dyn Resolve>, &limits);
+        for _ in 0..3 {
+            let found = runtime.block_on(dialer.vetted(target.host(), 443));
+            assert!(matches!(found, Err(DialError::Refused(it)) if it.rule == "net-v4-private"));
+        }
+        assert_eq!(names.lookups.lock().unwrap().len(), lookups);
+    }
 }

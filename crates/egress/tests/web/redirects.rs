@@ -226,3 +226,16 @@ fn what_a_redirect_says_stands_in_the_marks() {
         }
     }
 }
+
+#[test]
+fn only_methods_that_are_allowed_are_used() {
+    let origin = leads(302, "/next");
+    let mut plan = Plan::new(Names::here(&["a.example"]), &[origin.port]);
+    plan.rules.methods = Some(vec![hyper::Method::GET]);
+    let world = plan.open();
+    let url = origin.url("a.example", "/");
+    let head = json!({ "action": "web_fetch", "url": url, "method": "HEAD" });
+    world.act(&head).refused("egress-method");
+    assert!(origin.heads().is_empty());
+    assert_eq!(world.fetch(&url).led_to(), Some(origin.url("a.example", "/next")));
+}

@@ -61,6 +61,8 @@ impl Resolve for Names {
 /// How a world is made.
 pub(crate) struct Plan {
     pub(crate) names: Names,
+    /// Who is asked for names, if not the table.
+    pub(crate) dns: Option<Arc<dyn Resolve>>,
     pub(crate) ports: Vec<u16>,
     pub(crate) limits: Limits,
     pub(crate) rules: Rules,
@@ -74,6 +76,7 @@ impl Plan {
     pub(crate) fn new(names: Names, ports: &[u16]) -> Self {
         Self {
             names,
+            dns: None,
             ports: ports.to_vec(),
             limits: patient(),
             rules: Rules::default(),
@@ -136,7 +139,8 @@ impl World {
             clock: Arc::new(SystemClock),
         });
         let names = Arc::new(plan.names);
-        let dialer = Dialer::with_resolver(Arc::clone(&names) as Arc<dyn Resolve>, &plan.limits)
+        let resolver = plan.dns.unwrap_or_else(|| Arc::clone(&names) as Arc<dyn Resolve>);
+        let dialer = Dialer::with_resolver(resolver, &plan.limits)
             .blocking(plan.rules.block.clone())
             .dangerously_open_these_loopback_ports_for_tests(&plan.ports);
         let client = Client::new(Arc::new(dialer), &plan.trust, plan.limits).unwrap();

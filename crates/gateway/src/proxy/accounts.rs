@@ -83,6 +83,13 @@ impl Account {
     }
 }
 
+/// An account, and by which token somebody has it.
+pub(crate) struct Shown {
+    pub(crate) account: Account,
+    /// The name of the token, which is no secret.
+    pub(crate) token: Cow<'static, str>,
+}
+
 /// Knows the access tokens that were given out for longer than one start.
 pub trait Access: Send + Sync {
     /// The name of `token`, which is no secret, if it is in force and `who` may be asked for with it. What cannot
@@ -121,8 +128,8 @@ impl Accounts {
         self.by_agent.values()
     }
 
-    /// The account that a request names and has a token of, and the name of that token.
-    pub(crate) fn of(&self, headers: &HeaderMap) -> Option<(&Account, Cow<'static, str>)> {
+    /// The account that a request names and has a token of.
+    pub(crate) fn of(&self, headers: &HeaderMap) -> Option<Shown> {
         let mut given = headers.get_all(PROXY_AUTHORIZATION).iter();
         // Two credentials are none.
         let (Some(value), None) = (given.next(), given.next()) else { return None };
@@ -137,10 +144,11 @@ impl Accounts {
         let account = self.by_agent.get(name)?;
         let right: bool =
             Digest::of(token.as_bytes()).as_bytes().ct_eq(account.hash.as_bytes()).into();
-        if right {
-            return Some((account, Cow::Borrowed(OF_THIS_START)));
-        }
-        let name = self.access.as_ref()?.name_of(token, &account.who)?;
-        Some((account, Cow::Owned(name)))
+        let token = if right {
+            Cow::Borrowed(OF_THIS_START)
+        } else {
+            Cow::Owned(self.access.as_ref()?.name_of(token, &account.who)?)
+        };
+        Some(Shown { account: account.clone(), token })
     }
 }

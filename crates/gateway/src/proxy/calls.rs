@@ -48,6 +48,10 @@ impl Asking {
         let (tool, url) = if method == Method::CONNECT {
             const TWO: NoCall = NoCall::Bad("CONNECT names a host and a port");
             let authority = uri.authority().ok_or(TWO)?;
+            // A whole URL is none of both.
+            if uri.scheme().is_some() || uri.path_and_query().is_some() {
+                return Err(TWO);
+            }
             // `host:` has no port, and `host:443` may have a user name before it.
             authority.port_u16().ok_or(TWO)?;
             if has_body(asked.headers()) {
@@ -169,8 +173,16 @@ mod tests {
             assert!(exfiltration(&stand_in).iter().any(|it| it.rule == rule), "{args}");
             assert!(!args.to_string().contains(query.get(2..20).unwrap()), "{args}");
         }
-        let plain = Request::builder().uri("http://a.example/?page=2&sort=name").body(()).unwrap();
-        let args = String::from_utf8(Asking::of(&plain).ok().unwrap().args).unwrap();
-        assert!(!args.contains(LOOKS_LIKE), "{args}");
+        // The path is there to be seen; what the query adds is told, and what it does not add is not.
+        let path = format!("http://a.example/{secret}");
+        for (uri, told) in [
+            ("http://a.example/?page=2&sort=name".to_owned(), false),
+            (format!("{path}?page=2"), false),
+            (format!("{path}?d={secret}"), true),
+        ] {
+            let asked = Request::builder().uri(&uri).body(()).unwrap();
+            let args = String::from_utf8(Asking::of(&asked).ok().unwrap().args).unwrap();
+            assert_eq!(args.contains(LOOKS_LIKE), told, "{uri}: {args}");
+        }
     }
 }

@@ -32,6 +32,7 @@ use monitor::Monitor;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
+use accounts::Shown;
 use answer::{Body, No};
 use bounds::{FIELDS_MAX, HEAD_BYTES_MAX};
 use door::{Door, Guest};
@@ -109,14 +110,15 @@ impl Proxy {
 
     fn take(self: &Arc<Self>, asked: Request<Incoming>, guest: &Guest, door: &Arc<Door>) -> Taken {
         let shown = self.accounts.of(asked.headers());
-        let known = shown.and_then(|(account, token)| {
-            Some((account.clone(), door.shares().of(&account.who.agent, &token)?))
+        let known = shown.and_then(|it| {
+            let share = door.shares().of(&it.account.who.agent, &it.token)?;
+            Some((it, share))
         });
         match known {
-            Some((account, share)) if guest.try_seat(&share) => {
-                Taken::Begun(self.begin(account, asked))
+            Some((shown, share)) if guest.try_seat(&share) => {
+                Taken::Begun(self.begin(shown, asked))
             }
-            Some((account, share)) => Taken::Waits(Box::new((account, share, asked))),
+            Some((shown, share)) => Taken::Waits(Box::new((shown, share, asked))),
             None => Taken::Refused(door.turn_away()),
         }
     }
@@ -124,10 +126,10 @@ impl Proxy {
     /// On its own: a call that has begun ends in order, also if nobody waits for it any more.
     fn begin(
         self: &Arc<Self>,
-        account: Account,
+        shown: Shown,
         asked: Request<Incoming>,
     ) -> JoinHandle<Response<Body>> {
-        tokio::spawn(request::answer(Arc::clone(self), account, asked))
+        tokio::spawn(request::answer(Arc::clone(self), shown, asked))
     }
 
     async fn answer(
@@ -138,9 +140,9 @@ impl Proxy {
         let begun = match taken {
             Taken::Begun(begun) => begun,
             Taken::Waits(waits) => {
-                let (account, share, asked) = *waits;
+                let (shown, share, asked) = *waits;
                 match guest.seat(&share).await {
-                    Ok(()) => self.begin(account, asked),
+                    Ok(()) => self.begin(shown, asked),
                     Err(no) => return Ok(no.response()),
                 }
             }
@@ -154,6 +156,6 @@ impl Proxy {
 enum Taken {
     Begun(JoinHandle<Response<Body>>),
     /// For a place. If the program goes, nothing was begun.
-    Waits(Box<(Account, Share, Request<Incoming>)>),
+    Waits(Box<(Shown, Share, Request<Incoming>)>),
     Refused(No),
 }

@@ -21,7 +21,7 @@ use scan::net::Refused;
 use tokio::sync::Semaphore;
 
 use super::Proxy;
-use super::accounts::Account;
+use super::accounts::{Account, Shown};
 use super::answer::{Body, No};
 use super::bounds::AT_THE_GATE_MAX;
 use super::calls::{Asking, NoCall};
@@ -36,19 +36,20 @@ const CORRELATION_BYTES: usize = 8;
 /// Answers one request, whatever it is.
 pub(crate) async fn answer(
     proxy: Arc<Proxy>,
-    account: Account,
+    shown: Shown,
     asked: Request<Incoming>,
 ) -> Response<Body> {
-    proxy.answered(account, asked).await.unwrap_or_else(No::response)
+    proxy.answered(shown, asked).await.unwrap_or_else(No::response)
 }
 
 impl Proxy {
     async fn answered(
         self: Arc<Self>,
-        account: Account,
+        shown: Shown,
         asked: Request<Incoming>,
     ) -> Result<Response<Body>, No> {
-        let mut hop = self.hop(&account, &asked)?;
+        let mut hop = self.hop(&shown, &asked)?;
+        let Shown { account, .. } = shown;
         if let Some(command) = &account.command {
             command.begins_one().map_err(|refused| hop.refused(refused))?;
         }
@@ -73,7 +74,8 @@ impl Proxy {
         }
     }
 
-    fn hop(&self, account: &Account, asked: &Request<Incoming>) -> Result<Hop, No> {
+    fn hop(&self, shown: &Shown, asked: &Request<Incoming>) -> Result<Hop, No> {
+        let account = &shown.account;
         let correlation = match &account.command {
             // What a command asks for is known by the record of the command.
             Some(command) => command.record().to_hex().as_str().to_owned(),
@@ -83,12 +85,14 @@ impl Proxy {
                 HEXLOWER.encode(&random)
             }
         };
+        let mut event = EgressEvent::of_proxy(asked.method(), asked.uri(), correlation);
+        event.token = Some(shown.token.clone().into_owned());
         Ok(Hop {
             journal: Arc::clone(&self.journal),
             who: account.who.clone(),
             command: account.command.clone(),
             decision: None,
-            event: EgressEvent::of_proxy(asked.method(), asked.uri(), correlation),
+            event,
             carried: Arc::default(),
             at: Instant::now(),
         })

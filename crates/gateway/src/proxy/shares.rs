@@ -84,3 +84,42 @@ impl Share {
         Ok(Place { _of_token: of_token, _of_agent: of_agent })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use egress::Rules;
+    use model::{Caller, Kind, SessionId, UserId};
+
+    use super::super::accounts::{Access, Account, TOKEN_BYTES, Token};
+    use super::*;
+
+    struct Nobody;
+
+    impl Access for Nobody {
+        fn name_of(&self, _: &str, _: &Caller) -> Option<String> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_token_has_all_of_its_agents_part_where_there_is_no_other() {
+        let agent = AgentId::parse("main").unwrap();
+        let who = Caller {
+            session: SessionId::parse("s").unwrap(),
+            user: UserId::parse("me").unwrap(),
+            agent: agent.clone(),
+            door: Kind::of_static("proxy"),
+        };
+        let mut accounts = Accounts::default();
+        accounts.add(Account::new(who, Rules::default(), &Token::of(&[0; TOKEN_BYTES])));
+        let room = |accounts: &Accounts| {
+            let share = Shares::new(4, accounts).of(&agent, "start").unwrap();
+            std::iter::from_fn(|| share.try_place()).collect::<Vec<_>>().len()
+        };
+        assert_eq!(room(&accounts), 4);
+        accounts.believe(Arc::new(Nobody));
+        assert_eq!(room(&accounts), 2);
+    }
+}

@@ -1,5 +1,7 @@
 //! Requests that two readers could read differently, and other tricks.
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
 use crate::origin::{Origin, Says};
 use crate::support::{Setting, credentials, refused, request, until};
 
@@ -198,4 +200,92 @@ async fn a_plain_request_becomes_no_tunnel() {
     assert!(!answer.contains("free at last"), "{answer}");
     assert!(!origin.only().to_lowercase().contains("upgrade"));
     until(|| origin.open() == 0).await;
+}
+
+#[tokio::test]
+async fn connect_names_one_host_and_one_port_or_nothing() {
+    let origin = Origin::plain(Says::Echo).await;
+    let rig = Setting::to(&[&origin]).start().await;
+    let port = origin.port;
+    for to in [
+        format!("origin.example:{port}/path"),
+        format!("origin.example:{port}?query"),
+        format!("http://origin.example:{port}"),
+        format!("http://origin.example:{port}/"),
+        format!("//origin.example:{port}"),
+        format!("origin.example:{port}:{port}"),
+        format!("origin.example:+{port}"),
+        format!("origin.example:{port} "),
+        format!("origin.example:{}", u32::from(port) + 65536),
+        format!("origin.example,10.0.0.1:{port}"),
+        format!("%6frigin.example:{port}"),
+        format!("origin.example%00.a:{port}"),
+        format!("*:{port}"),
+        format!(":{port}"),
+        format!("@origin.example:{port}"),
+        format!("[::1]:{port}"),
+        format!("[::1%25lo]:{port}"),
+        format!("[::ffff:10.0.0.1]:{port}"),
+        format!("10.0.0.1.:{port}"),
+        format!("0x0a.1:{port}"),
+        port.to_string(),
+    ] {
+        let mut stream = rig.connect().await;
+        stream.write_all(request(&format!("CONNECT {to}"), "").as_bytes()).await.unwrap();
+        let mut status = [0; 10];
+        stream.read_exact(&mut status).await.unwrap();
+        assert_eq!(&status, b"HTTP/1.1 4", "{to}");
+    }
+    assert!(origin.seen().is_empty(), "{:?}", origin.seen());
+}
+
+#[tokio::test]
+async fn lines_end_in_one_way_and_fields_have_one_form() {
+    for (what, fields) in [
+        ("a null byte", "x: a\0b\r\n"),
+        ("a line that is folded", "x: a\r\n b: c\r\n"),
+        ("a blank before the colon", "x : a\r\n"),
+        ("a blank in a name", "x y: a\r\n"),
+        ("no name", ": a\r\n"),
+        ("a lone carriage return", "x: a\rcontent-length: 5\r\n"),
+    ] {
+        let origin = Origin::plain(Says::Echo).await;
+        let rig = Setting::to(&[&origin]).start().await;
+        let answer = rig.ask(&format!("GET http://origin.example:{}/", origin.port), fields).await;
+        assert!(answer.starts_with("HTTP/1.1 400"), "{what}: {answer}");
+        assert!(origin.seen().is_empty(), "{what}");
+    }
+    let origin = Origin::plain(Says::Echo).await;
+    let rig = Setting::to(&[&origin]).start().await;
+    // HTTP/2 without being asked for.
+    let answer = rig.raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
+    assert!(!answer.starts_with("HTTP/1.1 2"), "{answer}");
+    // What stands behind a body is for this connection alone.
+    let line = format!("POST http://origin.example:{}/", origin.port);
+    let asked = request(&line, "transfer-encoding: chunked\r\ntrailer: x-late\r\n");
+    let answer = rig.raw(asked + "2;ext=1\r\nhi\r\n0\r\nx-late: 1\r\nhost: b.test\r\n\r\n").await;
+    assert!(answer.contains("2 bytes") || answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let seen = origin.only().to_lowercase();
+    assert!(
+        !seen.contains("x-late") && !seen.contains("b.test") && !seen.contains("ext"),
+        "{seen}"
+    );
+}
+
+#[tokio::test]
+async fn what_a_server_says_beside_its_answer_stays_with_it() {
+    let said = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </early>\r\n\r\n\
+        HTTP/1.1 200 OK\r\nconnection: x-own\r\nx-own: 1\r\nproxy-authenticate: Basic\r\n\
+        x-lazaret-refusal: a\r\ntransfer-encoding: chunked\r\n\r\n\
+        5;x=y\r\nwhole\r\n0\r\nx-late: 1\r\n\r\nHTTP/1.1 200 OK\r\n\r\nnext";
+    let origin = Origin::plain(Says::Bytes(said)).await;
+    let rig = Setting::to(&[&origin]).start().await;
+    let answer = rig.ask(&format!("GET http://origin.example:{}/", origin.port), "").await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.contains("whole"), "{answer}");
+    for other in
+        ["early", "x-own", "proxy-authenticate", "lazaret-refusal", "x-late", "next", "x=y"]
+    {
+        assert!(!answer.contains(other), "{other}: {answer}");
+    }
+    assert_eq!(rig.events(1).await[0]["status"], 200);
 }

@@ -1,6 +1,7 @@
 //! What is refused, and how that is told.
 
 use egress::Rules;
+use hyper::Method;
 use scan::net::Domains;
 
 use crate::origin::{Origin, Says};
@@ -101,6 +102,12 @@ async fn domains_and_ports_have_rules() {
     assert_eq!(both(&rig, "bad.good.example").await, ["egress-blocked"; 2]);
     // The gate itself knows these.
     assert_eq!(both(&rig, "webhook.site").await, ["net-deny-egress"; 2]);
+    let events = rig.events(7).await;
+    for event in events.iter().filter(|it| it["host"] == "webhook.site") {
+        assert_eq!(event["decision"], "deny", "{event}");
+        assert_eq!(event["rule"], "net-deny-egress", "{event}");
+    }
+    assert_eq!(events.iter().filter(|it| it["host"] == "webhook.site").count(), 2);
     assert_eq!(rule(&rig, "GET http://good.example:25/").await, "egress-port");
     for port in [22, 25, 80, 8080, 5432, 65535] {
         let line = format!("CONNECT good.example:{port}");
@@ -153,7 +160,33 @@ async fn a_server_that_is_not_there_is_no_refusal() {
         let answer = rig.ask(&line, "").await;
         assert!(answer.starts_with("HTTP/1.1 502 "), "{answer}");
         assert!(answer.contains("\"error\":\"failed\""), "{answer}");
+        assert!(
+            answer.contains("proxy-status: lazaret; error=destination_unavailable"),
+            "{answer}"
+        );
         assert!(answer.contains("\"decision\":\"allow\""), "{answer}");
         assert!(!answer.contains("x-lazaret-refusal"), "it was not refused: {answer}");
     }
+}
+
+#[tokio::test]
+async fn only_methods_that_are_allowed_pass_and_a_tunnel_hides_them() {
+    let origin = Origin::plain(Says::Echo).await;
+    let at = format!("origin.example:{}", origin.port);
+    let mut setting = Setting::to(&[&origin]);
+    setting.rules.methods = Some(vec![Method::GET, Method::HEAD]);
+    let rig = setting.start().await;
+    for method in ["POST", "DELETE", "get", "GETX", "OPTIONS"] {
+        assert_eq!(rule(&rig, &format!("{method} http://{at}/")).await, "egress-method");
+    }
+    assert_eq!(rule(&rig, &format!("CONNECT {at}")).await, "egress-method");
+    assert!(origin.seen().is_empty(), "nobody was dialled");
+    let answer = rig.ask(&format!("GET http://{at}/"), "").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+
+    let mut setting = Setting::to(&[&origin]);
+    setting.rules.methods = Some(vec![Method::CONNECT]);
+    let rig = setting.start().await;
+    assert_eq!(rule(&rig, &format!("GET http://{at}/")).await, "egress-method");
+    drop(rig.tunnel(&at).await);
 }

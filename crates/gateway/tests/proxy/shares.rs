@@ -10,7 +10,8 @@ use tokio::time::timeout;
 
 use crate::origin::{Origin, Says};
 use crate::support::{
-    GIVEN, GIVEN_TOO, LONG, Rig, Setting, basic, credentials, credentials_of_other, refused, until,
+    GIVEN, GIVEN_TOO, LONG, NAMES, Rig, Setting, basic, credentials, credentials_of_other, refused,
+    until,
 };
 
 /// A request for a tunnel, and whether it is still without an answer after a while.
@@ -62,6 +63,39 @@ async fn an_access_token_is_for_its_agent() {
         let answer = rig.raw(format!("{line}{}{end}", basic(&wrong))).await;
         assert_eq!(refused(&answer, 407), "proxy-account", "{wrong}");
     }
+    let kept = String::from_utf8_lossy(&rig.kept()).into_owned();
+    assert!(!kept.contains(GIVEN), "a token stands nowhere");
+}
+
+#[tokio::test]
+async fn a_way_out_is_recorded_with_the_name_of_the_token_that_opened_it() {
+    let origin = Origin::plain(Says::Echo).await;
+    let mut setting = Setting::to(&[&origin]);
+    setting.bounds.connections = 2;
+    let rig = setting.start().await;
+    let end = "connection: close\r\n\r\n";
+    let of = |token: &str| basic(&format!("main:{token}"));
+    let ask = async |line: &str, credentials: &str| {
+        rig.raw(format!("{line} HTTP/1.1\r\nhost: a\r\n{credentials}{end}")).await
+    };
+    let way = format!("GET http://origin.example:{}/", origin.port);
+    assert!(ask(&way, &of(GIVEN)).await.starts_with("HTTP/1.1 200"));
+    assert!(ask(&way, &credentials()).await.starts_with("HTTP/1.1 200"));
+    // What was refused, by the address and as no request, names it as well.
+    assert!(ask("GET http://10.0.0.1/", &of(GIVEN_TOO)).await.starts_with("HTTP/1.1 403"));
+    assert!(ask("GET /", &of(GIVEN)).await.starts_with("HTTP/1.1 400"));
+    // A tunnel, and one that had to wait for a place behind it.
+    let to = format!("origin.example:{}", origin.port);
+    let first = rig.tunnel_with(&to, &of(GIVEN)).await;
+    let (mut second, waited) = waits(&rig, &to, &of(GIVEN_TOO)).await;
+    assert!(waited, "there is one place");
+    drop(first);
+    timeout(LONG, second.read_exact(&mut [0])).await.unwrap().unwrap();
+    drop(second);
+    let events = rig.events(6).await;
+    let named: Vec<_> = events.iter().map(|it| it["token"].as_str().unwrap()).collect();
+    let [given, too] = NAMES;
+    assert_eq!(named, [given, "start", too, given, given, too]);
     let kept = String::from_utf8_lossy(&rig.kept()).into_owned();
     assert!(!kept.contains(GIVEN), "a token stands nowhere");
 }

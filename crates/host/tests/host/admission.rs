@@ -166,3 +166,31 @@ fn a_session_has_what_all_five_layers_leave_it() {
     let delete = house.say(&who, &json!({"action": "memory_delete", "id": id}));
     assert_eq!((&delete["decision"], &delete["rule"]), (&json!("deny"), &json!("layer-user")));
 }
+
+#[test]
+fn the_settings_say_what_the_way_out_is_like() {
+    let home = furnished();
+    let egress = "egress:\n  ports: [443]\n  methods: [GET, CONNECT]\n  payloadBytes: 1000\n";
+    let rules = |settings: &str| {
+        put(home.path(), "config.yaml", settings);
+        host::reach(&admission(home.path(), &caller("alice", "s"), &[]).unwrap()).unwrap()
+    };
+    let narrow = rules(&format!("{SETTINGS}{egress}"));
+    assert_eq!(narrow.ports, Some(vec![443]));
+    assert_eq!(narrow.methods, Some(vec![hyper::Method::GET, hyper::Method::CONNECT]));
+    assert_eq!(narrow.payload_bytes_max, 1000);
+    let blocks = |rules: &egress::Rules, name: &str| {
+        rules.block.contains(&scan::net::Host::Name(name.to_owned()))
+    };
+    let usual = rules(SETTINGS);
+    assert!(!blocks(&usual, "ads.example"));
+    put(
+        home.path(),
+        "agents/main/IDENTITY.md",
+        "---\nsandbox:\n  blockedDomains: [ads.example]\n---\n",
+    );
+    let own = rules(&format!("{SETTINGS}egress:\n  blockedDomains: [b.example]\n"));
+    assert!(blocks(&own, "ads.example") && blocks(&own, "b.example") && !blocks(&own, "c.example"));
+    assert_eq!((usual.ports, usual.methods), (None, None));
+    assert_eq!(usual.payload_bytes_max, egress::PAYLOAD_BYTES_MAX);
+}

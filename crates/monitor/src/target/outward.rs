@@ -21,7 +21,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// What the host's settings and the agent's manifest both allow.
+    /// What the host's settings and the agent's manifest both allow, and neither of them blocks.
     ///
     /// # Errors
     /// If a domain is none. No list is no open list: then there is nothing to be reached.
@@ -32,10 +32,9 @@ impl Reach {
         let host = global.egress();
         let lists = [&host.allowed_domains, &manifest.sandbox.allowed_domains];
         let allow = lists.into_iter().flatten().map(|it| Domains::parse(it));
-        Ok(Self {
-            allow: allow.collect::<Result<_, _>>()?,
-            block: Domains::parse(host.blocked_domains.as_deref().unwrap_or_default())?,
-        })
+        let block = [&host.blocked_domains, &manifest.sandbox.blocked_domains];
+        let block: Vec<&String> = block.into_iter().flatten().flatten().collect();
+        Ok(Self { allow: allow.collect::<Result<_, _>>()?, block: Domains::parse(&block)? })
     }
 
     /// Where nothing is to be reached.

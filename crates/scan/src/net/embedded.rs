@@ -33,7 +33,7 @@ pub(super) fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
 /// follows the address is zero, which tells them apart.
 fn local_nat64(octets: [u8; 16]) -> Ipv4Addr {
     match octets {
-        [.., a, b, 0, c, d, 0, 0, 0, 0, 0] if [a, b, c, d] != [0; 4] => Ipv4Addr::new(a, b, c, d),
+        [.., a, b, 0, c, d, 0, 0, 0, 0, 0] => Ipv4Addr::new(a, b, c, d),
         [_, _, _, _, _, _, _, a, 0, b, c, d, 0, 0, 0, 0] => Ipv4Addr::new(a, b, c, d),
         [_, _, _, _, _, _, _, _, 0, a, b, c, d, 0, 0, 0] => Ipv4Addr::new(a, b, c, d),
         [.., a, b, c, d] => Ipv4Addr::new(a, b, c, d),

@@ -1,5 +1,7 @@
 //! Is it words, or data that was put into letters?
 
+use std::borrow::Cow;
+
 use data_encoding::{BASE32_NOPAD, BASE64, HEXLOWER_PERMISSIVE};
 
 /// What data looks like.
@@ -21,20 +23,77 @@ const ENTROPY_BITS_MIN: f64 = 3.0;
 const CHANGES_PERCENT_MIN: usize = 25;
 /// Lengths of digests in hexadecimal: names of commits, files and images.
 const DIGEST_LETTERS: &[usize] = &[32, 40, 56, 64, 96, 128];
+/// Length of a UUID as it is written.
+const UUID_LETTERS: usize = 36;
+/// Pieces with which text in pieces may begin, and how much of it is looked at, in letters.
+const STARTS_MAX: usize = 8;
+const JOINED_LETTERS_MAX: usize = 32;
 
 /// The data in a text, in which it may stand between other characters. It counts as random if it is as
 /// long as `random_min`.
 pub(super) fn data_in(text: &str, random_min: usize) -> Option<Data> {
-    text.split(|it: char| !is_of_base64(it))
-        .filter(|run| run.len() >= LETTERS_MIN.min(random_min))
-        .find_map(|run| data_of(run, random_min))
+    let runs = || text.split(|it: char| !is_of_base64(it));
+    let mut long = runs().filter(|run| run.len() >= LETTERS_MIN.min(random_min));
+    let found = long.find_map(|run| data_of(run, random_min));
+    let in_pieces = || text_in_pieces(&runs().collect::<Vec<_>>()).then_some(Data::Text);
+    found.or_else(in_pieces)
 }
 
 fn data_of(run: &str, random_min: usize) -> Option<Data> {
-    if decodes_to_text(run) {
+    if decodes_to_text(run) || run.split(is_joint).skip(1).any(decodes_to_text) {
         return Some(Data::Text);
     }
-    (run.len() >= random_min && is_random(run)).then_some(Data::Random)
+    let rest = without_digest(run);
+    (rest.len() >= random_min && is_random(&rest)).then_some(Data::Random)
+}
+
+/// Does text stand in it that was encoded and then cut into pieces? What follows behind the first of it is of no
+/// concern.
+pub(super) fn text_in_pieces(pieces: &[&str]) -> bool {
+    let letters: usize = pieces.iter().map(|it| it.len()).sum();
+    if pieces.len() < 2 || letters < WORD_LETTERS_MIN {
+        return false;
+    }
+    let starts = 0..pieces.len().min(STARTS_MAX);
+    starts.filter_map(|it| pieces.get(it..)).any(|pieces| {
+        let all = pieces.iter().flat_map(|it| it.chars()).filter(|it| is_of_base64(*it));
+        let all: String = all.take(JOINED_LETTERS_MAX).collect();
+        // Numbers in a row are numbers.
+        let is_number = all.bytes().all(|it| it.is_ascii_digit());
+        let is_long = all.len() >= WORD_LETTERS_MIN;
+        is_long && !is_number && decodes_to_text(&all)
+    })
+}
+
+/// How much of each piece is a digest in hexadecimal, in letters, and how much looks random beside those, of pieces
+/// that are as long as `random_min`.
+pub(super) fn digests_and_random<'a>(
+    pieces: impl Iterator<Item = &'a str>,
+    random_min: usize,
+) -> (usize, usize) {
+    pieces.fold((0, 0), |(digests, random), piece| {
+        let rest = without_digest(piece);
+        let is_data = rest.len() >= random_min && is_random(&rest);
+        let more = if is_data { rest.len() } else { 0 };
+        (digests + piece.len().saturating_sub(rest.len()), random + more)
+    })
+}
+
+/// What joins the parts of a name.
+fn is_joint(it: char) -> bool {
+    matches!(it, '-' | '_' | '/' | '=')
+}
+
+/// Without the first digest in hexadecimal in it: many names of files and of versions have one.
+fn without_digest(run: &str) -> Cow<'_, str> {
+    let is_digest = |part: &&str| {
+        let number = part.strip_prefix("0x").unwrap_or(part);
+        DIGEST_LETTERS.contains(&number.len()) && number.bytes().all(|it| it.is_ascii_hexdigit())
+    };
+    match run.split(is_joint).find(is_digest) {
+        Some(digest) => run.replacen(digest, "", 1).into(),
+        None => run.into(),
+    }
 }
 
 fn is_of_base64(it: char) -> bool {
@@ -73,7 +132,12 @@ fn decodes_to_text(run: &str) -> bool {
 fn is_text(bytes: &[u8]) -> bool {
     let is_plain = |it: &u8| matches!(it, b' '..=b'~' | b'\n' | b'\r' | b'\t');
     let letters = bytes.iter().filter(|it| it.is_ascii_alphanumeric()).count();
-    bytes.iter().all(is_plain) && letters * 2 > bytes.len()
+    bytes.iter().all(is_plain) && letters * 2 > bytes.len() && !is_uuid(bytes)
+}
+
+/// An id, which some services encode once more.
+fn is_uuid(bytes: &[u8]) -> bool {
+    bytes.len() == UUID_LETTERS && bytes.iter().all(|it| it.is_ascii_hexdigit() || *it == b'-')
 }
 
 /// The kinds of letters between which words seldom change.
@@ -86,10 +150,6 @@ enum Kind {
 
 /// Letters and digits mixed as words and numbers are not.
 pub(super) fn is_random(run: &str) -> bool {
-    let is_hex = run.bytes().all(|it| it.is_ascii_hexdigit());
-    if is_hex && DIGEST_LETTERS.contains(&run.len()) {
-        return false;
-    }
     let kind = |it: u8| match it {
         b'a'..=b'z' => Some(Kind::Small),
         b'A'..=b'Z' => Some(Kind::Capital),
@@ -129,7 +189,7 @@ fn entropy(bytes: &[u8]) -> f64 {
 }
 
 /// Without percent signs. What is no text then has none of the letters that are looked at.
-pub(super) fn decoded(text: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return text.into();
     }
@@ -167,6 +227,11 @@ mod tests {
         let random = "q83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4k";
         assert_eq!(data_in(random, 40), Some(Data::Random));
         assert_eq!(data_in(random, 64), None);
+        let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(data_in(&format!("{random}-{digest}"), 40), Some(Data::Random));
+        assert_eq!(data_in(&format!("{digest}-{digest}"), 40), Some(Data::Random));
+        let hidden = "x-736563726574206b65792069732068756e74657232";
+        assert_eq!(data_in(hidden, 40), Some(Data::Text));
         for text in [
             "the-quick-brown-fox-jumps-over-the-lazy-dog-and-goes-home-again",
             "getElementsByClassNameAndSomethingElseThatIsLongEnough",
@@ -174,11 +239,37 @@ mod tests {
             "da39a3ee5e6b4b0d3255bfef95601890afd80709",
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
             "123e4567-e89b-12d3-a456-426614174000",
+            "app-e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855.css",
+            "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
+            "1f2e3d4c5b6a798890a1b2c3d4e5f607/20240301/auto/s3/aws4_request",
             "1111111111111111111111111111111111111111111111111111",
             "internationalization-and-localization-of-documentation",
             "",
         ] {
             assert_eq!(data_in(text, 40), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn text_is_seen_also_in_pieces() {
+        let text = "c2VjcmV0IGtleSBpcyBodW50ZXIyIQ==";
+        for size in [4, 7, 16] {
+            let pieces: Vec<&str> = (0..text.len())
+                .step_by(size)
+                .filter_map(|it| text.get(it..text.len().min(it + size)))
+                .collect();
+            assert!(text_in_pieces(&pieces), "{pieces:?}");
+            assert!(text_in_pieces(&[&["results"], &pieces[..], &["english"]].concat()));
+        }
+        for pieces in [
+            &["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog"][..],
+            &["3132333435363738", "3435363738393132"],
+            &["20240301", "20240302", "20240303", "20240304"],
+            &["rust-lang", "rust", "commit", "da39a3ee5e6b4b0d3255bfef95601890afd80709"],
+            &[text],
+            &[],
+        ] {
+            assert!(!text_in_pieces(pieces), "{pieces:?}");
         }
     }
 }

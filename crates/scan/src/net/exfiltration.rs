@@ -1,10 +1,15 @@
 //! Signs that a URL carries data off. Each is worth a question, none is proof.
 
+use std::borrow::Cow;
+
 use psl::Psl as _;
 use url::Url;
 
-use super::encoded::{Data, LETTERS_MIN, data_in, decoded, is_random};
+use super::encoded::{
+    Data, LETTERS_MIN, data_in, decoded, digests_and_random, is_random, text_in_pieces,
+};
 use super::lists::{Class, classes, is_hook};
+use super::signed::unsigned;
 use super::{Host, Target};
 
 /// A sign that a URL carries data off.
@@ -26,9 +31,19 @@ const SUB_DOMAIN_BYTES_MAX: usize = 100;
 const QUERY_RANDOM_MIN: usize = 40;
 const PATH_RANDOM_MIN: usize = 64;
 const LABEL_RANDOM_MIN: usize = 24;
+/// The shortest piece of data that is spread over several values or parts.
+const PIECE_MIN: usize = 4;
+/// The same of random letters; and how many such letters are no ids any more, together.
+const QUERY_PIECE_RANDOM_MIN: usize = 16;
+const PATH_PIECE_RANDOM_MIN: usize = 24;
+const RANDOM_MIN: usize = 160;
+/// Digests, together, in letters: nobody needs four of SHA-256 to find a page.
+const DIGESTS_MIN: usize = 256;
 /// Several labels that are each too short for [`LABEL_RANDOM_MIN`], together.
 const PIECE_RANDOM_MIN: usize = 10;
 const PIECES_RANDOM_MIN: usize = 32;
+/// So many labels are judged as one, however short they are.
+const LABELS_MIN: usize = 4;
 
 /// Every sign that the URL carries data off, by rule: at most one for each.
 #[must_use]
@@ -40,8 +55,10 @@ pub fn exfiltration(target: &Target) -> Vec<Suspicion> {
         found.extend(by_name(name));
     }
     found.extend(by_path(url));
-    found.extend(by_query(url));
-    found.extend(by_length(url));
+    let parts = url.query().map(|it| unsigned(url.host_str().unwrap_or_default(), it));
+    let parts = parts.unwrap_or_default();
+    found.extend(by_query(&parts));
+    found.extend(by_length(url, &parts));
     found
 }
 
@@ -71,32 +88,81 @@ fn by_name(name: &str) -> Option<Suspicion> {
         let reason = format!("the name has {} bytes before its domain", before.len());
         return Some(suspicion("net-exfil-dns", reason));
     }
-    let label = before.split('.').find_map(|it| data_in(it, LABEL_RANDOM_MIN));
-    let pieces = before.split('.').filter(|it| it.len() >= PIECE_RANDOM_MIN && is_random(it));
-    let found = label.is_some() || pieces.map(str::len).sum::<usize>() >= PIECES_RANDOM_MIN;
+    let labels: Vec<&str> = before.split('.').collect();
+    let label = labels.iter().find_map(|it| data_in(it, LABEL_RANDOM_MIN));
+    let pieces = labels.iter().filter(|it| it.len() >= PIECE_RANDOM_MIN && is_random(it));
+    let many = labels.len() >= LABELS_MIN && {
+        let joined = labels.concat();
+        joined.len() >= PIECES_RANDOM_MIN && is_random(&joined)
+    };
+    let found = label.is_some()
+        || pieces.map(|it| it.len()).sum::<usize>() >= PIECES_RANDOM_MIN
+        || many
+        || text_in_pieces(&labels);
     found.then(|| suspicion("net-exfil-dns", "the name looks like encoded data before its domain"))
 }
 
 fn by_path(url: &Url) -> Option<Suspicion> {
-    let segments = url.path().split('/').filter(|it| it.len() >= LETTERS_MIN);
-    let found = segments.map(decoded).find_map(|it| data_in(&it, PATH_RANDOM_MIN))?;
+    if url.path().len() < LETTERS_MIN {
+        return None;
+    }
+    let segments: Vec<_> = url.path().split('/').filter(|it| it.len() >= PIECE_MIN).collect();
+    let segments: Vec<_> = segments.into_iter().map(plain).collect();
+    let found = in_whole(&segments, PATH_RANDOM_MIN)
+        .or_else(|| in_pieces(&segments, PATH_PIECE_RANDOM_MIN))?;
     Some(suspicion("net-exfil-path", format!("a part of the path {}", said(found))))
 }
 
-fn by_query(url: &Url) -> Option<Suspicion> {
+fn by_query(parts: &[&str]) -> Option<Suspicion> {
     // A name without a value may be the data itself.
-    let words = url.query()?.split(['&', '=', ';']).filter(|it| it.len() >= LETTERS_MIN);
-    let found = words.map(decoded).find_map(|it| data_in(&it, QUERY_RANDOM_MIN))?;
+    let words = parts.iter().flat_map(|it| it.split('=')).filter(|it| it.len() >= LETTERS_MIN);
+    let words: Vec<_> = words.map(plain).collect();
+    let found = in_whole(&words, QUERY_RANDOM_MIN).or_else(|| {
+        let values = parts.iter().map(|it| it.split_once('=').map_or(*it, |(_, value)| value));
+        let values = values.filter(|it| it.len() >= PIECE_MIN);
+        let values: Vec<_> = values.map(plain).collect();
+        in_pieces(&values, QUERY_PIECE_RANDOM_MIN)
+    })?;
     Some(suspicion("net-exfil-query", format!("a value in the query {}", said(found))))
 }
 
-fn by_length(url: &Url) -> Option<Suspicion> {
-    let query = url.query().unwrap_or_default();
-    let value = query.split('&').map(str::len).max().unwrap_or_default();
+/// One of them is data.
+fn in_whole(texts: &[Cow<'_, str>], random_min: usize) -> Option<Data> {
+    let is_address = |it: &str| it.starts_with("http://") || it.starts_with("https://");
+    texts.iter().filter(|it| it.len() >= LETTERS_MIN).find_map(|it| match &**it {
+        // An address in an address has parts of its own.
+        address if is_address(address) => {
+            address.split(['/', '?', '&', '=']).find_map(|it| data_in(it, random_min))
+        }
+        text => data_in(text, random_min),
+    })
+}
+
+/// All of them together are.
+fn in_pieces(texts: &[Cow<'_, str>], random_min: usize) -> Option<Data> {
+    let pieces: Vec<&str> = texts.iter().map(|it| &**it).collect();
+    if text_in_pieces(&pieces) {
+        return Some(Data::Text);
+    }
+    let (digests, random) = digests_and_random(pieces.into_iter(), random_min);
+    (digests >= DIGESTS_MIN || random >= RANDOM_MIN).then_some(Data::Random)
+}
+
+/// Without percent signs, also without those that stand for percent signs.
+fn plain(text: &str) -> Cow<'_, str> {
+    match decoded(text) {
+        Cow::Borrowed(text) => text.into(),
+        Cow::Owned(text) => decoded(&text).into_owned().into(),
+    }
+}
+
+fn by_length(url: &Url, parts: &[&str]) -> Option<Suspicion> {
+    let value = parts.iter().map(|it| it.len()).max().unwrap_or_default();
+    let query = parts.iter().map(|it| it.len().saturating_add(1)).sum::<usize>().saturating_sub(1);
     let (what, bytes) = if value > VALUE_BYTES_MAX {
         ("a value in the query", value)
-    } else if query.len() > QUERY_BYTES_MAX {
-        ("the query", query.len())
+    } else if query > QUERY_BYTES_MAX {
+        ("the query", query)
     } else if url.path().len() > PATH_BYTES_MAX {
         ("the path", url.path().len())
     } else {

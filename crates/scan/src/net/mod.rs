@@ -13,6 +13,7 @@ pub mod fuzzing;
 mod lists;
 mod names;
 mod ranges;
+mod signed;
 mod spelling;
 mod target;
 mod wildcard;

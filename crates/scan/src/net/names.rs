@@ -6,6 +6,7 @@ use super::wildcard;
 
 /// Names of the places where clouds keep credentials for whoever asks from inside.
 pub(super) const METADATA: &[&str] = &[
+    "api.metadata.cloud.ibm.com",
     "instance-data",
     "instance-data.ec2.internal",
     "metadata",

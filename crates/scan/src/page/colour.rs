@@ -191,7 +191,7 @@ fn call(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>>
         None => name.to_owned(),
     };
     // A part may be missing, which is none of it.
-    let zero = Amount { value: 0.0, kind: Kind::Plain, letters: 0.0 };
+    let zero = Amount { value: 0.0, kind: Kind::Plain, letters: 0.0, share: 0.0 };
     let part =
         |it: &&[Part<'_>]| amount(it).or_else(|| it.first()?.is_word("none").then_some(zero));
     let parts: Option<Vec<Amount>> = items.iter().map(part).collect();

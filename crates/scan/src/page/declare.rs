@@ -56,6 +56,8 @@ pub(super) enum Surface {
     /// Outranks the colour of text where it is set.
     Fill,
     Background,
+    /// A picture over the background that is nothing but a colour.
+    Picture,
 }
 
 /// With what.
@@ -89,7 +91,7 @@ switches! {
     Transformed, Translated, Scaled, Rotated,
     WidthZero, HeightZero, WidthLimitZero, HeightLimitZero, WidthKept, HeightKept,
     PadLeft, PadRight, PadTop, PadBottom,
-    OverflowX, OverflowY, Contained, Image, ClipText, BlendLight, BlendDark, BlendOther,
+    OverflowX, OverflowY, Contained, Image, Replaced, MaskEmpty, OffsetFar, Paused, ClipText, BlendLight, BlendDark, BlendOther,
 }
 
 impl Switch {
@@ -130,12 +132,14 @@ impl Declaration {
         match &self.said {
             Said::Switch(Switch::PadLeft | Switch::PadRight | Switch::PadTop, _)
             | Said::Switch(Switch::PadBottom | Switch::WidthKept | Switch::HeightKept, _)
-            | Said::Switch(Switch::Image | Switch::ClipText | Switch::BlendOther, _) => false,
+            | Said::Switch(Switch::Image | Switch::ClipText | Switch::BlendOther, _)
+            | Said::Switch(Switch::Paused, _) => false,
             Said::Switch(_, state) => *state == State::Hides,
             Said::Size(pixels, times) => *pixels + *times * 16.0 <= value::TINY_PIXELS,
             Said::Opacity(opacity) => *opacity < value::FAINT,
             Said::Ink(surface, paint) => {
-                *surface != Surface::Background && matches!(paint, Paint::Known(_))
+                matches!(surface, Surface::Colour | Surface::Fill)
+                    && matches!(paint, Paint::Known(_))
             }
             Said::SizeWide(_)
             | Said::All(_)

@@ -1,10 +1,10 @@
 //! The size of letters, and what is painted: shorthands that say several things at once.
 
 use super::colour::Ink;
-use super::css::{Part, Token, split};
-use super::declare::{Paint, Said, State, Surface, Switch};
+use super::css::{Part, Token, components, split};
+use super::declare::{Paint, Said, State, Surface, Switch, Wide};
 use super::number::{Kind, amount, length};
-use super::value::{only, single, word};
+use super::value::{called, only, single, word};
 use super::words;
 
 pub(super) fn size(item: &[Part<'_>], old: bool) -> Option<Said> {
@@ -75,9 +75,56 @@ pub(super) fn background(items: &[&[Part<'_>]], value: &[Part<'_>], mut say: imp
         }
     }
     let state = |on| if on { State::Hides } else { State::Shows };
+    let flat = if commas == 0 { items.iter().find_map(|it| flat(it)) } else { None };
+    say(Said::Ink(Surface::Picture, Paint::Known(flat.unwrap_or(Ink::CLEAR))));
     say(Said::Switch(Switch::Image, state(image || commas > 0)));
     say(Said::Switch(Switch::ClipText, state(clip)));
     say(Said::Ink(Surface::Background, colour.unwrap_or(Paint::Known(Ink::CLEAR))));
+}
+
+/// Pictures behind a text: none, some, or one that is nothing but a colour.
+pub(super) fn picture(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
+    let none = only(items, &["none"]).is_some();
+    if !none && !items.iter().any(|it| is_image(it)) {
+        return;
+    }
+    let flat = if let [one] = items { flat(one) } else { None };
+    say(Said::Ink(Surface::Picture, Paint::Known(flat.unwrap_or(Ink::CLEAR))));
+    say(Said::Switch(Switch::Image, if none { State::Shows } else { State::Hides }));
+}
+
+/// The colour that a gradient has throughout.
+fn flat(item: &[Part<'_>]) -> Option<Ink> {
+    let (_, inside) = called(item).filter(|it| it.0.ends_with("gradient"))?;
+    let mut inks = components(inside).filter_map(|it| Ink::read(it, false));
+    let first = inks.next()??;
+    inks.all(|it| it.is_some_and(|it| it.vanishes_on(first))).then_some(first)
+}
+
+/// Does an animation stand still at its first picture, or for long before it begins?
+pub(super) fn is_late_or_paused(items: &[&[Part<'_>]]) -> bool {
+    let late = |it: &&[Part<'_>]| match it.first().map(|it| &it.token) {
+        Some(Token::Length(value, unit)) if unit == "s" => *value >= LATE_SECONDS,
+        Some(Token::Length(value, unit)) if unit == "ms" => *value >= LATE_SECONDS * 1000.0,
+        Some(Token::Word(word)) => word.eq_ignore_ascii_case("paused"),
+        Some(_) | None => false,
+    };
+    items.iter().any(late)
+}
+
+/// Nobody waits for so long until a text appears.
+const LATE_SECONDS: f64 = 30.0;
+
+/// The word for all properties that this is.
+pub(super) fn wide(item: &[Part<'_>]) -> Option<Wide> {
+    match item.first()?.word()?.to_ascii_lowercase().as_str() {
+        "initial" => Some(Wide::Initial),
+        "inherit" => Some(Wide::Inherit),
+        "unset" => Some(Wide::Unset),
+        "revert" => Some(Wide::Revert),
+        "revert-layer" | "revert-rule" => Some(Wide::RevertLayer),
+        _ => None,
+    }
 }
 
 pub(super) fn is_image(item: &[Part<'_>]) -> bool {

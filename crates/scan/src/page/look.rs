@@ -146,7 +146,9 @@ impl Look {
             Some(DropKind::Visibility)
         } else if self.any(&[Switch::OpacityZero, Switch::Filtered]) || self.opacity < FAINT {
             Some(DropKind::Opacity)
-        } else if self.any(&[Switch::ClipPathEmpty, Switch::Masked])
+        } else if self.is(Switch::Replaced) && !is_picture(element) {
+            Some(DropKind::DisplayNone)
+        } else if self.any(&[Switch::ClipPathEmpty, Switch::Masked, Switch::MaskEmpty])
             || (self.is(Switch::Clipped) && self.is(Switch::OutOfFlow))
         {
             Some(DropKind::Clipped)
@@ -178,6 +180,7 @@ impl Look {
         let overflow = self.any(&[Switch::OverflowX, Switch::OverflowY]);
         self.any(&margins)
             || self.any(&turned)
+            || self.is(Switch::OffsetFar)
             || (self.is(Switch::Placed) && self.any(&far))
             || (self.is(Switch::Fixed) && self.any(&edge))
             || (self.is(Switch::IndentFull) && overflow)
@@ -213,6 +216,7 @@ impl Look {
             None | Some(Paint::Wide(_)) => None,
         };
         self.back = match painted {
+            _ if style.picture.is_some() => style.picture.map_or(Back::Unknown, Back::Plain),
             _ if self.is(Switch::Image) => Back::Unknown,
             None => self.back,
             Some(Some(ink)) if ink.is_clear() => self.back,
@@ -270,6 +274,11 @@ fn face(element: &Element) -> Option<Ink> {
         "input" | "select" | "textarea" | "mark" => Some(WHITE),
         _ => None,
     }
+}
+
+/// A picture already: a style only gives it another one.
+fn is_picture(element: &Element) -> bool {
+    matches!(&*element.name.local, "img" | "input" | "picture")
 }
 
 fn is_until_found(element: &Element) -> bool {

@@ -21,11 +21,14 @@ pub(super) struct Amount {
     pub(super) kind: Kind,
     /// How much of it is a multiple of the size of letters: `em`.
     pub(super) letters: f64,
+    /// How much of a length is a share of something, in hundredths: `calc(100% + 1px)`.
+    pub(super) share: f64,
 }
 
 impl Amount {
     fn new(value: f64, kind: Kind) -> Self {
-        Self { value, kind, letters: 0.0 }
+        let share = if kind == Kind::Share { value } else { 0.0 };
+        Self { value, kind, letters: 0.0, share }
     }
 
     /// As a distance in pixels: a share of something of about a thousand.
@@ -34,20 +37,22 @@ impl Amount {
     }
 
     fn times(self, factor: f64) -> Self {
-        Self { value: self.value * factor, letters: self.letters * factor, ..self }
+        let (letters, share) = (self.letters * factor, self.share * factor);
+        Self { value: self.value * factor, letters, share, ..self }
     }
 
     /// Lengths and shares add up; other kinds only to themselves.
     fn plus(self, other: Self) -> Option<Self> {
+        let (letters, share) = (self.letters + other.letters, self.share + other.share);
         if self.kind == other.kind {
-            let letters = self.letters + other.letters;
-            return Some(Self { value: self.value + other.value, letters, ..self });
+            return Some(Self { value: self.value + other.value, letters, share, ..self });
         }
         let mix = |it: Self| matches!(it.kind, Kind::Length | Kind::Share);
         (mix(self) && mix(other)).then(|| Self {
             value: self.pixels() + other.pixels(),
             kind: Kind::Length,
-            letters: self.letters + other.letters,
+            letters,
+            share,
         })
     }
 }
@@ -116,7 +121,7 @@ fn dimension(value: f64, unit: &str) -> Option<Amount> {
         "ex" | "ch" | "cap" => value / 2.0,
         _ => 0.0,
     };
-    Some(Amount { value: value * pixels, kind: Kind::Length, letters })
+    Some(Amount { letters, ..Amount::new(value * pixels, Kind::Length) })
 }
 
 fn calculated(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Amount> {

@@ -11,17 +11,25 @@ use super::tree::{DOCUMENT, Element, Id, Tree};
 /// The style sheets that stand in the page.
 pub(super) fn sheet_of(tree: &Tree) -> Sheet {
     let mut sheet = Sheet::default();
+    // Of sheets with titles, those with the first title count; the others are for who chooses them.
+    let mut chosen: Option<&str> = None;
     for (id, element) in tree.elements() {
+        let title = element.attribute("title").filter(|it| !it.is_empty());
+        let mut is_chosen = || title.is_none_or(|it| *chosen.get_or_insert(it) == it);
         match &*element.name.local {
+            "link" if element.attribute("disabled").is_some() => {}
             "style" if is_shown(tree, id) => {
                 let sure = applies(element);
+                if !is_chosen() {
+                    continue;
+                }
                 if sure > Sure::No {
                     sheet.add(&tree.text_of(id), tree.is_old(), sure == Sure::Maybe);
                 }
             }
             "link" => {
                 let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
-                if !rel.contains("stylesheet") {
+                if !rel.contains("stylesheet") || (rel.trim() == "stylesheet" && !is_chosen()) {
                     continue;
                 }
                 match of_data(element.attribute("href").unwrap_or_default()) {
@@ -115,6 +123,28 @@ pub(super) fn usually_hidden(element: &Element) -> Option<DropKind> {
             .attribute("hidden")
             .filter(|it| !it.trim().eq_ignore_ascii_case("until-found"))
             .map(|_| DropKind::HiddenAttribute),
+    }
+}
+
+/// What a field shows: what is in it, or what is to be put there.
+pub(super) fn shown_value(field: &Element) -> Option<&str> {
+    let kind = field.attribute("type").unwrap_or("text").trim().to_ascii_lowercase();
+    match kind.as_str() {
+        "checkbox" | "radio" | "password" | "file" | "color" | "range" => None,
+        "image" => field.attribute("alt"),
+        // What is no date and no number, browsers leave out.
+        "date" | "datetime-local" | "month" | "time" | "week" => {
+            let is_time = |it: u8| it.is_ascii_digit() || b"-:.TW ".contains(&it);
+            field.attribute("value").filter(|it| it.bytes().all(is_time))
+        }
+        "number" => field
+            .attribute("value")
+            .filter(|it| it.parse::<f64>().is_ok_and(f64::is_finite))
+            .or_else(|| field.attribute("placeholder")),
+        _ => field
+            .attribute("value")
+            .filter(|it| !it.is_empty())
+            .or_else(|| field.attribute("placeholder")),
     }
 }
 

@@ -242,8 +242,26 @@ fn path_text(inside: &[Part<'_>]) -> bool {
     })
 }
 
-/// A mask all of whose colours are clear.
+/// A size of which one side is nothing.
+pub(super) fn is_nothing(items: &[&[Part<'_>]]) -> bool {
+    items.iter().any(|it| length(it, false).is_some_and(|it| it.pixels() <= TINY_PIXELS))
+}
+
+/// A path that begins where nobody looks.
+pub(super) fn leads_away(item: &[Part<'_>]) -> bool {
+    let Some((_, inside)) = called(item).filter(|it| it.0 == "path") else { return false };
+    inside.iter().filter_map(Part::text).any(|text| {
+        let numbers = text.split(|it: char| !(it.is_ascii_digit() || matches!(it, '.' | '-')));
+        let mut first = numbers.filter_map(|it| it.parse::<f64>().ok()).take(2);
+        first.any(|it| it <= -AWAY_PIXELS || it >= AWAY_PIXELS)
+    })
+}
+
+/// A mask all of whose colours are clear, or that has no size.
 pub(super) fn mask(value: &[Part<'_>]) -> Option<bool> {
+    let mut behind = components(value).skip_while(|it| !it.first().is_some_and(|it| it.is('/')));
+    let _slash = behind.next();
+    let flat = is_nothing(&behind.take(2).collect::<Vec<_>>());
     let mut clear = true;
     let mut images = 0_usize;
     let mut plain = 0_usize;
@@ -260,7 +278,7 @@ pub(super) fn mask(value: &[Part<'_>]) -> Option<bool> {
     match (images, plain) {
         (0, 0) => None,
         (0, _) => Some(false),
-        _ => Some(clear),
+        _ => Some(clear || flat),
     }
 }
 
@@ -276,6 +294,8 @@ fn trimmed<'p, 'a>(parts: &'p [Part<'a>]) -> &'p [Part<'a>] {
     super::css::trim(parts)
 }
 
+/// So far away nobody looks.
+const AWAY_PIXELS: f64 = 3000.0;
 /// Blurred by so much, nothing can be read.
 const BLUR_PIXELS: f64 = 8.0;
 /// Moved by so many hundredths of its own size, a box is elsewhere.

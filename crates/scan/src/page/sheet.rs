@@ -19,6 +19,8 @@ pub(super) struct Sheet {
     pub(super) layers: Layers,
     /// What animations come to in the end, by name.
     pub(super) keyframes: HashMap<String, Vec<Declaration>>,
+    /// With what they begin.
+    pub(super) first_pictures: HashMap<String, Vec<Declaration>>,
     /// What properties of the page's own stand for where nothing was said.
     pub(super) own: Vec<(Rc<str>, Rc<str>)>,
     /// Style sheets that stand in an address and are still to be read.
@@ -155,24 +157,28 @@ impl Sheet {
         }
     }
 
-    /// Keeps what the last picture of an animation says.
+    /// Keeps what the last picture of an animation says, and the first.
     fn animation(&mut self, prelude: &[Part<'_>], block: &[Part<'_>], text: &str, old: bool) {
         let name = prelude.iter().find_map(|it| it.word().or_else(|| it.text()));
         let Some(name) = name.filter(|_| self.keyframes.len() < KEYFRAMES_MAX) else { return };
-        let mut found = Vec::new();
-        for item in Items::of_block(block) {
-            let Item::Rule(when, block) = item else { continue };
-            if !when.iter().any(|it| it.is_word("to") || it.token == Token::Share(100.0)) {
-                continue;
-            }
+        let picture = |word: &str, share: f64| {
+            let mut found = Vec::new();
             for item in Items::of_block(block) {
-                if let Item::Declaration(parts) = item {
-                    declare(parts, text, old, &mut found);
+                let Item::Rule(when, block) = item else { continue };
+                if !when.iter().any(|it| it.is_word(word) || it.token == Token::Share(share)) {
+                    continue;
+                }
+                for item in Items::of_block(block) {
+                    if let Item::Declaration(parts) = item {
+                        declare(parts, text, old, &mut found);
+                    }
                 }
             }
-        }
-        found.iter_mut().for_each(|it| it.important = false);
-        self.keyframes.insert(name.to_owned(), found);
+            found.iter_mut().for_each(|it| it.important = false);
+            found
+        };
+        self.keyframes.insert(name.to_owned(), picture("to", 100.0));
+        self.first_pictures.insert(name.to_owned(), picture("from", 0.0));
     }
 
     /// The layer that stands below an `@layer`, and whether that is known.

@@ -76,6 +76,10 @@ impl<'a> Styles<'a> {
         for name in Rc::clone(&style.animated).iter() {
             let last = self.sheet.keyframes.get(name).map(Vec::as_slice).unwrap_or_default();
             style.take(last, true, false, old);
+            if style.on & Switch::Paused.bit() != 0 {
+                let first = self.sheet.first_pictures.get(name);
+                style.take(first.map(Vec::as_slice).unwrap_or_default(), true, false, old);
+            }
         }
         style
     }
@@ -130,6 +134,8 @@ pub(super) struct Style {
     pub(super) colour: Option<Paint>,
     pub(super) fill: Option<Paint>,
     pub(super) background: Option<Paint>,
+    /// A colour that is painted over the background.
+    pub(super) picture: Option<Ink>,
     /// A colour of the text that it may have.
     pub(super) maybe: Option<Ink>,
     animated: Rc<[String]>,
@@ -234,6 +240,10 @@ impl Style {
             Said::Ink(Surface::Colour, paint) => self.colour = Some(*paint),
             Said::Ink(Surface::Fill, paint) => self.fill = Some(*paint),
             Said::Ink(Surface::Background, paint) => self.background = Some(*paint),
+            Said::Ink(Surface::Picture, paint) => {
+                let ink = if let Paint::Known(ink) = paint { Some(*ink) } else { None };
+                self.picture = ink.filter(|it| it.is_solid());
+            }
             Said::All(wide) => {
                 Switch::ALL.iter().for_each(|it| self.set(*it, State::Wide(*wide)));
                 self.opacity = 1.0;
@@ -241,6 +251,7 @@ impl Style {
                 self.colour = Some(Paint::Wide(*wide));
                 self.fill = Some(Paint::Wide(*wide));
                 self.background = Some(Paint::Wide(*wide));
+                self.picture = None;
             }
             Said::Animated(names) => self.animated = Rc::clone(names),
             Said::Own(..) | Said::Late(..) => {}
@@ -292,6 +303,14 @@ impl Style {
             if element.attribute("background").is_some_and(|it| !it.trim().is_empty()) {
                 self.set(Switch::Image, State::Hides);
             }
+        }
+        if name == "marquee" {
+            let is_zero = |side: &str| element.attribute(side).is_some_and(|it| it.trim() == "0");
+            let sides = [("width", Switch::WidthZero), ("height", Switch::HeightZero)];
+            let zero = sides.iter().filter(|it| is_zero(it.0)).map(|it| it.1);
+            // It shows what passes by, and no more.
+            let all = zero.chain([Switch::OverflowX, Switch::OverflowY]);
+            all.for_each(|it| self.set(it, State::Hides));
         }
     }
 }

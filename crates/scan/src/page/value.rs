@@ -3,7 +3,7 @@
 
 use super::css::{Part, Token, components, inside};
 use super::declare::{Paint, Said, State, Surface, Switch, Wide};
-use super::letters::{background, font, is_image, paint, size};
+use super::letters::{self, background, font, is_image, paint, picture, size, wide};
 use super::number::{Amount, Kind, amount, length};
 use super::{shape, words};
 
@@ -36,6 +36,9 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
         }
         "font" => font(&items, say),
         "animation" | "animation-name" | "-webkit-animation" | "-webkit-animation-name" => {
+            if name.ends_with("animation") {
+                switch(Switch::Paused, letters::is_late_or_paused(&items));
+            }
             let name = |it: &&[Part<'_>]| {
                 let first = it.first()?;
                 first.word().or_else(|| first.text()).map(str::to_owned)
@@ -52,6 +55,7 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
             let _ = several(name, &items, old, &mut switch);
         }
         "background" => background(&items, value, say),
+        "background-image" => picture(&items, say),
         _ => {
             if let Some(surface) = surface(name) {
                 if let [one] = items.as_slice() {
@@ -159,11 +163,11 @@ pub(super) fn single(
         "clip" => shape::clip(one()?),
         "clip-path" | "-webkit-clip-path" => shape::path(items),
         "mask" | "mask-image" | "-webkit-mask" | "-webkit-mask-image" => shape::mask(value),
+        "mask-size" | "-webkit-mask-size" => Some(shape::is_nothing(items)),
+        "content" => Some(items.first().is_some_and(|it| is_image(it))),
+        "offset" | "offset-path" => Some(items.first().is_some_and(|it| shape::leads_away(it))),
+        "animation-play-state" | "animation-delay" => Some(letters::is_late_or_paused(items)),
         "overflow-x" | "overflow-y" | "overflow-inline" | "overflow-block" => cuts(one()?),
-        "background-image" => {
-            let plain = only(items, &["none"]).is_some();
-            (plain || items.iter().any(|it| is_image(it))).then_some(!plain)
-        }
         "background-clip" | "-webkit-background-clip" => {
             let last = items.last()?;
             word(last, words::CLIPS).map(|it| it == "text")
@@ -238,7 +242,10 @@ fn sides(name: &str, items: &[&[Part<'_>]], old: bool, switch: &mut impl FnMut(S
             [one] if margin => {
                 switch(
                     *one,
-                    value.is_some_and(|it| it.kind != Kind::Share && is_far(it).is_some()),
+                    value.is_some_and(|it| match it.kind {
+                        Kind::Share => it.value <= -MARGIN_SHARE,
+                        Kind::Plain | Kind::Length | Kind::Angle => is_far(it).is_some(),
+                    }),
                 );
             }
             [one] => switch(*one, value.is_some_and(|it| it.pixels() > 2.0)),
@@ -261,7 +268,9 @@ fn placed(side: Switch, distance: Option<Amount>) -> (bool, bool) {
     };
     // To the left of the screen nobody can scroll.
     let off = side == Switch::RightFar && distance.kind != Kind::Share && pixels >= SCREEN_PIXELS;
-    (is_far(distance).is_some() || off, pixels >= screen || pixels <= -screen)
+    // Beside or below all of the screen, and a little further.
+    let beyond = distance.share >= 100.0 && pixels >= distance.share * 10.0;
+    (is_far(distance).is_some() || off, pixels >= screen || pixels <= -screen || beyond)
 }
 
 fn side(item: &[Part<'_>], old: bool) -> Option<Option<Amount>> {
@@ -299,18 +308,6 @@ pub(super) fn is_far(amount: Amount) -> Option<bool> {
     (back || pixels >= FAR_FORTH_PIXELS).then_some(back)
 }
 
-/// The word for all properties that this is.
-pub(super) fn wide(item: &[Part<'_>]) -> Option<Wide> {
-    match item.first()?.word()?.to_ascii_lowercase().as_str() {
-        "initial" => Some(Wide::Initial),
-        "inherit" => Some(Wide::Inherit),
-        "unset" => Some(Wide::Unset),
-        "revert" => Some(Wide::Revert),
-        "revert-layer" | "revert-rule" => Some(Wide::RevertLayer),
-        _ => None,
-    }
-}
-
 /// A word for all properties, said of one of them.
 pub(super) fn everywhere(name: &str, wide: Wide, mut say: impl FnMut(Said)) {
     if name == "all" {
@@ -320,7 +317,9 @@ pub(super) fn everywhere(name: &str, wide: Wide, mut say: impl FnMut(Said)) {
         say(Said::SizeWide(wide));
     }
     let ink = surface(name).or_else(|| (name == "background").then_some(Surface::Background));
-    ink.into_iter().for_each(|it| say(Said::Ink(it, Paint::Wide(wide))));
+    let picture = matches!(name, "background" | "background-image").then_some(Surface::Picture);
+    let inks = ink.into_iter().chain(picture);
+    inks.for_each(|it| say(Said::Ink(it, Paint::Wide(wide))));
     targets(name).iter().for_each(|it| say(Said::Switch(*it, State::Wide(wide))));
 }
 
@@ -385,5 +384,7 @@ const FAR_FORTH_PIXELS: f64 = 5000.0;
 pub(super) const SCREEN_PIXELS: f64 = 1280.0;
 /// How high it is.
 pub(super) const SCREEN_PIXELS_DOWN: f64 = 720.0;
+/// A box that is moved by so many hundredths of what it stands in is elsewhere.
+const MARGIN_SHARE: f64 = 200.0;
 /// Letters that come together by so much lie upon each other.
 const LETTER_PIXELS: f64 = 8.0;

@@ -5,7 +5,7 @@ use url::Url;
 use super::dropped::{DropKind, Report};
 use super::folded::{label_of, lacks_handle, own_text_of, shows_choices_alone};
 use super::look::Look;
-use super::parts::{LINES, PARAGRAPHS, base_of, dropped_kind, is_title, sheet_of};
+use super::parts::{LINES, PARAGRAPHS, base_of, dropped_kind, is_title, sheet_of, shown_value};
 use super::shadow::hides_children;
 use super::style::Styles;
 use super::tree::{Content, DOCUMENT, Element, Id, Tree};
@@ -282,16 +282,7 @@ impl Walker {
 
     /// Buttons show their value, fields what stands in them.
     fn input(&mut self, element: &Element) -> End {
-        let kind = element.attribute("type").unwrap_or("text").trim().to_ascii_lowercase();
-        let shown = match kind.as_str() {
-            "checkbox" | "radio" | "password" | "file" | "color" | "range" => None,
-            "image" => element.attribute("alt"),
-            _ => element
-                .attribute("value")
-                .filter(|it| !it.is_empty())
-                .or_else(|| element.attribute("placeholder")),
-        };
-        let shown = label(shown.unwrap_or_default());
+        let shown = label(shown_value(element).unwrap_or_default());
         if !shown.is_empty() {
             self.writer.text(&format!("[{shown}]"), &mut self.report);
         }

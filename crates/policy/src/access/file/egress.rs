@@ -7,6 +7,12 @@ use super::parts::hosts;
 use super::scalar::Number;
 use super::server::web_address;
 
+/// Methods that may be listed. `CONNECT` is a tunnel, in which there may be any.
+const METHODS: &[&str] =
+    &["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PROPFIND", "PUT", "REPORT"];
+/// The longest body that can be allowed, in bytes.
+const BYTES_MAX: u64 = 1 << 40;
+
 /// What all agents of the host may reach, and how they search.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -20,6 +26,12 @@ pub struct Egress {
     /// These ports and no others; those of the web if nothing is said.
     #[serde(default, deserialize_with = "ports")]
     pub ports: Option<Vec<u16>>,
+    /// These methods and no others; all if nothing is said.
+    #[serde(default, deserialize_with = "methods")]
+    pub methods: Option<Vec<String>>,
+    /// The longest body of a request, in bytes.
+    #[serde(default, deserialize_with = "bytes")]
+    pub payload_bytes: Option<u64>,
     /// The search engine.
     #[serde(default)]
     pub search: Option<Search>,
@@ -44,6 +56,27 @@ pub enum SearchEngine {
     Searxng,
     /// As Brave does, with a key.
     Brave,
+}
+
+/// Methods as servers know them: in capital letters.
+fn methods<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<String>>, D::Error> {
+    let all = Vec::<String>::deserialize(input)?;
+    match all.iter().find(|it| !METHODS.contains(&it.as_str())) {
+        Some(bad) => {
+            let known = METHODS.join(", ");
+            Err(D::Error::custom(format!("`{bad}` is no method; there are {known}")))
+        }
+        None => Ok(Some(all)),
+    }
+}
+
+fn bytes<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error> {
+    let Number(number) = Number::deserialize(input)?;
+    let whole = number as u64;
+    let is_number = whole as f64 == number && whole <= BYTES_MAX;
+    is_number.then_some(Some(whole)).ok_or_else(|| {
+        D::Error::custom(format!("`{number}` is no number of bytes up to {BYTES_MAX}"))
+    })
 }
 
 fn ports<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<u16>>, D::Error> {

@@ -39,6 +39,9 @@ pub struct Sandbox {
     /// The hosts that it may reach; all public ones if nothing is said.
     #[serde(default, deserialize_with = "hosts")]
     pub allowed_domains: Option<Vec<String>>,
+    /// Never these, whatever is allowed.
+    #[serde(default, deserialize_with = "hosts")]
+    pub blocked_domains: Option<Vec<String>>,
 }
 
 /// The network of an agent's processes.
