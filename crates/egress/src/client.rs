@@ -36,7 +36,7 @@ const PACKED: HeaderValue = HeaderValue::from_static("gzip, deflate");
 /// Connections that are kept for the next request to the same host.
 const IDLE_PER_HOST_MAX: usize = 4;
 /// How long they are kept.
-const IDLE_KEPT: Duration = Duration::from_secs(30);
+pub(crate) const IDLE_KEPT: Duration = Duration::from_secs(30);
 
 /// Asks the web, in bounds.
 pub struct Client {

@@ -19,6 +19,7 @@ mod limits;
 mod passing;
 mod resolve;
 mod rules;
+mod runner;
 mod slots;
 mod tls;
 mod tunnel;

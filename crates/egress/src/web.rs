@@ -15,22 +15,20 @@ use data_encoding::HEXLOWER;
 use evidence::Journal;
 use monitor::{Output, Permit, Status};
 use scan::boundary::{self, Boundary, Nonce};
-use tokio::runtime::{Builder, Runtime};
 
 use crate::client::{Answer, Ask, AskError, Client};
 use crate::event::EgressEvent;
+use crate::runner::Runner;
 
 pub use search::{Engine, SearchKey};
 pub use service::{NewTokens, Post, Service, ServiceError, ServiceKeys};
 
-/// Threads that carry bytes; who asks waits on a thread of its own.
-const THREADS: usize = 2;
 /// Randomness in the name of an exchange, in bytes.
 const CORRELATION_BYTES: usize = 8;
 
 /// Pages and searches.
 pub struct Web {
-    runtime: Runtime,
+    runner: Runner,
     client: Client,
     journal: Arc<Journal>,
     engine: Option<Engine>,
@@ -40,14 +38,9 @@ impl Web {
     /// Asks with `client`, records each hop in `journal`, searches with `engine` if there is one.
     ///
     /// # Errors
-    /// If the system gives no threads.
+    /// If the system gives no thread.
     pub fn new(client: Client, journal: Arc<Journal>, engine: Option<Engine>) -> io::Result<Self> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("egress")
-            .enable_all()
-            .build()?;
-        Ok(Self { runtime, client, journal, engine })
+        Ok(Self { runner: Runner::new()?, client, journal, engine })
     }
 
     /// Asks, and records every hop of it beside the decision that `permit` stands for.
@@ -67,7 +60,7 @@ impl Web {
                 noted = Err(error);
             }
         };
-        let answer = self.runtime.block_on(self.client.ask(ask, &mut see));
+        let answer = self.runner.run(self.client.ask(ask, &mut see));
         // INVARIANT (NothingSilent): of what is not recorded nothing is given out.
         let unnoted = |_| AskError::Failed("what was asked could not be recorded".to_owned());
         noted.map_err(unnoted).and(answer)

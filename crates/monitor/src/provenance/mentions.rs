@@ -40,7 +40,7 @@ pub(super) fn telling_words<'a>(
     keys: &mut Vec<Key>,
 ) -> bool {
     // `s'il te plaît` is cut in another way.
-    let mut asks = folded.contains(['\'', '’']);
+    let mut asks = folded.as_bytes().contains(&b'\'') || !folded.is_ascii() && folded.contains('’');
     for word in words(folded) {
         let mut place = match word {
             Cow::Borrowed(word) => recent.place(word).map(|it| (it, word)),
@@ -82,6 +82,10 @@ pub(super) fn ids(folded: &str, keys: &mut Vec<Key>) {
 
 /// Names in prose: runs of words with capitals.
 pub(super) fn capitals(text: &str, keys: &mut Vec<Key>) {
+    // Without a capital there is no name.
+    if text.is_ascii() && !text.bytes().fold(false, |any, it| any | it.is_ascii_uppercase()) {
+        return;
+    }
     let text = clean(text);
     let most = keys.len().saturating_add(ROW_KEYS_MAX);
     let mut run: Vec<&str> = Vec::new();
@@ -135,6 +139,21 @@ mod tests {
             ids(text, &mut found);
             assert_eq!(found, wanted, "{text:?}");
         }
+    }
+
+    #[test]
+    fn without_a_capital_there_is_no_name() {
+        let named = |text: &str| {
+            let mut keys = Vec::new();
+            capitals(text, &mut keys);
+            keys
+        };
+        let small = "the tide turns at 12.30, (with it) [go] the boats; a-b \"c\" x@y.z!";
+        assert_eq!(named(small), []);
+        // Beyond ASCII nothing is taken for granted.
+        assert_eq!(named(&format!("{small} é")), []);
+        assert_eq!(named("then Ann left"), named("thén Ann left"));
+        assert_eq!(named("Ann").len(), 1);
     }
 
     #[test]

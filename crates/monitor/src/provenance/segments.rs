@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::asked::verb_of;
 use super::norm::{fold, words};
-use super::words::{INFINITIVES, JOINTS, NAMES, OPENINGS, READS, has_request};
+use super::words::{INFINITIVES, JOINTS, Known, NAMES, OPENINGS, READS, has_request, verb};
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,19 +158,23 @@ fn is_ordering(clause: &str) -> bool {
     // Whole words only: `fix/12-last-line` is a name.
     let bare = |it| str::trim_matches(it, |it: char| !it.is_alphanumeric());
     let tokens = clause.split_whitespace().map(bare);
+    // Looked up once, whatever is asked of it.
+    let known = tokens.clone().map(|it| (it, Known::of(it)));
     let mut telling =
-        tokens.clone().filter(|it| !it.is_empty() && !OPENINGS.has(it) && !is_number(it));
-    let Some(first) = telling.next() else { return false };
-    if is_imperative(first) || telling.next_back().is_some_and(|it| INFINITIVES.has(it)) {
+        known.filter(|(it, known)| !it.is_empty() && !known.is_in(&OPENINGS) && !is_number(it));
+    let Some((_, first)) = telling.next() else { return false };
+    let closes = |it: Option<(&str, Known)>| it.is_some_and(|(_, it)| it.is_in(&INFINITIVES));
+    if first.verb().is_some() || closes(telling.next_back()) {
         return true;
     }
     // `read this and send that`: the second verb is an order if the first is one.
     let mut pairs = tokens.clone().zip(tokens.skip(1));
-    READS.has(first) && pairs.any(|(and, verb)| JOINTS.has(and) && is_imperative(verb))
+    first.is_in(&READS) && pairs.any(|(and, verb)| JOINTS.has(and) && is_imperative(verb))
 }
 
+/// The base form of a verb. No form in `-ing` is one.
 fn is_imperative(word: &str) -> bool {
-    verb_of(word).is_some_and(|verb| verb.word == word)
+    verb(word).is_some()
 }
 
 /// A verb with a capital within a line begins a sentence, even if the one before it had no end.
@@ -247,6 +251,60 @@ mod tests {
         for (start, end) in [(0, 0), (500, 900), (3, 1), (0, usize::MAX)] {
             segments("é \n\n ü", std::slice::from_ref(&(start..end)));
         }
+    }
+
+    #[test]
+    fn what_is_looked_up_once_is_what_was_looked_up_thrice() {
+        let listed = crate::provenance::words::every_word();
+        let forms = ["", "e", "ing", "s", "ed"];
+        for word in listed.flat_map(|it| forms.map(|form| format!("{it}{form}"))) {
+            let long = verb_of(&word).is_some_and(|verb| verb.word == word);
+            assert_eq!(is_imperative(&word), long, "{word}");
+            assert_eq!(Known::of(&word).verb().is_some(), long, "{word}");
+        }
+    }
+
+    /// The long way: each question looks the word up again, and forms in `-ing` are tried as well.
+    fn is_ordering_slowly(clause: &str) -> bool {
+        let is_imperative = |word: &str| verb_of(word).is_some_and(|verb| verb.word == word);
+        let bare = |it| str::trim_matches(it, |it: char| !it.is_alphanumeric());
+        let tokens = clause.split_whitespace().map(bare);
+        let mut telling =
+            tokens.clone().filter(|it| !it.is_empty() && !OPENINGS.has(it) && !is_number(it));
+        let Some(first) = telling.next() else { return false };
+        if is_imperative(first) || telling.next_back().is_some_and(|it| INFINITIVES.has(it)) {
+            return true;
+        }
+        let mut pairs = tokens.clone().zip(tokens.skip(1));
+        READS.has(first) && pairs.any(|(and, verb)| JOINTS.has(and) && is_imperative(verb))
+    }
+
+    #[test]
+    fn the_short_way_sees_the_orders_that_the_long_way_sees() {
+        let listed: Vec<&str> = crate::provenance::words::every_word().collect();
+        let strange = ["", "42", "(", "fix/12", "tide", "running,", "émue", "--", "x's"];
+        // Every word of the tables in every place of a clause, beside others that come round by chance.
+        let mut chance = 1_usize;
+        let mut next = |from: &[&'static str]| {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            from.get((chance >> 33) % from.len().max(1)).copied().unwrap_or_default()
+        };
+        let (mut orders, mut all) = (0, 0);
+        for word in &listed {
+            let (one, two, odd) = (next(&listed), next(&listed), next(&strange));
+            for clause in [
+                format!("{word} {one} {odd} {two}"),
+                format!("{odd} {word} {one}"),
+                format!("{one} {two} {word}"),
+                format!("read {one} and {word} {two}"),
+                format!("{word}ing {one}"),
+            ] {
+                let found = is_ordering(&clause);
+                assert_eq!(found, is_ordering_slowly(&clause), "{clause}");
+                (orders, all) = (orders + usize::from(found), all + 1);
+            }
+        }
+        assert!(orders > all / 20 && orders < all * 19 / 20, "{orders} of {all}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Outputs by structure: rows and fields, and which fields are identifiers and which are somebody's prose.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::words::{List, NAME_KEYS, TEXT_KEYS, TITLE_KEYS};
@@ -140,7 +142,7 @@ fn walk(value: &Value, key: &str, rows: &mut Vec<Row>, depth: usize) {
         }
         Value::Null => {}
         Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            rows.push(Row { fields: vec![field(key, &plain(value))] });
+            rows.push(Row { fields: vec![field(key, plain(value))] });
         }
     }
 }
@@ -155,7 +157,7 @@ fn gather(value: &Value, key: &str, row: &mut Row, rows: &mut Vec<Row>, depth: u
     match value {
         Value::Null => {}
         Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            row.fields.push(field(key, &plain(value)));
+            row.fields.push(field(key, plain(value)));
         }
         Value::Array(items) => {
             for item in items {
@@ -203,16 +205,17 @@ fn identifier(key: &str, text: &str) -> Field {
 }
 
 /// A field by its key and its look.
-pub(super) fn field(key: &str, text: &str) -> Field {
-    let short = is_short(text);
-    let name = super::acts::name_words(key);
-    let named = |keys: &List| name.last().is_some_and(|it| keys.has(it));
+pub(super) fn field(key: &str, text: impl Into<String>) -> Field {
+    let text = text.into();
+    let short = is_short(&text);
+    let name = last_word(key);
+    let named = |keys: &List| name.as_ref().is_some_and(|it| keys.has(it));
     let shape = match (named(&TEXT_KEYS), named(&TITLE_KEYS), short) {
         (true, _, _) | (_, _, false) => Shape::Text,
         (false, true, true) => Shape::Title,
         (false, false, true) => Shape::Identifier,
     };
-    Field { key: key.to_owned(), text: text.to_owned(), shape }
+    Field { key: key.to_owned(), text, shape }
 }
 
 /// One line, few words, no sentence.
@@ -228,16 +231,25 @@ pub(super) fn is_short(text: &str) -> bool {
 }
 
 fn named(key: &str, keys: &List) -> bool {
-    let words = super::acts::name_words(key);
-    words.last().is_some_and(|it| keys.has(it))
+    last_word(key).is_some_and(|it| keys.has(&it))
+}
+
+/// The last word of a key.
+fn last_word(key: &str) -> Option<Cow<'_, str>> {
+    // Most keys are one small word.
+    if !key.is_empty() && key.bytes().all(|it| it.is_ascii_lowercase()) {
+        return Some(Cow::Borrowed(key));
+    }
+    super::acts::name_words(key).pop().map(Cow::Owned)
 }
 
 /// A paragraph stands where a name should be if the field is one for names, or if the same field of
 /// the other rows has names.
 fn find_misplaced(rows: &mut [Row]) {
     let paragraph = |it: &Field| it.shape == Shape::Text && it.text.len() >= PARAGRAPH_BYTES_MIN;
+    let out_of_place = |it: &Field| paragraph(it) && !named(&it.key, &TEXT_KEYS);
     // Most outputs have none.
-    if !rows.iter().flat_map(|it| &it.fields).any(paragraph) {
+    if !rows.iter().flat_map(|it| &it.fields).any(out_of_place) {
         return;
     }
     let mut counts = std::collections::BTreeMap::<String, (usize, usize)>::new();
@@ -249,7 +261,7 @@ fn find_misplaced(rows: &mut [Row]) {
         }
     }
     for field in rows.iter_mut().flat_map(|it| it.fields.iter_mut()) {
-        if !paragraph(field) || named(&field.key, &TEXT_KEYS) {
+        if !out_of_place(field) {
             continue;
         }
         let (short, long) = counts.get(&field.key).copied().unwrap_or_default();
@@ -281,6 +293,26 @@ mod tests {
         assert!(rows[1].contains(&("c@d.com".into(), Shape::Identifier)));
         // A short body is still somebody's words.
         assert!(rows[1].contains(&("x".into(), Shape::Text)));
+    }
+
+    #[test]
+    fn the_last_word_of_a_key_is_that_of_its_words() {
+        for key in [
+            "",
+            "content",
+            "contentType",
+            "content_type",
+            "x-Y",
+            "a1",
+            "ID",
+            "Text",
+            "é",
+            "_",
+            "a_",
+        ] {
+            let slowly = crate::provenance::acts::name_words(key).pop();
+            assert_eq!(last_word(key).as_deref(), slowly.as_deref(), "{key}");
+        }
     }
 
     #[test]

@@ -97,6 +97,12 @@ pub(super) fn tool_verb(word: &str) -> Option<u32> {
     ALL.get(word).map(|it| it.tool_verb).filter(|it| *it != 0)
 }
 
+/// Every word of every table.
+#[cfg(test)]
+pub(super) fn every_word() -> impl Iterator<Item = &'static str> {
+    ALL.keys().map(|it| &**it)
+}
+
 fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
     table.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'))
 }

@@ -26,6 +26,12 @@ pub(super) fn class_of_destination(text: &str) -> Targets {
     if is_mail { Targets::NONE } else { class(text, Written::AsDestination) }
 }
 
+/// Does the text begin like an address of the web? Then it is the same whatever a call takes it for.
+pub(super) fn has_web_scheme(text: &str) -> bool {
+    let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+    WEB.iter().any(|it| scheme.eq_ignore_ascii_case(it))
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Written {
     Somewhere,
@@ -35,21 +41,27 @@ enum Written {
 fn class(text: &str, written: Written) -> Targets {
     let text = plain(text);
     let slashed = text.replace('\\', "/");
-    let mut found = Place::of(&slashed, written).map_or(Targets::NONE, |it| it.class());
+    let place = Place::of(&slashed, written);
+    let mut found = place.as_ref().map_or(Targets::NONE, Place::class);
     if text.contains('\\') {
         // Some readers end the host at a backslash, and some do not.
         found = Place::of(&text, written).map_or(found, |it| found.union(it.class()));
     }
     // Percent signs, tabs and slashes that are not there: a browser sees through them.
     let is_web = text.split_once(':').is_some_and(|(scheme, _)| WEB.contains(&scheme));
-    if let Some(host) = net::seen_host(&text).filter(|_| is_web) {
+    if let Some(host) = is_web.then(|| net::seen_host(&text)).flatten() {
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        found = found.union(Place { host, has_scheme: true, is_web: true, is_used: true }.class());
+        let seen = Place { host, has_scheme: true, is_web: true, is_used: true };
+        // Mostly it sees what is written.
+        if place.as_ref() != Some(&seen) {
+            found = found.union(seen.class());
+        }
     }
     found
 }
 
 /// Where a text points to.
+#[derive(PartialEq, Eq)]
 struct Place<'a> {
     host: &'a str,
     has_scheme: bool,
@@ -144,6 +156,56 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_with_its_scheme_is_the_same_wherever_it_stands() {
+        let hosts = [
+            "webhook.site",
+            "WEBHOOK.SITE.",
+            "a.webhook.site",
+            "localhost",
+            "localhost:80",
+            "127.1",
+            "0x7f000001",
+            "2130706433",
+            "[::1]:80",
+            "[fe80::1%25eth0]",
+            "169.254.169.254",
+            "metadata.google.internal",
+            "10.0.0.1",
+            "10.0.0.0/8",
+            "user@webhook.site",
+            "a.example",
+            "a",
+            "",
+            "webhook。site",
+            "web%68ook.site",
+            "a b",
+            "x.ngrok.io",
+            "\u{200b}webhook.site",
+            "127.0.0.1.nip.io",
+            "a\\webhook.site",
+            "webhook.site\\@a.example",
+        ];
+        let mut of_note = 0;
+        for scheme in
+            ["http://", "https://", "HTTPS:", "ws:/", "wss:///", "ftp:\\\\", "http:\\", "https:"]
+        {
+            for host in hosts {
+                for rest in ["", "/", "/x?y=z", "?x", "#y", "\\z", "/8"] {
+                    let text = format!("{scheme}{host}{rest}");
+                    assert!(has_web_scheme(&text));
+                    let found = class_of_host(&text);
+                    assert_eq!(class(&text, Written::AsDestination), found, "{text}");
+                    of_note += usize::from(found != Targets::NONE);
+                }
+            }
+        }
+        assert!(of_note > 500, "{of_note}");
+        for other in ["", "a.example", " http://a.example", "mailto:a@b.c", "gopher://a", "a:80"] {
+            assert!(!has_web_scheme(other), "{other}");
+        }
+    }
 
     #[test]
     fn carriers_are_known_in_any_spelling() {

@@ -44,7 +44,8 @@ pub(crate) fn of(call: &ToolCall, reach: &Reach) -> Targets {
             if !said && FILE_PARAMS.contains(&param.as_str()) {
                 found = found.union(class_of_file(tail(text)));
             }
-            if is_destination {
+            // What says of itself that it is an address was looked at as one already.
+            if is_destination && !hosts::has_web_scheme(text) {
                 found = found.union(hosts::class_of_destination(head(text)));
             }
             if !said && goes_out {

@@ -5,9 +5,8 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
 use super::Finding;
+use super::lexicon::{Lexicon, is_behind_escape};
 use super::rules::{RULES, Rule};
 use super::vocabulary::{CLASSES, Class, words};
 use crate::fold::Folded;
@@ -19,25 +18,27 @@ const PER_RULE_MAX: u8 = 32;
 
 /// Finds the signs in folded text.
 pub(super) fn find(folded: &Folded) -> Vec<Finding> {
-    let Some(engine) = ENGINE.as_ref() else {
+    let mut search = Search::new(folded);
+    let looked = ENGINE.as_ref().and_then(|engine| {
+        engine.words.find(folded.bytes(), |found| {
+            let Some(class) = engine.classes.get(found.word) else { return };
+            let place = Place { start: found.start, end: found.end };
+            if search.is_whole(place) && (*class != Class::ToAddress || search.is_address(place)) {
+                let endings = engine.endings.get(*class as usize).map_or(&[][..], Vec::as_slice);
+                search.see(*class, place, endings);
+            }
+        })
+    });
+    if looked.is_none() {
         // INVARIANT (FailClosed): a detector that does not work clears nothing.
         let end = folded.original(folded.bytes().len());
         return RULES.first().map(|it| it.finding(0, end)).into_iter().collect();
-    };
-    let mut search = Search::new(folded);
-    for found in engine.words.find_overlapping_iter(folded.bytes()) {
-        let Some(class) = engine.classes.get(found.pattern().as_usize()) else { continue };
-        let place = Place { start: found.start(), end: found.end() };
-        if search.is_whole(place) && (*class != Class::ToAddress || search.is_address(place)) {
-            let endings = engine.endings.get(*class as usize).map_or(&[][..], Vec::as_slice);
-            search.see(*class, place, endings);
-        }
     }
     search.findings
 }
 
 struct Engine {
-    words: AhoCorasick,
+    words: Lexicon,
     /// The class of each word.
     classes: Vec<Class>,
     /// The rules that end with a word of each class, by their place in the list.
@@ -50,17 +51,13 @@ static ENGINE: LazyLock<Option<Engine>> = LazyLock::new(|| {
         patterns.push(Folded::new(word).bytes().to_owned());
         classes.push(class);
     }
-    let built = AhoCorasick::builder()
-        .match_kind(MatchKind::Standard)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(patterns);
     let mut endings = vec![Vec::new(); CLASSES];
     for (index, rule) in RULES.iter().enumerate() {
         if let Some(endings) = rule.parts.last().and_then(|it| endings.get_mut(*it as usize)) {
             endings.push(index);
         }
     }
-    built.ok().map(|words| Engine { words, classes, endings })
+    Lexicon::new(&patterns).map(|words| Engine { words, classes, endings })
 });
 
 /// How far a host name is followed, in bytes.
@@ -142,8 +139,7 @@ impl<'a> Search<'a> {
             inner.is_some_and(u8::is_ascii_alphanumeric)
                 && outer.is_some_and(u8::is_ascii_alphanumeric)
         };
-        // Quoted text may hold `\n` as two characters; its `n` is no letter of the next word.
-        let escape = at(2) == Some(&b'\\') && matches!(at(1), Some(b'n' | b't' | b'r'));
+        let escape = is_behind_escape(self.text, place.start);
         let last = place.end.checked_sub(1).and_then(|it| self.text.get(it));
         (escape || !joined(at(0), at(1))) && !joined(last, self.text.get(place.end))
     }

@@ -10,6 +10,7 @@ mod encoded;
 mod engine;
 mod hidden;
 mod languages;
+mod lexicon;
 mod rules;
 mod vocabulary;
 

@@ -110,7 +110,10 @@ pub fn address(host: &str) -> Option<IpAddr> {
     // A name's last label is no number, so most names need not be parsed.
     let last = host.strip_suffix('.').unwrap_or(host).rsplit('.').next().unwrap_or_default();
     let is_number = last.starts_with(|it: char| it.is_ascii_digit() || !it.is_ascii());
-    match url::Host::parse(host).ok().filter(|_| is_number)? {
+    if !is_number {
+        return None;
+    }
+    match url::Host::parse(host).ok()? {
         url::Host::Ipv4(address) => Some(address.into()),
         url::Host::Domain(_) | url::Host::Ipv6(_) => None,
     }
