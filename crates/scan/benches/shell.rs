@@ -1,8 +1,8 @@
 //! How many dangerous commands are stopped, how many ordinary ones are not, and how long it takes.
 //!
 //! `cargo bench -p scan --bench shell -- [FILE …]`. Each line of a file is a JSON object with `text`,
-//! `expect` (`allow` or `flag`) and `tier`; without files, `commands.jsonl` and `everyday.jsonl` of
-//! `corpus/shell` are taken.
+//! `expect` (`allow` or `flag`) and `tier`; without files, `commands.jsonl`, `everyday.jsonl` and
+//! `agent.jsonl` of `corpus/shell` are taken.
 //! What was judged wrongly is listed.
 
 #![expect(clippy::unwrap_used, reason = "a bench for developers")]
@@ -35,7 +35,8 @@ struct Case {
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/shell");
-    let own = ["commands.jsonl", "everyday.jsonl"].map(|it| corpus.join(it).display().to_string());
+    let own = ["commands.jsonl", "everyday.jsonl", "agent.jsonl"]
+        .map(|it| corpus.join(it).display().to_string());
     let files = if files.is_empty() { own.to_vec() } else { files };
     let cases: Vec<Case> = files.iter().flat_map(|it| cases(it)).collect();
     let mut out = std::io::stdout().lock();

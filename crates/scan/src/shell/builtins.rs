@@ -67,11 +67,17 @@ impl Engine<'_> {
             }
             name if names::DECLARING.contains(&name) => {
                 self.declare(call, state);
+                if call.short('p') || call.args.is_empty() {
+                    return Some(shown(call, state));
+                }
             }
             _ => return None,
         }
         self.status = Some(true);
-        Some(Output::new())
+        // Without arguments they say what there is.
+        let tells = matches!(call.path.as_str(), "set" | "hash" | "shopt" | "umask" | "ulimit")
+            && call.operands().is_empty();
+        Some(if tells { unknown() } else { Output::new() })
     }
 
     /// Builtins that may fail, or after which nothing may run.
@@ -104,7 +110,13 @@ impl Engine<'_> {
                 self.status = Some(false);
                 return Some(Output::new());
             }
-            "test" | "[" => {}
+            "test" | "[" => {
+                let closes = usize::from(call.path == "[");
+                let count = call.args.len().saturating_sub(closes);
+                let words = call.args.get(..count).unwrap_or_default();
+                self.status = super::conditions::holds(words, false, state);
+                return Some(Output::new());
+            }
             "read" | "mapfile" | "readarray" => {
                 self.read(call, state);
             }
@@ -122,6 +134,7 @@ impl Engine<'_> {
                 return Some(self.run_text(&text, state, call.stdin));
             }
             "source" | "." => return Some(self.source(call, state)),
+            "trap" if call.short('p') || call.args.is_empty() => return Some(unknown()),
             "trap" => {
                 let operands = call.operands();
                 if let Some(text) = operands.first().filter(|_| operands.len() > 1) {
@@ -148,7 +161,7 @@ impl Engine<'_> {
                 let rest = call.args.get(2..).unwrap_or_default();
                 let text = super::tools::printf(rest).map(|it| super::engine::text(&it));
                 let name = call.plain().get(1).cloned().unwrap_or_default();
-                state.set_text(&name, text.unwrap_or_else(|| HOLE.to_string()));
+                self.put(&name, text.unwrap_or_else(|| HOLE.to_string()), state);
             }
             "alias" => {
                 for (name, value) in
@@ -159,8 +172,15 @@ impl Engine<'_> {
                     self.quiet -= 1;
                     state.aliases.insert(name, value);
                 }
+                if !call.plain().iter().any(|it| it.contains('=')) {
+                    return Some(unknown());
+                }
             }
             "unalias" => {}
+            "fc" if !call.short('l') => {
+                self.record_all(call);
+                self.ask("shell-dynamic", "it runs a command of the history");
+            }
             _ => return None,
         }
         self.status = Some(true);
@@ -225,36 +245,48 @@ impl Engine<'_> {
         if let Some(text) = calls_back {
             self.run_text(&text, &mut state.clone(), None);
         }
-        let text = known(call.stdin);
-        let has_array = call.short('a');
-        let names = call.operands();
-        let values_taken: &[&str] = if call.name == "read" {
-            &["-d", "-n", "-N", "-p", "-t", "-u", "-i"]
-        } else {
-            &["-d", "-n", "-O", "-s", "-u", "-C", "-c"]
+        let is_read = call.name == "read";
+        let asked = Asked::new(call.plain(), if is_read { "adinNptu" } else { "CcdnOsu" });
+        let by = asked.value('d').map(|it| it.chars().next());
+        let text = match (asked.value('u'), by) {
+            (Some(_), _) => HOLE.to_string(),
+            // A 0 ends it, and there is none in what a shell can hold.
+            (None, _) => known(call.stdin),
         };
-        let plain = call.plain();
-        let is_value = |name: &String| {
-            plain
-                .windows(2)
-                .any(|it| matches!(it, [a, b] if b == name && values_taken.contains(&a.as_str())))
-        };
-        let names: Vec<String> = names.iter().filter(|it| !is_value(it)).cloned().collect();
-        let is_whole = call.name != "read" || plain.iter().any(|it| it.starts_with("-d"));
-        let line = if is_whole { text.as_str() } else { text.lines().next().unwrap_or_default() };
+        let names = asked.names.clone();
         let ifs = state.ifs();
-        let line = line.trim_end_matches('\n').to_owned();
-        if has_array || call.name != "read" {
+        if !is_read {
             let name = names.first().cloned().unwrap_or_else(|| "MAPFILE".to_owned());
-            let parts: Vec<&str> = if call.name == "read" {
-                line.split(|it| ifs.contains(it)).filter(|it| !it.is_empty()).collect()
-            } else {
-                line.lines().collect()
-            };
-            let items = parts.iter().enumerate().map(|(i, it)| (i.to_string(), (*it).to_owned()));
+            let end = by.unwrap_or(Some('\n'));
+            let strips = asked.has('t');
+            let parts = text.split_inclusive(|it| Some(it) == end);
+            let parts = parts.map(|it| match end {
+                Some(end) if strips => it.strip_suffix(end).unwrap_or(it),
+                Some(_) | None => it,
+            });
+            let items = parts.enumerate().map(|(i, it)| (i.to_string(), it.to_owned()));
             return state.set(&name, Var::List(items.collect()));
         }
+        let end = by.unwrap_or(Some('\n'));
+        let line = text.split(|it| Some(it) == end).next().unwrap_or_default();
+        let count = asked.value('n').or_else(|| asked.value('N')).map(|it| it.parse::<usize>());
+        let line: String = match count {
+            Some(Ok(count)) if !marks::has_hole(&text) => {
+                let exact = asked.value('N').is_some();
+                if exact { text.as_str() } else { line }.chars().take(count).collect()
+            }
+            Some(_) => HOLE.to_string(),
+            None if end.is_none() => line.trim_end_matches('\n').to_owned(),
+            None => line.to_owned(),
+        };
+        if let Some(name) = asked.value('a') {
+            let parts = line.split(|it| ifs.contains(it)).filter(|it| !it.is_empty());
+            let items = parts.enumerate().map(|(i, it)| (i.to_string(), it.to_owned()));
+            return state.set(name, Var::List(items.collect()));
+        }
         let names = if names.is_empty() { vec!["REPLY".to_owned()] } else { names };
+        // `-N` takes letters as they are.
+        let ifs = if asked.value('N').is_some() { String::new() } else { ifs };
         let mut rest = line.trim_start_matches(|it| ifs.contains(it)).to_owned();
         let last = names.len() - 1;
         for (index, name) in names.iter().enumerate() {
@@ -270,7 +302,7 @@ impl Engine<'_> {
                 rest = after;
                 word
             };
-            state.set_text(name, value);
+            self.put(name, value, state);
         }
     }
 
@@ -282,6 +314,61 @@ impl Engine<'_> {
                 state.set_text(name, value);
             }
         }
+    }
+}
+
+/// `declare -p NAME`.
+fn shown(call: &Call<'_>, state: &State) -> Output {
+    let [name] = call.operands() else { return unknown() };
+    match state.get(name) {
+        Some(Var::Text(text))
+            if !text.contains(['"', '$', '`', '\\', '\n'])
+                && !marks::has_hole(&text)
+                && !state.kinds.contains_key(name) =>
+        {
+            format!("declare -- {name}=\"{text}\"\n").into_bytes()
+        }
+        Some(_) | None => unknown(),
+    }
+}
+
+/// Options of `read` and `mapfile`, letter by letter, and the names behind them.
+struct Asked {
+    flags: Vec<(char, String)>,
+    names: Vec<String>,
+}
+
+impl Asked {
+    fn new(args: &[String], valued: &str) -> Self {
+        let mut asked = Self { flags: Vec::new(), names: Vec::new() };
+        let mut rest = args.iter();
+        while let Some(arg) = rest.next() {
+            let letters = arg.strip_prefix('-').filter(|it| !it.is_empty());
+            let Some(letters) = letters.filter(|_| asked.names.is_empty()) else {
+                asked.names.push(arg.clone());
+                continue;
+            };
+            let mut letters = letters.chars();
+            while let Some(letter) = letters.next() {
+                if !valued.contains(letter) {
+                    asked.flags.push((letter, String::new()));
+                    continue;
+                }
+                let glued = letters.as_str().to_owned();
+                let value = if glued.is_empty() { rest.next().cloned() } else { Some(glued) };
+                asked.flags.push((letter, value.unwrap_or_default()));
+                break;
+            }
+        }
+        asked
+    }
+
+    fn has(&self, letter: char) -> bool {
+        self.flags.iter().any(|it| it.0 == letter)
+    }
+
+    fn value(&self, letter: char) -> Option<&str> {
+        self.flags.iter().find(|it| it.0 == letter).map(|it| it.1.as_str())
     }
 }
 

@@ -6,11 +6,13 @@
 use super::engine::{Engine, Output, from_network, text, unknown};
 use super::marks::{self, NETWORK};
 use super::simple::{Call, known};
-use super::spelled::{literals, spelled};
+use super::spelled::{exactly, literals, spelled};
 use super::state::State;
 use super::{Access, Class, Decision, names, paths};
 
-const RUNS: [&str; 34] = [
+const RUNS: [&str; 36] = [
+    "deno.command",
+    "command::new",
     "system",
     "popen",
     "subprocess",
@@ -151,7 +153,8 @@ impl Engine<'_> {
                 self.ask("shell-dynamic", "it runs code that only a run would show");
             }
             self.code(code, state, 0);
-            output.extend(printed(code, call.stdin));
+            let exact = if arg == "-e" && call.name == "perl" { exactly(code) } else { None };
+            output.extend(exact.unwrap_or_else(|| printed(code, call.stdin)));
             has_code = true;
         }
         let module = args.iter().position(|it| it == "-m").and_then(|it| args.get(it + 1));
@@ -239,7 +242,9 @@ impl Engine<'_> {
         literals.extend(super::spelled::bracketed(code));
         let lower = format!("{code}\n{}", literals.join("\n")).to_lowercase();
         let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
-        let runs = has(&RUNS);
+        // Perl's `open F, "|sh"`.
+        let pipes = |it: &String| it.len() > 1 && (it.starts_with('|') || it.ends_with('|'));
+        let runs = has(&RUNS) || (lower.contains("open") && literals.iter().any(pipes));
         let connects = has(&CONNECTS);
         let is_shell = |it: &String| {
             let first = it.split([' ', '<', '>']).next().unwrap_or_default();
@@ -283,6 +288,14 @@ impl Engine<'_> {
         let texts = if runs || has(&DECODES) { spelled(code, &literals) } else { Vec::new() };
         if runs {
             self.commands_of(&literals, state);
+        }
+        // Code that is text of the code.
+        if layer < LAYERS_MAX && has(&["eval", "exec(", "exec ", "compile("]) {
+            for inner in literals.iter().filter(|it| it.contains(['(', '"', '`', '%'])) {
+                if self.may_probe() {
+                    self.code(inner, state, layer + 1);
+                }
+            }
         }
         if has(&DECODES) {
             let executes = ["exec", "eval", "system", "popen", "subprocess", "`"];

@@ -54,6 +54,8 @@ pub(super) struct Engine<'a> {
     pub(super) sinks: BTreeMap<String, Script>,
     /// Files that were written, fetched or made executable by this text.
     pub(super) fresh: BTreeSet<String>,
+    /// Was a file read that a pattern names? There may be others that it names, too.
+    pub(super) patterned: bool,
     commands: usize,
     /// Texts that all parsers have read, and their bytes.
     checked: BTreeSet<String>,
@@ -83,6 +85,7 @@ impl<'a> Engine<'a> {
             left: Left::default(),
             sinks: BTreeMap::new(),
             fresh: BTreeSet::new(),
+            patterned: false,
             commands: 0,
             checked: BTreeSet::new(),
             again: 0,
@@ -256,6 +259,9 @@ impl<'a> Engine<'a> {
         }
         if source.trim_start().starts_with(marks::UNSET) {
             self.ask("shell-dynamic", "it runs text that a variable from outside holds");
+        }
+        if self.patterned {
+            self.ask("shell-dynamic", "it runs text after files that only a run would find");
         }
         let plain = marks::plain(source);
         if plain.trim_matches([HOLE, ' ', '\n', '\t']).is_empty() {

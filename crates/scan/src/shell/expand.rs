@@ -63,6 +63,20 @@ impl Engine<'_> {
         raw.replace(KEEP, "").replace(SPLIT, " ")
     }
 
+    /// The word of `${x:-…}`: its bare letters are split like those of a value.
+    pub(super) fn alternative(&mut self, word: &Word, state: &mut State, how: How) -> String {
+        let mut raw = String::new();
+        for part in &word.parts {
+            match part {
+                Part::Bare(text) if how.split && !how.quoted && !text.starts_with('~') => {
+                    raw.push_str(&value(text, state, how));
+                }
+                other => raw.push_str(&self.raw(std::slice::from_ref(other), state, how)),
+            }
+        }
+        raw
+    }
+
     /// The text of parts, with marks.
     pub(super) fn raw(&mut self, parts: &[Part], state: &mut State, how: How) -> String {
         let mut raw = String::new();

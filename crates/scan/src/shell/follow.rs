@@ -150,11 +150,7 @@ impl Engine<'_> {
                 Output::new()
             }
             Kind::Test(words) => {
-                for word in words {
-                    let text = marks::plain(&self.text(word, state));
-                    self.subscripts(&text, state);
-                }
-                self.status = None;
+                self.condition(words, state);
                 Output::new()
             }
         };

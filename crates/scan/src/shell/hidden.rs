@@ -6,6 +6,8 @@ use super::syntax::ansi_c;
 /// A command without what nobody sees.
 pub(super) struct Cleaned {
     pub(super) text: String,
+    /// The same with its control characters, if it has any.
+    pub(super) raw: Option<String>,
     /// What was hidden, if it is worth a question.
     pub(super) reason: Option<&'static str>,
 }
@@ -17,7 +19,7 @@ pub(super) fn cleaned(command: &str) -> Cleaned {
     let text = forged.as_deref().unwrap_or(command);
     let mut reason = forged.as_ref().map(|_| "it has characters of a private-use area");
     if text.is_ascii() && !text.bytes().any(is_control) {
-        return Cleaned { text: text.to_owned(), reason };
+        return Cleaned { text: text.to_owned(), raw: None, reason };
     }
     let mut cleaned = String::with_capacity(text.len());
     let mut before = ' ';
@@ -35,7 +37,8 @@ pub(super) fn cleaned(command: &str) -> Cleaned {
         }
         cleaned.push(letter);
     }
-    Cleaned { text: cleaned, reason }
+    let raw = text.bytes().any(is_control).then(|| text.to_owned());
+    Cleaned { text: cleaned, raw, reason }
 }
 
 fn is_control(byte: u8) -> bool {

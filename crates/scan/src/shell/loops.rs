@@ -49,13 +49,13 @@ impl Engine<'_> {
         input: &[u8],
     ) -> Option<Output> {
         let text = String::from_utf8(input.to_vec()).ok()?;
-        if counts_letters(words) || text.lines().count() > TURNS_MAX {
+        let turns = by_turn(words, &text)?;
+        if turns.len() > TURNS_MAX {
             return None;
         }
         let mut output = Output::new();
         let mut rest = text.as_str();
-        // What has no line end at its end is read, but `read` fails then.
-        for turn in text.split_inclusive('\n').filter(|it| it.ends_with('\n')) {
+        for turn in turns {
             rest = rest.get(turn.len()..).unwrap_or_default();
             if self.is_exhausted() {
                 return None;
@@ -184,14 +184,57 @@ fn reading(condition: &Script) -> Option<Vec<String>> {
     (words.first()? == "read").then_some(words)
 }
 
-/// `read -n 1` and its like: what one turn reads is no line.
-fn counts_letters(words: &[String]) -> bool {
-    words.iter().any(|it| it.starts_with('-') && it.contains(['n', 'N', 'd', 't', 'u']))
+/// What each turn reads: a line, what stands before a sign (`-d,`), so many letters (`-n2`). What has no
+/// end is read, but `read` fails then.
+fn by_turn<'a>(words: &[String], text: &'a str) -> Option<Vec<&'a str>> {
+    let mut end = '\n';
+    let mut size = None;
+    let mut rest = words.iter().skip(1);
+    while let Some(word) = rest.next() {
+        let Some(letters) = word.strip_prefix('-') else { continue };
+        let at = letters.find(['n', 'N', 'd', 't', 'u', 'p', 'a', 'i']);
+        let Some((_, option)) = at.and_then(|it| letters.split_at_checked(it)) else { continue };
+        let mut option = option.chars();
+        let sign = option.next()?;
+        let glued = option.as_str();
+        let value = if glued.is_empty() { rest.next()?.as_str() } else { glued };
+        match sign {
+            'd' => end = value.chars().next()?,
+            'n' | 'N' => size = Some(value.parse::<usize>().ok().filter(|it| *it > 0)?),
+            'a' | 'p' => {}
+            _ => return None,
+        }
+    }
+    let Some(size) = size else {
+        return Some(text.split_inclusive(end).filter(|it| it.ends_with(end)).collect());
+    };
+    // Lines end earlier, and an end of the input that is not whole fails.
+    let line = text.strip_suffix('\n').unwrap_or(text);
+    if line.contains('\n') || !line.is_ascii() || !line.len().is_multiple_of(size) {
+        return None;
+    }
+    (0..line.len() / size).map(|it| line.get(it * size..(it + 1) * size)).collect()
 }
 
-/// Does arithmetic decide how long it goes on?
+/// Does arithmetic or a comparison decide how long it goes on?
 fn is_counted(condition: &Script) -> bool {
     let [chain] = condition.chains.as_slice() else { return false };
     let [stage] = chain.first.stages.as_slice() else { return false };
-    chain.rest.is_empty() && matches!(stage.kind, Kind::Arithmetic(_))
+    let compares = match &stage.kind {
+        Kind::Arithmetic(_) | Kind::Test(_) => true,
+        Kind::Simple(simple) => simple
+            .words
+            .first()
+            .and_then(literal)
+            .is_some_and(|it| matches!(it.as_str(), "[" | "test" | "let")),
+        Kind::Group(_)
+        | Kind::Subshell(_)
+        | Kind::If { .. }
+        | Kind::Loop { .. }
+        | Kind::For { .. }
+        | Kind::ForArithmetic { .. }
+        | Kind::Case { .. }
+        | Kind::Function { .. } => false,
+    };
+    chain.rest.is_empty() && compares
 }

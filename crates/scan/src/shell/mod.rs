@@ -10,6 +10,7 @@ mod arithmetic;
 mod braces;
 mod builtins;
 mod code;
+mod conditions;
 mod engine;
 mod expand;
 mod fix;
@@ -35,6 +36,7 @@ mod state;
 mod steps;
 mod syntax;
 mod tools;
+mod unpack;
 mod variables;
 mod wrappers;
 
@@ -175,6 +177,17 @@ pub fn read_with(command: &str, blocklist: &Blocklist) -> Reading {
         engine.ask("shell-hidden", reason);
     }
     follow(&cleaned.text, &mut engine);
+    // What nobody sees can be data, and the shell sees it.
+    if let Some(raw) = cleaned.raw {
+        let mut other = Engine::new(blocklist);
+        follow(&raw, &mut other);
+        engine.findings.extend(
+            other.findings.into_iter().filter(|it| it.decision == Decision::Deny || is_telling(it)),
+        );
+        engine.places.extend(other.places);
+        engine.hosts.extend(other.hosts);
+        engine.classes.extend(other.classes);
+    }
     // Escapes that only look like those of the shell: who reads over them sees another command.
     if let Some(text) = hidden::unescaped(&cleaned.text) {
         let mut other = Engine::new(blocklist);
@@ -186,6 +199,11 @@ pub fn read_with(command: &str, blocklist: &Blocklist) -> Reading {
         }
     }
     finished(engine)
+}
+
+/// Does it say more than that a text cannot be followed?
+fn is_telling(finding: &Finding) -> bool {
+    !matches!(finding.rule, "shell-unreadable" | "shell-disagree" | "shell-unknown-command")
 }
 
 fn follow(text: &str, engine: &mut Engine<'_>) {

@@ -119,6 +119,11 @@ pub(super) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 
+/// Is it the name of a command that matters?
+pub(super) fn matters(name: &str) -> bool {
+    PATTERNED.contains(&base(name).as_str())
+}
+
 /// `python3.11` is `python`.
 pub(super) fn interpreter(name: &str) -> Option<&'static str> {
     let bare = name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');

@@ -114,7 +114,7 @@ impl Engine<'_> {
         };
         match (sign, text) {
             ('+', None) => String::new(),
-            ('+', Some(_)) | ('-', None) => self.raw(&word.parts, state, how),
+            ('+', Some(_)) | ('-', None) => self.alternative(word, state, how),
             ('=', None) => {
                 let text = self.text(word, state);
                 state.set_text(&parameter.name, text.clone());

@@ -79,10 +79,18 @@ fn has_place(path: &str, places: &[&str]) -> bool {
     })
 }
 
+/// Endings of files of any content.
+const PLAIN_KINDS: [&str; 8] = ["json", "yml", "yaml", "toml", "xml", "ini", "conf", "txt"];
+
 /// A pattern that says more than `*` does.
 fn is_pattern(part: &str) -> bool {
-    let letters = part.chars().filter(char::is_ascii_alphanumeric).count();
-    letters > 1 && marks::has_pattern(part)
+    if !marks::has_pattern(part) {
+        return false;
+    }
+    // `*.json` says what is in it, not what it is.
+    let (name, kind) = part.rsplit_once('.').unwrap_or((part, ""));
+    let name = if PLAIN_KINDS.contains(&kind) { name } else { part };
+    name.chars().filter(char::is_ascii_alphanumeric).count() > 1
 }
 
 /// `/`, a home, the working directory, or a directory that the system stands on.

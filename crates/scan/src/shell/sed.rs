@@ -31,6 +31,8 @@ enum Action {
 enum Piece {
     Text(String),
     Group(usize),
+    /// `\U`, `\L`, `\u`, `\l`, `\E`.
+    Case(char),
 }
 
 /// What `sed` prints; `None` if the program is not understood.
@@ -121,11 +123,25 @@ fn substituted(line: &str, pattern: &Regex, with: &[Piece], all: bool, nth: usiz
             continue;
         }
         changed.push_str(line.get(at..whole.start()).unwrap_or_default());
+        let (mut case, mut next) = ('E', 'E');
         for piece in with {
-            match piece {
-                Piece::Text(text) => changed.push_str(text),
-                Piece::Group(group) => {
-                    changed.push_str(found.get(*group).map_or("", |it| it.as_str()));
+            let text = match piece {
+                Piece::Text(text) => text.as_str(),
+                Piece::Group(group) => found.get(*group).map_or("", |it| it.as_str()),
+                Piece::Case(sign @ ('u' | 'l')) => {
+                    next = *sign;
+                    continue;
+                }
+                Piece::Case(sign) => {
+                    case = *sign;
+                    continue;
+                }
+            };
+            for letter in text.chars() {
+                match (std::mem::replace(&mut next, 'E'), case) {
+                    ('u', _) | ('E', 'U') => changed.extend(letter.to_uppercase()),
+                    ('l', _) | ('E', 'L') => changed.extend(letter.to_lowercase()),
+                    _ => changed.push(letter),
                 }
             }
         }
@@ -275,6 +291,11 @@ fn replacement(text: &str) -> Vec<Piece> {
                 }
                 Some('t') => {
                     plain.push('\t');
+                    None
+                }
+                Some(sign @ ('U' | 'L' | 'u' | 'l' | 'E')) => {
+                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                    pieces.push(Piece::Case(sign));
                     None
                 }
                 Some(other) => {

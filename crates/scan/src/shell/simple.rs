@@ -40,7 +40,9 @@ impl<'a> Call<'a> {
             }
         }
         let words = operands.iter().map(|it| it.to_lowercase()).collect();
-        Self { name: names::base(&path), path, args, stdin, plain, operands, words }
+        let is_this_shell = path.starts_with("/proc/") && path.ends_with("/exe");
+        let name = if is_this_shell { "bash".to_owned() } else { names::base(&path) };
+        Self { name, path, args, stdin, plain, operands, words }
     }
 
     /// Arguments as text, with patterns as letters.
@@ -90,6 +92,7 @@ impl Engine<'_> {
             self.status = Some(true);
             if declares {
                 super::variables::own(&fields, simple, state);
+                super::variables::declared(&fields, simple, state);
             }
             for assignment in &simple.assignments {
                 self.assign(assignment, state);
@@ -97,8 +100,8 @@ impl Engine<'_> {
             if fields.is_empty() {
                 return Output::new();
             }
-            // A name for another variable, or a number: what it shows is not what was written.
-            let changes = |it: &String| it.starts_with('-') && it.contains(['n', 'i']);
+            // A number: what it shows is not what was written.
+            let changes = |it: &String| it.starts_with('-') && it.contains('i');
             if fields.iter().any(changes) {
                 for assignment in &simple.assignments {
                     state.set_text(&assignment.name, HOLE.to_string());
@@ -134,6 +137,8 @@ impl Engine<'_> {
                 value = keep_network(&value);
                 if let Some(index) = &assignment.index {
                     let key = marks::plain(&self.text(index, state));
+                    let key = state.key(name, &key);
+                    self.named_by_shell(name, &key, &value, state);
                     let mut items = match state.get(name) {
                         Some(Var::List(items)) => items,
                         Some(Var::Text(text)) => vec![("0".to_owned(), text)],
@@ -144,6 +149,7 @@ impl Engine<'_> {
                         Some(item) => item.1 = value,
                         None => items.push((key, value)),
                     }
+                    in_order(&mut items);
                     Var::List(items)
                 } else if assignment.append {
                     let before = state.get(name).map(|it| it.first()).unwrap_or_default();
@@ -161,7 +167,10 @@ impl Engine<'_> {
                     match key {
                         Some(key) => {
                             let key = marks::plain(&self.text(key, state));
-                            items.push((key, keep_network(&self.text(word, state))));
+                            let key = state.key(name, &key);
+                            let value = keep_network(&self.text(word, state));
+                            self.named_by_shell(name, &key, &value, state);
+                            items.push((key, value));
                         }
                         None => {
                             let words = self.arguments(std::slice::from_ref(word), state);
@@ -171,6 +180,7 @@ impl Engine<'_> {
                         }
                     }
                 }
+                in_order(&mut items);
                 Var::List(items)
             }
         };
@@ -231,6 +241,11 @@ impl Engine<'_> {
         self.judge(&call, state);
         if let Some(output) = self.interpret(&call, state) {
             return output;
+        }
+        if call.name == "rm" {
+            let gone: Vec<String> =
+                call.args.iter().map(|it| super::paths::resolved(it, state)).collect();
+            state.files.retain(|path, _| !gone.iter().any(|it| marks::matches(it, path)));
         }
         if call.name == "tee" {
             for path in call.operands() {
@@ -313,6 +328,13 @@ impl Engine<'_> {
         if !quiet.contains(&target) && !target.starts_with("/dev/fd/") {
             self.touch(access, target, state);
         }
+    }
+}
+
+/// Lists are read by their numbers, however they were written.
+fn in_order(items: &mut [(String, String)]) {
+    if items.iter().all(|it| it.0.parse::<u64>().is_ok()) {
+        items.sort_by_key(|it| it.0.parse::<u64>().unwrap_or_default());
     }
 }
 

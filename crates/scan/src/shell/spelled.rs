@@ -141,6 +141,48 @@ fn rot13(letter: char) -> char {
     char::from(turned)
 }
 
+/// What a line of Perl prints that only prints literals, side by side (`.`) or one over the other (`^`).
+pub(super) fn exactly(code: &str) -> Option<Vec<u8>> {
+    let mut rest = code.trim().trim_end_matches(';').strip_prefix("print")?.trim();
+    let mut output: Option<Vec<u8>> = None;
+    let mut over = false;
+    loop {
+        let quote = rest.chars().next().filter(|it| matches!(it, '\'' | '"'))?;
+        let inside = rest.get(1..)?;
+        let mut escaped = false;
+        let end = inside.find(|it| {
+            let ends = it == quote && !escaped;
+            escaped = it == '\\' && !escaped;
+            ends
+        })?;
+        let text = inside.get(..end)?;
+        let text = if quote == '\'' {
+            text.replace("\\'", "'").replace("\\\\", "\\")
+        } else if text.contains(['$', '@']) {
+            return None;
+        } else {
+            ansi_c(text)
+        };
+        output = Some(match output {
+            None => text.into_bytes(),
+            Some(before) if over => crossed(&before, text.as_bytes()),
+            Some(before) => [before, text.into_bytes()].concat(),
+        });
+        rest = inside.get(end + 1..)?.trim();
+        if rest.is_empty() {
+            return output;
+        }
+        over = rest.starts_with('^');
+        rest = rest.strip_prefix(['^', '.'])?.trim();
+    }
+}
+
+fn crossed(a: &[u8], b: &[u8]) -> Vec<u8> {
+    let size = a.len().max(b.len());
+    let at = |list: &[u8], it: usize| list.get(it).copied().unwrap_or_default();
+    (0..size).map(|it| at(a, it) ^ at(b, it)).collect()
+}
+
 /// Literals of the code; those that are put together count as one.
 pub(super) fn literals(code: &str) -> Vec<String> {
     let mut literals: Vec<String> = Vec::new();

@@ -36,7 +36,23 @@ const KNOWN: [(&str, &str); 21] = [
     ("USER", "user"),
 ];
 /// What every shell has and only a run would show.
-const CHANGING: [&str; 12] = [
+const CHANGING: [&str; 28] = [
+    "BASH_ARGV",
+    "BASH_COMMAND",
+    "BASH_EXECUTION_STRING",
+    "BASH_REMATCH",
+    "BASH_SOURCE",
+    "BASH_VERSINFO",
+    "COPROC",
+    "DIRSTACK",
+    "FUNCNAME",
+    "GROUPS",
+    "HISTCMD",
+    "MAPFILE",
+    "OPTARG",
+    "PIPESTATUS",
+    "READLINE_LINE",
+    "REPLY",
     "RANDOM",
     "SRANDOM",
     "SECONDS",
@@ -89,6 +105,8 @@ pub(super) struct State {
     pub(super) files: BTreeMap<String, Vec<u8>>,
     /// Where `cd` went.
     pub(super) cwd: Option<String>,
+    /// What `declare` said of variables: `l`, `u`, `A`, `n`.
+    pub(super) kinds: BTreeMap<String, char>,
     pub(super) calls: usize,
     /// What variables were before functions made them their own, innermost last.
     pub(super) locals: Vec<BTreeMap<String, Option<Var>>>,
@@ -97,6 +115,9 @@ pub(super) struct State {
 impl State {
     /// `None`: not set by this text.
     pub(super) fn get(&self, name: &str) -> Option<Var> {
+        if let Some(target) = self.target(name) {
+            return self.get(&target);
+        }
         if let Some(var) = self.vars.get(name) {
             return Some(var.clone());
         }
@@ -127,8 +148,34 @@ impl State {
     }
 
     pub(super) fn set(&mut self, name: &str, var: Var) {
+        if let Some(target) = self.target(name) {
+            return self.set(&target, var);
+        }
+        let var = match (self.kinds.get(name), var) {
+            (Some('l'), Var::Text(text)) => Var::Text(text.to_lowercase()),
+            (Some('u'), Var::Text(text)) => Var::Text(text.to_uppercase()),
+            (_, var) => var,
+        };
         self.unset.remove(name);
         self.vars.insert(name.to_owned(), var);
+    }
+
+    /// The variable that another one stands for (`declare -n`).
+    fn target(&self, name: &str) -> Option<String> {
+        if self.kinds.get(name) != Some(&'n') {
+            return None;
+        }
+        let target = self.vars.get(name)?.first();
+        (self.kinds.get(&target) != Some(&'n')).then_some(target)
+    }
+
+    /// The key of an element: what is no key of a map is an expression.
+    pub(super) fn key(&mut self, name: &str, index: &str) -> String {
+        if self.kinds.get(name) == Some(&'A') || name.starts_with("BASH_") {
+            return index.to_owned();
+        }
+        let number = super::arithmetic::evaluate(index, self);
+        number.map_or_else(|| index.to_owned(), |it| it.to_string())
     }
 
     pub(super) fn set_text(&mut self, name: &str, text: impl Into<String>) {

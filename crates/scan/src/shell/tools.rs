@@ -37,6 +37,8 @@ impl Engine<'_> {
                 self.pour_into(path, call.stdin.unwrap_or_default(), state);
             }
         }
+        self.patterned |= call.args.iter().any(|it| marks::has_pattern(it))
+            && matches!(call.name.as_str(), "cat" | "tac" | "head" | "tail" | "sort" | "paste");
         let output = pure(call, state).unwrap_or_else(|| {
             let network = call.stdin.is_some_and(|it| text(it).contains(NETWORK));
             if network { from_network() } else { unknown() }
@@ -101,6 +103,9 @@ fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
         "paste" => lines::paste(args, &known),
         "fold" => lines::fold(args, &known),
         "gunzip" | "zcat" | "gzcat" | "unpigz" => lines::unpacked(&input),
+        "bunzip2" | "bzcat" | "pbunzip2" | "lbunzip2" => super::unpack::bunzip(&input),
+        "bzip2" | "pbzip2" | "lbzip2" if decodes(call) => super::unpack::bunzip(&input),
+        "md5sum" => Some(format!("{}  -\n", super::unpack::md5(&input)).into_bytes()),
         "gzip" | "pigz" | "zlib-flate" if decodes(call) || call.has(&["-uncompress"]) => {
             lines::unpacked(&input)
         }
@@ -131,10 +136,11 @@ fn without_input(call: &Call<'_>) -> Option<Option<Output>> {
 
 /// What is read: stdin, or files whose content is known.
 fn input(call: &Call<'_>, state: &State, is_program: bool) -> Option<Output> {
-    let files = if is_program { &[] } else { call.operands() };
-    let is_file =
-        |it: &&String| it.contains('/') || state.files.contains_key(&paths::resolved(it, state));
-    let is_file = |it: &&String| is_file(it) && !paths::is_stdin(it);
+    let files = if is_program { &[] } else { call.args };
+    let is_file = |it: &&String| {
+        let known = it.contains('/') || state.files.contains_key(&paths::resolved(it, state));
+        known && !it.starts_with('-') && !paths::is_stdin(it)
+    };
     let files: Vec<&String> = files.iter().filter(is_file).collect();
     if files.is_empty() || call.name == "tee" {
         return call.stdin.map(<[u8]>::to_vec);
@@ -150,17 +156,25 @@ fn input(call: &Call<'_>, state: &State, is_program: bool) -> Option<Output> {
     Some(all)
 }
 
-/// The files that a pattern stands for, and others that are not known.
+/// The files that a pattern stands for, as far as they are known: in the order of their bytes, and where
+/// languages sort otherwise, in that order, too.
 fn matching(pattern: &str, state: &State) -> Option<Output> {
-    let pattern = marks::with_patterns(pattern);
-    let found = state.files.iter().filter(|it| marks::matches(&pattern, it.0));
-    let mut all: Output = found.flat_map(|it| it.1.iter().copied()).collect();
-    if !marks::has_pattern(&pattern) || all.is_empty() {
+    if !marks::has_pattern(pattern) {
         return None;
     }
-    all.push(b'\n');
-    all.extend(unknown());
-    Some(all)
+    let found = state.files.iter().filter(|it| marks::matches(pattern, it.0));
+    let mut found: Vec<(&String, &Output)> = found.collect();
+    let all = |found: &[(&String, &Output)]| -> Output {
+        found.iter().flat_map(|it| it.1.iter().copied()).collect()
+    };
+    let mut output = all(&found);
+    found.sort_by_key(|it| it.0.replace('\n', "\u{10ffff}"));
+    let other = all(&found);
+    if other != output {
+        output.push(b'\n');
+        output.extend(other);
+    }
+    (!output.is_empty()).then_some(output)
 }
 
 fn decodes(call: &Call<'_>) -> bool {

@@ -3,7 +3,7 @@
 use super::Class;
 use super::engine::Engine;
 use super::marks;
-use super::state::State;
+use super::state::{State, Var};
 use super::syntax::Simple;
 
 /// Variables whose value is run as a command by somebody.
@@ -40,7 +40,43 @@ const LOADING: [&str; 12] = [
 ];
 
 impl Engine<'_> {
+    /// Elements of lists that the shell keeps: aliases, and where commands lie.
+    pub(super) fn named_by_shell(&mut self, name: &str, key: &str, value: &str, state: &mut State) {
+        if name == "BASH_ALIASES" {
+            self.quiet += 1;
+            self.run_text(value, &mut state.clone(), None);
+            self.quiet -= 1;
+            state.aliases.insert(key.to_owned(), value.to_owned());
+        }
+        if name == "BASH_CMDS" {
+            self.ask("shell-masquerade", "a command gets the name of another");
+        }
+    }
+
+    /// A value for a name that may have an index: `x`, `x[3]`.
+    pub(super) fn put(&mut self, place: &str, value: String, state: &mut State) {
+        self.judge_variable(place, &value, state);
+        let Some((name, index)) = place.strip_suffix(']').and_then(|it| it.split_once('[')) else {
+            return state.set_text(place, value);
+        };
+        let key = state.key(name, index);
+        self.named_by_shell(name, &key, &value, state);
+        let mut items = match state.get(name) {
+            Some(Var::List(items)) => items,
+            Some(Var::Text(text)) => vec![("0".to_owned(), text)],
+            None => Vec::new(),
+        };
+        items.retain(|it| it.0 != key);
+        items.push((key, value));
+        state.set(name, Var::List(items));
+    }
+
     pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
+        // Where a number is expected, the name stands for an expression, and that is run.
+        let begins = value.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_');
+        if begins && value.contains('[') {
+            self.subscripts(value, &mut state.clone());
+        }
         if LOADING.contains(&name) && !value.is_empty() {
             self.classes.insert(Class::Execute);
             self.ask("shell-loader", format!("`{name}` makes programs load what it names"));
@@ -69,6 +105,23 @@ impl Engine<'_> {
             self.classes.insert(Class::LogTampering);
             self.ask("shell-history", format!("`{name}` keeps commands out of the history"));
         }
+    }
+}
+
+/// What `declare` says of variables: letters of one kind, a map, another name.
+pub(super) fn declared(fields: &[String], simple: &Simple, state: &mut State) {
+    let flags: String = fields.iter().filter_map(|it| it.strip_prefix('-')).collect();
+    let Some(kind) = flags.chars().find(|it| "luAn".contains(*it)) else { return };
+    let assigned = simple.assignments.iter().map(|it| it.name.clone());
+    let named = fields.iter().skip(1).filter(|it| !it.starts_with(['-', '+']));
+    let named = named.map(|it| marks::plain(it.split('=').next().unwrap_or_default()));
+    for name in assigned.chain(named) {
+        // A name for another one is set before it stands for it.
+        state.kinds.remove(&name);
+        if kind == 'n' {
+            state.vars.remove(&name);
+        }
+        state.kinds.insert(name, kind);
     }
 }
 

@@ -92,10 +92,14 @@ impl Engine<'_> {
             "find" | "gfind" | "fd" | "fdfind" => return self.find_exec(call, state),
             "xargs" | "gxargs" => return Some(self.xargs(call, state)),
             "parallel" => return Some(self.parallel(call, state)),
-            "watch" | "entr" => {
-                let rest = after_options(call.args, &["-n", "--interval", "-d"], 0);
+            "watch" => {
+                let rest = after_options(call.args, &["-n", "--interval"], 0);
                 self.run_text(&joined(rest), state, None);
                 return Some(unknown());
+            }
+            "entr" => {
+                let rest = after_options(call.args, &[], 0);
+                return Some(self.call(rest.to_vec(), state, None));
             }
             "su" | "runuser" | "sg" | "script" | "flock" | "capsh" => {
                 return self.with_c(call, state);
@@ -133,6 +137,12 @@ impl Engine<'_> {
             return Some(self.env_split(at, plain, state, call.stdin));
         }
         let mut rest = after_options(call.args, prefix.values, prefix.words);
+        if prefix.name == "setarch" {
+            rest = after_options(call.args, prefix.values, 0);
+            let is_machine =
+                rest.first().is_some_and(|it| it.contains(|it: char| it.is_ascii_digit()));
+            rest = rest.get(usize::from(is_machine)..).unwrap_or_default();
+        }
         let mut inner = state.clone();
         while let Some((name, value)) = rest.first().and_then(|it| assignment(it)) {
             self.judge_variable(name, value, state);
@@ -174,8 +184,13 @@ impl Engine<'_> {
         let long = first.strip_prefix("--split-string");
         let glued = long.map(|it| it.trim_start_matches('='));
         let glued = glued.or_else(|| first.split_once('S').map(|it| it.1)).unwrap_or_default();
-        let rest = plain.get(at + 1..).unwrap_or_default().join(" ");
-        self.run_text(&format!("env {glued} {rest}"), &mut state.clone(), stdin)
+        // What is split is one argument; those behind it stay what they are.
+        let (text, behind) = match plain.get(at + 1) {
+            Some(next) if glued.is_empty() => (next.as_str(), at + 2),
+            Some(_) | None => (glued, at + 1),
+        };
+        let rest: Vec<String> = plain.iter().skip(behind).map(|it| marks::quoted(it)).collect();
+        self.run_text(&format!("env {text} {}", rest.join(" ")), &mut state.clone(), stdin)
     }
 
     /// `su -c TEXT`, `script -c TEXT`, `flock FILE COMMAND`.
@@ -196,6 +211,12 @@ impl Engine<'_> {
             if !rest.is_empty() {
                 return Some(self.call(rest.to_vec(), state, call.stdin));
             }
+        }
+        if call.name == "sg"
+            && let Some(text) = call.operands().get(1).cloned()
+        {
+            self.judge(call, state);
+            return Some(self.run_text(&text, &mut state.clone(), call.stdin));
         }
         if call.name == "runuser" {
             let rest = after_options(call.args, &["-u", "-g", "-G"], 0);

@@ -74,7 +74,16 @@ impl Engine<'_> {
             let plain = call.plain();
             let target = plain.iter().position(|it| it == "-o").and_then(|it| plain.get(it + 1));
             let target = target.map_or("a.out", String::as_str);
-            self.fresh.insert(paths::resolved(target, state));
+            // What is made of sources of the work is as good as they are.
+            let is_foreign = |it: &&&String| {
+                let path = paths::resolved(it, state);
+                self.fresh.contains(&path) || paths::is_shared(&path) || path.starts_with('/')
+            };
+            let reads_given = call.has(&["-"]);
+            let target = paths::resolved(target, state);
+            if reads_given || operands.iter().any(|it| is_foreign(&it)) {
+                self.fresh.insert(target);
+            }
         }
         let runs = RUNNING.contains(&name) || (name == "go" && call.has(&["run"]));
         if runs {

@@ -12,7 +12,8 @@ impl Engine<'_> {
     pub(super) fn judge_recipes(&mut self, call: &Call<'_>, state: &State) {
         let plain = call.plain();
         for (index, arg) in plain.iter().enumerate() {
-            if let Some(recipe) = arg.strip_prefix("--eval=") {
+            let next = plain.get(index + 1).filter(|_| arg == "--eval");
+            if let Some(recipe) = arg.strip_prefix("--eval=").or(next.map(String::as_str)) {
                 self.recipe(recipe, state);
             }
             let long = arg.strip_prefix("--file=").or_else(|| arg.strip_prefix("--makefile="));
@@ -45,7 +46,9 @@ impl Engine<'_> {
         for line in content.lines() {
             let command = match line.strip_prefix('\t') {
                 Some(command) => Some(command.trim_start_matches(['@', '-', '+'])),
-                None => line.split_once(';').map(|it| it.1),
+                None => {
+                    line.split_once(';').map(|it| it.1.trim_start_matches(['@', '-', '+', ' ']))
+                }
             };
             let shells = line.split("$(shell ").skip(1).map(|it| it.trim_end_matches(')'));
             let shells = shells.chain(line.split_once("!=").map(|it| it.1));
@@ -96,8 +99,25 @@ impl Engine<'_> {
             );
             texts.extend(filters.filter_map(|it| it.get(1).cloned()));
         }
-        if matches!(name, "hyperfine" | "tmux") {
-            texts.extend(call.operands().iter().cloned());
+        if GIVEN.contains(&name) {
+            texts.extend(call.operands().iter().filter(|it| it.contains(' ')).cloned());
+            let at = plain.iter().position(|it| super::super::names::matters(it));
+            texts.extend(at.map(|it| quoted(plain.get(it..).unwrap_or_default())));
+        }
+        // Whatever it is: a shell with a text among the arguments is there to run it.
+        let is_text = |it: &[String]| match it {
+            [shell, flag] => {
+                flag.starts_with('-')
+                    && flag.ends_with('c')
+                    && !flag.starts_with("--")
+                    && super::super::names::is_shell(&super::super::names::base(shell))
+            }
+            _ => false,
+        };
+        if let Some(at) =
+            plain.windows(2).position(is_text).filter(|_| !super::SAYING.contains(&name))
+        {
+            texts.push(quoted(plain.get(at..).unwrap_or_default()));
         }
         if name == "ansible" {
             let given = plain.windows(2).filter(|it| matches!(it, [flag, _] if flag == "-a"));
@@ -122,6 +142,26 @@ impl Engine<'_> {
     }
 }
 
+/// As it would be written.
+fn quoted(words: &[String]) -> String {
+    words.iter().map(|it| marks::quoted(it)).collect::<Vec<_>>().join(" ")
+}
+
+/// They run what they are given: as one text, or as words.
+const GIVEN: [&str; 12] = [
+    "hyperfine",
+    "tmux",
+    "concurrently",
+    "watchexec",
+    "nodemon",
+    "adb",
+    "fab",
+    "onchange",
+    "chokidar",
+    "pueue",
+    "reflex",
+    "wsl",
+];
 /// They run what stands behind a sign in what they read.
 const ESCAPING: [&str; 20] = [
     "mysql",
@@ -146,7 +186,10 @@ const ESCAPING: [&str; 20] = [
     "smbclient",
 ];
 /// Options whose value is run.
-const TELLING: [(&str, &[&str]); 14] = [
+const TELLING: [(&str, &[&str]); 17] = [
+    ("nodemon", &["-x", "--exec"]),
+    ("cargo", &["-s", "--shell"]),
+    ("pwsh", &["-c", "-command", "-Command"]),
     ("npx", &["-c", "--call"]),
     ("npm", &["-c", "--call"]),
     ("nix-shell", &["--run", "--command"]),

@@ -227,11 +227,23 @@ fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {
         "gdb" | "lldb" => &["-ex", "-o"],
         _ => &[],
     };
+    // A debugger has commands of its own; some of them run others.
+    let debugs = matches!(call.name.as_str(), "gdb" | "lldb");
+    let runs = |it: &&str| {
+        let first = it.split([' ', '(']).next().unwrap_or_default();
+        !debugs
+            || first.starts_with('!')
+            || matches!(
+                first,
+                "shell" | "make" | "pipe" | "|" | "platform" | "python" | "script" | "call"
+            )
+    };
     let plain = call.plain();
     let pairs = plain.iter().zip(plain.iter().skip(1));
     let valued = pairs.filter(|it| flags.contains(&it.0.as_str())).map(|it| it.1.as_str());
     let told = plain.iter().filter(|_| call.name == "git");
     let told = told.filter_map(|it| it.strip_prefix('!').or_else(|| Some(it.split_once("=!")?.1)));
+    let valued = valued.filter(runs);
     let words = valued.map(|it| it.trim_start_matches("shell ").trim_start_matches("spawn "));
     words.filter(|it| *it != "ssh").chain(told).collect()
 }
@@ -239,8 +251,9 @@ fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {
 /// What a program of `sed` runs: `1e command`, `s/a/b/e`.
 fn executed(program: &str) -> Option<&str> {
     let command = program.trim_start_matches(|it: char| it.is_ascii_digit() || ",$ ".contains(it));
-    if let Some(text) = command.strip_prefix("e ") {
-        return Some(text);
+    // `e` alone runs the line.
+    if let Some(text) = command.strip_prefix('e') {
+        return Some(text.trim_start());
     }
     let by = command.strip_prefix('s')?.chars().next().filter(|it| !it.is_alphanumeric())?;
     let flags = command.rsplit(by).next()?;

@@ -22,6 +22,8 @@ impl Cursor<'_> {
         }
         let length = self.peek() == b'#' && !matches!(self.peek_at(1), b'}' | b':' | b'%' | b'=');
         let length = length && !(self.peek_at(1) == b'#' || self.peek_at(1) == b'/');
+        // `${##}` is the length of `$#`.
+        let length = length || self.rest().starts_with("##}");
         if length {
             self.skip(1);
         }

@@ -285,7 +285,7 @@ impl Cursor<'_> {
         Ok(Kind::Function { name, body })
     }
 
-    /// After `[[`: the words; what compares them does not matter.
+    /// After `[[`: the words, and signs between them as words of their own.
     fn test(&mut self) -> Read<Kind> {
         let mut words = Vec::new();
         loop {
@@ -294,9 +294,19 @@ impl Cursor<'_> {
                 return Ok(Kind::Test(words));
             }
             match self.word()? {
-                Some(word) => words.push(word),
+                Some(word) => {
+                    let matches = super::literal(&word).is_some_and(|it| it == "=~");
+                    words.push(word);
+                    if matches {
+                        self.blanks();
+                        words.push(Word { parts: self.word_until(b" \t\n")? });
+                    }
+                }
                 None if self.is_done() => return Err(Unreadable("`[[` has no end")),
-                None => self.skip(1),
+                None => {
+                    let sign = self.next_char().unwrap_or_default().to_string();
+                    words.push(Word { parts: vec![Part::Bare(sign)] });
+                }
             }
         }
     }
