@@ -30,6 +30,8 @@ pub(crate) enum Word {
     Go,
     /// To the outside: a step failed.
     Failed { step: String, why: String },
+    /// To the outside: the system refuses a step that takes namespaces.
+    Refused(String),
     /// To the outside: the program could not be run.
     NotRun { why: String, code: u8 },
     /// To the inside: pass this signal on.

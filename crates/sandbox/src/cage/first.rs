@@ -89,6 +89,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         Some((Word::Mapped, _)) => {}
         _ => sys::exit(1),
     }
+    let mut bare = None;
     if tree == Tree::Own {
         processes_are_held |= limits::processes(&cage.limits);
         // In a further user namespace a process would have every capability.
@@ -103,7 +104,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
                 .step("hand over the listener")?;
             proxy_port = Some(PROXY_PORT);
         }
-        mounts::make(view, cage.limits.fresh_bytes)?;
+        bare = Some(mounts::begin(view, cage.limits.fresh_bytes)?);
     } else {
         set_child_subreaper(Some(rustix::process::getpid())).step("adopt what is left behind")?;
     }
@@ -117,8 +118,13 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
     // What this process remembers is nobody's business inside.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).step("keep our memory closed")?;
     let (own_tree, keeps) = (tree == Tree::Own, matches!(tree, Tree::Made(_)));
-    match sys::fork(0, None).step("start a process")? {
+    match sys::fork_the_first().step("start a process")? {
         Side::Child => {
+            // While the one outside of it waits for the kernel to let the old tree go.
+            if let Some(Err(error)) = bare.map(|it| it.furnish(view)) {
+                let _gone = inner.say(&Word::Refused(error.to_string()));
+                sys::exit(1)
+            }
             let last = Last { cage, inmate, view, held, tree, proxy_port };
             let word = match become_it(last, &inner) {
                 Err(CageError::Program { why, code, .. }) => Word::NotRun { why, code },
@@ -130,7 +136,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
             sys::exit(1)
         }
         Side::Parent(child) => {
-            drop(inner);
+            drop((inner, bare));
             if own_tree {
                 mounts::leave_the_old()?;
             }

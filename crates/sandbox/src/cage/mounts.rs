@@ -48,29 +48,44 @@ struct Ready {
     is_dir: bool,
 }
 
-/// Makes the tree. The old one lies over its root until [`leave_the_old`]: whoever looks from the root does not see it.
-pub(crate) fn make(view: &View, fresh_bytes: u64) -> Result<(), CageError> {
+/// An empty tree, and what is to be put into it.
+pub(crate) struct Bare {
+    root: OwnedFd,
+    all: Vec<Ready>,
+}
+
+/// Enters an empty tree. The old one lies over its root until [`leave_the_old`], which has to come before anything
+/// runs that is not ours: `/..` leads there.
+pub(crate) fn begin(view: &View, fresh_bytes: u64) -> Result<Bare, CageError> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .step("keep mounts to ourselves")?;
     let all = prepare(view, fresh_bytes)?;
     let root = filesystem("tmpfs", ROOT_BYTES, "755", NO_PRIVILEGE | NO_DEVICES)?;
     enter(&root)?;
-    for (at, target) in &view.links {
-        symlink(target, at).step(format!("link {}", at.display()))?;
+    Ok(Bare { root, all })
+}
+
+impl Bare {
+    /// Puts everything in its place.
+    pub(crate) fn furnish(self, view: &View) -> Result<(), CageError> {
+        for (at, target) in &view.links {
+            symlink(target, at).step(format!("link {}", at.display()))?;
+        }
+        covers()?;
+        for it in &self.all {
+            place(it)?;
+        }
+        for (at, target) in DESCRIPTORS {
+            symlink(target, at).step(format!("link {at}"))?;
+        }
+        // Unless something below it was given.
+        if !Path::new("/var/tmp").exists() {
+            symlink("/tmp", "/var/tmp").step("link /var/tmp")?;
+        }
+        narrow(view)?;
+        sys::restrict_mount(&self.root, u64::from(READ_ONLY.bits()), false)
+            .step("make the root read-only")
     }
-    covers()?;
-    for it in &all {
-        place(it)?;
-    }
-    for (at, target) in DESCRIPTORS {
-        symlink(target, at).step(format!("link {at}"))?;
-    }
-    // Unless something below it was given.
-    if !Path::new("/var/tmp").exists() {
-        symlink("/tmp", "/var/tmp").step("link /var/tmp")?;
-    }
-    narrow(view)?;
-    sys::restrict_mount(&root, u64::from(READ_ONLY.bits()), false).step("make the root read-only")
 }
 
 /// Opens everything that is to be seen.

@@ -232,6 +232,7 @@ impl Cage {
                 Ok(Waiting { held, inner, running, listener })
             }
             Some((Word::Failed { step, why }, _)) => Err(CageError::Step { step, why }.into()),
+            Some((Word::Refused(why), _)) => Err(Without::For(why)),
             // The first process ended before there was a second: it says why.
             Some(_) | None => Err(running.why_not()),
         }

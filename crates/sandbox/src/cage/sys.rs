@@ -37,11 +37,21 @@ pub(crate) const NAMESPACES: u64 = (libc::CLONE_NEWUSER
 /// Forks, into new namespaces if `flags` name some, and into a group of processes if one is given.
 ///
 /// Refused where this process has more than one thread: the child would hold locks that nobody opens any more.
-#[expect(unsafe_code, reason = "only the kernel can copy a process")]
 pub(crate) fn fork(flags: u64, group: Option<&OwnedFd>) -> io::Result<Side> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("a process with several threads cannot make a cage"));
     }
+    copy(flags, group)
+}
+
+/// Forks the first process of a cage, which [`fork`] has made: it has one thread, and no `/proc` to tell so.
+pub(crate) fn fork_the_first() -> io::Result<Side> {
+    copy(0, None)
+}
+
+/// Copies this process. It has one thread.
+#[expect(unsafe_code, reason = "only the kernel can copy a process")]
+fn copy(flags: u64, group: Option<&OwnedFd>) -> io::Result<Side> {
     let mut handle: RawFd = -1;
     // SAFETY: all zeroes is a valid value of this struct of integers.
     let mut args: libc::clone_args = unsafe { mem::zeroed() };
