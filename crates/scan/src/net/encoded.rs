@@ -230,6 +230,14 @@ mod tests {
         let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(data_in(&format!("{random}-{digest}"), 40), Some(Data::Random));
         assert_eq!(data_in(&format!("{digest}-{digest}"), 40), Some(Data::Random));
+        // As long as a digest, and none.
+        let long = "PliIX6meolEmA61eQjOMtei1jeZo3JOoJ37hYvAqxEKw9lCTxB03Remu64Yty6bZ";
+        assert_eq!(data_in(long, 40), Some(Data::Random));
+        // As long as a UUID, and none.
+        assert_eq!(
+            data_in("dGhlIHBhc3N3b3JkIG9mIHRoZSB2YXVsdDogaHVudGVyMiEh", 60),
+            Some(Data::Text)
+        );
         let hidden = "x-736563726574206b65792069732068756e74657232";
         assert_eq!(data_in(hidden, 40), Some(Data::Text));
         for text in [
@@ -243,6 +251,8 @@ mod tests {
             "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
             "1f2e3d4c5b6a798890a1b2c3d4e5f607/20240301/auto/s3/aws4_request",
             "1111111111111111111111111111111111111111111111111111",
+            "a1-b2-c3-d4-e5-f6-g7-h8-i9-j1-k2-l3-m4-n5-o6-p7-q8",
+            "theQuickBrownFoxJumpsOverTheLazyDogAndGoesHomeAgain1",
             "internationalization-and-localization-of-documentation",
             "",
         ] {

@@ -91,7 +91,8 @@ switches! {
     Transformed, Translated, Scaled, Rotated,
     WidthZero, HeightZero, WidthLimitZero, HeightLimitZero, WidthKept, HeightKept,
     PadLeft, PadRight, PadTop, PadBottom,
-    OverflowX, OverflowY, Contained, Image, Replaced, MaskEmpty, OffsetFar, Paused, ClipText, BlendLight, BlendDark, BlendOther,
+    OverflowX, OverflowY, Contained, Image, Replaced, MaskEmpty, OffsetFar, Paused, Plays, PictureSmall,
+    ClipText, BlendLight, BlendDark, BlendOther,
 }
 
 impl Switch {
@@ -133,7 +134,7 @@ impl Declaration {
             Said::Switch(Switch::PadLeft | Switch::PadRight | Switch::PadTop, _)
             | Said::Switch(Switch::PadBottom | Switch::WidthKept | Switch::HeightKept, _)
             | Said::Switch(Switch::Image | Switch::ClipText | Switch::BlendOther, _)
-            | Said::Switch(Switch::Paused, _) => false,
+            | Said::Switch(Switch::Paused | Switch::Plays | Switch::PictureSmall, _) => false,
             Said::Switch(_, state) => *state == State::Hides,
             Said::Size(pixels, times) => *pixels + *times * 16.0 <= value::TINY_PIXELS,
             Said::Opacity(opacity) => *opacity < value::FAINT,

@@ -76,6 +76,9 @@ pub(super) fn background(items: &[&[Part<'_>]], value: &[Part<'_>], mut say: imp
     }
     let state = |on| if on { State::Hides } else { State::Shows };
     let flat = if commas == 0 { items.iter().find_map(|it| flat(it)) } else { None };
+    let mut behind = items.iter().skip_while(|it| !it.first().is_some_and(|it| it.is('/')));
+    let _slash = behind.next();
+    say(Said::Switch(Switch::PictureSmall, state(is_small(behind.take(2)))));
     say(Said::Ink(Surface::Picture, Paint::Known(flat.unwrap_or(Ink::CLEAR))));
     say(Said::Switch(Switch::Image, state(image || commas > 0)));
     say(Said::Switch(Switch::ClipText, state(clip)));
@@ -91,6 +94,11 @@ pub(super) fn picture(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
     let flat = if let [one] = items { flat(one) } else { None };
     say(Said::Ink(Surface::Picture, Paint::Known(flat.unwrap_or(Ink::CLEAR))));
     say(Said::Switch(Switch::Image, if none { State::Shows } else { State::Hides }));
+}
+
+/// Does a picture of this size leave most of what it lies on?
+pub(super) fn is_small<'p, 'a: 'p>(mut items: impl Iterator<Item = &'p &'p [Part<'a>]>) -> bool {
+    items.any(|it| length(it, false).is_some_and(|it| it.pixels() < SMALL_PIXELS))
 }
 
 /// The colour that a gradient has throughout.
@@ -112,6 +120,31 @@ pub(super) fn is_late_or_paused(items: &[&[Part<'_>]]) -> bool {
     items.iter().any(late)
 }
 
+/// Is it an animation that is over soon and stays at its last picture? Each part of it must be known: browsers pass
+/// over what is not.
+pub(super) fn plays_and_stays(items: &[&[Part<'_>]]) -> bool {
+    let (mut times, mut counts, mut stays) = (0_usize, 0_usize, false);
+    let known = items.iter().all(|item| match item.first().map(|it| &it.token) {
+        Some(Token::Length(_, unit)) if unit == "s" || unit == "ms" => {
+            times += 1;
+            times <= 2
+        }
+        Some(Token::Number(count)) => {
+            counts += 1;
+            counts <= 1 && *count == count.round() && *count >= 1.0
+        }
+        Some(Token::Call(name)) => name.eq_ignore_ascii_case("cubic-bezier"),
+        Some(Token::Word(word)) => {
+            stays |= ["forwards", "both"].iter().any(|it| word.eq_ignore_ascii_case(it));
+            !words::TURNED.iter().any(|it| word.eq_ignore_ascii_case(it))
+        }
+        Some(_) | None => false,
+    });
+    known && stays && !is_late_or_paused(items)
+}
+
+/// A picture that is smaller than this covers no text.
+const SMALL_PIXELS: f64 = 900.0;
 /// Nobody waits for so long until a text appears.
 const LATE_SECONDS: f64 = 30.0;
 

@@ -215,8 +215,9 @@ impl Look {
             Some(Paint::Unknown) => Some(None),
             None | Some(Paint::Wide(_)) => None,
         };
+        let flat = style.picture.filter(|_| !self.is(Switch::PictureSmall));
         self.back = match painted {
-            _ if style.picture.is_some() => style.picture.map_or(Back::Unknown, Back::Plain),
+            _ if flat.is_some() => flat.map_or(Back::Unknown, Back::Plain),
             _ if self.is(Switch::Image) => Back::Unknown,
             None => self.back,
             Some(Some(ink)) if ink.is_clear() => self.back,

@@ -1,6 +1,6 @@
 //! Reads the style sheets that stand in a page: linear, and only for what can hide text.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::condition::{media, supports};
@@ -19,6 +19,8 @@ pub(super) struct Sheet {
     pub(super) layers: Layers,
     /// What animations come to in the end, by name.
     pub(super) keyframes: HashMap<String, Vec<Declaration>>,
+    /// Of these it is not known whether they hold.
+    pub(super) doubtful_animations: HashSet<String>,
     /// With what they begin.
     pub(super) first_pictures: HashMap<String, Vec<Declaration>>,
     /// What properties of the page's own stand for where nothing was said.
@@ -91,7 +93,8 @@ impl Sheet {
             if let Item::At(name, prelude, Some(block)) = item
                 && name.to_ascii_lowercase().ends_with("keyframes")
             {
-                self.animation(prelude, block, text, old);
+                let unsure = frame.unsure;
+                self.animation(prelude, block, text, old, unsure);
             } else if let Item::At(name, prelude, Some(block)) = item
                 && name.eq_ignore_ascii_case("property")
             {
@@ -158,7 +161,14 @@ impl Sheet {
     }
 
     /// Keeps what the last picture of an animation says, and the first.
-    fn animation(&mut self, prelude: &[Part<'_>], block: &[Part<'_>], text: &str, old: bool) {
+    fn animation(
+        &mut self,
+        prelude: &[Part<'_>],
+        block: &[Part<'_>],
+        text: &str,
+        old: bool,
+        unsure: bool,
+    ) {
         let name = prelude.iter().find_map(|it| it.word().or_else(|| it.text()));
         let Some(name) = name.filter(|_| self.keyframes.len() < KEYFRAMES_MAX) else { return };
         let picture = |word: &str, share: f64| {
@@ -177,7 +187,11 @@ impl Sheet {
             found.iter_mut().for_each(|it| it.important = false);
             found
         };
-        self.keyframes.insert(name.to_owned(), picture("to", 100.0));
+        let before = self.keyframes.insert(name.to_owned(), picture("to", 100.0));
+        // Of two by one name it is not known which counts.
+        if unsure || before.is_some() {
+            self.doubtful_animations.insert(name.to_owned());
+        }
         self.first_pictures.insert(name.to_owned(), picture("from", 0.0));
     }
 

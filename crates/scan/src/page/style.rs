@@ -10,7 +10,7 @@ use super::own::Own;
 use super::selector::{Key, Specificity};
 use super::sheet::{Rule, Sheet};
 use super::tree::{Element, Id, Tree};
-use super::value;
+use super::{value, words};
 
 /// The style sheets of a page at work.
 pub(super) struct Styles<'a> {
@@ -69,9 +69,15 @@ impl<'a> Styles<'a> {
             }
         }
         style.own = own.with(&said, &mut self.scene.steps);
-        for (found, unsure, important) in weighed {
+        for (found, unsure, important) in &weighed {
             self.scene.steps += found.len();
-            style.take(found, unsure, important, old);
+            style.take(found, *unsure, *important, old);
+        }
+        if let Some(last) = style.shown_by(self.sheet) {
+            style.take(last, false, false, old);
+            // An animation outranks all but what is important.
+            let important = weighed.iter().filter(|it| it.2);
+            important.for_each(|(found, unsure, _)| style.take(found, *unsure, true, old));
         }
         for name in Rc::clone(&style.animated).iter() {
             let last = self.sheet.keyframes.get(name).map(Vec::as_slice).unwrap_or_default();
@@ -139,6 +145,8 @@ pub(super) struct Style {
     /// A colour of the text that it may have.
     pub(super) maybe: Option<Ink>,
     animated: Rc<[String]>,
+    /// There may be another animation, or none.
+    doubted: bool,
     pub(super) own: Own,
 }
 
@@ -188,6 +196,25 @@ impl Style {
         } else if one.hides() {
             self.say(&one.said);
         }
+        let moves = matches!(
+            one.said,
+            Said::Animated(_) | Said::All(_) | Said::Switch(Switch::Paused | Switch::Plays, _)
+        );
+        self.doubted |= unsure && moves;
+    }
+
+    /// The last picture of an animation that is known to end with it.
+    fn shown_by<'a>(&self, sheet: &'a Sheet) -> Option<&'a [Declaration]> {
+        let is = |which: Switch| self.on & which.bit() != 0;
+        if self.doubted || !is(Switch::Plays) || is(Switch::Paused) {
+            return None;
+        }
+        let is_name =
+            |it: &&String| !words::ANIMATED.iter().any(|word| it.eq_ignore_ascii_case(word));
+        let mut names = self.animated.iter().filter(is_name);
+        let (Some(name), None) = (names.next(), names.next()) else { return None };
+        let known = !sheet.doubtful_animations.contains(name);
+        sheet.keyframes.get(name).filter(|_| known).map(Vec::as_slice)
     }
 
     /// What a value says once its own properties are known.

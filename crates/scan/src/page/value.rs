@@ -39,6 +39,7 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
             if name.ends_with("animation") {
                 switch(Switch::Paused, letters::is_late_or_paused(&items));
             }
+            switch(Switch::Plays, name.ends_with("animation") && letters::plays_and_stays(&items));
             let name = |it: &&[Part<'_>]| {
                 let first = it.first()?;
                 first.word().or_else(|| first.text()).map(str::to_owned)
@@ -166,7 +167,12 @@ pub(super) fn single(
         "mask-size" | "-webkit-mask-size" => Some(shape::is_nothing(items)),
         "content" => Some(items.first().is_some_and(|it| is_image(it))),
         "offset" | "offset-path" => Some(items.first().is_some_and(|it| shape::leads_away(it))),
-        "animation-play-state" | "animation-delay" => Some(letters::is_late_or_paused(items)),
+        "animation-play-state" | "animation-delay" | "animation-duration" => {
+            Some(letters::is_late_or_paused(items))
+        }
+        // However it is changed, it is not known any more where it ends.
+        other if other.starts_with("animation-") => Some(false),
+        "background-size" => Some(letters::is_small(items.iter())),
         "overflow-x" | "overflow-y" | "overflow-inline" | "overflow-block" => cuts(one()?),
         "background-clip" | "-webkit-background-clip" => {
             let last = items.last()?;

@@ -15,11 +15,22 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ("-webkit-opacity", &[Switch::OpacityZero]),
     ("-webkit-text-security", &[Switch::TextSecret]),
     ("-webkit-transform", &[Switch::Transformed]),
+    ("animation-composition", &[Switch::Plays]),
     ("animation-delay", &[Switch::Paused]),
+    ("animation-direction", &[Switch::Plays]),
+    ("animation-duration", &[Switch::Paused]),
+    ("animation-fill-mode", &[Switch::Plays]),
+    ("animation-iteration-count", &[Switch::Plays]),
     ("animation-play-state", &[Switch::Paused]),
+    ("animation-range", &[Switch::Plays]),
+    ("animation-range-end", &[Switch::Plays]),
+    ("animation-range-start", &[Switch::Plays]),
+    ("animation-timeline", &[Switch::Plays]),
+    ("animation-trigger", &[Switch::Plays]),
     ("background", &[Switch::Image, Switch::ClipText]),
     ("background-clip", &[Switch::ClipText]),
     ("background-image", &[Switch::Image]),
+    ("background-size", &[Switch::PictureSmall]),
     ("block-size", &[Switch::HeightZero]),
     ("bottom", &[Switch::BottomFar, Switch::BottomEdge]),
     ("clip", &[Switch::Clipped]),
@@ -247,3 +258,24 @@ mod tests {
         assert!(TARGETS.is_sorted_by(|a, b| a.0 < b.0));
     }
 }
+
+/// Words by which an animation does not end with its last picture, or not soon.
+pub(super) const TURNED: &[&str] = &["alternate", "alternate-reverse", "infinite", "reverse"];
+/// Words of an animation that are not its name.
+pub(super) const ANIMATED: &[&str] = &[
+    "auto",
+    "backwards",
+    "both",
+    "ease",
+    "ease-in",
+    "ease-in-out",
+    "ease-out",
+    "forwards",
+    "linear",
+    "none",
+    "normal",
+    "paused",
+    "running",
+    "step-end",
+    "step-start",
+];
