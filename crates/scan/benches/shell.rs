@@ -201,6 +201,11 @@ fn worst(out: &mut impl std::io::Write) {
     texts.push(format!("python3 -c 'exec(b64decode(\"{}\"))'", "QUJD".repeat(BYTES / 4)));
     texts
         .push("for i in {1..500}; do for j in {1..500}; do echo $i$j | rev; done; done".to_owned());
+    texts
+        .push("for ((i=0;i<500;i++)); do for ((j=0;j<500;j++)); do ((x++)); done; done".to_owned());
+    texts.push(
+        "i=0; while ((i<500)); do j=0; while ((j<500)); do ((j++)); done; ((i++)); done".into(),
+    );
     let times = texts.iter().map(|it| {
         let begun = Instant::now();
         black_box(read(black_box(it)));

@@ -19,13 +19,29 @@ const NO_COMMANDS: [&str; 8] =
     ["declare", "typeset", "export", "readonly", "local", "unset", "unsetenv", "["];
 
 thread_local! {
-    static GRAMMAR: RefCell<Option<tree_sitter::Parser>> = RefCell::new(grammar());
+    static GRAMMAR: RefCell<Option<Grammar>> = RefCell::new(Grammar::new());
 }
 
-fn grammar() -> Option<tree_sitter::Parser> {
-    let mut parser = tree_sitter::Parser::new();
-    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    Some(parser)
+/// The second parser, and the numbers of what is looked for in its trees.
+struct Grammar {
+    parser: tree_sitter::Parser,
+    command: u16,
+    substitution: u16,
+    name: u16,
+}
+
+impl Grammar {
+    fn new() -> Option<Self> {
+        let language: tree_sitter::Language = tree_sitter_bash::LANGUAGE.into();
+        let mut parser = tree_sitter::Parser::new();
+        parser.set_language(&language).ok()?;
+        Some(Self {
+            parser,
+            command: language.id_for_node_kind("command", true),
+            substitution: language.id_for_node_kind("command_substitution", true),
+            name: language.field_id_for_name("name")?.get(),
+        })
+    }
 }
 
 /// `names` are the places where commands begin, as we see it.
@@ -73,21 +89,27 @@ fn tree(parser: &mut tree_sitter::Parser, text: &str) -> Option<tree_sitter::Tre
 }
 
 fn by_grammar(text: &str) -> Result<Vec<usize>, &'static str> {
-    let tree = GRAMMAR.with_borrow_mut(|it| it.as_mut().and_then(|it| tree(it, text)));
-    let tree = tree.ok_or("the second parser could not read it")?;
-    if tree.root_node().has_error() {
-        return Err("the second parser could not read it");
-    }
+    GRAMMAR.with_borrow_mut(|it| {
+        let grammar = it.as_mut().ok_or("the second parser could not read it")?;
+        let tree = tree(&mut grammar.parser, text);
+        let tree = tree.filter(|it| !it.root_node().has_error());
+        let tree = tree.ok_or("the second parser could not read it")?;
+        Ok(names_in(&tree, text, grammar))
+    })
+}
+
+fn names_in(tree: &tree_sitter::Tree, text: &str, grammar: &Grammar) -> Vec<usize> {
     let mut names = Vec::new();
     let mut cursor = tree.walk();
     let mut in_backticks = 0_usize;
     loop {
         let node = cursor.node();
-        let is_backticks = node.kind() == "command_substitution"
-            && text.as_bytes().get(node.start_byte()) == Some(&b'`');
-        if node.kind() == "command"
+        let kind = node.kind_id();
+        let is_backticks =
+            kind == grammar.substitution && text.as_bytes().get(node.start_byte()) == Some(&b'`');
+        if kind == grammar.command
             && in_backticks <= node.start_byte()
-            && let Some(name) = node.child_by_field_name("name")
+            && let Some(name) = node.child_by_field_id(grammar.name)
         {
             names.push(name.start_byte());
         }
@@ -100,7 +122,7 @@ fn by_grammar(text: &str) -> Result<Vec<usize>, &'static str> {
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
-                return Ok(names);
+                return names;
             }
         }
     }

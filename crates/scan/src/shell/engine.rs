@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::limits::{
-    COMMANDS_MAX, NORMAL_BYTES_MAX, PROBES_MAX, READ_AGAIN_BYTES_MAX, READ_AGAIN_MAX, TARGETS_MAX,
+    ALL_TURNS_MAX, COMMANDS_MAX, NORMAL_BYTES_MAX, PROBES_MAX, READ_AGAIN_BYTES_MAX,
+    READ_AGAIN_MAX, TARGETS_MAX,
 };
 use super::marks::{self, HOLE, NETWORK};
 use super::state::State;
@@ -57,6 +58,7 @@ pub(super) struct Engine<'a> {
     /// Was a file read that a pattern names? There may be others that it names, too.
     pub(super) patterned: bool,
     commands: usize,
+    turns: usize,
     /// Texts that all parsers have read, and their bytes.
     checked: BTreeSet<String>,
     again: usize,
@@ -87,6 +89,7 @@ impl<'a> Engine<'a> {
             fresh: BTreeSet::new(),
             patterned: false,
             commands: 0,
+            turns: 0,
             checked: BTreeSet::new(),
             again: 0,
             processes: 0,
@@ -124,6 +127,7 @@ impl<'a> Engine<'a> {
         let mut probe = Self::new(self.blocklist);
         probe.depth = self.depth + 4;
         probe.commands = self.commands;
+        probe.turns = self.turns;
         probe.again = self.again;
         probe.probes = self.probes + 1;
         probe
@@ -131,6 +135,7 @@ impl<'a> Engine<'a> {
 
     pub(super) fn probed(&mut self, probe: &Self) {
         (self.commands, self.again, self.probes) = (probe.commands, probe.again, probe.probes);
+        self.turns = probe.turns;
     }
 
     /// One more command, or too many.
@@ -144,7 +149,16 @@ impl<'a> Engine<'a> {
 
     /// Were there too many commands already?
     pub(super) fn is_exhausted(&self) -> bool {
-        self.commands > COMMANDS_MAX
+        self.commands > COMMANDS_MAX || self.turns > ALL_TURNS_MAX
+    }
+
+    /// One more turn of a loop, or too many.
+    pub(super) fn turn(&mut self) -> bool {
+        self.turns += 1;
+        if self.turns > ALL_TURNS_MAX {
+            self.too_much();
+        }
+        !self.is_exhausted()
     }
 
     /// Adds a command to the normal form.

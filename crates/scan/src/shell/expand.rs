@@ -80,6 +80,9 @@ impl Engine<'_> {
     /// The text of parts, with marks.
     pub(super) fn raw(&mut self, parts: &[Part], state: &mut State, how: How) -> String {
         let mut raw = String::new();
+        if self.made > MADE_BYTES_MAX {
+            return HOLE.to_string();
+        }
         for (index, part) in parts.iter().enumerate() {
             match part {
                 Part::Bare(text) => {

@@ -16,6 +16,8 @@ pub(super) const VALUE_BYTES_MAX: usize = 64 << 10;
 pub(super) const FIELDS_MAX: usize = 4_096;
 /// Turns of one loop whose list is known.
 pub(super) const TURNS_MAX: usize = 512;
+/// Turns of all loops together.
+pub(super) const ALL_TURNS_MAX: usize = 4_096;
 /// The longest normal form, in bytes.
 pub(super) const NORMAL_BYTES_MAX: usize = 64 << 10;
 /// Texts that became commands and are read by all parsers.

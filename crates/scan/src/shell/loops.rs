@@ -57,7 +57,7 @@ impl Engine<'_> {
         let mut rest = text.as_str();
         for turn in turns {
             rest = rest.get(turn.len()..).unwrap_or_default();
-            if self.is_exhausted() {
+            if !self.turn() {
                 return None;
             }
             self.script(condition, state, Some(turn.as_bytes()));
@@ -85,7 +85,7 @@ impl Engine<'_> {
             if self.status? == until {
                 return Some(output);
             }
-            if self.is_exhausted() {
+            if !self.turn() {
                 return None;
             }
             output.extend(self.script(body, state, stdin));
@@ -113,7 +113,7 @@ impl Engine<'_> {
         let before = state.clone();
         let mut output = Output::new();
         for item in items.iter().take(TURNS_MAX) {
-            if self.is_exhausted() {
+            if !self.turn() {
                 break;
             }
             state.set_text(name, marks::plain(item));
@@ -142,7 +142,7 @@ impl Engine<'_> {
         let before = state.clone();
         for _ in 0..TURNS_MAX {
             let holds = self.arithmetic(condition, state);
-            if holds == "0" || self.is_exhausted() {
+            if holds == "0" || !self.turn() {
                 return self.left_early(left, before, state, output);
             }
             output.extend(self.script(body, state, stdin));

@@ -25,6 +25,9 @@ pub(super) fn without_forged(text: &str) -> Option<String> {
 
 /// Makes patterns of the letters that are patterns outside quotes.
 pub(super) fn with_patterns(text: &str) -> String {
+    if !text.contains(['*', '?', '[']) {
+        return text.to_owned();
+    }
     text.chars().map(pattern).collect()
 }
 
@@ -37,8 +40,16 @@ pub(super) fn pattern(letter: char) -> char {
     }
 }
 
+/// Every mark begins with this byte.
+fn may_have_marks(text: &str) -> bool {
+    text.as_bytes().contains(&0xee)
+}
+
 /// As it would be written.
 pub(super) fn shown(text: &str) -> String {
+    if !may_have_marks(text) {
+        return text.to_owned();
+    }
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -55,6 +66,9 @@ pub(super) fn shown(text: &str) -> String {
 
 /// With patterns as letters; what is not set is nothing.
 pub(super) fn plain(text: &str) -> String {
+    if !may_have_marks(text) {
+        return text.to_owned();
+    }
     text.chars()
         .filter(|it| !matches!(*it, UNSET | NETWORK))
         .map(|it| match it {
@@ -71,11 +85,11 @@ pub(super) const GONE: &str = "\u{E001}\u{E001}";
 
 /// Is there anything that only a run would show?
 pub(super) fn has_hole(text: &str) -> bool {
-    text.contains(HOLE)
+    may_have_marks(text) && text.contains(HOLE)
 }
 
 pub(super) fn has_pattern(text: &str) -> bool {
-    text.contains([STAR, ANY, CLASS])
+    may_have_marks(text) && text.contains([STAR, ANY, CLASS])
 }
 
 /// Quoted for the normal form, where it must be. Patterns that are patterns stay bare.

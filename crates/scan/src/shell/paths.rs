@@ -1,5 +1,8 @@
 //! Places: where they really are, and which of them matter.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use model::places::{SECRET_DIRS, SECRET_FILES, SHELL_FILES};
 
 use super::engine::Engine;
@@ -65,8 +68,24 @@ fn within(path: &str, place: &str) -> bool {
     place.split('/').all(|wanted| parts.next().is_some_and(|it| marks::matches(it, wanted)))
 }
 
+/// Parts of paths with which places begin that are looked for anywhere in a path.
+static BEGINNINGS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let lists =
+        [&SECRET_NAMES[..], SECRET_DIRS, SECRET_FILES, &STARTING_NAMES, SHELL_FILES, &ANYWHERE];
+    lists.into_iter().flatten().filter_map(|it| it.split('/').next()).collect()
+});
+/// More of them.
+const ANYWHERE: [&str; 3] = [AGE_KEYS, GIT_HOOKS, USER_UNITS];
+const AGE_KEYS: &str = "sops/age";
+const GIT_HOOKS: &str = ".git/hooks";
+const USER_UNITS: &str = "systemd/user";
+
 /// Does a part of the path match one of the names, or do parts side by side match a place?
 fn has_place(path: &str, places: &[&str]) -> bool {
+    // Nearly every path is none.
+    if !path.split('/').any(|it| BEGINNINGS.contains(it) || is_pattern(it)) {
+        return false;
+    }
     let parts: Vec<(&str, bool)> = path.split('/').map(|it| (it, is_pattern(it))).collect();
     let same = |(part, pattern): &(&str, bool), name: &str| {
         *part == name || (*pattern && marks::matches(part, name))
@@ -111,14 +130,14 @@ pub(super) fn is_shared(path: &str) -> bool {
 
 pub(super) fn is_secret(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or_default();
-    if path.ends_with(".pub") || (path.contains(".ssh/") && PUBLIC.contains(&last)) {
+    if path.ends_with(".pub") || (PUBLIC.contains(&last) && path.contains(".ssh/")) {
         return false;
     }
     SECRET_PATHS.iter().any(|it| within(path, it))
         || has_place(path, &SECRET_NAMES)
         || has_place(path, SECRET_DIRS)
         || (has_place(path, SECRET_FILES) && !READ_DAILY.contains(&last))
-        || path.contains("sops/age")
+        || has_place(path, &[AGE_KEYS])
         || (path.starts_with("/proc/")
             && ["/environ", "/mem", "/maps"].iter().any(|it| path.ends_with(it)))
         || (path.starts_with("/etc/ssh/") && path.contains("_key"))
@@ -139,9 +158,9 @@ fn is_starting(path: &str) -> bool {
     STARTING.iter().any(|it| path.starts_with(it))
         || has_place(path, &STARTING_NAMES)
         || has_place(path, SHELL_FILES)
-        || path.contains(".git/hooks/")
+        || has_place(path, &[GIT_HOOKS])
         || path.ends_with(".pth")
-        || path.contains("/systemd/user")
+        || has_place(path, &[USER_UNITS])
 }
 
 pub(super) fn is_log(path: &str) -> bool {

@@ -86,10 +86,12 @@ fn sends(program: &str, args: &[&str]) -> bool {
     let first = args.iter().find(|it| !it.starts_with('-')).copied().unwrap_or_default();
     let able = SENDERS.contains(&program)
         || SENDERS_WITH.iter().any(|(name, verbs)| *name == program && verbs.contains(&first));
-    let mut places = args.iter().filter(|it| names_a_place(it)).peekable();
-    let local = places.peek().is_some() && places.all(|it| is_loopback(it));
+    let local = || {
+        let mut places = args.iter().filter(|it| names_a_place(it)).peekable();
+        places.peek().is_some() && places.all(|it| is_loopback(it))
+    };
     let is_socket = |it: &&str| it.starts_with("/dev/tcp/") || it.starts_with("/dev/udp/");
-    (able && !local) || args.iter().any(is_socket)
+    (able && !local()) || args.iter().any(is_socket)
 }
 
 fn gains(program: &str, args: &[&str]) -> bool {

@@ -110,7 +110,8 @@ impl Engine<'_> {
             let place = value.find('/').filter(|_| value.starts_with('-'));
             let value = place.and_then(|it| value.get(it..)).unwrap_or(value);
             let is_place = value.contains('/') || value.starts_with('.') || is_reader(&call.name);
-            if is_place && !value.contains("://") && !value.starts_with('-') && !value.is_empty() {
+            let is_address = value.contains(':') && value.contains("://");
+            if is_place && !is_address && !value.starts_with('-') && !value.is_empty() {
                 self.touch(Access::Read, value, state);
             }
         }
@@ -119,10 +120,10 @@ impl Engine<'_> {
     fn judge_words(&mut self, call: &Call<'_>, state: &mut State) {
         let name = call.name.as_str();
         let bare = name.split(['.', '-']).next().unwrap_or(name);
-        let script = call.operands().first().map_or("", String::as_str);
-        let script = super::names::base(script);
-        let script = script.split(['.', '-']).next().unwrap_or_default();
         let runs_script = super::names::interpreter(name).is_some();
+        let script = call.operands().first().filter(|_| runs_script);
+        let script = script.map(|it| super::names::base(it)).unwrap_or_default();
+        let script = script.split(['.', '-']).next().unwrap_or_default();
         if OFFENSIVE.contains(&bare) || (runs_script && OFFENSIVE.contains(&script)) {
             self.ask("shell-offensive", format!("`{name}` is a tool of attackers"));
         }
@@ -133,7 +134,9 @@ impl Engine<'_> {
             self.ask("shell-carried", "an option says what to run");
         }
         for arg in call.plain() {
-            let carried = CARRYING.iter().find_map(|it| arg.split_once(it));
+            // Each of them has one of these signs.
+            let may_carry = arg.contains(['=', ' ']);
+            let carried = CARRYING.iter().filter(|_| may_carry).find_map(|it| arg.split_once(it));
             if let Some((_, text)) = carried {
                 self.quiet += 1;
                 self.run_text(text, &mut state.clone(), None);
@@ -142,8 +145,8 @@ impl Engine<'_> {
             }
             let arg = arg.trim_start_matches('+');
             let escapes =
-                arg.starts_with(":!") || arg.starts_with('!') || arg.contains("set shell=");
-            if ESCAPING.contains(&name) && escapes {
+                || arg.starts_with(":!") || arg.starts_with('!') || arg.contains("set shell=");
+            if ESCAPING.contains(&name) && escapes() {
                 let text = arg.strip_prefix(':').unwrap_or(arg);
                 let text = text.strip_prefix('!').unwrap_or(text).to_owned();
                 self.run_text(&text, &mut state.clone(), None);
@@ -174,12 +177,13 @@ impl Engine<'_> {
         if everything {
             self.ask("shell-kill", "it ends every process");
         }
-        let lower = call.plain().join(" ").to_lowercase();
-        let drops = lower.contains("drop table") || lower.contains("drop database");
-        let drops = drops || (name == "drop" && lower.starts_with("table"));
-        if drops && (DATABASES.contains(&name) || name == "drop") {
-            self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it drops a table or a database");
+        if DATABASES.contains(&name) || name == "drop" {
+            let lower = call.plain().join(" ").to_lowercase();
+            let drops = lower.contains("drop table") || lower.contains("drop database");
+            if drops || (name == "drop" && lower.starts_with("table")) {
+                self.classes.insert(Class::Delete);
+                self.ask("shell-erase", "it drops a table or a database");
+            }
         }
         if call.stdin.is_some() && !SAYING.contains(&name) {
             self.mentions(call, state);

@@ -163,9 +163,11 @@ impl Engine<'_> {
         if only_tells && version {
             return;
         }
-        let lower = call.plain().join(" ").to_lowercase();
-        if name == "socat" && (lower.contains("exec:") || lower.contains("system:")) {
-            self.deny("shell-reverse-shell", "it gives a command to another machine");
+        if name == "socat" {
+            let lower = call.plain().join(" ").to_lowercase();
+            if lower.contains("exec:") || lower.contains("system:") {
+                self.deny("shell-reverse-shell", "it gives a command to another machine");
+            }
         }
         if name == "telnet" && self.stages > 1 {
             self.ask("shell-reverse-shell", "it passes on what another command says");
