@@ -159,7 +159,12 @@ fn terminal(user: User, without: &[Rung]) {
     let line =
         format!("stty rows 37 cols 111; {} {} '{inner}'", crate::program(), crate::child::WORD);
     let mut command = user_command(&world, "/usr/bin/script");
-    let out = command.args(["-qec", &line, "/dev/null"]).stdin(Stdio::null()).output().unwrap();
+    command.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // At the end of its input `script` ends, too, whatever still runs.
+    let input = child.stdin.take();
+    let out = child.wait_with_output().unwrap();
+    drop(input);
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
     assert!(text.contains("37 111") && text.contains("yes"), "{text}");
 }
