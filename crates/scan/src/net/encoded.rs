@@ -54,14 +54,23 @@ pub(super) fn text_in_pieces(pieces: &[&str]) -> bool {
     if pieces.len() < 2 || letters < WORD_LETTERS_MIN {
         return false;
     }
-    let starts = 0..pieces.len().min(STARTS_MAX);
-    starts.filter_map(|it| pieces.get(it..)).any(|pieces| {
-        let all = pieces.iter().flat_map(|it| it.chars()).filter(|it| is_of_base64(*it));
-        let all: String = all.take(JOINED_LETTERS_MAX).collect();
+    let mut all = String::with_capacity(letters);
+    let mut starts = Vec::with_capacity(STARTS_MAX);
+    for (count, piece) in pieces.iter().enumerate() {
+        if count < STARTS_MAX {
+            starts.push(all.len());
+        } else if starts.last().is_none_or(|it| all.len() >= it + JOINED_LETTERS_MAX) {
+            break;
+        }
+        all.extend(piece.chars().filter(|it| is_of_base64(*it)));
+    }
+    starts.into_iter().any(|start| {
+        let end = all.len().min(start + JOINED_LETTERS_MAX);
+        let text = all.get(start..end).unwrap_or_default();
         // Numbers in a row are numbers.
-        let is_number = all.bytes().all(|it| it.is_ascii_digit());
-        let is_long = all.len() >= WORD_LETTERS_MIN;
-        is_long && !is_number && decodes_to_text(&all)
+        text.len() >= WORD_LETTERS_MIN
+            && !text.bytes().all(|it| it.is_ascii_digit())
+            && decodes_to_text(text)
     })
 }
 
@@ -124,7 +133,9 @@ fn decodes_to_text(run: &str) -> bool {
         }
     }
     let is_base32 = |it: u8| it.is_ascii_alphabetic() || matches!(it, b'2'..=b'7');
-    run.bytes().all(is_base32)
+    // As above: the first letter of a group is of the first half.
+    run.bytes().step_by(8).all(|it| matches!(it, b'A'..=b'P' | b'a'..=b'p'))
+        && run.bytes().all(is_base32)
         && is_text(BASE32_NOPAD.decode(whole(8).to_ascii_uppercase().as_bytes()))
 }
 

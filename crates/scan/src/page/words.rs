@@ -249,16 +249,6 @@ pub(super) const FONT_SIZES: &[(&str, f64)] = &[
     ("smaller", 0.833),
 ];
 
-#[cfg(test)]
-mod tests {
-    use super::TARGETS;
-
-    #[test]
-    fn names_stand_in_order_so_that_they_are_found() {
-        assert!(TARGETS.is_sorted_by(|a, b| a.0 < b.0));
-    }
-}
-
 /// Words by which an animation does not end with its last picture, or not soon.
 pub(super) const TURNED: &[&str] = &["alternate", "alternate-reverse", "infinite", "reverse"];
 /// Words of an animation that are not its name.
@@ -279,3 +269,13 @@ pub(super) const ANIMATED: &[&str] = &[
     "step-end",
     "step-start",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::TARGETS;
+
+    #[test]
+    fn names_stand_in_order_so_that_they_are_found() {
+        assert!(TARGETS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+}
