@@ -278,7 +278,6 @@ const JOINERS: &[(&str, &str)] = &[
     ("sandbox/src/cage/nested.rs", "names that were just listed, below a workspace"),
     ("sandbox/src/cage/start.rs", "a process number"),
     ("sandbox/src/cage/view.rs", "names of fixed lists, below the home and the workspaces"),
-    ("sandbox/src/cage/watch.rs", "names of a fixed list, below a workspace"),
     ("sandbox/src/probe.rs", "names of the kernel's files"),
     ("sandbox/src/seatbelt/launch.rs", "random letters"),
     (

@@ -3,8 +3,8 @@
 //! what git itself makes.
 //!
 //! What is there is mounted over and cannot be changed. A name that is not there cannot be forbidden in a directory that
-//! may be written. So such a file is there for a moment, until we have heard of it, and it stays if we are killed before;
-//! then the next cage keeps it.
+//! may be written. So such a file is there for a moment, until we look again, and it stays if we are killed before; then the
+//! next cage keeps it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,7 +20,6 @@ use super::error::CageError;
 use super::git;
 use super::nested::Nested;
 use super::view::real;
-use super::watch::Watch;
 
 /// What the new name ends with.
 const ENDING: &str = "set-aside";
@@ -50,6 +49,8 @@ pub(crate) struct Kept {
 
 /// How often a command may make one of these places while it runs.
 const AGAIN_MAX: usize = 10;
+/// Places that are looked at while it runs: those of the workspaces, and of about twenty repositories in them.
+const LOOKED_AT_MAX: usize = 500;
 
 /// What git obeys of a repository that was not there before, seen from the directory that it is in.
 const OF_NEW_REPOSITORIES: &[&str] =
@@ -90,26 +91,15 @@ impl Kept {
         kept
     }
 
-    /// Looks on from now on.
-    pub(crate) fn watch(&self) -> Option<Watch> {
-        Watch::begin(self.nested.roots()).filter(|_| !self.before.is_empty())
-    }
-
     /// Sets aside what is new while the command still runs.
+    ///
+    /// To be told by the kernel would be quicker, but it takes 20 ms to stop being told.
     ///
     /// # Errors
     ///
     /// It makes the same again and again: sooner or later somebody outside would obey it.
-    pub(crate) fn look(&mut self, watch: &Watch) -> Result<(), CageError> {
-        let is_named = |name: &Path| {
-            self.before.iter().any(|(_, place, _)| place.file_name() == Some(name.as_os_str()))
-                || name.extension().is_none_or(|it| it != "sample")
-                    && self.before.iter().any(|it| it.1.ends_with("hooks"))
-        };
-        if !watch.is_worth_a_look(is_named) {
-            return Ok(());
-        }
-        for (root, place, before) in &self.before {
+    pub(crate) fn look(&mut self) -> Result<(), CageError> {
+        for (root, place, before) in self.before.iter().take(LOOKED_AT_MAX) {
             // What was taken away is put back at the end: it may be about to be made anew.
             if root.join(place).symlink_metadata().is_ok() {
                 self.meanwhile.extend(restore(root, place, before, &self.workspaces));

@@ -25,7 +25,6 @@ mod start;
 mod sys;
 mod terminal;
 mod view;
-mod watch;
 
 pub use error::CageError;
 pub use kept::SetAside;

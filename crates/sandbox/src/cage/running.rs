@@ -163,7 +163,7 @@ impl Running {
         let signals = Signals::take().step("take signals")?;
         let mut relay =
             self.terminal.take().map(Relay::begin).transpose().step("use the terminal")?;
-        let watch = self.kept.watch();
+        let mut looked = Instant::now();
         loop {
             let inner = self.inner.take();
             let mut ready = vec![
@@ -171,7 +171,6 @@ impl Running {
                 PollFd::new(&signals, PollFlags::IN),
             ];
             ready.extend(self.stop.iter().map(|it| PollFd::new(it, PollFlags::IN)));
-            ready.extend(watch.as_ref().map(|it| PollFd::new(it, PollFlags::IN)));
             if let Some(relay) = &relay {
                 ready.extend(relay.wanted());
             }
@@ -180,7 +179,7 @@ impl Running {
             }
             let left = match self.left() {
                 Some(left) if left.is_zero() => return Ok(Ending::TimedOut),
-                left => left.and_then(|it| Timespec::try_from(it).ok()),
+                left => Timespec::try_from(left.map_or(LOOK_EVERY, |it| it.min(LOOK_EVERY))).ok(),
             };
             match poll(&mut ready, left.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -190,7 +189,6 @@ impl Running {
                 |i: usize| ready.get(i).is_some_and(|it: &PollFd<'_>| !it.revents().is_empty());
             let (ended, signalled) = (is_ready(0), is_ready(1));
             let stopped = self.stop.is_some() && is_ready(2);
-            let made = watch.as_ref().filter(|_| is_ready(2 + usize::from(self.stop.is_some())));
             let said = inner.as_ref().is_some_and(|_| is_ready(ready.len() - 1));
             drop(ready);
             if let Some(relay) = &mut relay {
@@ -203,8 +201,9 @@ impl Running {
                     false => self.inner = Some(inner),
                 }
             }
-            if let Some(watch) = made {
-                self.kept.look(watch)?;
+            if looked.elapsed() >= LOOK_EVERY {
+                self.kept.look()?;
+                looked = Instant::now();
             }
             if signalled {
                 signals.each(|signal| {
@@ -281,5 +280,7 @@ impl Running {
     }
 }
 
+/// How often we look whether something was made that somebody outside would obey.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long the first process has for ending all others.
 const END_WITHIN: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };

@@ -29,7 +29,7 @@ const CLAIMS: &[Claim] = &[
     ("twenty-cages-at-once", twenty),
     ("what-is-closed-in-a-fresh-directory-goes-with-it", closed_directories),
     ("what-is-made-where-something-is-kept-is-set-aside-and-told", set_aside),
-    ("what-is-made-where-something-is-kept-is-set-aside-at-once", set_aside_at_once),
+    ("what-is-made-where-something-is-kept-is-set-aside-soon", set_aside_soon),
     ("what-is-made-there-again-and-again-ends-the-run", made_again),
     ("repositories-that-are-made-run-nothing-outside", made_repositories),
     ("repositories-that-git-makes-stay", made_by_git),
@@ -221,7 +221,7 @@ fn set_aside(user: User, without: &[Rung]) {
     assert!(world.at("home/work/kept").is_dir() && !world.at("home/work/.mcp.json").exists());
 }
 
-fn set_aside_at_once(user: User, without: &[Rung]) {
+fn set_aside_soon(user: User, without: &[Rung]) {
     let world = World::make(user, false);
     // It is gone while the command still runs; a new hook needs a repository without any.
     let script = "echo {} > .mcp.json; mkdir .gemini; i=0
