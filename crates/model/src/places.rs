@@ -203,6 +203,10 @@ pub const KEPT_IN_WORKSPACE: &[&str] = &[
 /// Do the parts of `place` stand side by side somewhere in `parts`? The case of ASCII letters does not matter.
 #[must_use]
 pub fn stands_in(place: &str, parts: &[&str]) -> bool {
+    // Most places are somewhere else.
+    if !parts.iter().any(|it| begins_like(place, it)) {
+        return false;
+    }
     let count = place.split('/').count();
     let same = |seen: &[&str]| {
         seen.iter().zip(place.split('/')).all(|(part, it)| part.eq_ignore_ascii_case(it))
@@ -213,8 +217,18 @@ pub fn stands_in(place: &str, parts: &[&str]) -> bool {
 /// Does a path with these parts begin with `place`?
 #[must_use]
 pub fn begins(place: &str, parts: &[&str]) -> bool {
+    if !parts.first().is_some_and(|it| begins_like(place, it)) {
+        return false;
+    }
     let count = place.split('/').count();
     parts.get(..count).is_some_and(|it| stands_in(place, it))
+}
+
+/// Is `part` the first part of `place`?
+fn begins_like(place: &str, part: &str) -> bool {
+    let (place, part) = (place.as_bytes(), part.as_bytes());
+    let same = place.get(..part.len()).is_some_and(|it| it.eq_ignore_ascii_case(part));
+    same && matches!(place.get(part.len()), None | Some(b'/'))
 }
 
 #[cfg(test)]

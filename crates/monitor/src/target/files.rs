@@ -104,7 +104,7 @@ fn class_of_parts(parts: &[&str], said: Said) -> Targets {
 
 /// Does a place that has more than one part, and so is no other place elsewhere, stand in the path?
 fn is_told(place: &str, parts: &[&str]) -> bool {
-    place.contains('/') && stands_in(place, parts)
+    stands_in(place, parts) && place.contains('/')
 }
 
 /// Is it the name of a file with secrets, or of a copy of one?
@@ -249,6 +249,13 @@ fn percent_decoded(text: &str) -> String {
 
 /// Do the parts of `path` stand somewhere in `parts`, side by side?
 fn has_parts(parts: &[&str], path: &str) -> bool {
+    // Most paths are somewhere else.
+    let begins = |it: &&str| {
+        path.strip_prefix(it).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    if !path.starts_with('*') && !parts.iter().any(begins) {
+        return false;
+    }
     let wanted: Vec<&str> = path.split('/').collect();
     let same = |(part, wanted): (&&str, &&str)| *wanted == "*" || part == wanted;
     parts.windows(wanted.len()).any(|it| it.iter().zip(&wanted).all(same))
@@ -257,6 +264,52 @@ fn has_parts(parts: &[&str], path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The long way: every place is cut up and laid beside every part.
+    #[test]
+    fn what_is_left_out_at_once_would_not_have_been_found() {
+        let has_slowly = |parts: &[&str], path: &str| {
+            let wanted: Vec<&str> = path.split('/').collect();
+            let same = |(part, wanted): (&&str, &&str)| *wanted == "*" || part == wanted;
+            parts.windows(wanted.len()).any(|it| it.iter().zip(&wanted).all(same))
+        };
+        let stands_slowly = |place: &str, parts: &[&str]| {
+            let count = place.split('/').count();
+            let same = |seen: &[&str]| {
+                seen.iter().zip(place.split('/')).all(|(part, it)| part.eq_ignore_ascii_case(it))
+            };
+            parts.windows(count).any(same)
+        };
+        let places = || SECRET_DIRS.iter().chain(SECRET_FILES).chain(SHELL_FILES);
+        let paths = || SECRET_PATHS.iter().chain(CONTROL_PATHS).chain(places());
+        let mut found = 0;
+        for one in paths().copied().chain(["", "*", "http:", "..", "é", "a.example:80"]) {
+            let (first, last) = (one.split('/').next().unwrap(), one.rsplit('/').next().unwrap());
+            for text in [
+                one.to_owned(),
+                format!("home/ann/{one}/x"),
+                one.to_ascii_uppercase(),
+                format!("{one}x"),
+                format!("x{one}"),
+                first.to_owned(),
+                format!("{first}/x/{last}"),
+                format!("{last}/{one}"),
+            ] {
+                let parts: Vec<&str> = text.split('/').collect();
+                for path in paths() {
+                    let has = has_parts(&parts, path);
+                    assert_eq!(has, has_slowly(&parts, path), "{path} in {text}");
+                    let stands = stands_in(path, &parts);
+                    assert_eq!(stands, stands_slowly(path, &parts), "{path} in {text}");
+                    let count = path.split('/').count();
+                    let start = parts.get(..count).is_some_and(|it| stands_slowly(path, it));
+                    assert_eq!(begins(path, &parts), start, "{path} in {text}");
+                    found += usize::from(has) + usize::from(stands) + usize::from(start);
+                }
+            }
+        }
+        assert!(found > 1000, "{found}");
+    }
 
     #[test]
     fn secrets_are_known_by_any_of_their_names() {
