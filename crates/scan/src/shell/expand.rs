@@ -67,11 +67,14 @@ impl Engine<'_> {
     pub(super) fn alternative(&mut self, word: &Word, state: &mut State, how: How) -> String {
         let mut raw = String::new();
         for part in &word.parts {
-            match part {
-                Part::Bare(text) if how.split && !how.quoted && !text.starts_with('~') => {
-                    raw.push_str(&value(text, state, how));
-                }
-                other => raw.push_str(&self.raw(std::slice::from_ref(other), state, how)),
+            if let Part::Bare(text) = part
+                && how.split
+                && !how.quoted
+                && !text.starts_with('~')
+            {
+                raw.push_str(&value(text, state, how));
+            } else {
+                raw.push_str(&self.raw(std::slice::from_ref(part), state, how));
             }
         }
         raw
