@@ -139,6 +139,12 @@ fn put(home: &Path, name: &str, text: &str) {
 fn files_admit_or_refuse_and_a_refusal_is_recorded() {
     let home = tempfile::tempdir().unwrap();
     put(home.path(), "config.yaml", "tools:\n  web:\n    enabled: false\n");
+    let fetch = r#"{"action":"web_fetch","url":"https://a.example/"}"#;
+    let alone = stdio(home.path(), "alice", frame(fetch));
+    let answers = frames(&alone.stdout);
+    assert_eq!(answers.first().unwrap()["rule"], "layer-global", "one person's: {answers:?}");
+
+    put(home.path(), "agents/main/IDENTITY.md", "---\naccess: public\n---\n");
     let missing = stdio(home.path(), "alice", Vec::new());
     assert_eq!(missing.code, 2);
     assert!(missing.stderr.contains("users.yaml` is missing"), "{}", missing.stderr);
@@ -161,7 +167,6 @@ fn files_admit_or_refuse_and_a_refusal_is_recorded() {
     let refused = lazaret(home.path(), &query, Vec::new());
     assert_eq!(String::from_utf8(refused.stdout).unwrap().lines().count(), 3);
 
-    let fetch = r#"{"action":"web_fetch","url":"https://a.example/"}"#;
     let admitted = stdio(home.path(), "alice", frame(fetch));
     let answers = frames(&admitted.stdout);
     assert_eq!(answers.first().unwrap()["rule"], "layer-global", "{answers:?}");

@@ -92,18 +92,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
     let mut bare = None;
     if tree == Tree::Own {
         processes_are_held |= limits::processes(&cage.limits);
-        // In a further user namespace a process would have every capability.
-        write_existing("/proc/sys/user/max_user_namespaces", "0").step("end user namespaces")?;
-        limits::watches();
-        rustix::system::sethostname(b"lazaret").step("name the host")?;
-        sys::loopback_up().step("switch the loopback on")?;
-        if let Network::Proxy(_) = cage.network {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)).step("listen")?;
-            outside
-                .say_with(&Word::Listening, Some(listener.as_fd()))
-                .step("hand over the listener")?;
-            proxy_port = Some(PROXY_PORT);
-        }
+        proxy_port = own_names(&cage.network, outside)?;
         bare = Some(mounts::begin(view, cage.limits.fresh_bytes)?);
     } else {
         set_child_subreaper(Some(rustix::process::getpid())).step("adopt what is left behind")?;
@@ -145,6 +134,25 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
             }
             outside.say(&Word::Settled).step("tell that all is settled")?;
             Ok(child.pid)
+        }
+    }
+}
+
+/// What is its own besides the tree: users, a name, a network. Gives the port of the proxy, if there is a way out.
+fn own_names(network: &Network, outside: &Channel) -> Result<Option<u16>, CageError> {
+    // In a further user namespace a process would have every capability.
+    write_existing("/proc/sys/user/max_user_namespaces", "0").step("end user namespaces")?;
+    limits::watches();
+    rustix::system::sethostname(b"lazaret").step("name the host")?;
+    sys::loopback_up().step("switch the loopback on")?;
+    match network {
+        Network::None => Ok(None),
+        Network::Proxy(_) => {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)).step("listen")?;
+            outside
+                .say_with(&Word::Listening, Some(listener.as_fd()))
+                .step("hand over the listener")?;
+            Ok(Some(PROXY_PORT))
         }
     }
 }
