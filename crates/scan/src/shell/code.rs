@@ -274,17 +274,7 @@ impl Engine<'_> {
             self.ask("shell-erase", "its code deletes files");
         }
         let writes = lower.contains("'w") || lower.contains("\"w") || lower.contains("write");
-        for literal in &literals {
-            let writes = writes || literal.starts_with('>');
-            let literal = literal.trim_start_matches(['>', '<', '+', ' ']);
-            if !is_path(literal) {
-                continue;
-            }
-            self.touch(Access::Read, literal, state);
-            if writes && !paths::is_secret(literal) {
-                self.touch(Access::Write, literal, state);
-            }
-        }
+        self.paths_of(&literals, writes, state);
         let texts = if runs || has(&DECODES) { spelled(code, &literals) } else { Vec::new() };
         if runs {
             self.commands_of(&literals, state);
@@ -307,6 +297,21 @@ impl Engine<'_> {
                 if layer < LAYERS_MAX && self.may_probe() {
                     self.code(inner, state, layer + 1);
                 }
+            }
+        }
+    }
+
+    /// Texts that name a file: it is read, and written if the code writes.
+    fn paths_of(&mut self, literals: &[String], writes: bool, state: &State) {
+        for literal in literals {
+            let writes = writes || literal.starts_with('>');
+            let literal = literal.trim_start_matches(['>', '<', '+', ' ']);
+            if !is_path(literal) {
+                continue;
+            }
+            self.touch(Access::Read, literal, state);
+            if writes && !paths::is_secret(literal) {
+                self.touch(Access::Write, literal, state);
             }
         }
     }
