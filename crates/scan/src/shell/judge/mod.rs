@@ -164,17 +164,7 @@ impl Engine<'_> {
             self.run_text(text, &mut state.clone(), None);
             self.ask("shell-spawn", "`sed` runs a command");
         }
-        let everything = match name {
-            "kill" => {
-                (call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1"))
-                    || call.operands().iter().any(|it| it == "1" || it == "0")
-            }
-            "pkill" | "killall" => {
-                call.operands().iter().any(|it| matches!(it.as_str(), "." | ".*" | ""))
-            }
-            _ => false,
-        };
-        if everything {
+        if ends_all(call) {
             self.ask("shell-kill", "it ends every process");
         }
         if DATABASES.contains(&name) || name == "drop" {
@@ -188,6 +178,20 @@ impl Engine<'_> {
         if call.stdin.is_some() && !SAYING.contains(&name) {
             self.mentions(call, state);
         }
+    }
+}
+
+/// Does it end every process?
+fn ends_all(call: &Call<'_>) -> bool {
+    match call.name.as_str() {
+        "kill" => {
+            (call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1"))
+                || call.operands().iter().any(|it| it == "1" || it == "0")
+        }
+        "pkill" | "killall" => {
+            call.operands().iter().any(|it| matches!(it.as_str(), "." | ".*" | ""))
+        }
+        _ => false,
     }
 }
 
