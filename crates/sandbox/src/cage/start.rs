@@ -19,6 +19,7 @@ use super::limits::write_existing;
 use super::running::Running;
 use super::settings::{Cage, Inmate, Maker, Network};
 use super::sys::{self, NAMESPACES, Side};
+use super::terminal::same_size;
 use super::view::View;
 
 /// A program in its cage that has not begun yet.
@@ -258,6 +259,7 @@ impl Waiting {
     /// The cage is gone.
     pub fn begin(self) -> Result<Running, CageError> {
         let Self { inner, mut running, .. } = self;
+        running.terminal.iter().for_each(same_size);
         inner.say(&Word::Go).step("let the program run")?;
         running.inner = Some(inner);
         Ok(running)

@@ -34,9 +34,9 @@ impl Relay {
         }
         let flags = fcntl_getfl(&inside)?;
         fcntl_setfl(&inside, flags | OFlags::NONBLOCK)?;
-        let relay = Self { inside, before, input_is_open: true };
-        relay.resize(SIGWINCH);
-        Ok(relay)
+        // It may have changed since the program began, before anybody listened.
+        same_size(&inside);
+        Ok(Self { inside, before, input_is_open: true })
     }
 
     /// What to wait for.
@@ -91,11 +91,16 @@ impl Relay {
 
     /// The cage's terminal is as large as the person's.
     pub(crate) fn resize(&self, signal: i32) {
-        if signal == SIGWINCH
-            && let Ok(size) = tcgetwinsize(stdin())
-        {
-            let _kept = tcsetwinsize(&self.inside, size);
+        if signal == SIGWINCH {
+            same_size(&self.inside);
         }
+    }
+}
+
+/// Gives the cage's terminal the size of the person's, if there is one. Before the program begins: it may ask at once.
+pub(crate) fn same_size(inside: &OwnedFd) {
+    if let Ok(size) = tcgetwinsize(stdin()) {
+        let _kept = tcsetwinsize(inside, size);
     }
 }
 
