@@ -7,7 +7,7 @@ pub(crate) mod settings;
 use std::time::Instant;
 
 use aegx::verify::printable;
-use sandbox::cage::{CageError, SetAside};
+use sandbox::cage::{CageError, SetAside, Waiting};
 use scan::shell::{Blocklist, Decision};
 
 use crate::home::Home;
@@ -76,9 +76,19 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         not_made(error)
     })?;
     report(args, waiting.held());
-    let held = waiting.held().clone();
     let serving = way.map(|it| it.serve(&home, waiting.take_listener())).transpose();
     let serving = serving.inspect_err(|error| records.not_begun(error.message()))?;
+    follow(waiting, &words, &records, || serving.map_or(Ok(()), Served::end))
+}
+
+/// Lets a program run, follows it to its end and writes that down. `closing` is done when everything in the cage has ended.
+pub(crate) fn follow(
+    waiting: Waiting,
+    words: &Words<'_>,
+    records: &Records,
+    closing: impl FnOnce() -> Result<(), Failure>,
+) -> Result<u8, Failure> {
+    let held = waiting.held().clone();
     let started = Instant::now();
     let (ending, aside) = match waiting.begin() {
         Ok(running) => running.wait_and_tell(),
@@ -87,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     for it in &aside {
         output::note(&set_aside(it));
     }
-    let closed = serving.map_or(Ok(()), Served::end);
+    let closed = closing();
     records.end(&held, &ending, &aside, started.elapsed())?;
     closed?;
     ending.map(sandbox::cage::Ending::exit_code).or_else(|error| match error {
@@ -129,7 +139,7 @@ fn report(args: &Args, held: &sandbox::cage::Held) {
 }
 
 /// What a command made where git, editors or agents would obey it.
-pub(crate) fn set_aside(it: &SetAside) -> String {
+fn set_aside(it: &SetAside) -> String {
     let at = it.at.display().to_string();
     // The command chose some of these names.
     let at = printable(&at);

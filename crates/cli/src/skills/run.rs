@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use host::skills::{SkillName, Skills};
-use sandbox::cage::{CageError, Fresh, Inmate};
+use sandbox::cage::{Fresh, Inmate};
 use sandbox::oci::{PROFILE_BYTES_MAX, Profile};
 use sandbox::skill::{CONFIG_BYTES_MAX, SkillExecutionConfig, SkillPlaces};
 use serde_json::json;
@@ -14,10 +13,9 @@ use serde_json::json;
 use super::{failure, open};
 use crate::exec::record::Records;
 use crate::exec::settings::{Words, resolved};
-use crate::exec::{judge, not_made, set_aside};
+use crate::exec::{follow, judge, not_made};
 use crate::gate::setup;
 use crate::home::Home;
-use crate::output;
 use crate::run::Failure;
 
 /// Run a program that a skill brings along, in a cage.
@@ -88,26 +86,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         records.not_begun(&error.to_string());
         not_made(error)
     })?;
-    let held = waiting.held().clone();
-    let started = Instant::now();
-    let (ending, aside) = match waiting.begin() {
-        Ok(running) => running.wait_and_tell(),
-        Err(error) => (Err(error), Vec::new()),
-    };
-    for it in &aside {
-        output::note(&set_aside(it));
-    }
-    records.end(&held, &ending, &aside, started.elapsed())?;
-    drop(fresh);
-    ending.map(sandbox::cage::Ending::exit_code).or_else(|error| match error {
-        CageError::Program { why, code, .. } => {
-            output::error(&format!("{}: {why}", words.program()));
-            Ok(code)
-        }
-        CageError::Required { .. }
-        | CageError::NoCage(_)
-        | CageError::Settings(_)
-        | CageError::Step { .. } => Err(not_made(error)),
+    // The fresh directory goes when nothing in the cage uses it any more.
+    follow(waiting, &words, &records, || {
+        drop(fresh);
+        Ok(())
     })
 }
 
