@@ -136,7 +136,9 @@ fn tip(note: &Clean, standing: &Standing, checkpoints: &Checkpoints) -> Option<T
     let is_signed = signed.size() == note.size && signed.root() == frontier.root();
     let is_begun = standing.first < note.size;
     let countable = [note.segment, note.end, standing.seq].iter().all(|it| *it <= NUMBER_MAX);
-    (is_signed && is_begun && countable).then_some(())?;
+    // Who says that more is on the list than there is would keep the list from growing.
+    let is_listed = standing.listed.0 <= note.size;
+    (is_signed && is_begun && countable && is_listed).then_some(())?;
     Some(Tip {
         journal: standing.journal.clone(),
         segment: note.segment,
@@ -159,12 +161,19 @@ fn at_its_end(layout: &Layout, tip: &Tip) -> io::Result<Option<std::fs::File>> {
     let file = private::open_with(&path, OpenOptions::new().read(true).write(true))?;
     let start = tip.offset.saturating_sub(ENTRY_BYTES_MAX);
     let mut bytes = vec![0; usize::try_from(tip.offset - start).unwrap_or(0)];
-    let mut behind = [0];
-    let ends = file.read_exact_at(&mut bytes, start).is_ok()
-        && file.read_at(&mut behind, tip.offset)? <= behind.len()
-        && behind == [0];
-    Ok((ends && is_last_entry(&bytes, tip)).then_some(file))
+    let mut behind = [0; BEHIND_BYTES];
+    file.read_at(&mut behind, tip.offset)?;
+    let ends = file.read_exact_at(&mut bytes, start).is_ok() && behind == [0; BEHIND_BYTES];
+    let header = segment::read_header(&path)?;
+    let is_it = header.is_some_and(|it| {
+        it.first == tip.segment_first && it.segment == tip.segment && it.journal == tip.journal
+    });
+    Ok((ends && is_it && is_last_entry(&bytes, tip)).then_some(file))
 }
+
+/// How much is looked at behind the end: what a crash left of a record reaches further only if its beginning was lost
+/// and more than a page of it was not. A start in full finds that, too.
+const BEHIND_BYTES: usize = 8192;
 
 fn is_last_entry(bytes: &[u8], tip: &Tip) -> bool {
     let Some(lines) = bytes.strip_suffix(b"\n") else { return false };

@@ -124,12 +124,8 @@ pub(crate) fn start(config: &Config) -> Result<Start, OpenError> {
             return Err(OpenError::Damaged(Damage::of_journal(what)));
         }
         None => found(&layout, config.segment_bytes)?,
-        Some(last) => resume(&layout, config, &numbers, *last, newest)?,
+        Some(last) => resume(&layout, config, &numbers, *last, newest, noted.as_ref())?,
     };
-    if let Some(noted) = &noted {
-        // The note that it stood in is gone.
-        checkpoints.keep(noted)?;
-    }
     Blobs::new(layout.blobs()).sweep().map_err(io)?;
     segment::sweep(&layout.segments()).map_err(io)?;
     let last_checkpoint = (signed_size, config.clock.unix_seconds());
@@ -195,6 +191,7 @@ fn resume(
     numbers: &[u64],
     last: u64,
     signed: Option<&Kept>,
+    noted: Option<&Kept>,
 ) -> Result<Resumed, OpenError> {
     let path = segment::path(&layout.segments(), last);
     let io = |error| OpenError::io(&path, error);
@@ -221,6 +218,10 @@ fn resume(
         Recovery { clean: clean.is_some(), verified_segments, ..Recovery::default() };
     if checked.broken.is_some() {
         recovery.cut = Some(cut(layout, config, last, &bytes, checked.end)?);
+    }
+    if let Some(noted) = noted {
+        // Before the note goes that it stands in.
+        checkpoints.keep(noted)?;
     }
     Clean::remove(layout).map_err(io)?;
     let sealed = checked.seal.is_some();

@@ -2,7 +2,7 @@
 //! what it asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aegx::Digest;
@@ -19,7 +19,7 @@ const KEPT_MAX: usize = 64;
 pub struct Budget {
     /// Requests and tunnels.
     pub requests: u64,
-    /// Bytes that go out, of bodies and tunnels.
+    /// Bytes that go out: heads, bodies and tunnels.
     pub sent_bytes: u64,
     /// Bytes that come back, of bodies and tunnels.
     pub received_bytes: u64,
@@ -39,6 +39,8 @@ pub struct Command {
     requests: AtomicU64,
     sent: AtomicU64,
     received: AtomicU64,
+    /// It was told that nothing is left.
+    is_over: AtomicBool,
     seen: Mutex<Seen>,
 }
 
@@ -68,6 +70,7 @@ impl Command {
             requests: AtomicU64::new(budget.requests),
             sent: AtomicU64::new(budget.sent_bytes),
             received: AtomicU64::new(budget.received_bytes),
+            is_over: AtomicBool::new(false),
             seen: Mutex::default(),
         })
     }
@@ -88,9 +91,20 @@ impl Command {
         self.record
     }
 
-    /// One request more, if there may be one.
-    pub(crate) fn begins_one(&self) -> Result<(), Refused> {
-        if take(&self.requests, 1) { Ok(()) } else { Err(spent("requests")) }
+    /// One request more with a head of so many bytes, if there may be one.
+    pub(crate) fn begins_one(&self, head_bytes: u64) -> Result<(), Refused> {
+        let what = match take(&self.requests, 1) {
+            false => "requests",
+            true if self.sends(head_bytes) => return Ok(()),
+            true => "bytes",
+        };
+        self.is_over.store(true, Ordering::Relaxed);
+        Err(spent(what))
+    }
+
+    /// Was it told that nothing is left? That is recorded once: a program that goes on asking fills no journal.
+    pub(crate) fn over(&self) -> Option<Refused> {
+        self.is_over.load(Ordering::Relaxed).then(|| spent("requests"))
     }
 
     /// May so much more go out? If so, it has.
@@ -189,8 +203,8 @@ mod tests {
     fn nothing_is_spent_twice_and_what_was_not_sent_is_given_back() {
         let budget = Budget { requests: 2, sent_bytes: 100, received_bytes: 10 };
         let command = Command::new(Digest::of(b"x"), budget);
-        assert!(command.begins_one().is_ok() && command.begins_one().is_ok());
-        assert_eq!(command.begins_one().unwrap_err().rule, "egress-spent");
+        assert!(command.begins_one(0).is_ok() && command.begins_one(0).is_ok());
+        assert_eq!(command.begins_one(0).unwrap_err().rule, "egress-spent");
         assert!(command.receives(10) && !command.receives(1) && command.receives(0));
         let carried = Arc::new(Carried::default());
         let known = SetAside::of(&command, Some(60), &carried).unwrap();
@@ -203,5 +217,13 @@ mod tests {
         assert!(!command.sends(1));
         drop(open);
         assert!(command.sends(50) && !command.sends(1));
+    }
+
+    #[test]
+    fn heads_count_and_nothing_is_left_after_that() {
+        let budget = Budget { requests: 9, sent_bytes: 10, ..Budget::default() };
+        let command = Command::new(Digest::of(b"record"), budget);
+        assert!(command.begins_one(8).is_ok() && command.over().is_none());
+        assert!(command.begins_one(8).is_err() && command.over().is_some());
     }
 }

@@ -42,16 +42,25 @@ pub(crate) async fn answer(
     proxy.answered(shown, asked).await.unwrap_or_else(No::response)
 }
 
+/// How long the head of a request is: where it goes, and its fields.
+fn head_bytes(asked: &Request<Incoming>) -> u64 {
+    let fields = asked.headers().iter().map(|(name, value)| name.as_str().len() + value.len());
+    (asked.uri().to_string().len() + fields.sum::<usize>()) as u64
+}
+
 impl Proxy {
     async fn answered(
         self: Arc<Self>,
         shown: Shown,
         asked: Request<Incoming>,
     ) -> Result<Response<Body>, No> {
+        if let Some(over) = shown.account.command.as_ref().and_then(|it| it.over()) {
+            return Err(No::by_egress(&AskError::Refused(over)));
+        }
         let mut hop = self.hop(&shown, &asked)?;
         let Shown { account, .. } = shown;
         if let Some(command) = &account.command {
-            command.begins_one().map_err(|refused| hop.refused(refused))?;
+            command.begins_one(head_bytes(&asked)).map_err(|refused| hop.refused(refused))?;
         }
         let asking = match Asking::of(&asked) {
             Ok(asking) => asking,

@@ -84,7 +84,10 @@ impl Process {
             // Heard once, it is not listened for any more.
             let stop = beside.stop.filter(|_| !stopped);
             let ready = ready([reports.fd(), stdout.fd(), stderr.fd(), stop], left);
-            let [report, printed, beside_it, stop] = ready.map_err(RunError::Launcher)?;
+            let [report, printed, beside_it, stop] = ready.map_err(|error| match begun {
+                true => RunError::Broke(error.to_string()),
+                false => RunError::Launcher(error),
+            })?;
             if report {
                 reports.hear(&mut said);
                 said.read().map_err(|it| RunError::Broke(it.to_string()))?;
