@@ -40,7 +40,7 @@ pub(super) fn data_in(text: &str, random_min: usize) -> Option<Data> {
 }
 
 fn data_of(run: &str, random_min: usize) -> Option<Data> {
-    if decodes_to_text(run) || run.split(is_joint).skip(1).any(decodes_to_text) {
+    if decodes_to_text(run) || run.split(is_joint).any(decodes_to_text) {
         return Some(Data::Text);
     }
     let rest = without_digest(run);

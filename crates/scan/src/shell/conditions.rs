@@ -36,14 +36,23 @@ fn matched(text: &str, pattern: &str, state: &mut State) -> Option<bool> {
         return None;
     };
     let text = marks::plain(text);
+    // What is quoted in a pattern stands for itself, and that is not seen here any more.
+    let is_sure = |found: bool| (text.contains(&marks::plain(pattern)) == found).then_some(found);
     let Some(found) = regex.captures(&text) else {
         state.set("BASH_REMATCH", Var::List(Vec::new()));
-        return Some(false);
+        return is_sure(false);
     };
     let parts = found.iter().map(|it| it.map_or("", |it| it.as_str()).to_owned());
     let items = parts.enumerate().map(|(index, it)| (index.to_string(), it)).collect();
     state.set("BASH_REMATCH", Var::List(items));
-    Some(true)
+    is_sure(true)
+}
+
+/// A number that every way to count reads alike.
+fn is_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_plain = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
+    is_plain && (digits == "0" || !digits.starts_with('0'))
 }
 
 /// `None`: only a run would show it. `patterns`: the right side of `=` is one.
@@ -70,10 +79,13 @@ pub(super) fn holds(words: &[String], patterns: bool, state: &mut State) -> Opti
                 Some(_) | None => left == right,
             };
             let mut both = || {
-                let mut value = |it: &str| if it.is_empty() { None } else { evaluate(it, state) };
+                // `[` counts by tens and refuses names, `[[` does neither: only what both read alike is known.
+                let mut value = |it: &str| is_number(it).then(|| evaluate(it, state)).flatten();
                 Some((value(left)?, value(right)?))
             };
             match *sign {
+                // `shopt -s nocasematch` takes them for the same.
+                "=" | "==" | "!=" if !same && left.eq_ignore_ascii_case(right) => None,
                 "=" | "==" => Some(same),
                 "!=" => Some(!same),
                 "-eq" => both().map(|it| it.0 == it.1),

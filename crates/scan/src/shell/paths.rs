@@ -158,7 +158,7 @@ fn is_starting(path: &str) -> bool {
     STARTING.iter().any(|it| path.starts_with(it))
         || has_place(path, &STARTING_NAMES)
         || has_place(path, SHELL_FILES)
-        || has_place(path, &[GIT_HOOKS])
+        || path.contains(GIT_HOOKS)
         || path.ends_with(".pth")
         || has_place(path, &[USER_UNITS])
 }

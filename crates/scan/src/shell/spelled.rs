@@ -146,6 +146,7 @@ pub(super) fn exactly(code: &str) -> Option<Vec<u8>> {
     let mut rest = code.trim().trim_end_matches(';').strip_prefix("print")?.trim();
     let mut output: Option<Vec<u8>> = None;
     let mut over = false;
+    let mut joint = None;
     loop {
         let quote = rest.chars().next().filter(|it| matches!(it, '\'' | '"'))?;
         let inside = rest.get(1..)?;
@@ -161,6 +162,10 @@ pub(super) fn exactly(code: &str) -> Option<Vec<u8>> {
         } else if text.contains(['$', '@']) {
             return None;
         } else {
+            // Perl has escapes of its own.
+            if text.contains('\\') && !text.contains("\\x") {
+                return None;
+            }
             ansi_c(text)
         };
         output = Some(match output {
@@ -172,7 +177,11 @@ pub(super) fn exactly(code: &str) -> Option<Vec<u8>> {
         if rest.is_empty() {
             return output;
         }
+        // `.` binds more than `^`: what has both is left to a run.
         over = rest.starts_with('^');
+        if joint.replace(over).is_some_and(|it: bool| it != over) {
+            return None;
+        }
         rest = rest.strip_prefix(['^', '.'])?.trim();
     }
 }

@@ -112,6 +112,9 @@ pub(super) struct State {
     pub(super) locals: Vec<BTreeMap<String, Option<Var>>>,
 }
 
+/// How many names may stand for one another, one after the other.
+const REFERENCES_MAX: usize = 8;
+
 impl State {
     /// `None`: not set by this text.
     pub(super) fn get(&self, name: &str) -> Option<Var> {
@@ -165,8 +168,14 @@ impl State {
         if self.kinds.get(name) != Some(&'n') {
             return None;
         }
-        let target = self.vars.get(name)?.first();
-        (self.kinds.get(&target) != Some(&'n')).then_some(target)
+        let mut target = self.vars.get(name)?.first();
+        for _ in 0..REFERENCES_MAX {
+            if self.kinds.get(&target) != Some(&'n') {
+                break;
+            }
+            target = self.vars.get(&target)?.first();
+        }
+        Some(target)
     }
 
     /// The key of an element: what is no key of a map is an expression.

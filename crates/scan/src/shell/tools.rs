@@ -37,8 +37,9 @@ impl Engine<'_> {
                 self.pour_into(path, call.stdin.unwrap_or_default(), state);
             }
         }
+        // There may be other files that it matches.
         self.patterned |= call.args.iter().any(|it| marks::has_pattern(it))
-            && matches!(call.name.as_str(), "cat" | "tac" | "head" | "tail" | "sort" | "paste");
+            && !matches!(call.name.as_str(), "echo" | "printf" | "tr" | "grep" | "egrep" | "sed");
         let output = pure(call, state).unwrap_or_else(|| {
             let network = call.stdin.is_some_and(|it| text(it).contains(NETWORK));
             if network { from_network() } else { unknown() }
@@ -105,7 +106,9 @@ fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
         "gunzip" | "zcat" | "gzcat" | "unpigz" => lines::unpacked(&input),
         "bunzip2" | "bzcat" | "pbunzip2" | "lbunzip2" => super::unpack::bunzip(&input),
         "bzip2" | "pbzip2" | "lbzip2" if decodes(call) => super::unpack::bunzip(&input),
-        "md5sum" => Some(format!("{}  -\n", super::unpack::md5(&input)).into_bytes()),
+        "md5sum" if call.args.is_empty() => {
+            Some(format!("{}  -\n", super::unpack::md5(&input)).into_bytes())
+        }
         "gzip" | "pigz" | "zlib-flate" if decodes(call) || call.has(&["-uncompress"]) => {
             lines::unpacked(&input)
         }

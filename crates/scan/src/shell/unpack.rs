@@ -5,6 +5,7 @@ use super::limits::VALUE_BYTES_MAX;
 /// A block before its runs are written out, in bytes.
 const BLOCK_BYTES_MAX: usize = 4 * VALUE_BYTES_MAX;
 const BLOCK: u64 = 0x3141_5926_5359;
+const END: u64 = 0x1772_4538_5090;
 /// Symbols that one table is good for.
 const GROUP: usize = 50;
 const CODE_BITS_MAX: usize = 20;
@@ -66,15 +67,20 @@ impl Table {
     }
 }
 
-/// The first stream of `bzip2`, up to the size of one value; sums are not compared.
+/// One stream of `bzip2` and nothing behind it, up to the size of one value; sums are not compared.
 pub(super) fn bunzip(data: &[u8]) -> Option<Vec<u8>> {
     let mut bits = Bits { data: data.strip_prefix(b"BZh")?, at: 8 };
     let mut output = Vec::new();
     loop {
         let sign = u64::try_from(bits.take(48)?).ok()?;
         bits.take(32)?;
+        if sign == END {
+            // `bunzip2` goes on with what follows, and so would have to be read, too.
+            return (bits.data.len().saturating_mul(8).saturating_sub(bits.at) < 8)
+                .then_some(output);
+        }
         if sign != BLOCK {
-            return Some(output);
+            return None;
         }
         let block = block(&mut bits)?;
         let mut run = 0;

@@ -99,6 +99,10 @@ impl Engine<'_> {
             }
             "entr" => {
                 let rest = after_options(call.args, &[], 0);
+                let options = call.args.get(..call.args.len() - rest.len()).unwrap_or_default();
+                if options.iter().any(|it| it.starts_with('-') && it.contains('s')) {
+                    return Some(self.run_text(&joined(rest), &mut state.clone(), None));
+                }
                 return Some(self.call(rest.to_vec(), state, None));
             }
             "su" | "runuser" | "sg" | "script" | "flock" | "capsh" => {

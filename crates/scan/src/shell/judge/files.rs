@@ -77,9 +77,18 @@ impl Engine<'_> {
             // What is made of sources of the work is as good as they are.
             let is_foreign = |it: &&&String| {
                 let path = paths::resolved(it, state);
-                self.fresh.contains(&path) || paths::is_shared(&path) || path.starts_with('/')
+                // A pattern, a list of arguments or a way out of the work may name anything.
+                let is_plain = !marks::has_pattern(it)
+                    && !marks::has_hole(it)
+                    && !it.starts_with('@')
+                    && !it.split('/').any(|part| part == "..");
+                !is_plain
+                    || self.fresh.contains(&path)
+                    || paths::is_shared(&path)
+                    || path.starts_with('/')
             };
-            let reads_given = call.has(&["-"]);
+            // Headers are sources, too: after anything was fetched or written, nobody knows what is compiled.
+            let reads_given = call.has(&["-"]) || !self.fresh.is_empty() || operands.is_empty();
             let target = paths::resolved(target, state);
             if reads_given || operands.iter().any(|it| is_foreign(&it)) {
                 self.fresh.insert(target);

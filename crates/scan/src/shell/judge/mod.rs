@@ -225,6 +225,26 @@ fn is_reader(name: &str) -> bool {
     .contains(&name)
 }
 
+/// Commands of debuggers that run nothing but the program.
+const DEBUGGING: [&str; 16] = [
+    "b main",
+    "backtrace",
+    "break main",
+    "bt",
+    "bt full",
+    "c",
+    "continue",
+    "info locals",
+    "info registers",
+    "info threads",
+    "q",
+    "quit",
+    "r",
+    "run",
+    "set pagination off",
+    "thread apply all bt",
+];
+
 /// Values of options that are run: `rsync -e sh`, `tar -I sh`, `git config alias.x '!sh'`.
 fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {
     let flags: &[&str] = match call.name.as_str() {
@@ -237,15 +257,7 @@ fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {
     };
     // A debugger has commands of its own; some of them run others.
     let debugs = matches!(call.name.as_str(), "gdb" | "lldb");
-    let runs = |it: &&str| {
-        let first = it.split([' ', '(']).next().unwrap_or_default();
-        !debugs
-            || first.starts_with('!')
-            || matches!(
-                first,
-                "shell" | "make" | "pipe" | "|" | "platform" | "python" | "script" | "call"
-            )
-    };
+    let runs = |it: &&str| !debugs || !DEBUGGING.contains(&it.trim());
     let plain = call.plain();
     let pairs = plain.iter().zip(plain.iter().skip(1));
     let valued = pairs.filter(|it| flags.contains(&it.0.as_str())).map(|it| it.1.as_str());
