@@ -248,11 +248,15 @@ impl Engine<'_> {
         let is_read = call.name == "read";
         let asked = Asked::new(call.plain(), if is_read { "adinNptu" } else { "CcdnOsu" });
         let by = asked.value('d').map(|it| it.chars().next());
-        let text = match (asked.value('u'), by) {
-            (Some(_), _) => HOLE.to_string(),
-            // A 0 ends it, and there is none in what a shell can hold.
-            (None, _) => known(call.stdin),
+        // Which lines, and into which places.
+        let chooses = !is_read && "sOn".chars().any(|it| asked.value(it).is_some());
+        let text = match asked.value('u') {
+            None if !chooses => known(call.stdin),
+            Some(_) | None => HOLE.to_string(),
         };
+        // Without `-r` a backslash takes what follows as it is.
+        let escapes = is_read && !asked.has('r') && text.contains('\\');
+        let text = if escapes { HOLE.to_string() } else { text };
         let names = asked.names.clone();
         let ifs = state.ifs();
         if !is_read {

@@ -88,7 +88,8 @@ impl Engine<'_> {
                     || path.starts_with('/')
             };
             // Headers are sources, too: after anything was fetched or written, nobody knows what is compiled.
-            let reads_given = call.has(&["-"]) || !self.fresh.is_empty() || operands.is_empty();
+            let is_elsewhere = !self.fresh.is_empty() || state.cwd.is_some();
+            let reads_given = call.has(&["-"]) || is_elsewhere || operands.is_empty();
             let target = paths::resolved(target, state);
             if reads_given || operands.iter().any(|it| is_foreign(&it)) {
                 self.fresh.insert(target);
