@@ -248,15 +248,7 @@ impl Engine<'_> {
         let is_read = call.name == "read";
         let asked = Asked::new(call.plain(), if is_read { "adinNptu" } else { "CcdnOsu" });
         let by = asked.value('d').map(|it| it.chars().next());
-        // Which lines, and into which places.
-        let chooses = !is_read && "sOn".chars().any(|it| asked.value(it).is_some());
-        let text = match asked.value('u') {
-            None if !chooses => known(call.stdin),
-            Some(_) | None => HOLE.to_string(),
-        };
-        // Without `-r` a backslash takes what follows as it is.
-        let escapes = is_read && !asked.has('r') && text.contains('\\');
-        let text = if escapes { HOLE.to_string() } else { text };
+        let text = input(call, &asked);
         let names = asked.names.clone();
         let ifs = state.ifs();
         if !is_read {
@@ -378,4 +370,18 @@ impl Asked {
 
 fn owned((a, b): (&str, &str)) -> (String, String) {
     (a.to_owned(), b.to_owned())
+}
+
+/// What `read` or `mapfile` gets, as far as that is known.
+fn input(call: &Call<'_>, asked: &Asked) -> String {
+    let is_read = call.name == "read";
+    // Which lines, and into which places.
+    let chooses = !is_read && "sOn".chars().any(|it| asked.value(it).is_some());
+    let text = match asked.value('u') {
+        None if !chooses => known(call.stdin),
+        Some(_) | None => return HOLE.to_string(),
+    };
+    // Without `-r` a backslash takes what follows as it is.
+    let escapes = is_read && !asked.has('r') && text.contains('\\');
+    if escapes { HOLE.to_string() } else { text }
 }
