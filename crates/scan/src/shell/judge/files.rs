@@ -71,29 +71,7 @@ impl Engine<'_> {
             _ => {}
         }
         if COMPILING.contains(&name) {
-            let plain = call.plain();
-            let target = plain.iter().position(|it| it == "-o").and_then(|it| plain.get(it + 1));
-            let target = target.map_or("a.out", String::as_str);
-            // What is made of sources of the work is as good as they are.
-            let is_foreign = |it: &&&String| {
-                let path = paths::resolved(it, state);
-                // A pattern, a list of arguments or a way out of the work may name anything.
-                let is_plain = !marks::has_pattern(it)
-                    && !marks::has_hole(it)
-                    && !it.starts_with('@')
-                    && !it.split('/').any(|part| part == "..");
-                !is_plain
-                    || self.fresh.contains(&path)
-                    || paths::is_shared(&path)
-                    || path.starts_with('/')
-            };
-            // Headers are sources, too: after anything was fetched or written, nobody knows what is compiled.
-            let is_elsewhere = !self.fresh.is_empty() || state.cwd.is_some();
-            let reads_given = call.has(&["-"]) || is_elsewhere || operands.is_empty();
-            let target = paths::resolved(target, state);
-            if reads_given || operands.iter().any(|it| is_foreign(&it)) {
-                self.fresh.insert(target);
-            }
+            self.judge_compiled(call, state);
         }
         let runs = RUNNING.contains(&name) || (name == "go" && call.has(&["run"]));
         if runs {
@@ -110,6 +88,34 @@ impl Engine<'_> {
             }
         }
         self.judge_packing(call, &operands, state);
+    }
+
+    /// What a compiler makes of something that is not the work's own is as fresh as that.
+    fn judge_compiled(&mut self, call: &Call<'_>, state: &State) {
+        let operands = call.operands();
+        let plain = call.plain();
+        let target = plain.iter().position(|it| it == "-o").and_then(|it| plain.get(it + 1));
+        let target = target.map_or("a.out", String::as_str);
+        // What is made of sources of the work is as good as they are.
+        let is_foreign = |it: &String| {
+            let path = paths::resolved(it, state);
+            // A pattern, a list of arguments or a way out of the work may name anything.
+            let is_plain = !marks::has_pattern(it)
+                && !marks::has_hole(it)
+                && !it.starts_with('@')
+                && !it.split('/').any(|part| part == "..");
+            !is_plain
+                || self.fresh.contains(&path)
+                || paths::is_shared(&path)
+                || path.starts_with('/')
+        };
+        // Headers are sources, too: after anything was fetched or written, nobody knows what is compiled.
+        let is_elsewhere = !self.fresh.is_empty() || state.cwd.is_some();
+        let reads_given = call.has(&["-"]) || is_elsewhere || operands.is_empty();
+        let target = paths::resolved(target, state);
+        if reads_given || operands.iter().any(is_foreign) {
+            self.fresh.insert(target);
+        }
     }
 
     fn copied(&mut self, call: &Call<'_>, sources: &[&String], target: &str, state: &State) {
