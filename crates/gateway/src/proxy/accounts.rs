@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use aegx::Digest;
 use data_encoding::{BASE64, BASE64URL_NOPAD};
-use egress::Rules;
+use egress::{Allowance, Rules};
 use hyper::HeaderMap;
 use hyper::header::PROXY_AUTHORIZATION;
 use model::Caller;
@@ -80,6 +80,11 @@ impl Account {
     pub fn of_command(mut self, command: Arc<Command>) -> Self {
         self.command = Some(command);
         self
+    }
+
+    /// What all its connections together may carry, if that is bounded.
+    pub(crate) fn allowance(&self) -> Option<Arc<dyn Allowance>> {
+        self.command.clone().map(|it| it as Arc<dyn Allowance>)
     }
 }
 

@@ -13,7 +13,7 @@ use aegx::Principal;
 use data_encoding::BASE64;
 use egress::{Dialer, Limits, Looking, Resolve, Rules, Ways};
 use evidence::{Config, Disk, Durability, Journal, Reader, RealDisk, SystemClock};
-use gateway::proxy::{self, Access, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
+use gateway::proxy::{self, Access, Account, Accounts, Bounds, Command, Proxy, TOKEN_BYTES, Token};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Admission, Approver, Monitor, Opening, Setup};
 use policy::Policy;
@@ -70,6 +70,8 @@ pub(crate) struct Setting {
     pub(crate) limits: Limits,
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) durability: Durability,
+    /// The account `main` is that of this command.
+    pub(crate) command: Option<Arc<Command>>,
     open: Vec<u16>,
 }
 
@@ -84,6 +86,7 @@ impl Setting {
             limits: Limits::default(),
             disk: Arc::new(RealDisk),
             durability: Durability::DangerouslyUnsynced,
+            command: None,
             open,
         }
     }
@@ -121,7 +124,11 @@ impl Setting {
         for (number, agent) in ["main", "other"].iter().enumerate() {
             let who = open(&monitor, agent);
             let token = token(u8::try_from(number).unwrap());
-            accounts.add(Account::new(who, self.rules.clone(), &token));
+            let mut account = Account::new(who, self.rules.clone(), &token);
+            if let Some(command) = self.command.as_ref().filter(|_| *agent == "main") {
+                account = account.of_command(Arc::clone(command));
+            }
+            accounts.add(account);
         }
         accounts.believe(Arc::new(Given));
         let ways = Ways::new(Arc::new(dialer), self.limits);
