@@ -139,12 +139,16 @@ fn of(home: &Path, gate: &Gate, accounts: Accounts) -> Result<Arc<Proxy>, Failur
     }))
 }
 
-/// Opens the session of a program, and says what it may reach.
+/// Opens the session of a program, and says what it may reach. Where the manifest gives no network, nothing does.
 pub(crate) fn admit(home: &Path, gate: &Gate, who: &Caller) -> Result<Rules, Failure> {
     let tools = proxy::tools().map_err(Failure::unable)?;
     let admission = host::admission(home, who, &tools).map_err(|error| {
         if error.is_refusal() { Failure::refused(error) } else { Failure::usage(error) }
     })?;
+    if admission.closes_network() {
+        let why = "gives its programs no network (`sandbox: {network: none}`)";
+        return Err(Failure::refused(format!("the manifest of `{}` {why}", who.agent)));
+    }
     let rules = host::reach(&admission).map_err(Failure::usage)?;
     let opening = Opening {
         who: who.clone(),
