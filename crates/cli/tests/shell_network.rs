@@ -18,9 +18,10 @@ use std::time::{Duration, Instant};
 use aegx::{Digest, RecordType};
 use egress::{Dialer, Limits, Looking, Resolve};
 use evidence::{Config, Durability, Filter, Index, Journal, NewRecord, Reader, SystemClock};
+use gateway::proxy::Outside;
 use host::ipc::Door;
 use host::workspace::{Ground, Workspace};
-use host::{HostExecutor, Outside, Shell};
+use host::{HostExecutor, Shell};
 use model::{AgentId, Caller, Kind, SessionId, Source, Taint, TaintTag, UserId};
 use monitor::{Approver, Found, Heard, Monitor, Opening, Setup};
 use policy::Policy;
@@ -201,7 +202,8 @@ impl House {
             let dialer = Dialer::with_resolver(Arc::new(Here), &Limits::default())
                 .dangerously_open_these_loopback_ports_for_tests(&[place.origin.port]);
             let (monitor, journal) = (Arc::clone(&monitor), Arc::clone(&journal));
-            let outside = Outside { monitor, journal, dialer: Arc::new(dialer) };
+            let (dialer, limits) = (Arc::new(dialer), Limits::default());
+            let outside = Outside { monitor, journal, dialer, limits };
             shell = shell.with_network(outside, rules);
         }
         let executor = HostExecutor::new(store, home.join("evidence"), Arc::new(SystemClock))

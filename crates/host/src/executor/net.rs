@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use aegx::Digest;
 use egress::Rules;
-use gateway::proxy::{Budget, Command, Serving, Turned};
+use gateway::proxy::{Budget, Command, Outside, Serving, Turned};
 use model::{Caller, Source, TaintTag};
 use monitor::taint;
 use sandbox::cage::Network;
 use serde_json::{Value, json};
 
-use crate::passage::{Outside, Passage};
+use crate::passage::Passage;
 
 /// The way out of one command.
 pub(super) struct Out<'a> {
@@ -66,7 +66,7 @@ impl<'a> Out<'a> {
             return Err("it is answered already".to_owned());
         };
         let command = Some(Arc::clone(&self.command));
-        let serving = passage.serve(self.outside, self.rules.clone(), command, listener);
+        let serving = passage.serve(self.outside.clone(), self.rules.clone(), command, listener);
         let serving = serving.map_err(|error| format!("no way to the network: {error}"))?;
         self.serving.replace(Some(serving));
         Ok(())

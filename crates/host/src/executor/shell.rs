@@ -12,6 +12,7 @@ use aegx::RecordType;
 use egress::Rules;
 use evidence::{Journal, NewRecord};
 use files::Relative;
+use gateway::proxy::Outside;
 use model::ipc::ShellExec;
 use model::{Caller, Kind, Source, TaintTag};
 use monitor::{Output, Permit, Status, taint};
@@ -26,7 +27,6 @@ use vault::{Keeper, Scope};
 use super::file::{WorkspaceFiles, tag_values};
 use super::net::{Net, Out};
 use crate::ipc::Stop;
-use crate::passage::Outside;
 
 /// What the agent is told where output came from.
 const ORIGIN: &str = "shell_exec";
