@@ -6,6 +6,7 @@
 //! What a person says comes by another door, [`control`].
 
 mod admission;
+mod aside;
 mod browsing;
 mod commands;
 pub mod control;
@@ -25,6 +26,7 @@ mod web;
 pub mod workspace;
 
 pub use admission::{AdmissionError, admission, providers, settings};
+pub use aside::set_aside;
 pub use browsing::{BrowserError, browsers};
 pub use commands::{ShellError, shell};
 pub use executor::{AUDIT_RESULTS_DEFAULT, FILE_BYTES_MAX, HostExecutor, Shell, WorkspaceFiles};

@@ -2,6 +2,7 @@
 //! what it asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -55,8 +56,8 @@ struct Seen {
 /// A host that was not reached, and the rule by which.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Turned {
-    /// The host, as it was read.
-    pub host: String,
+    /// The host in its one form; none if what was asked for is none.
+    pub host: Option<String>,
     /// The rule.
     pub rule: String,
 }
@@ -134,7 +135,8 @@ impl Command {
     pub(crate) fn was_turned_away(&self, host: &str, rule: &str) {
         let mut seen = self.seen();
         if seen.turned_away.len() < KEPT_MAX {
-            seen.turned_away.insert(Turned { host: host.to_owned(), rule: rule.to_owned() });
+            let host = is_host(host).then(|| host.to_owned());
+            seen.turned_away.insert(Turned { host, rule: rule.to_owned() });
         }
     }
 
@@ -157,6 +159,19 @@ impl Allowance for Command {
         if take(&self.received, bytes) { Ok(()) } else { Err(spent(TO_RECEIVE)) }
     }
 }
+
+/// Is it an address, or a name as there are? A program may ask for whatever it likes.
+fn is_host(text: &str) -> bool {
+    let fits = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || b"-_".contains(&it);
+    let is_label = |it: &str| (1..=LABEL_BYTES_MAX).contains(&it.len()) && it.bytes().all(fits);
+    let is_name = text.len() <= NAME_BYTES_MAX && text.split('.').all(is_label);
+    is_name || text.parse::<IpAddr>().is_ok()
+}
+
+/// The longest name of a host, in bytes.
+const NAME_BYTES_MAX: usize = 253;
+/// The longest part of one, in bytes.
+const LABEL_BYTES_MAX: usize = 63;
 
 fn take(from: &AtomicU64, count: u64) -> bool {
     from.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count)).is_ok()
@@ -186,6 +201,18 @@ mod tests {
         assert_eq!(command.send(41).unwrap_err().rule, "egress-spent");
         command.send(40).unwrap();
         assert!(command.send(1).is_err() && command.has_room_for(1).is_err());
+    }
+
+    #[test]
+    fn what_is_no_host_is_not_remembered_as_one() {
+        for host in ["a.example", "_srv.a-b.example", "localhost", "127.0.0.1", "::1"] {
+            assert!(is_host(host), "{host}");
+        }
+        let long = format!("{}.example", "a".repeat(LABEL_BYTES_MAX + 1));
+        let deep = "a.".repeat(NAME_BYTES_MAX) + "example";
+        for text in ["", "a..example", "Send it.example", "a%20b", "a!b", "<b>", &long, &deep] {
+            assert!(!is_host(text), "{text}");
+        }
     }
 
     #[test]

@@ -21,7 +21,8 @@ async fn rig(origins: &[&Origin], budget: Budget) -> (Rig, Arc<Command>) {
 fn was_cut(event: &Value, command: &Command) {
     let said = (&event["decision"], &event["rule"], &event["status"]);
     assert_eq!(said, (&json!("deny"), &json!("egress-spent"), &Value::Null), "{event}");
-    let turned = Turned { host: "origin.example".to_owned(), rule: "egress-spent".to_owned() };
+    let turned =
+        Turned { host: Some("origin.example".to_owned()), rule: "egress-spent".to_owned() };
     assert_eq!(command.refused(), [turned]);
     assert_eq!(command.reached(), ["origin.example"], "it came so far");
 }

@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 
 use crate::passage::Passage;
 
+/// Refused hosts that an agent is told.
+const REFUSED_TOLD_MAX: usize = 16;
+
 /// The way out of one command.
 pub(super) struct Out<'a> {
     outside: &'a Outside,
@@ -34,7 +37,7 @@ pub(super) struct Net {
     /// The hosts that it had a connection with.
     reached: Vec<String>,
     /// The hosts that it was not let to, and why.
-    pub(super) refused: Vec<Turned>,
+    refused: Vec<Turned>,
 }
 
 impl<'a> Out<'a> {
@@ -95,7 +98,20 @@ impl Net {
         json!({ "reached": self.reached, "refused": self.refused_values() })
     }
 
-    pub(super) fn refused_values(&self) -> Value {
+    /// For the agent: what it was not let to, a line each. The command chose these names.
+    pub(super) fn refused_text(&self) -> Option<String> {
+        let line = |it: &Turned| {
+            let host = it.host.as_deref().unwrap_or("(no host)");
+            format!("{host}: {}", it.rule)
+        };
+        let mut lines: Vec<String> = self.refused.iter().take(REFUSED_TOLD_MAX).map(line).collect();
+        if let Some(more) = self.refused.len().checked_sub(REFUSED_TOLD_MAX).filter(|it| *it > 0) {
+            lines.push(format!("and {more} more"));
+        }
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    fn refused_values(&self) -> Value {
         self.refused.iter().map(|it| json!({ "host": it.host, "rule": it.rule })).collect()
     }
 }

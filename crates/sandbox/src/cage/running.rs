@@ -8,6 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Resource, Rlimit, Signal, WaitId, WaitIdOptions, pidfd_send_signal, setrlimit, waitid,
 };
+use serde::{Deserialize, Serialize};
 
 use super::cgroup::Group;
 use super::channel::{Channel, Word};
@@ -20,7 +21,7 @@ use super::sys::Child;
 use super::terminal::Relay;
 
 /// How a program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// By itself, with this code.
     Exited(u8),
@@ -141,17 +142,9 @@ impl Running {
         self
     }
 
-    /// Follows the program to its end and passes signals on to it.
-    ///
-    /// # Errors
-    ///
-    /// It could not be run, or the cage broke. Everything inside is ended in any case.
-    pub fn wait(self) -> Result<Ending, CageError> {
-        self.wait_and_tell().0
-    }
-
-    /// The same, and what the program made where nobody may: it was set aside when everything had ended.
-    pub fn wait_and_tell(mut self) -> (Result<Ending, CageError>, Vec<SetAside>) {
+    /// Follows the program to its end and passes signals on to it. Tells how it ended, which is an error if it could not
+    /// be run or the cage broke, and what it made where nobody may: that was set aside when everything had ended.
+    pub fn wait(mut self) -> (Result<Ending, CageError>, Vec<SetAside>) {
         let ending = self.follow();
         self.end();
         let aside = self.kept.restore();
