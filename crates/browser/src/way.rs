@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use aegx::Principal;
-use egress::{Limits, Rules, Ways};
-use gateway::proxy::{self, Account, Accounts, Bounds, Proxy, Token};
+use egress::{Limits, Rules};
+use gateway::proxy::{self, Account, Accounts, Bounds, Outside, Proxy, Token};
 use model::{Caller, Kind, Profile, SessionId};
 use monitor::{Approver, Monitor, Opening};
 use tokio::net::TcpListener;
@@ -68,14 +68,15 @@ impl Way {
             tools,
         };
         setup.monitor.open_session(opening).map_err(|error| error.to_string())?;
-        let proxy = Proxy {
+        let outside = Outside {
             monitor: Arc::clone(&setup.monitor),
             journal: Arc::clone(&setup.journal),
-            ways: Ways::new(Arc::clone(&setup.dialer), Limits::default()),
-            accounts,
-            bounds: Bounds { connections: CONNECTIONS_MAX, ..Bounds::default() },
+            dialer: Arc::clone(&setup.dialer),
+            limits: Limits::default(),
         };
-        let serving = runtime.spawn(Arc::new(proxy).serve(listener)).abort_handle();
+        let bounds = Bounds { connections: CONNECTIONS_MAX, ..Bounds::default() };
+        let proxy = Proxy::new(outside, accounts, bounds);
+        let serving = runtime.spawn(proxy.serve(listener)).abort_handle();
         let name = who.agent.as_str().to_owned();
         let monitor = Arc::clone(&setup.monitor);
         Ok((Self { monitor, who, serving, address, rules }, Credentials { name, token }))

@@ -11,7 +11,7 @@ use aegx::{Principal, RecordType};
 use egress::Rules;
 use evidence::{NewRecord, SystemClock};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, Stop};
-use host::{HostExecutor, Outside, Services, WorkspaceFiles, plugins, scheduler};
+use host::{HostExecutor, Services, WorkspaceFiles, plugins, scheduler};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Approver, OpenError, Opening};
 use serde_json::json;
@@ -216,9 +216,7 @@ fn serve(
             shell = shell.with_keys(keeper, scope.clone());
         }
         if commands_reach_out {
-            let (monitor, journal) = (Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
-            let outside = Outside::of(home, monitor, journal).map_err(Failure::usage)?;
-            shell = shell.with_network(outside, rules.clone());
+            shell = shell.with_network(crate::proxy::outside(home, gate)?, rules.clone());
         }
         executor = executor.with_shell(shell.with_stop(stop.clone()));
     }

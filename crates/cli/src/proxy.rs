@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aegx::Principal;
-use egress::{Limits, Rules, Ways};
+use egress::Rules;
 use evidence::{Clock as _, SystemClock};
-use gateway::proxy::{self, Access, Account, Accounts, Bounds, Proxy, Token};
+use gateway::proxy::{self, Access, Account, Accounts, Bounds, Outside, Proxy, Token};
 use host::ipc::Stop;
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Approver, Opening};
@@ -99,7 +99,7 @@ fn serve(args: &Args, home: &Path, gate: &Gate, stop: &Stop) -> Result<(), Failu
     }
     accounts.believe(Arc::new(Given(KeptTokens::in_home(home))));
     let callers: Vec<Caller> = accounts.iter().map(|it| it.who.clone()).collect();
-    let proxy = of(home, gate, accounts)?;
+    let proxy = Proxy::new(outside(home, gate)?, accounts, Bounds::default());
     let runtime = tokio::runtime::Runtime::new().map_err(Failure::unable)?;
     let listener = runtime
         .block_on(TcpListener::bind(args.listen))
@@ -126,25 +126,22 @@ impl Access for Given {
     }
 }
 
-/// A proxy of this gate, for these accounts.
-fn of(home: &Path, gate: &Gate, accounts: Accounts) -> Result<Arc<Proxy>, Failure> {
-    let limits = Limits::default();
-    let dialer = host::dialer(home, &limits).map_err(Failure::usage)?;
-    Ok(Arc::new(Proxy {
-        monitor: Arc::clone(&gate.monitor),
-        journal: Arc::clone(&gate.journal),
-        ways: Ways::new(Arc::new(dialer), limits),
-        accounts,
-        bounds: Bounds::default(),
-    }))
+/// What proxies of this gate stand on.
+pub(crate) fn outside(home: &Path, gate: &Gate) -> Result<Outside, Failure> {
+    let (monitor, journal) = (Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
+    host::outside(home, monitor, journal).map_err(Failure::usage)
 }
 
-/// Opens the session of a program, and says what it may reach.
+/// Opens the session of a program, and says what it may reach. Where the manifest gives no network, nothing does.
 pub(crate) fn admit(home: &Path, gate: &Gate, who: &Caller) -> Result<Rules, Failure> {
     let tools = proxy::tools().map_err(Failure::unable)?;
     let admission = host::admission(home, who, &tools).map_err(|error| {
         if error.is_refusal() { Failure::refused(error) } else { Failure::usage(error) }
     })?;
+    if admission.closes_network() {
+        let why = "gives its programs no network (`sandbox: {network: none}`)";
+        return Err(Failure::refused(format!("the manifest of `{}` {why}", who.agent)));
+    }
     let rules = host::reach(&admission).map_err(Failure::usage)?;
     let opening = Opening {
         who: who.clone(),

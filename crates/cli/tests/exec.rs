@@ -223,6 +223,31 @@ fn the_host_cannot_be_reached_not_even_through_the_proxy() {
 }
 
 #[test]
+fn an_agent_whose_manifest_gives_no_network_has_none() {
+    let place = Place::new();
+    let hash = "a".repeat(64);
+    let users = format!(
+        "users:\n  - name: me\n    token_hash: \"{hash}\"\n    agents: \"*\"\n    budget: unlimited\n"
+    );
+    place.put("state/users.yaml", &users);
+    place.put("state/config.yaml", "shell: {network: \"*\"}\n");
+    let manifest = |network: &str| format!("---\nsandbox:\n  network: {network}\n---\n# Closed\n");
+    for (agent, network) in [("closed", "none"), ("open", "host")] {
+        fs::create_dir_all(place.dir.path().join("state/agents").join(agent)).unwrap();
+        place.put(&format!("state/agents/{agent}/IDENTITY.md"), &manifest(network));
+    }
+    let words = |agent| ["--network", "--agent", agent, "--", "sh", "-c", "echo ran"];
+    let (code, out, err) = place.run(&words("closed"));
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains("the manifest of `closed` gives its programs no network"), "{err}");
+    assert_eq!(place.run(&words("open")).1, "ran\n");
+    let kinds: Vec<String> =
+        place.records().iter().map(|it| it["record"]["meta"]["kind"].to_string()).collect();
+    let all = ["exec_begin", "exec_not_begun", "exec_begin", "exec_end"];
+    assert_eq!(kinds, all.map(|it| format!("\"{it}\"")));
+}
+
+#[test]
 fn what_is_required_and_cannot_be_had_is_a_refusal() {
     let place = Place::new();
     // Bubblewrap makes namespaces, and no landlock.

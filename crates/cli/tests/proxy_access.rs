@@ -6,6 +6,7 @@
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -100,4 +101,29 @@ fn an_access_token_opens_the_account_of_its_user_and_agent_until_it_is_revoked()
     let line = format!("deny net-v4-private GET http://10.0.0.1:80/ token {id}");
     assert_eq!(shown.matches(&line).count(), 2, "{shown}");
     assert!(!shown.contains(&right), "a token is shown once");
+}
+
+#[test]
+fn there_is_no_proxy_for_an_agent_whose_manifest_gives_no_network() {
+    let home = tempfile::tempdir().unwrap();
+    let hash = "a".repeat(64);
+    let users = format!(
+        "users:\n  - name: me\n    token_hash: \"{hash}\"\n    agents: \"*\"\n    budget: unlimited\n"
+    );
+    let closed = "---\nsandbox:\n  network: none\n---\n# Main\n";
+    for (name, text) in [
+        ("config.yaml", "tools: {}\n"),
+        ("users.yaml", users.as_str()),
+        ("agents/main/IDENTITY.md", closed),
+    ] {
+        let path = home.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+    let mut command = Command::cargo_bin("lazaret").unwrap();
+    let args = ["proxy", "--agent", "main", "--listen", "127.0.0.1:0"];
+    let ran = command.env("LAZARET_HOME", home.path()).args(args).output().unwrap();
+    let err = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "{err}");
+    assert!(err.contains("the manifest of `main` gives its programs no network"), "{err}");
 }

@@ -502,12 +502,43 @@ fn commands_have_no_way_out_but_the_proxy_and_that_only_if_the_settings_say_so()
         if network == "[main]" {
             assert!(text.starts_with("[http://main:SECRET@127.0.0.1:"), "{answer}");
             assert!(text.contains("\"rule\":\"net-v4-loopback\""), "{answer}");
-            let refused = json!([{"host": "127.0.0.1", "rule": "net-v4-loopback"}]);
-            assert_eq!(answer["networkRefused"], refused, "{answer}");
+            assert_eq!(
+                printed(&answer, "networkRefused"),
+                "127.0.0.1: net-v4-loopback",
+                "{answer}"
+            );
         } else {
             assert_eq!(text, expected, "{answer}");
             assert!(answer["networkRefused"].is_null(), "{answer}");
         }
         assert!(!text.contains("direct") && listener.accept().is_err(), "{answer}");
     }
+}
+
+#[test]
+fn what_a_command_made_where_it_would_be_obeyed_is_told_between_marks() {
+    let place = Place::new();
+    let make = "mkdir -p sub; echo '{}' > .mcp.json; echo done";
+    let answer = place.exec("a", &shell(make));
+    assert_eq!(printed(&answer, "stdout"), "done\n", "{answer}");
+    let told = "`.mcp.json` was made by the command and would be obeyed: it is now `.mcp.json.set-aside-1`";
+    assert_eq!(printed(&answer, "setAside"), told, "{answer}");
+    assert!(!place.workspace().join(".mcp.json").exists());
+    let ran = &place.records("shell_ran")[0]["payload"]["inline"];
+    let first = &ran["set_aside"]["first"][0];
+    assert!(first["at"].as_str().unwrap().ends_with("/workspace/.mcp.json"), "{ran}");
+    assert!(first["now"].as_str().unwrap().ends_with("/.mcp.json.set-aside-1"), "{ran}");
+    // One that makes it again and again is ended, and that is told, too.
+    let again = "while true; do [ -e .mcp.json ] || echo '{}' > .mcp.json; done";
+    let answer = place.exec("b", &shell(again));
+    assert_eq!(answer["ok"], false, "{answer}");
+    let text = answer["error"].as_str().unwrap();
+    assert!(text.contains("again and again") && text.contains("<tool_output "), "{answer}");
+    assert!(text.contains(".mcp.json.set-aside-2`"), "{answer}");
+    assert!(!place.workspace().join(".mcp.json").exists());
+    let ran = &place.records("shell_ran")[1]["payload"]["inline"];
+    assert!(ran["error"].as_str().unwrap().contains("again and again"), "{ran}");
+    // Nothing of that, nothing told.
+    let answer = place.exec("c", &shell("echo quiet"));
+    assert!(answer["ok"] == true && answer["setAside"].is_null(), "{answer}");
 }

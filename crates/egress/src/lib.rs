@@ -28,12 +28,12 @@ mod web;
 mod why;
 mod wire;
 
-pub use carried::Carried;
+pub use carried::{Allowance, Carried};
 pub use client::{AskError, Client};
 pub use dial::{DialError, Dialer, Dialled};
 pub use event::{EgressEvent, Outcome};
 pub use limits::{ADDRESSES_MAX, FIELDS_MAX, Limits, REDIRECTS_MAX};
-pub use passing::Arriving;
+pub use passing::{Arriving, Cut};
 pub use resolve::{Looking, Resolve, SystemResolver};
 pub use rules::{PAYLOAD_BYTES_MAX, Rules};
 pub use tls::{Trust, TrustError};

@@ -6,25 +6,29 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
+use scan::net::Refused;
 use tokio::task::AbortHandle;
 
 use crate::carried::Carried;
+use crate::rules::too_much;
 
-/// Why a body that goes out ended early.
+/// Why a body ended early.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Cut {
-    #[error("more was sent than may be")]
-    TooMuch,
+pub enum Cut {
+    /// More was to be carried than may be.
     #[error(transparent)]
-    Client(#[from] hyper::Error),
+    TooMuch(#[from] Refused),
+    /// Who sends it broke off, or said what is no HTTP.
+    #[error(transparent)]
+    Sender(#[from] hyper::Error),
 }
 
 /// A body on its way out.
 pub(crate) struct Leaving {
     pub(crate) inner: Incoming,
     pub(crate) carried: Arc<Carried>,
-    /// What may still be sent, in bytes.
-    pub(crate) left: u64,
+    /// The longest that it may be, in bytes.
+    pub(crate) bytes_max: u64,
 }
 
 impl Body for Leaving {
@@ -44,13 +48,14 @@ impl Body for Leaving {
         };
         // What stands behind a body concerns this connection alone.
         let Ok(data) = frame.into_data() else { return Poll::Ready(None) };
-        let Some(left) = self.left.checked_sub(data.len() as u64) else {
-            self.carried.went_over();
-            return Poll::Ready(Some(Err(Cut::TooMuch)));
-        };
-        self.left = left;
-        self.carried.add_sent(data.len());
-        Poll::Ready(Some(Ok(Frame::data(data))))
+        let total = self.carried.sent().saturating_add(data.len() as u64);
+        if total > self.bytes_max {
+            let refused = too_much(self.bytes_max);
+            self.carried.cut_off_by(refused.clone());
+            return Poll::Ready(Some(Err(refused.into())));
+        }
+        let counted = self.carried.send(data.len());
+        Poll::Ready(Some(counted.map(|()| Frame::data(data)).map_err(Cut::from)))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -71,24 +76,22 @@ pub struct Arriving {
 
 impl Body for Arriving {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = Cut;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
         let polled = Pin::new(&mut self.inner).poll_frame(context);
-        match polled {
-            Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                Ok(data) => {
-                    self.carried.add_received(data.len());
-                    Poll::Ready(Some(Ok(Frame::data(data))))
-                }
-                Err(_) => Poll::Ready(None),
-            },
-            Poll::Ready(other) => Poll::Ready(other),
-            Poll::Pending => Poll::Pending,
-        }
+        let frame = match polled {
+            Poll::Ready(Some(Ok(frame))) => frame,
+            Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into()))),
+            Poll::Ready(None) => return Poll::Ready(None),
+            Poll::Pending => return Poll::Pending,
+        };
+        let Ok(data) = frame.into_data() else { return Poll::Ready(None) };
+        let counted = self.carried.receive(data.len());
+        Poll::Ready(Some(counted.map(|()| Frame::data(data)).map_err(Cut::from)))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -76,12 +76,7 @@ impl Rules {
 
     /// May so much be sent?
     pub(crate) fn check_payload(&self, bytes: u64) -> Result<(), Refused> {
-        if bytes > self.payload_bytes_max { Err(self.too_much()) } else { Ok(()) }
-    }
-
-    pub(crate) fn too_much(&self) -> Refused {
-        let reason = format!("a request carries at most {} bytes", self.payload_bytes_max);
-        Refused { rule: "egress-payload", reason }
+        if bytes > self.payload_bytes_max { Err(too_much(self.payload_bytes_max)) } else { Ok(()) }
     }
 
     fn check_host(&self, target: &Target) -> Result<(), Refused> {
@@ -109,4 +104,10 @@ impl Rules {
         }
         Err(Refused { rule: "egress-port", reason: format!("port {port} {why}") })
     }
+}
+
+/// A body is longer than it may be.
+pub(crate) fn too_much(bytes_max: u64) -> Refused {
+    let reason = format!("a request carries at most {bytes_max} bytes");
+    Refused { rule: "egress-payload", reason }
 }

@@ -119,8 +119,8 @@ impl Ways {
         // What goes wrong with it is told to who waits for the answer.
         let driven = Driven(tokio::spawn(connection).abort_handle());
         let waited = self.wait(sender.send_request(request), carried).await;
-        if carried.is_over() {
-            return Err(rules.too_much().into());
+        if let Some(refused) = carried.cut_off() {
+            return Err(refused.clone().into());
         }
         let response = waited?;
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
@@ -203,8 +203,8 @@ fn request(
     let host = HeaderValue::try_from(host).map_err(|_| refused("this is no host"))?;
     head.headers.insert(HOST, host);
     head.headers.append(VIA, THROUGH);
-    let left = rules.payload_bytes_max;
-    let body = Leaving { inner, carried: Arc::clone(carried), left };
+    let bytes_max = rules.payload_bytes_max;
+    let body = Leaving { inner, carried: Arc::clone(carried), bytes_max };
     Ok(Request::from_parts(head, body))
 }
 

@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 
 use aegx::Principal;
 use data_encoding::BASE64;
-use egress::{Dialer, Limits, Looking, Resolve, Rules, Ways};
+use egress::{Dialer, Limits, Looking, Resolve, Rules};
 use evidence::{Config, Journal, SystemClock};
-use gateway::proxy::{self, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
+use gateway::proxy::{self, Account, Accounts, Bounds, Outside, Proxy, Token};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Admission, Approver, Monitor, Opening, Setup};
 use policy::Policy;
@@ -291,17 +291,17 @@ async fn serve(origin: u16) -> Done<()> {
         approver: Approver::Absent,
         tools: proxy::tools()?,
     })?;
-    let token = Token::of(&[7; TOKEN_BYTES]);
+    let token = Token::random()?;
     let rules = Rules { ports: Some(vec![origin]), ..Rules::default() };
     let mut accounts = Accounts::default();
     accounts.add(Account::new(who, rules, &token));
     let limits = Limits::default();
     let dialer = Dialer::with_resolver(Arc::new(Here), &limits)
         .dangerously_open_these_loopback_ports_for_tests(&[origin]);
-    let ways = Ways::new(Arc::new(dialer), limits);
-    let proxy = Proxy { monitor, journal, ways, accounts, bounds: Bounds::default() };
+    let outside = Outside { monitor, journal, dialer: Arc::new(dialer), limits };
+    let proxy = Proxy::new(outside, accounts, Bounds::default());
     let listener = TcpListener::bind((LOOPBACK, 0)).await?;
     let port = listener.local_addr()?.port();
     writeln!(io::stdout().lock(), "{port} {}", token.shown_once())?;
-    match Arc::new(proxy).serve(listener).await {}
+    match proxy.serve(listener).await {}
 }

@@ -6,6 +6,7 @@
 //! What a person says comes by another door, [`control`].
 
 mod admission;
+mod aside;
 mod browsing;
 mod commands;
 pub mod control;
@@ -25,14 +26,15 @@ mod web;
 pub mod workspace;
 
 pub use admission::{AdmissionError, admission, providers, settings};
+pub use aside::set_aside;
 pub use browsing::{BrowserError, browsers};
 pub use commands::{ShellError, shell};
 pub use executor::{AUDIT_RESULTS_DEFAULT, FILE_BYTES_MAX, HostExecutor, Shell, WorkspaceFiles};
 pub use keys::{KeysError, keeper};
 pub use manifests::{agents, manifest, manifest_path};
-pub use passage::{Outside, Passage};
+pub use passage::{Passage, outside};
 pub use providers::{NotBuilt, Providers, is_built};
 pub use reach::reach;
 pub use services::{Services, ServicesError};
 pub use surroundings::{lacking, required, surroundings};
-pub use web::{WebError, dialer, web};
+pub use web::{WebError, web};

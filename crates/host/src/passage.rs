@@ -5,9 +5,9 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 
-use egress::{Dialer, Limits, Rules, Ways};
+use egress::{Limits, Rules};
 use evidence::Journal;
-use gateway::proxy::{Account, Accounts, Bounds, Command, Proxy, Serving, Token};
+use gateway::proxy::{Account, Accounts, Bounds, Command, Outside, Proxy, Serving, Token};
 use model::Caller;
 use monitor::Monitor;
 use sandbox::cage::Network;
@@ -17,32 +17,24 @@ use crate::web::{self, WebError};
 /// Connections of one cage at once.
 const CONNECTIONS_MAX: usize = 256;
 
-/// What ways out of cages stand on.
-#[derive(Clone)]
-pub struct Outside {
-    /// The gate.
-    pub monitor: Arc<Monitor>,
-    /// Its journal.
-    pub journal: Arc<Journal>,
-    /// Opens connections, to vetted addresses alone.
-    pub dialer: Arc<Dialer>,
-}
-
 /// The way out of one cage, which is known by a word that only its programs are told.
 pub struct Passage {
     who: Caller,
     token: Token,
 }
 
-impl Outside {
-    /// For agents whose host has its settings in `home`.
-    ///
-    /// # Errors
-    /// If they are not understood.
-    pub fn of(home: &Path, monitor: Arc<Monitor>, journal: Arc<Journal>) -> Result<Self, WebError> {
-        let dialer = Arc::new(web::dialer(home, &Limits::default())?);
-        Ok(Self { monitor, journal, dialer })
-    }
+/// What proxies stand on, for agents whose host has its settings in `home`.
+///
+/// # Errors
+/// If they are not understood.
+pub fn outside(
+    home: &Path,
+    monitor: Arc<Monitor>,
+    journal: Arc<Journal>,
+) -> Result<Outside, WebError> {
+    let limits = Limits::default();
+    let dialer = Arc::new(web::dialer(home, &limits)?);
+    Ok(Outside { monitor, journal, dialer, limits })
 }
 
 impl Passage {
@@ -67,7 +59,7 @@ impl Passage {
     /// If the system gives no threads.
     pub fn serve(
         self,
-        outside: &Outside,
+        outside: Outside,
         rules: Rules,
         command: Option<Arc<Command>>,
         listener: TcpListener,
@@ -78,14 +70,7 @@ impl Passage {
         }
         let mut accounts = Accounts::default();
         accounts.add(account);
-        let Outside { monitor, journal, dialer } = outside.clone();
-        let proxy = Proxy {
-            monitor,
-            journal,
-            ways: Ways::new(dialer, Limits::default()),
-            accounts,
-            bounds: Bounds { connections: CONNECTIONS_MAX, ..Bounds::default() },
-        };
-        Serving::begin(proxy, listener)
+        let bounds = Bounds { connections: CONNECTIONS_MAX, ..Bounds::default() };
+        Serving::begin(Proxy::new(outside, accounts, bounds), listener)
     }
 }

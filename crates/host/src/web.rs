@@ -73,7 +73,7 @@ pub fn web(
 ///
 /// # Errors
 /// If they are not understood.
-pub fn dialer(home: &Path, limits: &Limits) -> Result<Dialer, WebError> {
+pub(crate) fn dialer(home: &Path, limits: &Limits) -> Result<Dialer, WebError> {
     Ok(dialer_of(admission::settings(home)?.as_ref(), limits)?)
 }
 

@@ -33,9 +33,17 @@ impl Admission {
         match self {
             Self::OnePerson => false,
             Self::Layered { global, manifest, .. } => {
-                let closed = manifest.sandbox.network == Some(Network::None);
-                global.shell().has_network(&manifest.agent) && !closed
+                global.shell().has_network(&manifest.agent) && !self.closes_network()
             }
+        }
+    }
+
+    /// Does the manifest say that programs of the agent have no network, whoever starts them?
+    #[must_use]
+    pub fn closes_network(&self) -> bool {
+        match self {
+            Self::OnePerson => false,
+            Self::Layered { manifest, .. } => manifest.sandbox.network == Some(Network::None),
         }
     }
 

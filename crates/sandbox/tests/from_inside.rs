@@ -25,7 +25,7 @@ fn found_in(cage: &Cage, workspace: &Path) -> (serde_json::Value, Held) {
     };
     let waiting = cage.put(&inmate, &mut || Ok(())).unwrap();
     let held = waiting.held().clone();
-    let ending = waiting.begin().unwrap().wait().unwrap();
+    let ending = waiting.begin().unwrap().wait().0.unwrap();
     assert_eq!(ending, Ending::Exited(0), "{held}");
     (serde_json::from_str(&fs::read_to_string(report).unwrap()).unwrap(), held)
 }
@@ -105,6 +105,7 @@ fn a_skill_is_caged_as_its_settings_say() {
             .begin()
             .unwrap()
             .wait()
+            .0
             .unwrap()
     };
     let listed = SkillExecutionConfig {

@@ -6,8 +6,7 @@ pub(crate) mod settings;
 
 use std::time::Instant;
 
-use aegx::verify::printable;
-use sandbox::cage::{CageError, SetAside, Waiting};
+use sandbox::cage::{CageError, Waiting};
 use scan::shell::{Blocklist, Decision};
 
 use crate::home::Home;
@@ -91,11 +90,11 @@ pub(crate) fn follow(
     let held = waiting.held().clone();
     let started = Instant::now();
     let (ending, aside) = match waiting.begin() {
-        Ok(running) => running.wait_and_tell(),
+        Ok(running) => running.wait(),
         Err(error) => (Err(error), Vec::new()),
     };
     for it in &aside {
-        output::note(&set_aside(it));
+        output::note(&host::set_aside(it, None));
     }
     let closed = closing();
     records.end(&held, &ending, &aside, started.elapsed())?;
@@ -135,20 +134,6 @@ fn report(args: &Args, held: &sandbox::cage::Held) {
             };
             output::note(&format!("{mark} {:10} {text}", rung.as_str()));
         }
-    }
-}
-
-/// What a command made where git, editors or agents would obey it.
-fn set_aside(it: &SetAside) -> String {
-    let at = it.at.display().to_string();
-    // The command chose some of these names.
-    let at = printable(&at);
-    match &it.now {
-        Some(now) => format!(
-            "`{at}` was made by the command and would be obeyed: it is now `{}`",
-            printable(&now.display().to_string())
-        ),
-        None => format!("`{at}` was changed by the command and could not be set aside: look at it"),
     }
 }
 

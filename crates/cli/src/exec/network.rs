@@ -2,10 +2,9 @@
 
 use std::net::TcpListener;
 use std::path::Path;
-use std::sync::Arc;
 
 use gateway::proxy::{self, Serving};
-use host::{Outside, Passage};
+use host::Passage;
 use model::{Caller, Kind, SessionId};
 use sandbox::cage::Cage;
 use scan::net::Domains;
@@ -67,9 +66,8 @@ impl Way {
         let mut rules = crate::proxy::admit(home, &gate, &who)?;
         // What the manifest does not allow is not allowed here, either.
         rules.allow.extend(allow);
-        let (monitor, journal) = (Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
-        let outside = Outside::of(home, monitor, journal).map_err(Failure::usage)?;
-        let serving = passage.serve(&outside, rules, None, listener).map_err(Failure::unable)?;
+        let outside = crate::proxy::outside(home, &gate)?;
+        let serving = passage.serve(outside, rules, None, listener).map_err(Failure::unable)?;
         Ok(Served { gate, serving, who })
     }
 }

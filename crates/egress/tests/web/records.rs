@@ -2,8 +2,10 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use evidence::{Config, Disk, Durability, Journal, RealDisk};
 use serde_json::{Value, json};
@@ -153,4 +155,60 @@ fn of_what_cannot_be_recorded_nothing_is_given_out() {
     let lost = |told: &String| told.contains("could not be recorded");
     let told = (0..100).map(|_| world.fetch(&url).text().to_owned()).find(lost);
     assert!(told.is_some_and(|it| !it.contains("tide")));
+}
+
+/// A disk that takes its time, as long as it is told to.
+#[derive(Default)]
+struct Slow {
+    holds: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Slow {
+    fn hold(&self, holds: bool) {
+        *self.holds.lock().unwrap() = holds;
+        self.changed.notify_all();
+    }
+}
+
+impl Disk for Slow {
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        RealDisk.write_at(file, bytes, offset)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        let held = self.changed.wait_while(self.holds.lock().unwrap(), |it| *it).unwrap();
+        drop(held);
+        RealDisk.sync(file)
+    }
+}
+
+/// One thread carries for all: if it waited for the disk, everybody would.
+#[test]
+fn nobody_waits_for_the_disk_while_hops_are_noted() {
+    let origin = Origin::paths(|_| html("arrived"));
+    let (dir, disk) = (tempfile::tempdir().unwrap(), Arc::new(Slow::default()));
+    let mut config = Config::new(dir.path().join("hops"));
+    config.disk = Arc::clone(&disk) as Arc<dyn Disk>;
+    assert_eq!(config.durability, Durability::Synced);
+    let hops = Arc::new(Journal::open(&config).unwrap().0);
+    let mut plan = Plan::new(Names::here(&["a.example"]), &[origin.port]);
+    plan.hops = Some(hops);
+    let world = plan.open();
+    let url = origin.url("a.example", "/");
+    world.fetch(&url);
+    disk.hold(true);
+    let (done, all) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            let (world, url, done) = (&world, &url, done.clone());
+            scope.spawn(move || {
+                (0..5).for_each(|_| assert!(world.fetch(url).content().contains("arrived")));
+                done.send(()).unwrap();
+            });
+        }
+        let came = (0..8).filter(|_| all.recv_timeout(Duration::from_secs(20)).is_ok()).count();
+        disk.hold(false);
+        assert_eq!(came, 8, "some have waited for the disk");
+    });
 }

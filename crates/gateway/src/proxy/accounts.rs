@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use aegx::Digest;
 use data_encoding::{BASE64, BASE64URL_NOPAD};
-use egress::Rules;
+use egress::{Allowance, Rules};
 use hyper::HeaderMap;
 use hyper::header::PROXY_AUTHORIZATION;
 use model::Caller;
@@ -21,7 +21,7 @@ use super::bounds::AT_THE_GATE_PER_AGENT_MAX;
 use super::command::Command;
 
 /// Length of a token before it is written down, in bytes.
-pub const TOKEN_BYTES: usize = 32;
+const TOKEN_BYTES: usize = 32;
 /// The longest credentials that are looked at, in bytes.
 const CREDENTIALS_BYTES_MAX: usize = 1024;
 
@@ -36,13 +36,7 @@ impl Token {
     pub fn random() -> io::Result<Self> {
         let mut random = [0; TOKEN_BYTES];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
-        Ok(Self::of(&random))
-    }
-
-    /// From randomness.
-    #[must_use]
-    pub fn of(random: &[u8; TOKEN_BYTES]) -> Self {
-        Self(BASE64URL_NOPAD.encode(random))
+        Ok(Self(BASE64URL_NOPAD.encode(&random)))
     }
 
     /// As it is written into a proxy's URL.
@@ -80,6 +74,11 @@ impl Account {
     pub fn of_command(mut self, command: Arc<Command>) -> Self {
         self.command = Some(command);
         self
+    }
+
+    /// What all its connections together may carry, if that is bounded.
+    pub(crate) fn allowance(&self) -> Option<Arc<dyn Allowance>> {
+        self.command.clone().map(|it| it as Arc<dyn Allowance>)
     }
 }
 

@@ -2,11 +2,12 @@
 //! what it asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aegx::Digest;
-use egress::Carried;
+use egress::Allowance;
 use scan::net::Refused;
 
 use super::answer::No;
@@ -55,8 +56,8 @@ struct Seen {
 /// A host that was not reached, and the rule by which.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Turned {
-    /// The host, as it was read.
-    pub host: String,
+    /// The host in its one form; none if what was asked for is none.
+    pub host: Option<String>,
     /// The rule.
     pub rule: String,
 }
@@ -93,28 +94,24 @@ impl Command {
 
     /// One request more with a head of so many bytes, if there may be one.
     pub(crate) fn begins_one(&self, head_bytes: u64) -> Result<(), Refused> {
-        let what = match take(&self.requests, 1) {
-            false => "requests",
-            true if self.sends(head_bytes) => return Ok(()),
-            true => "bytes",
+        let taken = match take(&self.requests, 1) {
+            true => self.send(head_bytes),
+            false => Err(spent("requests that it may make")),
         };
-        self.is_over.store(true, Ordering::Relaxed);
-        Err(spent(what))
+        taken.inspect_err(|_| self.is_over.store(true, Ordering::Relaxed))
     }
 
     /// Was it told that nothing is left? That is recorded once: a program that goes on asking fills no journal.
     pub(crate) fn over(&self) -> Option<Refused> {
-        self.is_over.load(Ordering::Relaxed).then(|| spent("requests"))
+        self.is_over.load(Ordering::Relaxed).then(|| spent("requests that it may make"))
     }
 
-    /// May so much more go out? If so, it has.
-    pub(crate) fn sends(&self, bytes: u64) -> bool {
-        take(&self.sent, bytes)
-    }
-
-    /// May so much more come back? If so, it has.
-    pub(crate) fn receives(&self, bytes: u64) -> bool {
-        take(&self.received, bytes)
+    /// Is there room for so many bytes to go out? A body counts while it goes, so it may not be there any more then.
+    pub(crate) fn has_room_for(&self, bytes: u64) -> Result<(), Refused> {
+        match self.sent.load(Ordering::Relaxed) >= bytes {
+            true => Ok(()),
+            false => Err(spent(TO_SEND)),
+        }
     }
 
     /// It was let through to `host`.
@@ -138,7 +135,8 @@ impl Command {
     pub(crate) fn was_turned_away(&self, host: &str, rule: &str) {
         let mut seen = self.seen();
         if seen.turned_away.len() < KEPT_MAX {
-            seen.turned_away.insert(Turned { host: host.to_owned(), rule: rule.to_owned() });
+            let host = is_host(host).then(|| host.to_owned());
+            seen.turned_away.insert(Turned { host, rule: rule.to_owned() });
         }
     }
 
@@ -152,47 +150,38 @@ impl Command {
     }
 }
 
-/// Bytes of a request's body that are set aside before it is known how many there are. What was not sent is given back.
-pub(crate) struct SetAside {
-    command: Arc<Command>,
-    carried: Arc<Carried>,
-    bytes: u64,
-}
-
-impl SetAside {
-    /// So many as are announced, or all that there are.
-    pub(crate) fn of(
-        command: &Arc<Command>,
-        announced: Option<u64>,
-        carried: &Arc<Carried>,
-    ) -> Result<Self, Refused> {
-        let bytes = match announced {
-            Some(bytes) if take(&command.sent, bytes) => bytes,
-            Some(_) => return Err(spent("bytes")),
-            None => command.sent.swap(0, Ordering::Relaxed),
-        };
-        Ok(Self { command: Arc::clone(command), carried: Arc::clone(carried), bytes })
+impl Allowance for Command {
+    fn send(&self, bytes: u64) -> Result<(), Refused> {
+        if take(&self.sent, bytes) { Ok(()) } else { Err(spent(TO_SEND)) }
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+    fn receive(&self, bytes: u64) -> Result<(), Refused> {
+        if take(&self.received, bytes) { Ok(()) } else { Err(spent(TO_RECEIVE)) }
     }
 }
 
-impl Drop for SetAside {
-    fn drop(&mut self) {
-        let left = self.bytes.saturating_sub(self.carried.sent());
-        self.command.sent.fetch_add(left, Ordering::Relaxed);
-    }
+/// Is it an address, or a name as there are? A program may ask for whatever it likes.
+fn is_host(text: &str) -> bool {
+    let fits = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || b"-_".contains(&it);
+    let is_label = |it: &str| (1..=LABEL_BYTES_MAX).contains(&it.len()) && it.bytes().all(fits);
+    let is_name = text.len() <= NAME_BYTES_MAX && text.split('.').all(is_label);
+    is_name || text.parse::<IpAddr>().is_ok()
 }
+
+/// The longest name of a host, in bytes.
+const NAME_BYTES_MAX: usize = 253;
+/// The longest part of one, in bytes.
+const LABEL_BYTES_MAX: usize = 63;
 
 fn take(from: &AtomicU64, count: u64) -> bool {
     from.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(count)).is_ok()
 }
 
+const TO_SEND: &str = "bytes that it may send";
+const TO_RECEIVE: &str = "bytes that it may receive";
+
 fn spent(what: &str) -> Refused {
-    let reason = format!("the command has used up all {what} that it may send");
-    Refused { rule: "egress-spent", reason }
+    Refused { rule: "egress-spent", reason: format!("the command has used up all {what}") }
 }
 
 #[cfg(test)]
@@ -200,23 +189,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_spent_twice_and_what_was_not_sent_is_given_back() {
+    fn nothing_is_spent_twice() {
         let budget = Budget { requests: 2, sent_bytes: 100, received_bytes: 10 };
         let command = Command::new(Digest::of(b"x"), budget);
         assert!(command.begins_one(0).is_ok() && command.begins_one(0).is_ok());
         assert_eq!(command.begins_one(0).unwrap_err().rule, "egress-spent");
-        assert!(command.receives(10) && !command.receives(1) && command.receives(0));
-        let carried = Arc::new(Carried::default());
-        let known = SetAside::of(&command, Some(60), &carried).unwrap();
-        assert!(SetAside::of(&command, Some(41), &carried).is_err() && command.sends(30));
-        carried.add_sent(20);
-        drop(known);
-        // 100 less 30 less the 20 that went out.
-        let open = SetAside::of(&command, None, &Arc::default()).unwrap();
-        assert_eq!(open.bytes(), 50);
-        assert!(!command.sends(1));
-        drop(open);
-        assert!(command.sends(50) && !command.sends(1));
+        command.receive(10).unwrap();
+        assert!(command.receive(1).is_err() && command.receive(0).is_ok());
+        assert!(command.has_room_for(100).is_ok() && command.has_room_for(101).is_err());
+        command.send(60).unwrap();
+        assert_eq!(command.send(41).unwrap_err().rule, "egress-spent");
+        command.send(40).unwrap();
+        assert!(command.send(1).is_err() && command.has_room_for(1).is_err());
+    }
+
+    #[test]
+    fn what_is_no_host_is_not_remembered_as_one() {
+        for host in ["a.example", "_srv.a-b.example", "localhost", "127.0.0.1", "::1"] {
+            assert!(is_host(host), "{host}");
+        }
+        let long = format!("{}.example", "a".repeat(LABEL_BYTES_MAX + 1));
+        let deep = "a.".repeat(NAME_BYTES_MAX) + "example";
+        for text in ["", "a..example", "Send it.example", "a%20b", "a!b", "<b>", &long, &deep] {
+            assert!(!is_host(text), "{text}");
+        }
     }
 
     #[test]

@@ -54,6 +54,10 @@ impl Hop {
 
 impl Drop for Hop {
     fn drop(&mut self) {
+        // However far it had come, what cut it off is how it ended.
+        if let Some(refused) = self.carried.cut_off() {
+            self.event.failed(&AskError::Refused(refused.clone()));
+        }
         if let (Some(command), Outcome::Refused { rule, .. }) = (&self.command, &self.event.outcome)
         {
             command.was_turned_away(&self.event.host, rule);

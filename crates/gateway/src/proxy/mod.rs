@@ -21,7 +21,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use egress::Ways;
+use egress::{Dialer, Limits, Ways};
 use evidence::Journal;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -39,7 +39,7 @@ use door::{Door, Guest};
 use near::Near;
 use shares::{Share, Shares};
 
-pub use accounts::{Access, Account, Accounts, TOKEN_BYTES, Token};
+pub use accounts::{Access, Account, Accounts, Token};
 pub use bounds::{Bounds, CONNECTIONS_MAX};
 pub use calls::{catalogue, tools};
 pub use command::{Budget, Command, Turned};
@@ -48,21 +48,37 @@ pub use serving::Serving;
 /// How long to wait when the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A proxy.
-pub struct Proxy {
+/// What proxies stand on.
+#[derive(Clone)]
+pub struct Outside {
     /// The gate.
     pub monitor: Arc<Monitor>,
-    /// Where each hop is recorded.
+    /// Its journal, where each hop is recorded.
     pub journal: Arc<Journal>,
-    /// The way out.
-    pub ways: Ways,
-    /// Who may use it.
-    pub accounts: Accounts,
-    /// What a program may cost.
-    pub bounds: Bounds,
+    /// Opens connections, to vetted addresses alone.
+    pub dialer: Arc<Dialer>,
+    /// What one exchange may cost.
+    pub limits: Limits,
+}
+
+/// A proxy.
+pub struct Proxy {
+    monitor: Arc<Monitor>,
+    journal: Arc<Journal>,
+    ways: Ways,
+    accounts: Accounts,
+    bounds: Bounds,
 }
 
 impl Proxy {
+    /// A proxy for whoever has one of these accounts, each of which may cost so much.
+    #[must_use]
+    pub fn new(outside: Outside, accounts: Accounts, bounds: Bounds) -> Arc<Self> {
+        let Outside { monitor, journal, dialer, limits } = outside;
+        let ways = Ways::new(dialer, limits);
+        Arc::new(Self { monitor, journal, ways, accounts, bounds })
+    }
+
     /// Serves who comes to `listener`, until it is dropped.
     ///
     /// # Errors

@@ -11,7 +11,6 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use super::bounds::Bounds;
-use super::command::Command;
 
 /// Room for what is on its way, in bytes. It is there only while there is something.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -25,22 +24,13 @@ pub(crate) async fn relay(
     early: Bytes,
     mut far: TcpStream,
     carried: &Carried,
-    command: Option<&Command>,
     bounds: &Bounds,
 ) -> io::Result<()> {
     let (near_in, near_out) = near.split();
     let (far_in, mut far_out) = far.split();
     let one_ended = Notify::new();
-    let send = |bytes: usize| {
-        within(command, |it| it.sends(bytes as u64))?;
-        carried.add_sent(bytes);
-        Ok(())
-    };
-    let receive = |bytes: usize| {
-        within(command, |it| it.receives(bytes as u64))?;
-        carried.add_received(bytes);
-        Ok(())
-    };
+    let send = |bytes: usize| carried.send(bytes).map_err(io::Error::other);
+    let receive = |bytes: usize| carried.receive(bytes).map_err(io::Error::other);
     let out = async {
         if !early.is_empty() {
             send(early.len())?;
@@ -60,14 +50,6 @@ pub(crate) async fn relay(
         ended = both => ended.map(|_: ((), ())| ()),
         () = silence(carried, &one_ended, bounds) => Err(io::ErrorKind::TimedOut.into()),
     }
-}
-
-/// Is there something left of what a command may cost?
-pub(crate) fn within(
-    command: Option<&Command>,
-    left: impl FnOnce(&Command) -> bool,
-) -> io::Result<()> {
-    if command.is_none_or(left) { Ok(()) } else { Err(io::ErrorKind::QuotaExceeded.into()) }
 }
 
 /// Carries bytes one way until they end, or are not to go on: `count` is told before they do.

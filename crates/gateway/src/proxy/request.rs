@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use data_encoding::HEXLOWER;
-use egress::{Arriving, AskError, Carried, EgressEvent, Outcome, Rules};
+use egress::{Arriving, AskError, Carried, EgressEvent, Outcome};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use hyper::upgrade::Upgraded;
@@ -25,10 +25,9 @@ use super::accounts::{Account, Shown};
 use super::answer::{Body, No};
 use super::bounds::AT_THE_GATE_MAX;
 use super::calls::{Asking, NoCall};
-use super::command::{Command, SetAside};
 use super::hop::Hop;
 use super::near::Near;
-use super::relay::{relay, within};
+use super::relay::relay;
 
 /// Names one exchange in the journal.
 const CORRELATION_BYTES: usize = 8;
@@ -102,7 +101,7 @@ impl Proxy {
             command: account.command.clone(),
             decision: None,
             event,
-            carried: Arc::default(),
+            carried: Arc::new(Carried::within(account.allowance())),
             at: Instant::now(),
         })
     }
@@ -186,7 +185,6 @@ impl Proxy {
         account.command.iter().for_each(|it| it.reaches(&hop.event.host));
         // INVARIANT (AbsorbBeforeDeliver): closed before a byte goes through.
         self.finish(account, begun, Output::text("")).await?;
-        let command = account.command.clone();
         tokio::spawn(async move {
             let Some((near, early)) = hyper::upgrade::on(asked).await.ok().and_then(parts) else {
                 let reason = "the program's connection is gone".to_owned();
@@ -195,9 +193,8 @@ impl Proxy {
             hop.event.outcome = Outcome::Tunnelled;
             let (stream, _guest) = near.into_parts();
             let carried: &Carried = &hop.carried;
-            // However it ended, it has; how much came through is what is left to say.
-            let _ = relay(stream, early, dialled.stream, carried, command.as_deref(), &self.bounds)
-                .await;
+            // However it ended, it has; how much came through, and what cut it off, the hop knows.
+            let _ = relay(stream, early, dialled.stream, carried, &self.bounds).await;
         });
         Ok(Response::new(Empty::<Bytes>::new().map_err(|never| match never {}).boxed()))
     }
@@ -210,36 +207,27 @@ impl Proxy {
         mut hop: Hop,
         asked: Request<Incoming>,
     ) -> Result<Response<Body>, No> {
-        let (rules, aside) = match set_aside(account, &asked, &hop) {
-            Ok(aside) => aside,
-            Err(refused) => {
-                return Err(self.failed(account, begun, hop, &refused.into()).await);
-            }
-        };
-        let response = match self.ways.pass_on(permit, &rules, asked, &hop.carried).await {
+        if let Err(refused) = fits(account, &asked) {
+            return Err(self.failed(account, begun, hop, &refused.into()).await);
+        }
+        let passed = self.ways.pass_on(permit, &account.rules, asked, &hop.carried).await;
+        let response = match passed {
             Ok(response) => response,
             Err(error) => return Err(self.failed(account, begun, hop, &error).await),
         };
         account.command.iter().for_each(|it| it.reaches(&hop.event.host));
         hop.event.outcome = Outcome::Answered(response.status().as_u16());
         self.finish(account, begun, Output::text("")).await?;
-        let command = account.command.clone();
-        Ok(response.map(|inner| Passing { inner, command, _aside: aside, _hop: hop }.boxed()))
+        Ok(response.map(|inner| Passing { inner, _hop: hop }.boxed()))
     }
 }
 
-/// What may be sent by a request of a command: no more than is left to it.
-fn set_aside(
-    account: &Account,
-    asked: &Request<Incoming>,
-    hop: &Hop,
-) -> Result<(Arc<Rules>, Option<SetAside>), Refused> {
-    let Some(command) = &account.command else { return Ok((Arc::clone(&account.rules), None)) };
-    let announced = asked.body().size_hint().exact();
-    let aside = SetAside::of(command, announced, &hop.carried)?;
-    let most = account.rules.payload_bytes_max.min(aside.bytes());
-    let rules = Rules { payload_bytes_max: most, ..(*account.rules).clone() };
-    Ok((Arc::new(rules), Some(aside)))
+/// May a command send what it announces? What it does not announce is cut off where nothing is left.
+fn fits(account: &Account, asked: &Request<Incoming>) -> Result<(), Refused> {
+    match (&account.command, asked.body().size_hint().exact()) {
+        (Some(command), Some(bytes)) => command.has_room_for(bytes),
+        (Some(_), None) | (None, _) => Ok(()),
+    }
 }
 
 /// Turns at the gate.
@@ -271,9 +259,6 @@ fn parts(upgraded: Upgraded) -> Option<(Near, Bytes)> {
 /// A body that is passed on; when it has ended, or nobody wants more of it, its hop is recorded.
 struct Passing {
     inner: Arriving,
-    command: Option<Arc<Command>>,
-    /// Until the end: a body may go on when there is an answer already.
-    _aside: Option<SetAside>,
     _hop: Hop,
 }
 
@@ -286,12 +271,7 @@ impl hyper::body::Body for Passing {
         context: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
-        Poll::Ready(frame.map(|frame| {
-            let frame = frame.map_err(io::Error::other)?;
-            let bytes = frame.data_ref().map_or(0, Bytes::len) as u64;
-            within(self.command.as_deref(), |it| it.receives(bytes))?;
-            Ok(frame)
-        }))
+        Poll::Ready(frame.map(|it| it.map_err(io::Error::other)))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -22,7 +22,7 @@ impl Serving {
     ///
     /// # Errors
     /// If the system gives no threads.
-    pub fn begin(proxy: Proxy, listener: TcpListener) -> io::Result<Self> {
+    pub fn begin(proxy: Arc<Proxy>, listener: TcpListener) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("cage-way")
@@ -33,7 +33,7 @@ impl Serving {
             let _context = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?
         };
-        runtime.spawn(Arc::new(proxy).serve(listener));
+        runtime.spawn(proxy.serve(listener));
         Ok(Self(Some(runtime)))
     }
 }

@@ -92,7 +92,7 @@ mod tests {
     use egress::Rules;
     use model::{Caller, Kind, SessionId, UserId};
 
-    use super::super::accounts::{Access, Account, TOKEN_BYTES, Token};
+    use super::super::accounts::{Access, Account, Token};
     use super::*;
 
     struct Nobody;
@@ -113,7 +113,7 @@ mod tests {
             door: Kind::of_static("proxy"),
         };
         let mut accounts = Accounts::default();
-        accounts.add(Account::new(who, Rules::default(), &Token::of(&[0; TOKEN_BYTES])));
+        accounts.add(Account::new(who, Rules::default(), &Token::random().unwrap()));
         let room = |accounts: &Accounts| {
             let share = Shares::new(4, accounts).of(&agent, "start").unwrap();
             std::iter::from_fn(|| share.try_place()).collect::<Vec<_>>().len()

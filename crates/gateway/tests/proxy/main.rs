@@ -12,6 +12,7 @@
 mod accounts;
 mod attacks;
 mod clients;
+mod commands;
 mod limits;
 mod origin;
 mod passing;

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use aegx::Principal;
 use data_encoding::BASE64;
-use egress::{Dialer, Limits, Looking, Resolve, Rules, Ways};
+use egress::{Dialer, Limits, Looking, Resolve, Rules};
 use evidence::{Config, Disk, Durability, Journal, Reader, RealDisk, SystemClock};
-use gateway::proxy::{self, Access, Account, Accounts, Bounds, Proxy, TOKEN_BYTES, Token};
+use gateway::proxy::{self, Access, Account, Accounts, Bounds, Command, Outside, Proxy, Token};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Admission, Approver, Monitor, Opening, Setup};
 use policy::Policy;
@@ -28,6 +28,8 @@ use crate::origin::{LOOPBACK, Origin};
 
 /// Reading the rules takes longer than most tests.
 static POLICY: LazyLock<Arc<Policy>> = LazyLock::new(|| Arc::new(Policy::embedded().unwrap()));
+/// The tokens of the accounts `main` and `other`.
+static TOKENS: LazyLock<[Token; 2]> = LazyLock::new(|| [(); 2].map(|()| Token::random().unwrap()));
 /// A test that waits longer hangs.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
@@ -70,6 +72,8 @@ pub(crate) struct Setting {
     pub(crate) limits: Limits,
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) durability: Durability,
+    /// The account `main` is that of this command.
+    pub(crate) command: Option<Arc<Command>>,
     open: Vec<u16>,
 }
 
@@ -84,6 +88,7 @@ impl Setting {
             limits: Limits::default(),
             disk: Arc::new(RealDisk),
             durability: Durability::DangerouslyUnsynced,
+            command: None,
             open,
         }
     }
@@ -120,16 +125,19 @@ impl Setting {
         let mut accounts = Accounts::default();
         for (number, agent) in ["main", "other"].iter().enumerate() {
             let who = open(&monitor, agent);
-            let token = token(u8::try_from(number).unwrap());
-            accounts.add(Account::new(who, self.rules.clone(), &token));
+            let mut account = Account::new(who, self.rules.clone(), &TOKENS[number]);
+            if let Some(command) = self.command.as_ref().filter(|_| *agent == "main") {
+                account = account.of_command(Arc::clone(command));
+            }
+            accounts.add(account);
         }
         accounts.believe(Arc::new(Given));
-        let ways = Ways::new(Arc::new(dialer), self.limits);
-        let bounds = self.bounds;
-        let proxy = Proxy { monitor, journal: Arc::clone(&journal), ways, accounts, bounds };
+        let (dialer, limits) = (Arc::new(dialer), self.limits);
+        let outside = Outside { monitor, journal: Arc::clone(&journal), dialer, limits };
+        let proxy = Proxy::new(outside, accounts, self.bounds);
         let listener = TcpListener::bind((LOOPBACK, 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        tokio::spawn(Arc::new(proxy).serve(listener));
+        tokio::spawn(proxy.serve(listener));
         Rig { dir, journal, table, port }
     }
 }
@@ -169,10 +177,6 @@ impl Access for Given {
         let name = known.and_then(|it| NAMES.get(it)).filter(|_| who.agent.as_str() == "main");
         name.map(|it| (*it).to_owned())
     }
-}
-
-fn token(number: u8) -> Token {
-    Token::of(&[number.wrapping_add(7); TOKEN_BYTES])
 }
 
 /// A proxy that has been started.
@@ -278,12 +282,12 @@ pub(crate) fn content(record: &Value) -> Value {
 
 /// The token of the account `main`.
 pub(crate) fn secret() -> String {
-    token(0).shown_once().to_owned()
+    TOKENS[0].shown_once().to_owned()
 }
 
 /// The field with the right ones of the account `other`.
 pub(crate) fn credentials_of_other() -> String {
-    basic(&format!("other:{}", token(1).shown_once()))
+    basic(&format!("other:{}", TOKENS[1].shown_once()))
 }
 
 /// A field with credentials.

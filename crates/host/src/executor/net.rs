@@ -7,13 +7,16 @@ use std::sync::Arc;
 
 use aegx::Digest;
 use egress::Rules;
-use gateway::proxy::{Budget, Command, Serving, Turned};
+use gateway::proxy::{Budget, Command, Outside, Serving, Turned};
 use model::{Caller, Source, TaintTag};
 use monitor::taint;
 use sandbox::cage::Network;
 use serde_json::{Value, json};
 
-use crate::passage::{Outside, Passage};
+use crate::passage::Passage;
+
+/// Refused hosts that an agent is told.
+const REFUSED_TOLD_MAX: usize = 16;
 
 /// The way out of one command.
 pub(super) struct Out<'a> {
@@ -34,7 +37,7 @@ pub(super) struct Net {
     /// The hosts that it had a connection with.
     reached: Vec<String>,
     /// The hosts that it was not let to, and why.
-    pub(super) refused: Vec<Turned>,
+    refused: Vec<Turned>,
 }
 
 impl<'a> Out<'a> {
@@ -66,7 +69,7 @@ impl<'a> Out<'a> {
             return Err("it is answered already".to_owned());
         };
         let command = Some(Arc::clone(&self.command));
-        let serving = passage.serve(self.outside, self.rules.clone(), command, listener);
+        let serving = passage.serve(self.outside.clone(), self.rules.clone(), command, listener);
         let serving = serving.map_err(|error| format!("no way to the network: {error}"))?;
         self.serving.replace(Some(serving));
         Ok(())
@@ -95,7 +98,20 @@ impl Net {
         json!({ "reached": self.reached, "refused": self.refused_values() })
     }
 
-    pub(super) fn refused_values(&self) -> Value {
+    /// For the agent: what it was not let to, a line each. The command chose these names.
+    pub(super) fn refused_text(&self) -> Option<String> {
+        let line = |it: &Turned| {
+            let host = it.host.as_deref().unwrap_or("(no host)");
+            format!("{host}: {}", it.rule)
+        };
+        let mut lines: Vec<String> = self.refused.iter().take(REFUSED_TOLD_MAX).map(line).collect();
+        if let Some(more) = self.refused.len().checked_sub(REFUSED_TOLD_MAX).filter(|it| *it > 0) {
+            lines.push(format!("and {more} more"));
+        }
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    fn refused_values(&self) -> Value {
         self.refused.iter().map(|it| json!({ "host": it.host, "rule": it.rule })).collect()
     }
 }

@@ -12,11 +12,12 @@ use aegx::RecordType;
 use egress::Rules;
 use evidence::{Journal, NewRecord};
 use files::Relative;
+use gateway::proxy::Outside;
 use model::ipc::ShellExec;
 use model::{Caller, Kind, Source, TaintTag};
 use monitor::{Output, Permit, Status, taint};
 use sandbox::cage::{Cage, Ending, Held, Hold, Rung, SYSTEM};
-use sandbox::runner::{Beside, Printed, Ran, RunError, Runner, Surroundings};
+use sandbox::runner::{Aside, Beside, Ran, RunError, Runner, Surroundings};
 use scan::boundary::{self, Boundary, Nonce};
 use serde_json::{Map, Value, json};
 use store::workspace::WorkspaceError;
@@ -25,8 +26,8 @@ use vault::{Keeper, Scope};
 
 use super::file::{WorkspaceFiles, tag_values};
 use super::net::{Net, Out};
+use crate::aside;
 use crate::ipc::Stop;
-use crate::passage::Outside;
 
 /// What the agent is told where output came from.
 const ORIGIN: &str = "shell_exec";
@@ -97,27 +98,27 @@ impl Shell {
         }
         let ran = self.run_beside(permit, around, out.as_ref());
         let net = out.map(Out::end).unwrap_or_default();
-        // Also if the cage broke: until then it may have changed something.
-        let has_begun = ran.as_ref().err().is_none_or(RunError::has_begun);
         // What it has from the network may be in any file that it wrote.
         let web = net.label(now());
         let tag = taint::worse(tag.as_ref(), web.as_ref());
-        let marked = match has_begun {
-            true => files.after_command(&who.session, tag.as_ref(), now()),
-            false => Ok(0),
-        };
-        let output = match ran {
+        // Also if the cage broke: until then it may have changed something.
+        let mark = || files.after_command(&who.session, tag.as_ref(), now());
+        let (marked, ended) = match &ran {
             Ok(ran) => {
-                let content = recorded(&ran, &net, marked.as_ref().ok().copied());
-                match self.journal.append(beside(&who, record, content)) {
-                    Ok(_) => after(&ran, &net, marked.map(drop), now()),
-                    Err(_) => {
-                        failed("the command ran, and how it ended could not be recorded".to_owned())
-                    }
-                }
+                let marked = mark();
+                let ended = recorded(ran, &net, marked.as_ref().ok().copied());
+                (marked, ended)
             }
-            Err(error) if error.has_begun() => failed(error.to_string()),
-            Err(error) => Output::not_begun(error.to_string()),
+            Err(error) => match error.aside() {
+                Some(aside) => {
+                    (mark(), beside_that(json!({ "error": error.to_string() }), aside, &net))
+                }
+                None => return Output::not_begun(error.to_string()),
+            },
+        };
+        let output = match self.journal.append(beside(&who, record, ended)) {
+            Ok(_) => after(&ran, &net, marked.map(drop), files.root(), now()),
+            Err(_) => failed("the command ran, and how it ended could not be recorded".to_owned()),
         };
         Output { tags: web.into_iter().collect(), ..output }
     }
@@ -180,20 +181,33 @@ impl Shell {
     }
 }
 
-/// What the agent is told of a command that has ended.
-fn after(ran: &Ran, net: &Net, marked: Result<(), WorkspaceError>, now: i64) -> Output {
+/// What the agent is told of a command that has ended, or whose cage broke.
+fn after(
+    ran: &Result<Ran, RunError>,
+    net: &Net,
+    marked: Result<(), WorkspaceError>,
+    root: &Path,
+    now: i64,
+) -> Output {
     // INVARIANT (FailClosed): nothing is told of files whose labels are not known.
     if let Err(why) = marked {
         return failed(format!("the command ran, and its files cannot be labelled: {why}"));
     }
-    if ran.stopped {
-        return failed("the host is ending, and the command was ended with it".to_owned());
+    match ran {
+        Ok(ran) if ran.stopped => {
+            failed("the host is ending, and the command was ended with it".to_owned())
+        }
+        Ok(ran) => told(ran, net, root, now).unwrap_or_else(failed),
+        Err(error) => match error.aside().map(|it| set_aside(it, root)) {
+            Some(Ok(Some(aside))) => failed(format!("{error}\n{aside}")),
+            Some(Err(why)) => failed(why),
+            Some(Ok(None)) | None => failed(error.to_string()),
+        },
     }
-    told(ran, net, now).unwrap_or_else(failed)
 }
 
-/// What was printed stands between marks, and carries a label.
-fn told(ran: &Ran, net: &Net, now: i64) -> Result<Output, String> {
+/// What was printed stands between marks, and carries a label. So does whatever else the command has named.
+fn told(ran: &Ran, net: &Net, root: &Path, now: i64) -> Result<Output, String> {
     let mut body = Map::new();
     let mut say = |name: &str, value: Value| drop(body.insert(name.to_owned(), value));
     say("durationMs", millis(ran));
@@ -201,29 +215,42 @@ fn told(ran: &Ran, net: &Net, now: i64) -> Result<Output, String> {
         say(name, value);
     }
     for (name, printed) in [("stdout", &ran.stdout), ("stderr", &ran.stderr)] {
-        say(name, marked(printed)?.into());
+        say(name, marked(&printed.text)?.into());
         if printed.dropped_bytes > 0 {
             say(&format!("{name}DroppedBytes"), printed.dropped_bytes.into());
         }
     }
-    if !net.refused.is_empty() {
-        say("networkRefused", net.refused_values());
+    if let Some(refused) = net.refused_text() {
+        say("networkRefused", marked(&refused)?.into());
     }
-    say("taint", json!(tag_values(&[net.label(now).unwrap_or_else(|| label(now))])));
+    if let Some(aside) = set_aside(&ran.aside, root)? {
+        say("setAside", aside.into());
+    }
+    // Hosts that it reached were named by it, too: they stand in the label that is kept, and not here.
+    let reached = net.label(now).map(|it| TaintTag { origin: ORIGIN.to_owned(), ..it });
+    say("taint", json!(tag_values(&[reached.unwrap_or_else(|| label(now))])));
     Ok(Output::text(Value::Object(body).to_string()))
+}
+
+/// What the command made where it would be obeyed, if it made something.
+fn set_aside(aside: &Aside, root: &Path) -> Result<Option<String>, String> {
+    if aside.is_empty() {
+        return Ok(None);
+    }
+    marked(&aside::listed(aside, root)).map(Some)
 }
 
 fn label(now: i64) -> TaintTag {
     taint::label(Source::Tool, ORIGIN, now)
 }
 
-fn marked(printed: &Printed) -> Result<String, String> {
-    if printed.text.is_empty() {
+fn marked(text: &str) -> Result<String, String> {
+    if text.is_empty() {
         return Ok(String::new());
     }
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(|error| error.to_string())?;
-    Ok(boundary::wrap(Boundary::Tool, ORIGIN, &printed.text, &Nonce::new(random)))
+    Ok(boundary::wrap(Boundary::Tool, ORIGIN, text, &Nonce::new(random)))
 }
 
 /// How it ended and what held it; nothing of what it printed.
@@ -243,6 +270,16 @@ fn recorded(ran: &Ran, net: &Net, marked: Option<usize>) -> Value {
         fields.insert("files_marked".to_owned(), json!(marked));
         if ran.stopped {
             fields.insert("stopped".to_owned(), true.into());
+        }
+    }
+    beside_that(content, &ran.aside, net)
+}
+
+/// What it made where it would be obeyed, and its network.
+fn beside_that(mut content: Value, aside: &Aside, net: &Net) -> Value {
+    if let Value::Object(fields) = &mut content {
+        if !aside.is_empty() {
+            fields.insert("set_aside".to_owned(), aside::recorded(aside));
         }
         if net.was_there {
             fields.insert("network".to_owned(), net.to_json());

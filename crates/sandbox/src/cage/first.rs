@@ -172,18 +172,18 @@ fn follow(inmate: Pid, outside: &Channel, tree: &Tree) -> Result<(), CageError> 
                 Some(_) => {}
                 // The one outside is gone: so is everything.
                 None => {
-                    end_all();
+                    let ended = end_all();
                     // If it was killed, nobody else takes this away.
                     if let Tree::Host(fresh) = tree {
                         take_away(fresh);
                     }
-                    return Ok(());
+                    return ended;
                 }
             }
         }
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             if pid == inmate {
-                end_all();
+                end_all()?;
                 let _gone = outside.say(&told(status));
                 return Ok(());
             }
@@ -207,25 +207,30 @@ fn pass_on(inmate: Pid, number: i32) {
     }
 }
 
-/// Ends whatever the program left behind. In a namespace the kernel does so when we exit; it does no harm to begin.
-fn end_all() {
+/// Ends whatever the program left behind. In a namespace the kernel does so when we exit.
+///
+/// # Errors
+///
+/// Something is still there, and nobody will end it: whoever relies on an end must know.
+fn end_all() -> Result<(), CageError> {
     if rustix::process::getpid().as_raw_nonzero().get() == 1 {
-        return;
+        return Ok(());
     }
     for _ in 0..ROUNDS_MAX {
-        let Ok(text) = std::fs::read_to_string("/proc/thread-self/children") else { return };
-        let children: Vec<Pid> = text
-            .split_whitespace()
-            .filter_map(|it| it.parse().ok().and_then(Pid::from_raw))
-            .collect();
-        if children.is_empty() {
-            return;
+        while let Some(gone) = wait(WaitOptions::NOHANG).transpose() {
+            if gone.is_err() {
+                // There is nobody to wait for.
+                return Ok(());
+            }
         }
+        let text = std::fs::read_to_string("/proc/thread-self/children").step(END_ALL)?;
         // Their own children come to us when they are gone, and are ended in the next round.
-        for child in children {
+        for child in text.split_whitespace().filter_map(|it| Pid::from_raw(it.parse().ok()?)) {
             let _gone = kill_process(child, Signal::KILL);
         }
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
         std::thread::sleep(ROUND_PAUSE);
     }
+    Err(CageError::step(END_ALL, "it begins anew faster than it is ended"))
 }
+
+const END_ALL: &str = "end what the program left behind";

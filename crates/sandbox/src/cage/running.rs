@@ -8,6 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Resource, Rlimit, Signal, WaitId, WaitIdOptions, pidfd_send_signal, setrlimit, waitid,
 };
+use serde::{Deserialize, Serialize};
 
 use super::cgroup::Group;
 use super::channel::{Channel, Word};
@@ -20,7 +21,7 @@ use super::sys::Child;
 use super::terminal::Relay;
 
 /// How a program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// By itself, with this code.
     Exited(u8),
@@ -141,21 +142,13 @@ impl Running {
         self
     }
 
-    /// Follows the program to its end and passes signals on to it.
-    ///
-    /// # Errors
-    ///
-    /// It could not be run, or the cage broke. Everything inside is ended in any case.
-    pub fn wait(self) -> Result<Ending, CageError> {
-        self.wait_and_tell().0
-    }
-
-    /// The same, and what the program made where nobody may: it was set aside when everything had ended.
-    pub fn wait_and_tell(mut self) -> (Result<Ending, CageError>, Vec<SetAside>) {
+    /// Follows the program to its end and passes signals on to it. Tells how it ended, which is an error if it could not
+    /// be run or the cage broke, and what it made where nobody may: that was set aside when everything had ended.
+    pub fn wait(mut self) -> (Result<Ending, CageError>, Vec<SetAside>) {
         let ending = self.follow();
-        self.end();
+        let ended = self.end();
         let aside = self.kept.restore();
-        (ending, aside)
+        (ending.and_then(|it| ended.map(|()| it)), aside)
     }
 
     fn follow(&mut self) -> Result<Ending, CageError> {
@@ -256,27 +249,36 @@ fn not_run(inner: &Channel) -> Result<(), CageError> {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.end();
+        let _told_to_nobody = self.end();
         let _told_to_nobody = self.kept.restore();
     }
 }
 
 impl Running {
     /// Ends everything inside.
-    fn end(&mut self) {
+    ///
+    /// # Errors
+    ///
+    /// Nobody knows whether everything has ended.
+    fn end(&mut self) -> Result<(), CageError> {
         if std::mem::replace(&mut self.is_over, true) {
-            return;
+            return Ok(());
         }
+        let mut ended = Ok(());
         drop(self.outside.take());
         // With the first process the kernel ends all others of its namespace. Where there is none, it hears that we
         // are gone and ends them itself, and is ended by force only if that takes too long.
         if self.ends_itself {
             let mut gone = [PollFd::new(&self.child.handle, PollFlags::IN)];
-            let _late = poll(&mut gone, Some(&END_WITHIN));
+            if poll(&mut gone, Some(&END_WITHIN)) == Ok(0) {
+                ended = Err(CageError::step("end everything", "it takes too long"));
+            }
         }
         let _gone = pidfd_send_signal(&self.child.handle, Signal::KILL);
+        // In a namespace it is gone when all others are.
         let id = WaitId::PidFd(self.child.handle.as_fd());
         let _gone = waitid(id, WaitIdOptions::EXITED);
+        ended
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use super::aside::Aside;
+
 /// Why a command did not run to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -13,17 +15,27 @@ pub enum RunError {
     #[error("the launcher: {0}")]
     Launcher(io::Error),
     /// The cage broke while the command ran. Everything in it was ended.
-    #[error("the cage broke: {0}")]
-    Broke(String),
+    #[error("the cage broke: {why}")]
+    Broke {
+        /// Why.
+        why: String,
+        /// What the command had made where it would be obeyed.
+        aside: Aside,
+    },
 }
 
 impl RunError {
-    /// May the command have done something?
+    /// The cage broke, and nobody knows what was set aside.
+    pub(super) fn broke(why: impl ToString) -> Self {
+        Self::Broke { why: why.to_string(), aside: Aside::default() }
+    }
+
+    /// What a command that had begun made where it would be obeyed; none if nothing ran.
     #[must_use]
-    pub fn has_begun(&self) -> bool {
+    pub fn aside(&self) -> Option<&Aside> {
         match self {
-            Self::Refused(_) | Self::Launcher(_) => false,
-            Self::Broke(_) => true,
+            Self::Refused(_) | Self::Launcher(_) => None,
+            Self::Broke { aside, .. } => Some(aside),
         }
     }
 }

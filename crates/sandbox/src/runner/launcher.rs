@@ -7,9 +7,10 @@ use std::process::ExitCode;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
+use super::aside::Aside;
 use super::form::Order;
-use super::wire::{self, Go, Report};
-use crate::cage::{CageError, Waiting};
+use super::wire::{self, Ended, Go, Report};
+use crate::cage::{CageError, Ending, SetAside, Waiting};
 
 /// The first descriptor after stdin, stdout and stderr.
 const FIRST_AFTER_STDERR: i32 = 3;
@@ -54,11 +55,16 @@ fn carry_out(order: Order, outside: &mut UnixStream) -> Report {
     if said.and_then(|()| wire::hear::<Go>(outside)).is_err() {
         return Report::Refused("nobody lets it begin".to_owned());
     }
-    follow(waiting, outside).unwrap_or_else(|error| Report::Broke(error.to_string()))
+    let (ending, aside) = follow(waiting, outside);
+    let ending = ending.map_err(|error| error.to_string());
+    Report::Ended(Ended { ending, aside: Aside::of(aside) })
 }
 
-fn follow(waiting: Waiting, outside: &UnixStream) -> Result<Report, CageError> {
+fn follow(waiting: Waiting, outside: &UnixStream) -> (Result<Ending, CageError>, Vec<SetAside>) {
     // The host says nothing more. When it says that it is done, it wants an end.
-    let stop = outside.try_clone().map_err(|error| CageError::step("listen to the host", error))?;
-    Ok(waiting.begin()?.ending_with(stop.into()).wait()?.into())
+    let stop = outside.try_clone().map_err(|error| CageError::step("listen to the host", error));
+    match stop.and_then(|stop| Ok(waiting.begin()?.ending_with(stop.into()))) {
+        Ok(running) => running.wait(),
+        Err(error) => (Err(error), Vec::new()),
+    }
 }

@@ -4,6 +4,7 @@
 //! same program, tells it over a socket what to run, and hears over it what holds and how it ended. Nothing of that
 //! stands in arguments or in an environment that others can read.
 
+mod aside;
 mod error;
 mod form;
 mod launcher;
@@ -22,6 +23,7 @@ use monitor::Permit;
 
 use crate::cage::{Cage, Ending, Held, Inmate};
 
+pub use aside::Aside;
 pub use error::RunError;
 pub use launcher::launcher;
 pub use text::clean;
@@ -67,6 +69,8 @@ pub struct Beside<'a> {
 pub struct Ran {
     /// How it ended.
     pub ending: Ending,
+    /// What it made where it would be obeyed, and what became of that.
+    pub aside: Aside,
     /// What held it.
     pub held: Held,
     /// What it printed.
@@ -110,7 +114,7 @@ impl Runner {
     /// INVARIANT (OneGate): no command of an agent runs without a permit, and what runs is what was judged.
     ///
     /// # Errors
-    /// If there is no such cage here, or it broke. [`RunError::has_begun`] says whether anything ran.
+    /// If there is no such cage here, or it broke. [`RunError::aside`] says whether anything ran.
     pub fn run(
         &self,
         permit: Permit<ShellExec>,
@@ -131,7 +135,8 @@ impl Runner {
         process.tell(&cage, &inmate)?;
         let heard = process.follow(wall_time, &mut beside)?;
         let took = begun.elapsed();
-        let process::Heard { ending, held, stdout, stderr, stopped } = heard;
-        Ok(Ran { ending, held, stdout: stdout.told(), stderr: stderr.told(), took, stopped })
+        let process::Heard { ending, aside, held, stdout, stderr, stopped } = heard;
+        let (stdout, stderr) = (stdout.told(), stderr.told());
+        Ok(Ran { ending, aside, held, stdout, stderr, took, stopped })
     }
 }

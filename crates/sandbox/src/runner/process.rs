@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::aside::Aside;
 use super::error::RunError;
 use super::form::Order;
-use super::wire::{self, Go, Report};
+use super::wire::{self, Ended, Go, Report};
 use super::{Beside, LAUNCHER, PRINTED_BYTES_MAX, Printed, clean};
 use crate::cage::{Cage, Ending, Held, Inmate};
 
@@ -35,6 +36,7 @@ pub(super) struct Process {
 /// What came from it.
 pub(super) struct Heard {
     pub(super) ending: Ending,
+    pub(super) aside: Aside,
     pub(super) held: Held,
     pub(super) stdout: Collected,
     pub(super) stderr: Collected,
@@ -85,12 +87,12 @@ impl Process {
             let stop = beside.stop.filter(|_| !stopped);
             let ready = ready([reports.fd(), stdout.fd(), stderr.fd(), stop], left);
             let [report, printed, beside_it, stop] = ready.map_err(|error| match begun {
-                true => RunError::Broke(error.to_string()),
+                true => RunError::broke(error),
                 false => RunError::Launcher(error),
             })?;
             if report {
                 reports.hear(&mut said);
-                said.read().map_err(|it| RunError::Broke(it.to_string()))?;
+                said.read().map_err(RunError::broke)?;
                 if said.held.is_some() && !begun {
                     begun = true;
                     self.begin(said.handed.take(), beside)?;
@@ -114,11 +116,13 @@ impl Process {
         }
         let ending = match said.ending() {
             // It did not end in time, and is ended now.
-            Err(RunError::Broke(_)) if stopped => Err(RunError::Broke("it was ended".to_owned())),
+            Err(RunError::Broke { aside, .. }) if stopped => {
+                Err(RunError::Broke { why: "it was ended".to_owned(), aside })
+            }
             ending => ending,
         };
-        let (ending, held) = ending?;
-        Ok(Heard { ending, held, stdout: out, stderr: err, stopped })
+        let (ending, aside, held) = ending?;
+        Ok(Heard { ending, aside, held, stdout: out, stderr: err, stopped })
     }
 
     /// Everything holds: whoever answers for the network takes the listener, then the command begins.
@@ -157,32 +161,30 @@ impl Said {
         while let Some(report) = wire::take(&mut self.came)? {
             match report {
                 Report::Held(held) => self.held = Some(held),
-                Report::Refused(_)
-                | Report::Broke(_)
-                | Report::Exited(_)
-                | Report::Killed(_)
-                | Report::TimedOut => self.last = Some(report),
+                Report::Refused(_) | Report::Ended(_) => self.last = Some(report),
             }
         }
         Ok(())
     }
 
-    fn ending(self) -> Result<(Ending, Held), RunError> {
-        let ending = match self.last {
-            Some(Report::Exited(code)) => Ending::Exited(code),
-            Some(Report::Killed(signal)) => Ending::Killed(signal),
-            Some(Report::TimedOut) => Ending::TimedOut,
+    fn ending(self) -> Result<(Ending, Aside, Held), RunError> {
+        let Ended { ending, aside } = match self.last {
+            Some(Report::Ended(ended)) => ended,
             Some(Report::Refused(why)) => return Err(RunError::Refused(why)),
-            Some(Report::Broke(why)) => return Err(RunError::Broke(why)),
             Some(Report::Held(_)) | None if self.held.is_some() => {
-                return Err(RunError::Broke("nobody said how it ended".to_owned()));
+                return Err(RunError::broke("nobody said how it ended"));
             }
             Some(Report::Held(_)) | None => {
                 return Err(RunError::Launcher(io::Error::other("it said nothing")));
             }
         };
-        let held = self.held.ok_or_else(|| RunError::Broke("nobody said what held".to_owned()))?;
-        Ok((ending, held))
+        match (ending, self.held) {
+            (Ok(ending), Some(held)) => Ok((ending, aside, held)),
+            (Ok(_), None) => {
+                Err(RunError::Broke { why: "nobody said what held".to_owned(), aside })
+            }
+            (Err(why), _) => Err(RunError::Broke { why, aside }),
+        }
     }
 }
 

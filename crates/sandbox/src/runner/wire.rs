@@ -13,10 +13,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use super::aside::Aside;
 use crate::cage::{Ending, Held};
 
 /// Bytes of one message at most. A command and an environment are far smaller.
-const MESSAGE_BYTES_MAX: usize = 4 << 20;
+pub(super) const MESSAGE_BYTES_MAX: usize = 4 << 20;
 const LENGTH_BYTES: usize = 4;
 
 /// What the launcher says.
@@ -26,21 +27,17 @@ pub(super) enum Report {
     Held(Held),
     /// Nothing ran, for this reason.
     Refused(String),
-    /// The cage broke after the command had begun.
-    Broke(String),
-    Exited(u8),
-    Killed(i32),
-    TimedOut,
+    /// Nothing of the command runs any more.
+    Ended(Ended),
 }
 
-impl From<Ending> for Report {
-    fn from(ending: Ending) -> Self {
-        match ending {
-            Ending::Exited(code) => Self::Exited(code),
-            Ending::Killed(signal) => Self::Killed(signal),
-            Ending::TimedOut => Self::TimedOut,
-        }
-    }
+/// The end of a command that had begun.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Ended {
+    /// How it ended, or why the cage broke.
+    pub(super) ending: Result<Ending, String>,
+    /// What it made where it would be obeyed.
+    pub(super) aside: Aside,
 }
 
 /// What the host says when somebody answers for the command, and it may begin.
@@ -132,20 +129,21 @@ mod tests {
     #[test]
     fn messages_come_whole_or_not_yet_and_never_too_long() {
         let mut bytes = Vec::new();
-        say(&mut bytes, &Report::Exited(3)).unwrap();
-        say(&mut bytes, &Report::TimedOut).unwrap();
+        for ending in [Ending::Exited(3), Ending::TimedOut] {
+            let aside = Aside::default();
+            say(&mut bytes, &Report::Ended(Ended { ending: Ok(ending), aside })).unwrap();
+        }
         let mut came = Vec::new();
         let mut seen = Vec::new();
         for byte in bytes {
             came.push(byte);
             match take::<Report>(&mut came).unwrap() {
-                Some(Report::Exited(code)) => seen.push(i32::from(code)),
-                Some(Report::TimedOut) => seen.push(-1),
+                Some(Report::Ended(Ended { ending: Ok(ending), .. })) => seen.push(ending),
                 Some(_) => panic!("another one"),
                 None => {}
             }
         }
-        assert_eq!((seen, came.len()), (vec![3, -1], 0));
+        assert_eq!((seen, came.len()), (vec![Ending::Exited(3), Ending::TimedOut], 0));
         assert!(take::<Report>(&mut vec![0xff; 8]).is_err());
         assert!(hear::<Report>(&mut [0xff; 8].as_slice()).is_err());
     }

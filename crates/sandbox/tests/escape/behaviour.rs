@@ -31,6 +31,7 @@ const CLAIMS: &[Claim] = &[
     ("what-is-made-where-something-is-kept-is-set-aside-and-told", set_aside),
     ("what-is-made-where-something-is-kept-is-set-aside-soon", set_aside_soon),
     ("what-is-made-there-again-and-again-ends-the-run", made_again),
+    ("what-is-left-behind-makes-nothing-there-after-the-end", left_behind),
     ("repositories-that-are-made-run-nothing-outside", made_repositories),
     ("repositories-that-git-makes-stay", made_by_git),
     ("what-is-needed-and-left-out-is-a-refusal", needed),
@@ -239,6 +240,24 @@ fn made_again(user: User, without: &[Rung]) {
     let outcome = run(&world, script, without);
     assert!(outcome.told.ending.contains("again and again"), "{}", outcome.told.ending);
     assert!(!world.at("home/work/.mcp.json").exists());
+}
+
+/// Some that go on and on, and one that is another process each time it is looked for.
+fn left_behind(user: User, without: &[Rung]) {
+    let world = World::make(user, false);
+    let script = "for i in 1 2 3; do
+          (setsid sh -c 'while :; do [ -e .mcp.json ] || echo {} > .mcp.json; done' &)
+        done
+        (setsid sh -c 'f() { [ -e .mcp.json ] || echo {} > .mcp.json; f & }; f' &)
+        while ! [ -e .mcp.json ]; do :; done";
+    let outcome = run(&world, script, without);
+    assert_eq!(outcome.told.ending, "exited 0", "{}", outcome.stderr);
+    for _ in 0..20 {
+        assert!(!world.at("home/work/.mcp.json").exists(), "{:?}", outcome.told.aside);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(!outcome.told.aside.is_empty());
+    assert!(outcome.told.aside.iter().all(|it| it.exists()), "nothing of it is lost");
 }
 
 /// Whoever looks at them with git afterwards, outside, runs nothing of the command's.

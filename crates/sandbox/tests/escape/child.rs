@@ -121,7 +121,7 @@ fn run(spec: &Spec, told: &mut Told) -> Result<Ending, CageError> {
             }
         });
     }
-    let (ending, aside) = waiting.begin()?.wait_and_tell();
+    let (ending, aside) = waiting.begin()?.wait();
     told.aside = aside.into_iter().map(|it| it.now.unwrap()).collect();
     ending
 }
