@@ -33,6 +33,12 @@ impl Rung {
         Self::Cgroup,
     ];
 
+    /// Those that this system may have: of each is told whether it holds.
+    pub const HERE: &[Self] = match cfg!(target_os = "linux") {
+        true => &[Self::Namespaces, Self::Landlock, Self::Seccomp, Self::Limits, Self::Cgroup],
+        false => &[Self::Seatbelt, Self::Limits],
+    };
+
     /// Those without which no program of a skill runs.
     pub const FOR_SKILLS: &[Self] = match cfg!(target_os = "linux") {
         true => &[Self::Seccomp, Self::Landlock, Self::Limits],

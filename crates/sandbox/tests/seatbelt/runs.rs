@@ -192,12 +192,9 @@ fn a_program_that_is_not_there_or_cannot_be_run_is_told_as_shells_do() {
     let world = world(PLAYS);
     fs::File::create(world.home.join("work/plain")).unwrap();
     for (word, wanted) in [("no-such-program", 127), ("./absent", 127), ("./plain", 126)] {
-        match world.put(&[word]).unwrap().begin().err().unwrap() {
-            CageError::Program { code, program, .. } => {
-                assert_eq!((code, program.as_str()), (wanted, word));
-            }
-            other => panic!("{other}"),
-        }
+        let error = world.put(&[word]).unwrap().begin().err().unwrap();
+        let CageError::Program { code, program, .. } = &error else { panic!("{error}") };
+        assert_eq!((*code, program.as_str()), (wanted, word));
     }
 }
 
