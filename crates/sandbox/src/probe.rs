@@ -38,9 +38,16 @@ pub struct Question<'a> {
     pub landlock: Option<i32>,
 }
 
-/// All of them, in the order of the ladder.
+/// All that this system may have, in the order of the ladder.
 #[must_use]
 pub fn probe(question: &Question<'_>) -> Vec<Possibility> {
+    match cfg!(target_os = "linux") {
+        true => of_linux(question),
+        false => vec![seatbelt(question)],
+    }
+}
+
+fn of_linux(question: &Question<'_>) -> Vec<Possibility> {
     vec![
         user_namespaces(question),
         landlock(question),
@@ -173,6 +180,21 @@ fn bubblewrap(question: &Question<'_>) -> Possibility {
         ),
     };
     Possibility { id: "bubblewrap", status, what, advice }
+}
+
+/// What a cage of macOS is made of.
+#[must_use]
+pub fn seatbelt(question: &Question<'_>) -> Possibility {
+    let at = question.root.join("usr/bin/sandbox-exec");
+    let (status, what, advice) = match fs::metadata(&at) {
+        Ok(_) => (Status::Pass, at.display().to_string(), ""),
+        Err(error) => (
+            Status::Fail,
+            format!("`{}`: {error}", at.display()),
+            "it is a part of macOS; where neither it nor Linux is, no command is run",
+        ),
+    };
+    Possibility { id: "seatbelt", status, what, advice }
 }
 
 /// The first program of one of these names in an absolute directory of `path`.

@@ -161,7 +161,7 @@ impl SkillExecutionConfig {
             memory_bytes: self.max_memory_bytes,
             ..Limits::default()
         };
-        let needed = vec![Rung::Seccomp, Rung::Landlock, Rung::Limits];
+        let needed = Rung::FOR_SKILLS.to_vec();
         let workspaces = vec![places.scratch.to_owned()];
         // Whoever lists the home, or something with secrets in it, is not given the secrets.
         let (home, state) = (Some(places.home.to_owned()), Some(places.state.to_owned()));

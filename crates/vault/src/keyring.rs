@@ -10,8 +10,6 @@ use zeroize::Zeroizing;
 
 use crate::key::{Key, KeyError};
 
-/// Whose entry it is.
-const SERVICE: &str = "lazaret-vault";
 /// Before the text of a passphrase; identities name themselves.
 const PASSPHRASE: &str = "passphrase:";
 
@@ -74,7 +72,8 @@ fn entry(vault: &Path) -> String {
 mod store {
     use linux_keyutils::{KeyError, KeyPermissionsBuilder, KeyRing, KeyRingIdentifier, Permission};
 
-    use super::SERVICE;
+    /// Whose entry it is.
+    const SERVICE: &str = "lazaret-vault";
 
     /// The keyring of the user, which all their processes share, also where a login has no session of its own.
     fn of_user() -> Result<KeyRing, KeyError> {

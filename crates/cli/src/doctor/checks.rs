@@ -9,6 +9,7 @@ use browser::Program;
 use evidence::{ReadError, Reader};
 use rustix::process::geteuid;
 use sandbox::audit::{Audit, Requirement, Status};
+use sandbox::cage::{Cage, Hold, Inmate, Rung};
 use sandbox::probe::{Question, landlock_abi, probe, program};
 use vault::VaultFile;
 
@@ -18,19 +19,18 @@ use super::row::Row;
 const OTHERS: u32 = 0o077;
 
 /// What holds a command: a cage is made, and taken down before anything runs in it.
-#[cfg(target_os = "linux")]
 pub(super) fn cage() -> Vec<Row> {
-    use sandbox::cage::{Cage, Hold, Inmate};
     let inmate =
-        Inmate { words: vec!["/bin/true".into()], directory: "/".into(), ..Inmate::default() };
-    let waiting = match Cage::default().put(&inmate, &mut || Ok(())) {
+        Inmate { words: vec!["/bin/sh".into()], directory: "/".into(), ..Inmate::default() };
+    let home = std::env::home_dir().and_then(|it| files::resolved(&it).ok());
+    let waiting = match (Cage { home, ..Cage::default() }).put(&inmate, &mut || Ok(())) {
         Ok(waiting) => waiting,
         Err(error) => {
             let advice = "see the rows of `kernel`: until then no command is run";
             return vec![Row::new("cage", Status::Fail, error.to_string(), advice)];
         }
     };
-    let row = |(rung, hold): &(sandbox::cage::Rung, Hold)| match hold {
+    let row = |(rung, hold): &(Rung, Hold)| match hold {
         Hold::Held(how) => Row::ok(rung.as_str(), how),
         Hold::Missing(why) => {
             let advice = "the other rungs hold without it; see the rows of `kernel`";
@@ -38,21 +38,6 @@ pub(super) fn cage() -> Vec<Row> {
         }
     };
     waiting.held().rungs().iter().map(row).collect()
-}
-
-/// What holds a command.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn cage() -> Vec<Row> {
-    const PROGRAM: &str = "/usr/bin/sandbox-exec";
-    vec![match fs::metadata(PROGRAM) {
-        Ok(_) => Row::ok("seatbelt", PROGRAM),
-        Err(error) => Row::new(
-            "seatbelt",
-            Status::Fail,
-            format!("`{PROGRAM}`: {error}"),
-            "it is a part of macOS; where there is none, no command is confined",
-        ),
-    }]
 }
 
 /// What there is to make a cage of.

@@ -26,7 +26,8 @@ use settings::{Settings, Words};
 ///
 /// What holds it are the kernel's namespaces, landlock, a filter of system calls and limits; where
 /// one of them is missing, --report says so, and --require makes it a refusal. Commands that must
-/// never run (`lazaret check shell`) are refused, cage or not.
+/// never run (`lazaret check shell`) are refused, cage or not. On a Mac it is a Seatbelt profile, which lets
+/// every file be read but secrets; on other systems nothing is run.
 ///
 /// stdin, stdout, stderr, signals and the exit code are those of the command. With --tty it gets a
 /// terminal of its own. Each run is recorded: `lazaret evidence tail --home ~/.lazaret/exec`.

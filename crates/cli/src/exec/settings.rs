@@ -57,7 +57,7 @@ pub(crate) struct Settings {
     /// Processor time, in hundredths of one processor, where cgroups are delegated.
     #[arg(long, value_name = "PERCENT")]
     cpu: Option<u32>,
-    /// What must hold: namespaces, landlock, seccomp, limits, cgroup.
+    /// What must hold: namespaces, landlock, seccomp, limits, cgroup; on a Mac seatbelt, limits.
     #[arg(long, value_name = "RUNG", value_delimiter = ',', value_parser = rung)]
     require: Vec<Rung>,
     /// Who makes the namespaces: either, own or bwrap.

@@ -19,7 +19,7 @@ pub const PLUGIN_FILES_MAX: usize = 10_000;
 /// How long all of its files may be together, in bytes.
 pub const PLUGIN_BYTES_MAX: u64 = 256 << 20;
 /// Writable by others, or with the rights of the owner or group of the file.
-const OPEN: u32 = 0o6022;
+const OPEN: Mode = Mode::SUID.union(Mode::SGID).union(Mode::WGRP).union(Mode::WOTH);
 /// How deep its folders may lie in each other.
 const DEPTH_MAX: usize = 32;
 
@@ -159,7 +159,7 @@ impl Inventory {
     }
 
     fn note_open(&mut self, about: &Stat, path: &str) {
-        if about.st_mode & OPEN != 0 {
+        if Mode::from_raw_mode(about.st_mode).intersects(OPEN) {
             self.open.get_or_insert_with(|| path.to_owned());
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::limits::write_existing;
+use super::kernel_limits::write_existing;
 use super::settings::Limits;
 
 /// Where groups are, by custom.

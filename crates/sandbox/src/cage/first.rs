@@ -17,12 +17,12 @@ use rustix::process::{
 
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
+use super::fresh::take_away;
 use super::inmate::{Last, become_it, drop_capabilities};
+use super::kernel_limits::{self, write_existing};
 use super::ladder::{Held, Hold, Rung};
-use super::limits::{self, write_existing};
 use super::mounts;
 use super::settings::{Cage, Inmate, Network, PROXY_PORT};
-use super::start::take_away;
 use super::sys::{self, Side};
 use super::view::View;
 
@@ -91,7 +91,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
     }
     let mut bare = None;
     if tree == Tree::Own {
-        processes_are_held |= limits::processes(&cage.limits);
+        processes_are_held |= kernel_limits::processes(&cage.limits);
         proxy_port = own_names(&cage.network, outside)?;
         bare = Some(mounts::begin(view, cage.limits.fresh_bytes)?);
     } else {
@@ -101,7 +101,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         Rung::Limits,
         match cage.without.contains(&Rung::Limits) {
             true => Hold::Missing("left out".to_owned()),
-            false => limits::told(&cage.limits, processes_are_held),
+            false => kernel_limits::told(&cage.limits, processes_are_held),
         },
     );
     // What this process remembers is nobody's business inside.
@@ -142,7 +142,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
 fn own_names(network: &Network, outside: &Channel) -> Result<Option<u16>, CageError> {
     // In a further user namespace a process would have every capability.
     write_existing("/proc/sys/user/max_user_namespaces", "0").step("end user namespaces")?;
-    limits::watches();
+    kernel_limits::watches();
     rustix::system::sethostname(b"lazaret").step("name the host")?;
     sys::loopback_up().step("switch the loopback on")?;
     match network {

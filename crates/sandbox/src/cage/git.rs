@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Dir, Mode, OFlags, openat};
 
-use super::view::real;
+use super::given::real;
 
 /// What git obeys in the directory of a repository.
 const OF_EACH_REPOSITORY: &[&str] = &["config", "config.worktree", "hooks", "commondir", "gitdir"];
@@ -102,7 +102,7 @@ pub(crate) fn leads_to_harmless(root: &Path, workspaces: &[PathBuf]) -> bool {
     let Ok(fd) = openat(
         rustix::fs::CWD,
         &to,
-        OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
         Mode::empty(),
     ) else {
         return false;

@@ -18,9 +18,9 @@ use super::error::{CageError, Step};
 use super::first::Tree;
 use super::ladder::{Held, Hold, Rung};
 use super::seccomp::{self, DENIED_SYSCALLS, Sockets};
-use super::settings::{Cage, Inmate, Network};
+use super::settings::{Cage, Inmate};
 use super::view::View;
-use super::{landlock, limits, sys};
+use super::{environment, landlock, limits, sys};
 
 /// The highest capability that is tried to be given up; the kernel refuses numbers that it does not know.
 const LAST_CAPABILITY: u32 = 63;
@@ -58,7 +58,7 @@ pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible,
     setsid().step("begin a session")?;
     let terminal = if inmate.terminal { Some(terminal()?) } else { None };
     if !cage.without.contains(&Rung::Limits) {
-        limits::apply(&cage.limits)?;
+        limits::apply(&cage.limits).step("set a limit")?;
     }
     if !matches!(tree, Tree::Made(_)) {
         // Bubblewrap needs what its system gives it, and gives it up itself.
@@ -82,7 +82,11 @@ pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible,
         Some(maker) => maker.words(&inmate.words)?,
         None => inmate.words.clone(),
     };
-    Err(run(&words, inmate, &more_environment(&cage.network, proxy_port, &tree)))
+    let fresh = match &tree {
+        Tree::Host(fresh) => Some(fresh.as_path()),
+        Tree::Own | Tree::Made(_) => None,
+    };
+    Err(run(&words, inmate, &environment::added(&cage.network, proxy_port, fresh)))
 }
 
 /// The rungs of the process itself. Where bubblewrap makes the tree, it is handed the filter to put it on last.
@@ -120,29 +124,6 @@ fn give_up(tree: &Tree, last: &Last<'_>, held: &mut Held) -> Result<Option<Bubbl
 fn refused_calls() -> String {
     format!("{} calls refused", DENIED_SYSCALLS.len())
 }
-
-/// What the cage itself adds: the way to the proxy, and where fresh files go if `/tmp` and the home are the host's.
-fn more_environment(
-    network: &Network,
-    port: Option<u16>,
-    tree: &Tree,
-) -> Vec<(&'static str, OsString)> {
-    let mut more = Vec::new();
-    if let (Network::Proxy(credentials), Some(port)) = (network, port) {
-        let url = OsString::from(format!("http://{credentials}@127.0.0.1:{port}"));
-        more.extend(PROXY_NAMES.iter().map(|it| (*it, url.clone())));
-        more.extend(["NO_PROXY", "no_proxy"].map(|it| (it, OsString::new())));
-        more.push(("NODE_USE_ENV_PROXY", OsString::from("1")));
-    }
-    if let Tree::Host(fresh) = tree {
-        more.extend(["HOME", "TMPDIR"].map(|it| (it, fresh.as_os_str().to_owned())));
-    }
-    more
-}
-
-/// Names by which programs find a proxy.
-const PROXY_NAMES: &[&str] =
-    &["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
 /// The first descriptor after stdin, stdout and stderr.
 const FIRST_AFTER_STDERR: u32 = 3;

@@ -8,18 +8,20 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+#[cfg(not(target_os = "linux"))]
+use std::path::Component;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use model::places;
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, openat2, readlinkat,
-    renameat_with, statat, symlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, readlinkat, renameat_with, statat, symlinkat,
 };
 
 use super::error::CageError;
 use super::git;
+use super::given::real;
 use super::nested::Nested;
-use super::view::real;
 
 /// What the new name ends with.
 const ENDING: &str = "set-aside";
@@ -47,6 +49,8 @@ pub(crate) struct Kept {
     meanwhile: Vec<SetAside>,
 }
 
+/// How often we look whether something was made that somebody outside would obey.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How often a command may make one of these places while it runs.
 const AGAIN_MAX: usize = 10;
 /// Places that are looked at while it runs: those of the workspaces, and of about twenty repositories in them.
@@ -208,9 +212,31 @@ fn is_above(place: &Path) -> bool {
     all.clone().all(|it| it != place) && all.any(|it| it.starts_with(place))
 }
 
+/// Opens a directory that no link leads to.
+#[cfg(target_os = "linux")]
 fn open_dir(at: &Path) -> io::Result<OwnedFd> {
+    use rustix::fs::{ResolveFlags, openat2};
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat2(CWD, at, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
+}
+
+/// The same name by name, where the kernel cannot do it in one step.
+#[cfg(not(target_os = "linux"))]
+fn open_dir(at: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut dir = rustix::fs::openat(CWD, "/", flags, Mode::empty())?;
+    for part in at.components() {
+        match part {
+            Component::RootDir => {}
+            Component::Normal(name) => {
+                dir = rustix::fs::openat(&dir, name, flags, Mode::empty())?;
+            }
+            Component::Prefix(_) | Component::CurDir | Component::ParentDir => {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain path"));
+            }
+        }
+    }
+    Ok(dir)
 }
 
 /// Gives it another name in the same directory, over nothing that is there.

@@ -14,6 +14,8 @@ pub enum Rung {
     Landlock,
     /// System calls that are refused; no new privileges; no capability.
     Seccomp,
+    /// A profile of macOS' kernel for files, the network and other programs' services.
+    Seatbelt,
     /// Limits of each process.
     Limits,
     /// Limits of all processes together.
@@ -22,8 +24,26 @@ pub enum Rung {
 
 impl Rung {
     /// All of them, from the widest.
-    pub const ALL: &[Self] =
-        &[Self::Namespaces, Self::Landlock, Self::Seccomp, Self::Limits, Self::Cgroup];
+    pub const ALL: &[Self] = &[
+        Self::Namespaces,
+        Self::Landlock,
+        Self::Seccomp,
+        Self::Seatbelt,
+        Self::Limits,
+        Self::Cgroup,
+    ];
+
+    /// Those that this system may have: of each is told whether it holds.
+    pub const HERE: &[Self] = match cfg!(target_os = "linux") {
+        true => &[Self::Namespaces, Self::Landlock, Self::Seccomp, Self::Limits, Self::Cgroup],
+        false => &[Self::Seatbelt, Self::Limits],
+    };
+
+    /// Those without which no program of a skill runs.
+    pub const FOR_SKILLS: &[Self] = match cfg!(target_os = "linux") {
+        true => &[Self::Seccomp, Self::Landlock, Self::Limits],
+        false => &[Self::Seatbelt, Self::Limits],
+    };
 
     /// Its name.
     #[must_use]
@@ -32,6 +52,7 @@ impl Rung {
             Self::Namespaces => "namespaces",
             Self::Landlock => "landlock",
             Self::Seccomp => "seccomp",
+            Self::Seatbelt => "seatbelt",
             Self::Limits => "limits",
             Self::Cgroup => "cgroup",
         }
@@ -93,13 +114,14 @@ impl Held {
             Hold::Missing(why) if *it == rung => Some(why.clone()),
             Hold::Missing(_) | Hold::Held(_) => None,
         });
-        Some((rung, why.unwrap_or_else(|| "it was not tried".to_owned())))
+        Some((rung, why.unwrap_or_else(|| "there is none on this system".to_owned())))
     }
 
     /// Are files and system calls confined at all? Less is no cage.
     #[must_use]
     pub fn is_a_cage(&self) -> bool {
-        self.holds(Rung::Seccomp) && (self.holds(Rung::Namespaces) || self.holds(Rung::Landlock))
+        let files = self.holds(Rung::Namespaces) || self.holds(Rung::Landlock);
+        self.holds(Rung::Seatbelt) || self.holds(Rung::Seccomp) && files
     }
 }
 

@@ -1,22 +1,17 @@
 //! Limits of each process.
 
+use std::io;
+
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::error::{CageError, Step};
-use super::ladder::Hold;
 use super::settings::Limits;
-
-/// Where the number of processes in a namespace is bounded, since Linux 6.14.
-const PID_MAX: &str = "/proc/sys/kernel/pid_max";
-/// The smallest number that the kernel takes there.
-const PID_MAX_MIN: u32 = 301;
 
 /// Bytes of a memory image after a crash. Where the system pipes images to a program, it starts that program outside for
 /// every bound, none at all included, but this one.
 pub(crate) const CORE_BYTES: u64 = 1;
 
-/// Bounds this process and whatever it starts.
-pub(crate) fn apply(limits: &Limits) -> Result<(), CageError> {
+/// Bounds this process and whatever it starts. Nothing but system calls: it is done between fork and exec.
+pub(crate) fn apply(limits: &Limits) -> io::Result<()> {
     lower(Resource::Core, CORE_BYTES)?;
     lower(Resource::Fsize, limits.file_bytes)?;
     lower(Resource::Nofile, limits.open_files)?;
@@ -26,47 +21,8 @@ pub(crate) fn apply(limits: &Limits) -> Result<(), CageError> {
 }
 
 /// Both limits, so that nobody raises them again.
-fn lower(resource: Resource, to: u64) -> Result<(), CageError> {
+fn lower(resource: Resource, to: u64) -> io::Result<()> {
     let now = getrlimit(resource);
     let to = now.maximum.map_or(to, |it| it.min(to));
-    setrlimit(resource, Rlimit { current: Some(to), maximum: Some(to) }).step("set a limit")
-}
-
-/// Bounds the processes of a namespace that this process is the first of. The limit of the user does not hold for
-/// root, this one does.
-pub(crate) fn processes(limits: &Limits) -> bool {
-    let before = std::fs::read_to_string(PID_MAX);
-    let wanted = limits.processes.max(PID_MAX_MIN);
-    let wrote = write_existing(PID_MAX, &wanted.to_string());
-    // On older kernels this file is the whole machine's, and a namespace has no right to it.
-    before.is_ok() && wrote.is_ok()
-}
-
-/// Leaves half of what the user may watch to everybody outside: the kernel counts watches of a user, wherever they are.
-/// Only in a namespace of users of its own.
-pub(crate) fn watches() {
-    for what in ["instances", "watches"] {
-        let all = std::fs::read_to_string(format!("/proc/sys/fs/inotify/max_user_{what}"));
-        let most = all.ok().and_then(|it| it.trim().parse::<u32>().ok());
-        let at = format!("/proc/sys/user/max_inotify_{what}");
-        // On a kernel without it there is nothing to use up.
-        let _not_there = most.map(|it| write_existing(&at, &(it / 2).to_string()));
-    }
-}
-
-/// In words.
-pub(crate) fn told(limits: &Limits, processes_are_held: bool) -> Hold {
-    let files = limits.open_files;
-    if rustix::process::getuid().is_root() && !processes_are_held {
-        return Hold::Missing("the number of processes is not limited for root".to_owned());
-    }
-    Hold::Held(format!("{} processes, {files} open files", limits.processes))
-}
-
-/// Writes to a file of the kernel's.
-pub(crate) fn write_existing(at: impl AsRef<std::path::Path>, text: &str) -> std::io::Result<()> {
-    use std::io::Write;
-    let mut file = std::fs::OpenOptions::new().write(true).open(at)?;
-    // In one piece: the kernel reads what one write brings.
-    file.write_all(text.as_bytes())
+    Ok(setrlimit(resource, Rlimit { current: Some(to), maximum: Some(to) })?)
 }

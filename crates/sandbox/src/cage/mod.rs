@@ -1,36 +1,67 @@
 //! A cage: a program runs in it, and what it can reach is what it was given.
 //!
-//! Three processes. The one outside makes the cage, says when to begin, and passes signals on. The first one inside
+//! What a cage is asked to be, what may be given and what is told of it are the same on every system. On Linux three
+//! processes make one. The one outside makes the cage, says when to begin, and passes signals on. The first one inside
 //! puts the file tree together and is there until the end. The last one gives up what is left and becomes the program.
+//! Elsewhere it is [`crate::seatbelt`] that makes one, or says that there is nothing to make it of.
 //! Nothing of the program runs before everything holds, and what holds is told to whoever asked for the cage.
 
-mod bubblewrap;
-mod cgroup;
-mod channel;
-mod error;
-mod first;
+pub(crate) mod ending;
+pub(crate) mod environment;
+pub(crate) mod error;
+pub(crate) mod fresh;
 mod git;
-mod inmate;
-mod kept;
-mod ladder;
-mod landlock;
-mod limits;
-mod mounts;
-mod nested;
-mod running;
-mod seccomp;
+pub(crate) mod given;
+pub(crate) mod kept;
+pub(crate) mod ladder;
+pub(crate) mod limits;
+pub(crate) mod nested;
 mod settings;
-mod signals;
+pub(crate) mod signals;
+
+// How Linux makes one.
+#[cfg(target_os = "linux")]
+mod bubblewrap;
+#[cfg(target_os = "linux")]
+mod cgroup;
+#[cfg(target_os = "linux")]
+mod channel;
+#[cfg(target_os = "linux")]
+mod first;
+#[cfg(target_os = "linux")]
+mod inmate;
+#[cfg(target_os = "linux")]
+mod kernel_limits;
+#[cfg(target_os = "linux")]
+mod landlock;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+mod running;
+#[cfg(target_os = "linux")]
+mod seccomp;
+#[cfg(target_os = "linux")]
 mod start;
+#[cfg(target_os = "linux")]
 mod sys;
+#[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(target_os = "linux")]
 mod view;
 
+pub use ending::Ending;
 pub use error::CageError;
+pub use fresh::Fresh;
+pub use given::SYSTEM;
 pub use kept::SetAside;
 pub use ladder::{Held, Hold, Rung};
-pub use running::{Ending, Running};
-pub use seccomp::DENIED_SYSCALLS;
 pub use settings::{Cage, Inmate, Limits, Maker, Network, PROXY_PORT};
-pub use start::{Fresh, Waiting};
-pub use view::SYSTEM;
+
+#[cfg(target_os = "linux")]
+pub use {running::Running, seccomp::DENIED_SYSCALLS, start::Waiting};
+
+/// Calls of the kernel that are refused: none, for only Linux filters them.
+#[cfg(not(target_os = "linux"))]
+pub const DENIED_SYSCALLS: &[(&str, libc::c_long)] = &[];
+#[cfg(not(target_os = "linux"))]
+pub use crate::seatbelt::{Running, Waiting};

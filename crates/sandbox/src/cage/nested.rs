@@ -6,15 +6,13 @@
 //! inside can set.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ffi::OsStr;
-use std::mem::MaybeUninit;
+use std::ffi::{CStr, OsStr};
+use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RawDir, Stat, fstat, lstat, openat, statat,
-};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, lstat, openat, statat};
 
 /// Directories of a workspace that are read before a command begins.
 const DIRECTORIES_MAX: usize = 4096;
@@ -26,8 +24,6 @@ const CHANGED_MAX: usize = 65_536;
 const ENTRIES_MAX: usize = 50_000;
 /// Repositories of a workspace that are kept as they are. Each takes the kernel a few mounts.
 const REPOSITORIES_MAX: usize = 500;
-/// Bytes that the kernel tells at a time.
-const PIECE_BYTES: usize = 16 * 1024;
 
 /// Names of directories with packages, caches and what compilers make.
 const PACKAGES: &[&str] = &[
@@ -101,7 +97,7 @@ pub(crate) struct Made {
 
 /// When a directory was changed: seconds and nanoseconds, and which one it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Changed(i64, u64, u64);
+struct Changed(i64, i64, u64);
 
 impl Nested {
     /// Looks through these workspaces, and for secrets through what else was given to be read.
@@ -122,7 +118,6 @@ impl Nested {
     }
 
     fn look_through(&mut self, workspace: &Path) {
-        let mut buffer = [MaybeUninit::uninit(); PIECE_BYTES];
         let mut queue = VecDeque::from([workspace.to_owned()]);
         let mut packages = VecDeque::new();
         let (mut read, mut read_of_packages) = (0, 0);
@@ -143,7 +138,7 @@ impl Nested {
             }
             *(if is_package { &mut read_of_packages } else { &mut read }) += 1;
             // What we cannot read, nobody inside can, who is the same user.
-            let Some(seen) = see(&dir, &mut buffer) else { continue };
+            let Some(seen) = see(&dir) else { continue };
             self.left += usize::from(seen.is_cut);
             for (below, is_package_itself) in seen.below {
                 let to = if is_package || is_package_itself { &mut packages } else { &mut queue };
@@ -182,7 +177,6 @@ impl Nested {
 
     /// Which repositories are new. Nothing of the command runs any more.
     pub(crate) fn made(&self) -> Made {
-        let mut buffer = [MaybeUninit::uninit(); PIECE_BYTES];
         let mut made = Made::default();
         let known: BTreeSet<&PathBuf> = self.roots().collect();
         let is_same =
@@ -196,7 +190,7 @@ impl Nested {
                 break;
             }
             read += 1;
-            let Some(seen) = see(&dir, &mut buffer) else { continue };
+            let Some(seen) = see(&dir) else { continue };
             made.is_cut |= seen.is_cut;
             queue.extend(
                 seen.below.into_iter().map(|it| it.0).filter(|it| !self.looked.contains_key(it)),
@@ -214,8 +208,13 @@ impl Nested {
 
 impl Changed {
     fn of(stat: &Stat) -> Self {
-        Self(stat.st_ctime, stat.st_ctime_nsec, stat.st_ino)
+        Self(stat.st_ctime, number(stat.st_ctime_nsec), stat.st_ino)
     }
+}
+
+/// Systems differ in the type of this one.
+fn number(value: impl TryInto<i64>) -> i64 {
+    value.try_into().unwrap_or_default()
 }
 
 /// What one directory holds.
@@ -229,7 +228,7 @@ struct Seen {
     is_cut: bool,
 }
 
-fn see(dir: &Path, buffer: &mut [MaybeUninit<u8>]) -> Option<Seen> {
+fn see(dir: &Path) -> Option<Seen> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = openat(CWD, dir, flags, Mode::empty()).ok()?;
     // Before it is read: what is made meanwhile is seen as a change later.
@@ -243,21 +242,24 @@ fn see(dir: &Path, buffer: &mut [MaybeUninit<u8>]) -> Option<Seen> {
         is_cut: false,
     };
     let (mut count, mut has) = (0, (false, false, false, false));
-    let mut entries = RawDir::new(&fd, buffer);
-    while let Some(entry) = entries.next() {
-        let Ok(entry) = entry else { break };
+    each(&fd, |name, kind| {
         if count == ENTRIES_MAX {
             seen.is_cut = true;
             seen.is_repository |= there(&fd, ".git");
-            break;
+            return ControlFlow::Break(());
         }
         count += 1;
-        let name = entry.file_name().to_bytes();
+        let mut kind = kind;
+        if kind == FileType::Unknown {
+            let asked = statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW);
+            kind = asked.map_or(kind, |it| FileType::from_raw_mode(it.st_mode));
+        }
+        let name = name.to_bytes();
         match name {
-            b"." | b".." => continue,
+            b"." | b".." => return ControlFlow::Continue(()),
             b".git" => {
                 seen.is_repository = true;
-                continue;
+                return ControlFlow::Continue(());
             }
             b"HEAD" => has.0 = true,
             b"objects" => has.1 = true,
@@ -266,11 +268,6 @@ fn see(dir: &Path, buffer: &mut [MaybeUninit<u8>]) -> Option<Seen> {
             _ => {}
         }
         let path = || dir.join(OsStr::from_bytes(name));
-        let mut kind = entry.file_type();
-        if kind == FileType::Unknown {
-            let asked = statat(&fd, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
-            kind = asked.map_or(kind, |it| FileType::from_raw_mode(it.st_mode));
-        }
         let is_dir = kind == FileType::Directory;
         if is_secret(name) && !(is_dir && path().join(PACKAGES_OF_PYTHON).exists()) {
             seen.secrets.push(path());
@@ -278,11 +275,38 @@ fn see(dir: &Path, buffer: &mut [MaybeUninit<u8>]) -> Option<Seen> {
             let of_packages = PACKAGES.iter().any(|it| it.as_bytes() == name);
             seen.below.push((path(), of_packages));
         }
-    }
+        ControlFlow::Continue(())
+    });
     // Objects and refs may lie where another file leads.
     let (head, objects, refs, elsewhere) = has;
     seen.is_bare = head && (objects && refs || elsewhere);
     Some(seen)
+}
+
+/// Shows the entries of a directory, as far as they can be read, until enough were seen.
+#[cfg(target_os = "linux")]
+fn each(dir: &OwnedFd, mut show: impl FnMut(&CStr, FileType) -> ControlFlow<()>) {
+    /// Bytes that the kernel tells at a time.
+    const PIECE_BYTES: usize = 16 * 1024;
+    // Without a heap: a workspace has thousands of directories.
+    let mut piece = [std::mem::MaybeUninit::uninit(); PIECE_BYTES];
+    let mut entries = rustix::fs::RawDir::new(dir, &mut piece);
+    while let Some(Ok(entry)) = entries.next() {
+        if show(entry.file_name(), entry.file_type()).is_break() {
+            return;
+        }
+    }
+}
+
+/// The same by way of the C library.
+#[cfg(not(target_os = "linux"))]
+fn each(dir: &OwnedFd, mut show: impl FnMut(&CStr, FileType) -> ControlFlow<()>) {
+    let Ok(entries) = rustix::fs::Dir::read_from(dir) else { return };
+    for entry in entries.map_while(Result::ok) {
+        if show(entry.file_name(), entry.file_type()).is_break() {
+            return;
+        }
+    }
 }
 
 fn there(dir: &OwnedFd, name: &str) -> bool {

@@ -5,56 +5,18 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{
-    Resource, Rlimit, Signal, WaitId, WaitIdOptions, pidfd_send_signal, setrlimit, waitid,
-};
-use serde::{Deserialize, Serialize};
+use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
 
 use super::cgroup::Group;
 use super::channel::{Channel, Word};
+use super::ending::Ending;
 use super::error::{CageError, Step};
-use super::kept::{Kept, SetAside};
-use super::limits::CORE_BYTES;
+use super::fresh::Fresh;
+use super::kept::{Kept, LOOK_EVERY, SetAside};
 use super::signals::Signals;
-use super::start::{Fresh, Terminal, Without};
+use super::start::{Terminal, Without};
 use super::sys::Child;
 use super::terminal::Relay;
-
-/// How a program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ending {
-    /// By itself, with this code.
-    Exited(u8),
-    /// By this signal.
-    Killed(i32),
-    /// Its time was up.
-    TimedOut,
-}
-
-impl Ending {
-    /// Ends this process as the program ended, if a signal ended it; otherwise the code to exit with.
-    ///
-    /// Whoever started us sees what it would have seen without us. Time that was up is 124, as `timeout` says.
-    #[must_use]
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::Exited(code) => code,
-            Self::TimedOut => TIMED_OUT,
-            Self::Killed(signal) => {
-                // Our own memory is of no use to whoever looks for the cause.
-                let none = Rlimit { current: Some(CORE_BYTES), maximum: Some(CORE_BYTES) };
-                let _kept = setrlimit(Resource::Core, none);
-                let _not_ended = signal_hook::low_level::emulate_default_handler(signal);
-                u8::try_from(signal).map_or(u8::MAX, |it| it.saturating_add(BY_SIGNAL))
-            }
-        }
-    }
-}
-
-/// The code for time that was up.
-const TIMED_OUT: u8 = 124;
-/// What shells add to the number of a signal.
-const BY_SIGNAL: u8 = 128;
 
 /// A program in its cage. When this goes, everything inside is ended.
 pub struct Running {
@@ -282,7 +244,5 @@ impl Running {
     }
 }
 
-/// How often we look whether something was made that somebody outside would obey.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long the first process has for ending all others.
 const END_WITHIN: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };

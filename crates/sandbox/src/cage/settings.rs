@@ -1,12 +1,13 @@
 //! What a cage is asked to be.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::error::CageError;
 use super::ladder::Rung;
 
 /// What is inside, what it may change and how far it may go.
@@ -115,4 +116,13 @@ pub struct Inmate {
     pub environment: Vec<(OsString, OsString)>,
     /// A terminal of its own.
     pub terminal: bool,
+}
+
+impl Inmate {
+    /// The program, if there is one to run.
+    pub(crate) fn program(&self) -> Result<&OsStr, CageError> {
+        let program = self.words.first().filter(|it| !it.is_empty());
+        let none = || CageError::Settings("there is no program to run".to_owned());
+        program.map(OsString::as_os_str).ok_or_else(none)
+    }
 }

@@ -1,10 +1,8 @@
 //! Making a cage, from outside: everything is in place before anything runs, and what holds is known.
 
-use std::fs;
-use std::io::Read;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rustix::process::{Pid, getgid, getuid};
 
@@ -13,9 +11,10 @@ use super::cgroup::Group;
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
 use super::first::{First, Tree, live};
+use super::fresh::Fresh;
 use super::kept::Kept;
+use super::kernel_limits::write_existing;
 use super::ladder::{Held, Hold, Rung};
-use super::limits::write_existing;
 use super::running::Running;
 use super::settings::{Cage, Inmate, Maker, Network};
 use super::sys::{self, NAMESPACES, Side};
@@ -44,9 +43,7 @@ impl Cage {
         inmate: &Inmate,
         meanwhile: &mut dyn FnMut() -> Result<(), CageError>,
     ) -> Result<Waiting, CageError> {
-        if inmate.words.first().is_none_or(|it| it.is_empty()) {
-            return Err(CageError::Settings("there is no program to run".to_owned()));
-        }
+        inmate.program()?;
         let view = View::of(self)?;
         let mut kept = Kept::default();
         let mut both = || {
@@ -320,63 +317,6 @@ fn map_users(pid: Pid) -> std::io::Result<()> {
 
 fn join(group: Option<&Group>, pid: Pid) -> Result<(), Without> {
     group.map_or(Ok(()), |it| it.take(pid).step("join the cgroup")).map_err(Without::from)
-}
-
-/// A directory of the host's for what a program writes, that only we can enter, and gone with this.
-pub struct Fresh(PathBuf);
-
-impl Fresh {
-    /// A new one.
-    ///
-    /// # Errors
-    ///
-    /// What the system says.
-    pub fn make() -> Result<Self, CageError> {
-        use std::os::unix::fs::DirBuilderExt;
-        // A name that nobody can take before us.
-        let mut random = [0; 8];
-        let mut source = fs::File::open("/dev/urandom").step("make a fresh directory")?;
-        source.read_exact(&mut random).step("make a fresh directory")?;
-        let name = format!("lazaret-cage-{:016x}", u64::from_ne_bytes(random));
-        let dir = std::env::temp_dir().join(name);
-        fs::DirBuilder::new().mode(0o700).create(&dir).step("make a fresh directory")?;
-        super::view::real(&dir).map(Self).ok_or_else(|| CageError::step("fresh directory", "gone"))
-    }
-
-    /// Where it is, without links.
-    #[must_use]
-    pub fn path(&self) -> PathBuf {
-        self.0.clone()
-    }
-}
-
-impl Drop for Fresh {
-    fn drop(&mut self) {
-        take_away(&self.0);
-    }
-}
-
-/// Removes a directory, also where what was in it has closed its own.
-pub(crate) fn take_away(dir: &Path) {
-    if fs::remove_dir_all(dir).is_err() {
-        open_up(dir, OPENED_DEPTH_MAX);
-        // What cannot be taken away lies in a directory that only we can enter.
-        let _left = fs::remove_dir_all(dir);
-    }
-}
-
-/// How deep directories are opened.
-const OPENED_DEPTH_MAX: u32 = 100;
-
-fn open_up(dir: &Path, depth: u32) {
-    use std::os::unix::fs::PermissionsExt;
-    let _not_ours = fs::set_permissions(dir, fs::Permissions::from_mode(0o700));
-    let Ok(entries) = fs::read_dir(dir) else { return };
-    for entry in entries.filter_map(Result::ok) {
-        if depth > 0 && entry.file_type().is_ok_and(|it| it.is_dir()) {
-            open_up(&entry.path(), depth - 1);
-        }
-    }
 }
 
 /// The outer end of the cage's terminal.

@@ -5,28 +5,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use model::places;
 
 use super::error::CageError;
-use super::git;
+use super::given::{SYSTEM, allowed, kept_places, real};
 use super::nested::Nested;
 use super::settings::Cage;
 
-/// Read-only, if they are there.
-pub const SYSTEM: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/etc",
-    "/opt",
-    "/nix/store",
-    "/gnu/store",
-];
 /// Files and directories of the system that hold secrets.
 const SYSTEM_SECRETS: &[&str] = &[
     "/etc/NetworkManager/system-connections",
@@ -228,12 +215,7 @@ impl View {
     /// Keeps what git, shells, editors and agents obey, and pins the directories on the way to it: whoever could
     /// rename `.git` could make another one.
     fn keep(&mut self, home: Option<&Path>) {
-        let mut paths: Vec<PathBuf> = Vec::new();
-        for root in self.nested.roots() {
-            paths.extend(places::KEPT_IN_WORKSPACE.iter().map(|it| root.join(it)));
-            paths.extend(git::obeyed(root));
-        }
-        paths.extend(self.nested.bare.iter().flat_map(|it| git::obeyed_in(it)));
+        let mut paths = kept_places(&self.nested);
         for dir in self.writable.iter().map(PathBuf::as_path).chain(home) {
             // What the shell runs may be a link of the home that leads here.
             paths.extend(places::SHELL_FILES.iter().map(|it| dir.join(it)));
@@ -260,39 +242,6 @@ impl View {
     }
 }
 
-/// Is this a directory that somebody may be given?
-fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
-    let refuse = |why: &str| Err(CageError::Settings(format!("`{}` {why}", path.display())));
-    let plain = path.components().all(|it| matches!(it, Component::RootDir | Component::Normal(_)));
-    if !path.is_absolute() || !plain {
-        return refuse("is not an absolute path without dots");
-    }
-    if real(path).as_deref() != Some(path) {
-        return refuse("is not there, or a link leads to it");
-    }
-    if path == Path::new("/") || ["/proc", "/sys", "/dev"].iter().any(|it| path.starts_with(it)) {
-        return refuse("cannot be given: it is the system itself");
-    }
-    let around = |it: &Path| it.starts_with(path);
-    if cage.home.as_deref().is_some_and(around) {
-        return refuse("holds the whole home directory; give a directory below it");
-    }
-    // What an agent owns may lie in our state; nothing else of it is seen.
-    let is_below = |it: &Path| path.starts_with(it) && path != it;
-    if cage.own.as_deref() == Some(path) && cage.state.as_deref().is_some_and(is_below) {
-        return Ok(());
-    }
-    if cage.state.as_deref().is_some_and(|it| around(it) || path.starts_with(it)) {
-        return refuse("holds, or lies in, our own state");
-    }
-    let in_secret =
-        |it: &&str| cage.home.as_ref().is_some_and(|home| path.starts_with(home.join(it)));
-    if places::SECRET_DIRS.iter().chain(places::SECRET_FILES).any(in_secret) {
-        return refuse("is a place of secrets");
-    }
-    Ok(())
-}
-
 /// Settings of a toolchain may hold the password of a registry; then they are not shown.
 fn holds_a_token(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "toml")
@@ -312,15 +261,6 @@ fn links_below(dir: &Path, depth: u32, into: &mut Vec<PathBuf>) {
             Ok(_) | Err(_) => {}
         }
     }
-}
-
-/// Where a path leads in the end, if it is there.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what is mounted is opened by this path without following a link, so that another file is an error"
-)]
-pub(crate) fn real(path: &Path) -> Option<PathBuf> {
-    path.canonicalize().ok()
 }
 
 #[cfg(test)]

@@ -5,8 +5,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
-use rustix::process::{Signal, set_parent_process_death_signal};
-
 use super::aside::Aside;
 use super::form::Order;
 use super::wire::{self, Ended, Go, Report};
@@ -16,6 +14,10 @@ use crate::cage::{CageError, Ending, SetAside, Waiting};
 const FIRST_AFTER_STDERR: i32 = 3;
 /// Nobody told what to do.
 const NOT_A_LAUNCHER: u8 = 2;
+
+/// Does everything in a cage end if its launcher is ended by force? Where there are no namespaces for that, it must be let
+/// to do so itself.
+pub(super) const CAGE_ENDS_WITH_IT: bool = cfg!(target_os = "linux");
 
 /// Is the launcher: takes its order from the socket at stdin, and reports there. Call it first of all, while there is
 /// one thread.
@@ -29,8 +31,7 @@ pub fn launcher() -> ExitCode {
 }
 
 fn take_order() -> std::io::Result<(UnixStream, Order)> {
-    // With the host everything ends: the kernel ends this process, and the cage ends with it.
-    set_parent_process_death_signal(Some(Signal::KILL))?;
+    end_with_the_host()?;
     let stdin = std::io::stdin();
     let ours: OwnedFd = rustix::io::fcntl_dupfd_cloexec(stdin.as_fd(), FIRST_AFTER_STDERR)?;
     // The command gets nothing to read, and has no way to speak in our place.
@@ -38,6 +39,19 @@ fn take_order() -> std::io::Result<(UnixStream, Order)> {
     let mut outside = UnixStream::from(ours);
     let order = wire::hear(&mut outside)?;
     Ok((outside, order))
+}
+
+/// With the host everything ends: the kernel ends this process, and the cage ends with it.
+#[cfg(target_os = "linux")]
+fn end_with_the_host() -> std::io::Result<()> {
+    use rustix::process::{Signal, set_parent_process_death_signal};
+    Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
+}
+
+/// Elsewhere the kernel tells nobody. That the host is gone is heard at the socket.
+#[cfg(not(target_os = "linux"))]
+fn end_with_the_host() -> std::io::Result<()> {
+    Ok(())
 }
 
 fn carry_out(order: Order, outside: &mut UnixStream) -> Report {

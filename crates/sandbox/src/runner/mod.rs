@@ -97,8 +97,13 @@ pub struct Printed {
 impl Default for Runner {
     /// With this program as the launcher: it must call [`launcher`] if its first argument is [`LAUNCHER`].
     fn default() -> Self {
-        // The file that runs now, also if another one has its name by now.
-        Self { launcher: PathBuf::from("/proc/self/exe") }
+        let itself = match cfg!(target_os = "linux") {
+            // The file that runs now, also if another one has its name by now.
+            true => PathBuf::from("/proc/self/exe"),
+            // Without a name nothing is started, and that is told.
+            false => std::env::current_exe().unwrap_or_default(),
+        };
+        Self { launcher: itself }
     }
 }
 

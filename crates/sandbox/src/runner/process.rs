@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::aside::Aside;
 use super::error::RunError;
 use super::form::Order;
+use super::launcher::CAGE_ENDS_WITH_IT;
 use super::wire::{self, Ended, Go, Report};
 use super::{Beside, LAUNCHER, PRINTED_BYTES_MAX, Printed, clean};
 use crate::cage::{Cage, Ending, Held, Inmate};
@@ -22,6 +23,8 @@ use crate::cage::{Cage, Ending, Held, Inmate};
 const LATER: Duration = Duration::from_secs(10);
 /// How long a command has to end when the host is to end; then it is ended by force.
 const STOP: Duration = Duration::from_secs(2);
+/// How often it is asked whether it has.
+const PAUSE: Duration = Duration::from_millis(1);
 /// How long what was printed may still come after the end.
 const DRAIN: Duration = Duration::from_secs(2);
 /// Bytes that are read at a time.
@@ -139,8 +142,22 @@ impl Process {
     }
 }
 
+impl Process {
+    /// Says that we are done, and gives it time to end what it started.
+    fn let_it_end(&mut self) {
+        let _gone = self.socket.shutdown(Shutdown::Both);
+        let until = Instant::now() + STOP;
+        while Instant::now() < until && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
+        if !CAGE_ENDS_WITH_IT {
+            self.let_it_end();
+        }
         // It may have ended by itself.
         let _gone = self.child.kill();
         let _gone = self.child.wait();

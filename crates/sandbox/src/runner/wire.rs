@@ -40,6 +40,17 @@ pub(super) struct Ended {
     pub(super) aside: Aside,
 }
 
+/// A host that is gone is an error and no signal. Elsewhere whoever links this ignores that signal, as Rust's programs do.
+#[cfg(target_os = "linux")]
+const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(not(target_os = "linux"))]
+const NO_SIGNAL: SendFlags = SendFlags::empty();
+/// What is handed over is not for whatever is started. Elsewhere it is marked a moment later.
+#[cfg(target_os = "linux")]
+const CLOSED_ON_EXEC: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const CLOSED_ON_EXEC: RecvFlags = RecvFlags::empty();
+
 /// What the host says when somebody answers for the command, and it may begin.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Go;
@@ -60,7 +71,7 @@ pub(super) fn say_with<T: Serialize>(
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     control.push(SendAncillaryMessage::ScmRights(&fds));
-    let sent = sendmsg(to, &[IoSlice::new(&bytes)], &mut control, SendFlags::NOSIGNAL)?;
+    let sent = sendmsg(to, &[IoSlice::new(&bytes)], &mut control, NO_SIGNAL)?;
     to.write_all(bytes.get(sent..).unwrap_or_default())
 }
 
@@ -84,10 +95,13 @@ pub(super) fn receive(
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let into = &mut [IoSliceMut::new(piece)];
-    let got = recvmsg(from, into, &mut control, RecvFlags::CMSG_CLOEXEC)?.bytes;
+    let got = recvmsg(from, into, &mut control, CLOSED_ON_EXEC)?.bytes;
     for message in control.drain() {
         if let RecvAncillaryMessage::ScmRights(fds) = message {
             *handed = fds.last().or(handed.take());
+            if let Some(fd) = handed {
+                rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC)?;
+            }
         }
     }
     Ok(got)

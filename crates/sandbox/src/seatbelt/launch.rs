@@ -1,11 +1,11 @@
 //! A profile in use. Only a Mac has what reads it.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The program that confines. Its path is fixed: a `PATH` can be anybody's.
-const PROGRAM: &str = "/usr/bin/sandbox-exec";
+pub(super) const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
 /// Writes a profile for the owner's eyes only into `dir`, which is made private, under a name of its own.
 ///
@@ -22,11 +22,11 @@ pub fn write(dir: &Path, name: &str, profile: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// What is started: the command behind the profile in this file. Working directory and environment are the caller's to
-/// set on it, so that what was cleared stays cleared.
+/// What is started: the command behind the profile in this file, by `confiner`, which takes arguments as `sandbox-exec`
+/// does. Working directory and environment are the caller's to set on it, so that what was cleared stays cleared.
 #[must_use]
-pub fn command_line(profile: &Path, program: &OsStr, arguments: &[OsString]) -> Vec<OsString> {
+pub fn command_line(confiner: &Path, profile: &Path, words: &[OsString]) -> Vec<OsString> {
     // The double dash: a program whose name begins with one is no option.
-    let fixed = [PROGRAM.into(), "-f".into(), profile.into(), "--".into(), program.to_owned()];
-    fixed.into_iter().chain(arguments.iter().cloned()).collect()
+    let fixed = [confiner.into(), "-f".into(), profile.into(), "--".into()];
+    fixed.into_iter().chain(words.iter().cloned()).collect()
 }

@@ -8,20 +8,31 @@
 //! 4. but what the operator lets read by name (`allow_read`),
 //! 5. what may be written (`workspace`, `allow_write`); a place of secrets in it stays closed unless it is named itself,
 //! 6. network,
-//! 7. and at the end what stays as it is whatever was said before: git's hooks, files that shells run, our own state.
+//! 7. and at the end what stays as it is whatever was said before: our own state, but for an agent's workspace in it;
+//!    secret files of a workspace; git's hooks, and files that shells run.
 //!
 //! What is read from the disk is read by [`Policy::look`]; [`Policy::profile`] is a pure function of it.
+//!
+//! A cage is one such profile ([`Plan`]), behind which macOS' `sandbox-exec` puts a command ([`SandboxExec`]). All of that
+//! is built and tested on Linux, too, where another program stands in for `sandbox-exec`.
 
 mod launch;
+mod plan;
 mod policy;
 mod profile;
 mod quote;
+mod running;
+mod start;
+mod sys;
 
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 pub use launch::{command_line, write};
+pub use plan::Plan;
 pub use policy::{Policy, PolicyError};
+pub use running::Running;
+pub use start::{SandboxExec, Waiting};
 
 /// The kinds of profile (seed 002).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +91,12 @@ pub struct Request {
     pub allow_read: Vec<PathBuf>,
     /// What may be written besides the workspace.
     pub allow_write: Vec<PathBuf>,
+    /// The one of what may be written that lies in our own state: an agent's workspace.
+    pub own: Option<PathBuf>,
+    /// What is closed besides the secrets of the home, and cannot be opened by any of the above.
+    pub covered: Vec<PathBuf>,
+    /// What stays as it is besides the places that every workspace has.
+    pub kept: Vec<PathBuf>,
     /// Which way leads out.
     pub network: Network,
     /// Names that must not be reached. Seatbelt knows no names, so that they need the proxy.

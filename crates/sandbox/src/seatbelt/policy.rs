@@ -47,6 +47,9 @@ pub struct Policy {
     pub(super) secret_files: BTreeSet<String>,
     pub(super) readable: BTreeSet<String>,
     pub(super) writable: BTreeSet<String>,
+    pub(super) state: BTreeSet<String>,
+    pub(super) own: BTreeSet<String>,
+    pub(super) covered: BTreeSet<String>,
     pub(super) kept: BTreeSet<String>,
     pub(super) network: Network,
 }
@@ -72,16 +75,16 @@ impl Policy {
         };
         let mut secret_dirs = below(SECRET_DIRS)?;
         let mut kept = below(SHELL_FILES)?;
-        if let Some(state) = &request.state {
-            secret_dirs.extend(both(&plain(state)?)?);
-        }
-        kept.extend(secret_dirs.iter().filter(|it| it.ends_with("/.lazaret")).cloned());
-        if let Some(state) = &request.state {
-            kept.extend(both(&plain(state)?)?);
-        }
+        let mut state = below(&[OUR_OWN])?;
+        state.extend(all_ways(&request.state)?);
+        secret_dirs.extend(state.iter().cloned());
         let read_only = request.kind == Kind::ReadOnly;
         let wanted = request.workspace.iter().filter(|_| !read_only).chain(&request.allow_write);
         let writable = there(wanted)?;
+        let own = all_ways(&request.own)?;
+        if !own.is_subset(&writable) {
+            return Err(PolicyError::Contradiction("what lies in our state was not given"));
+        }
         if writable.contains("/") {
             return Err(wrong("/", "everything may not be written"));
         }
@@ -90,8 +93,12 @@ impl Policy {
                 kept.extend(both(&format!("{}/{name}", place.trim_end_matches('/')))?);
             }
         }
+        kept.extend(all_ways(&request.kept)?);
         Ok(Self {
             kind: request.kind,
+            state,
+            own,
+            covered: all_ways(&request.covered)?,
             secret_dirs,
             secret_files: below(SECRET_FILES)?,
             readable: there(request.allow_read.iter())?,
@@ -124,6 +131,20 @@ fn there<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<BTreeSet<String
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(PolicyError::Io { path, error }),
         }
+    }
+    Ok(found)
+}
+
+/// Our state below a home.
+const OUR_OWN: &str = ".lazaret";
+
+/// Paths, there or not, by every way that leads to them.
+fn all_ways<'a>(
+    paths: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<BTreeSet<String>, PolicyError> {
+    let mut found = BTreeSet::new();
+    for path in paths {
+        found.extend(both(&plain(path)?)?);
     }
     Ok(found)
 }

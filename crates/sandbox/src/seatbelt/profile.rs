@@ -93,12 +93,20 @@ impl Policy {
     /// Also where a folder above is moved away and another put in its place.
     fn keep(&self, text: &mut String) {
         let secret = self.secret_dirs.iter().chain(&self.secret_files);
+        let secret = secret.filter(|it| !self.state.contains(*it));
         let unnamed = secret.filter(|it| !self.writable.iter().any(|place| is_within(place, it)));
         let kept: BTreeSet<&String> = self.kept.iter().chain(unnamed).collect();
+        for path in &self.state {
+            let _ = writeln!(text, "(deny file-write* (regex {}))", pattern(path));
+        }
+        rules(text, "allow file-write*", "subpath", &self.own);
+        rules(text, "deny file-read* file-write*", "subpath", &self.covered);
         let written = |path: &str| self.writable.iter().any(|it| is_within(path, it));
         let mut above = BTreeSet::new();
-        for path in kept {
+        for path in &kept {
             let _ = writeln!(text, "(deny file-write* (regex {}))", pattern(path));
+        }
+        for path in kept.into_iter().chain(&self.state).chain(&self.covered) {
             let mut folder = path.as_str();
             while let Some((parent, _)) = folder.rsplit_once('/') {
                 if parent.is_empty() || !written(parent) {

@@ -8,6 +8,8 @@
     reason = "a test may fail"
 )]
 
+mod plan;
+mod runs;
 mod sbpl;
 
 use std::ffi::{OsStr, OsString};
@@ -19,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use model::places::{KEPT_IN_WORKSPACE, SECRET_DIRS, SECRET_FILES, SHELL_FILES};
 use proptest::prelude::*;
-use sandbox::seatbelt::{Kind, Network, Policy, Request, command_line, write};
+use sandbox::seatbelt::{Kind, Network, Policy, Request, SandboxExec, command_line, write};
 use sbpl::Profile;
 
 /// A home with a workspace in it, at a path without links.
@@ -253,8 +255,8 @@ fn a_profile_is_written_for_its_owner_and_a_command_put_behind_it() {
     for name in ["", "..", "a/b", "a b"] {
         assert!(write(dir.path(), name, "").is_err(), "{name}");
     }
-    let arguments = [OsString::from("-c"), OsString::from("echo $HOME")];
-    let line = command_line(Path::new("/p/s1.sb"), OsStr::new("-sh"), &arguments);
+    let words = ["-sh", "-c", "echo $HOME"].map(OsString::from);
+    let line = command_line(SandboxExec::default().program(), Path::new("/p/s1.sb"), &words);
     assert_eq!(line, ["/usr/bin/sandbox-exec", "-f", "/p/s1.sb", "--", "-sh", "-c", "echo $HOME"]);
 }
 

@@ -8,7 +8,7 @@ use super::scalar::Label;
 use super::users::Agents;
 
 /// Rungs of confinement that can be required.
-const RUNGS: &[&str] = &["namespaces", "landlock", "seccomp", "limits", "cgroup"];
+const RUNGS: &[&str] = &["namespaces", "landlock", "seccomp", "seatbelt", "limits", "cgroup"];
 
 /// How commands of agents are confined.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

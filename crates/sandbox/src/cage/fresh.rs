@@ -1,0 +1,64 @@
+//! A directory of the host's for what a program writes, where the file tree is the host's.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::error::{CageError, Step};
+use super::given::real;
+
+/// A directory of the host's for what a program writes, that only we can enter, and gone with this.
+pub struct Fresh(PathBuf);
+
+impl Fresh {
+    /// A new one.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn make() -> Result<Self, CageError> {
+        // A name that nobody can take before us.
+        let mut random = [0; 8];
+        let mut source = fs::File::open("/dev/urandom").step("make a fresh directory")?;
+        source.read_exact(&mut random).step("make a fresh directory")?;
+        let name = format!("lazaret-cage-{:016x}", u64::from_ne_bytes(random));
+        let dir = std::env::temp_dir().join(name);
+        fs::DirBuilder::new().mode(0o700).create(&dir).step("make a fresh directory")?;
+        real(&dir).map(Self).ok_or_else(|| CageError::step("fresh directory", "gone"))
+    }
+
+    /// Where it is, without links.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.0.clone()
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        take_away(&self.0);
+    }
+}
+
+/// Removes a directory, also where what was in it has closed its own.
+pub(crate) fn take_away(dir: &Path) {
+    if fs::remove_dir_all(dir).is_err() {
+        open_up(dir, OPENED_DEPTH_MAX);
+        // What cannot be taken away lies in a directory that only we can enter.
+        let _left = fs::remove_dir_all(dir);
+    }
+}
+
+/// How deep directories are opened.
+const OPENED_DEPTH_MAX: u32 = 100;
+
+fn open_up(dir: &Path, depth: u32) {
+    let _not_ours = fs::set_permissions(dir, fs::Permissions::from_mode(0o700));
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        if depth > 0 && entry.file_type().is_ok_and(|it| it.is_dir()) {
+            open_up(&entry.path(), depth - 1);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What may be given to a command at all, and what of it stays as it is. The same on every system.
+
+use std::path::{Component, Path, PathBuf};
+
+use model::places;
+
+use super::error::CageError;
+use super::git;
+use super::nested::Nested;
+use super::settings::Cage;
+
+/// Folders of the system, which are read-only inside, if they are there.
+pub const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+];
+/// Is this a directory that somebody may be given?
+pub(crate) fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
+    let refuse = |why: &str| Err(CageError::Settings(format!("`{}` {why}", path.display())));
+    let plain = path.components().all(|it| matches!(it, Component::RootDir | Component::Normal(_)));
+    if !path.is_absolute() || !plain {
+        return refuse("is not an absolute path without dots");
+    }
+    if real(path).as_deref() != Some(path) {
+        return refuse("is not there, or a link leads to it");
+    }
+    if path == Path::new("/") || ["/proc", "/sys", "/dev"].iter().any(|it| path.starts_with(it)) {
+        return refuse("cannot be given: it is the system itself");
+    }
+    let around = |it: &Path| it.starts_with(path);
+    if cage.home.as_deref().is_some_and(around) {
+        return refuse("holds the whole home directory; give a directory below it");
+    }
+    // What an agent owns may lie in our state; nothing else of it is seen.
+    let is_below = |it: &Path| path.starts_with(it) && path != it;
+    if cage.own.as_deref() == Some(path) && cage.state.as_deref().is_some_and(is_below) {
+        return Ok(());
+    }
+    if cage.state.as_deref().is_some_and(|it| around(it) || path.starts_with(it)) {
+        return refuse("holds, or lies in, our own state");
+    }
+    let in_secret =
+        |it: &&str| cage.home.as_ref().is_some_and(|home| path.starts_with(home.join(it)));
+    if places::SECRET_DIRS.iter().chain(places::SECRET_FILES).any(in_secret) {
+        return refuse("is a place of secrets");
+    }
+    Ok(())
+}
+
+/// What git, editors and agents obey in the workspaces and in the repositories further down, there or not.
+pub(crate) fn kept_places(nested: &Nested) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for root in nested.roots() {
+        paths.extend(places::KEPT_IN_WORKSPACE.iter().map(|it| root.join(it)));
+        paths.extend(git::obeyed(root));
+    }
+    paths.extend(nested.bare.iter().flat_map(|it| git::obeyed_in(it)));
+    paths
+}
+
+/// Where a path leads in the end, if it is there.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is mounted is opened by this path without following a link, so that another file is an error"
+)]
+pub(crate) fn real(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
