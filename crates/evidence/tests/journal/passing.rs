@@ -1,6 +1,9 @@
 //! Records of those who pass: as durable and as evident as others, and no quicker way to go on from a wrong place.
 
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Duration;
 
 use evidence::{Against, Journal, OpenError, PassingError, Reader, Verified, append_passing};
 use serde_json::{Value, json};
@@ -138,6 +141,50 @@ fn a_note_that_a_crash_left_behind_is_no_damage() {
     assert!(!recovery.clean && recovery.cut.is_some());
     drop(journal);
     assert_eq!(numbers(dir.path()), [0, 1, 2, 3, 4, 5]);
+}
+
+/// Half of one note and half of the next parse, but what they say was never signed.
+#[test]
+fn a_note_that_is_being_written_over_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    // Five and six records are trees of two peaks: the notes are equally long.
+    passed(dir.path(), 5);
+    let path = dir.path().join("clean.json");
+    let old = std::fs::read(&path).unwrap();
+    pass(dir.path(), 5);
+    let new = std::fs::read(&path).unwrap();
+    assert_eq!((old.len(), verified(dir.path()).signed_size), (new.len(), 6));
+    let place = memchr::memmem::rfind(&new, b"lazaret-").unwrap();
+    let mixed = [&new[..place], &old[place..]].concat();
+    assert!(serde_json::from_slice::<Value>(&mixed).is_ok());
+
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.lock().unwrap();
+    file.write_all_at(&mixed, 0).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(20));
+            file.write_all_at(&new, 0).unwrap();
+            file.unlock().unwrap();
+        });
+        let found = verified(dir.path());
+        assert_eq!((found.damages.len(), found.signed_size), (0, 6), "{:?}", found.damages);
+    });
+}
+
+#[test]
+fn who_passes_does_not_wait_for_one_who_reads_the_note() {
+    let dir = tempfile::tempdir().unwrap();
+    passed(dir.path(), 3);
+    let reading = std::fs::File::open(dir.path().join("clean.json")).unwrap();
+    reading.lock_shared().unwrap();
+    let before = std::io::read_to_string(&reading).unwrap();
+    pass(dir.path(), 3);
+    assert_eq!(verified(dir.path()).signed_size, 4);
+    let mut after = String::new();
+    (&reading).seek(SeekFrom::Start(0)).unwrap();
+    (&reading).read_to_string(&mut after).unwrap();
+    assert_eq!(after, before, "it stays what it was for the one who reads it");
 }
 
 #[test]
