@@ -249,3 +249,45 @@ fn the_list_of_checkpoints_keeps_its_pace() {
     assert_eq!(listed(), 2);
     assert_eq!(verified(dir.path()).signed_size, 12);
 }
+
+#[test]
+fn a_list_that_says_more_than_the_note_leads_nobody_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = TestClock::at(1_800_000_000);
+    let config = evidence::Config { clock: clock.clone(), ..config(dir.path()) };
+    append_passing(&config, numbered(0)).unwrap();
+    append_passing(&config, numbered(1)).unwrap();
+    let places = [segment(dir.path(), 0), dir.path().join("clean.json")];
+    let old = places.each_ref().map(|it| std::fs::read(it).unwrap());
+    clock.advance(61);
+    append_passing(&config, numbered(2)).unwrap();
+    // Segment and note are put back to what they were; the list still knows of three records.
+    for (place, bytes) in places.iter().zip(&old) {
+        overwrite(place, bytes);
+    }
+    let refused = append_passing(&config, numbered(3)).unwrap_err();
+    assert!(matches!(refused, PassingError::Open(OpenError::Damaged(_))), "{refused}");
+}
+
+#[test]
+fn a_list_that_ends_in_half_a_line_is_mended_in_passing() {
+    let dir = tempfile::tempdir().unwrap();
+    passed(dir.path(), 3);
+    let list = dir.path().join("checkpoints.jsonl");
+    let torn = [std::fs::read(&list).unwrap(), b"{\"size\":3,".to_vec()].concat();
+    overwrite(&list, &torn);
+    passed(dir.path(), 2);
+    let lines = std::fs::read_to_string(&list).unwrap();
+    assert!(lines.lines().all(|it| serde_json::from_str::<Value>(it).is_ok()), "{lines}");
+    let found = verified(dir.path());
+    assert_eq!((found.damages.len(), found.signed_size), (0, 5));
+}
+
+#[test]
+fn the_room_of_a_segment_has_the_same_bounds_for_those_who_pass() {
+    let dir = tempfile::tempdir().unwrap();
+    passed(dir.path(), 2);
+    let config = evidence::Config { segment_bytes: 1, ..config(dir.path()) };
+    let refused = append_passing(&config, numbered(2)).unwrap_err();
+    assert!(matches!(refused, PassingError::Open(OpenError::SegmentBytes(1))), "{refused}");
+}
