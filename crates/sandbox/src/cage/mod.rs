@@ -7,6 +7,7 @@
 mod bubblewrap;
 mod cgroup;
 mod channel;
+mod closed;
 mod error;
 mod first;
 mod git;
