@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use aegx::Digest;
 use evidence::{Config, Journal, Reader, Receipt};
 use host::control::{self, AskError, Deed, Request};
-use model::{Taint, UserId};
+use model::{SessionId, Taint, UserId};
 use serde_json::{Map, Value};
 
 use crate::evidence::open;
@@ -67,8 +67,19 @@ impl Act {
         taint: Taint,
         content: Value,
     ) -> Result<Self, Failure> {
+        Self::begin_about(home, kind, by, (taint, None), content)
+    }
+
+    /// The same, about a session.
+    pub(crate) fn begin_about(
+        home: &Home,
+        kind: &'static str,
+        by: &UserId,
+        (taint, session): (Taint, Option<SessionId>),
+        content: Value,
+    ) -> Result<Self, Failure> {
         let content = content.as_object().cloned().unwrap_or_default();
-        let deed = Deed { kind, by: by.clone(), taint, after: None, content };
+        let deed = Deed { kind, by: by.clone(), taint, session, after: None, content };
         let (journal, door) = (home.journal()?, control::socket_path(&home.dir()?));
         let end = Instant::now() + WAIT;
         let (ledger, receipt) = loop {
@@ -104,7 +115,7 @@ impl Act {
             let error = Value::String(failure.message().to_owned());
             let content = Map::from_iter([("error".to_owned(), error)]);
             let after = Some(receipt.id());
-            let deed = Deed { kind: failed, by, taint: Taint::NONE, after, content };
+            let deed = Deed { kind: failed, by, taint: Taint::NONE, session: None, after, content };
             ledger.record(&deed)?.ok_or_else(|| Failure::unable("the gate has gone away"))?;
         }
         if let Ledger::Own(journal) = ledger {

@@ -226,7 +226,7 @@ fn serve(
         let services = Services::new(settings.as_ref(), keeper, scope, rules.clone(), journal);
         executor = executor.with_services(services.map_err(Failure::usage)?);
     }
-    let web = host::web(home, Arc::clone(&gate.journal), gate.keeper.clone());
+    let web = host::web(home, Arc::clone(&gate.journal), gate.search_key.clone());
     if let Some(web) = web.map_err(Failure::usage)? {
         executor = executor.with_web(web, rules);
     }

@@ -116,6 +116,31 @@ fn agent(home: &Path) -> UnixStream {
     agent
 }
 
+#[test]
+fn taint_is_cleared_while_a_gate_runs_but_not_that_of_an_open_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path();
+    let old = ["ipc", "--user", "me", "--agent", "main", "--session", "old"];
+    Gate::start(home, &old, "listening on ").end();
+    let gate = Gate::ipc(home);
+    let clear = |session: &str| {
+        let args = ["taint", "clear", "--session", session, "--reason", "it is mine", "--yes"];
+        run_with(home, &args, "", &[])
+    };
+    let cleared = clear("old");
+    assert_eq!(cleared.code, 0, "{}", cleared.err);
+    let refused = clear("s");
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    assert!(refused.err.contains("session s is open"), "{}", refused.err);
+    gate.end();
+    let done = deeds(home);
+    let (kind, content) = done.last().unwrap();
+    assert_eq!((kind.as_str(), done.len()), ("taint_cleared", 1));
+    assert_eq!((&content["name"], &content["by"]), (&json!("old"), &json!("me")));
+    assert_eq!(clear("s").code, 0, "it has ended");
+    good(home, &["evidence", "verify"], "");
+}
+
 /// All changes of a vault and of tokens, one after the other.
 fn change_everything(home: &Path) {
     good(home, &["vault", "set", "KEY", "--host", "api.example.com"], VALUE);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use aegx::Digest;
@@ -150,6 +151,21 @@ impl Checkpoints {
         Ok(Kept { size, ts: ts.to_owned(), note: note.to_text() })
     }
 
+    /// The last one on the list, if the list ends with one.
+    pub(crate) fn newest_listed(&self) -> io::Result<Option<Kept>> {
+        let file = match private::open(&self.layout.checkpoints()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let length = file.metadata()?.len();
+        let start = length.saturating_sub(LINE_BYTES_MAX);
+        let mut end = vec![0; usize::try_from(length - start).unwrap_or(0)];
+        file.read_exact_at(&mut end, start)?;
+        let Some(lines) = end.strip_suffix(b"\n") else { return Ok(None) };
+        let begin = memchr::memrchr(b'\n', lines).map_or(0, |it| it + 1);
+        Ok(serde_json::from_slice(lines.get(begin..).unwrap_or_default()).ok())
+    }
+
     /// Puts one on the list.
     pub(crate) fn keep(&self, kept: &Kept) -> Result<(), CheckpointError> {
         let sign = |error: serde_json::Error| CheckpointError::Sign(error.to_string());
@@ -191,6 +207,8 @@ fn read_list(layout: &Layout) -> Result<Vec<Kept>, CheckpointError> {
         .collect()
 }
 
+/// A checkpoint is shorter than this, as a line.
+const LINE_BYTES_MAX: u64 = 4096;
 /// One a minute for ten years.
 const CHECKPOINTS_BYTES_MAX: u64 = 4 << 30;
 

@@ -1,8 +1,10 @@
 //! The note of where a journal stands while nobody has it open.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::thread;
+use std::time::Duration;
 
 use aegx::Digest;
 use aegx::merkle::Frontier;
@@ -14,7 +16,7 @@ use crate::segment::Checked;
 use crate::writer::Tip;
 use files::private;
 
-/// Where the last writer left the journal.
+/// Where the last writer left the journal: one who closed it, or one who passed ([`crate::append_passing`]).
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Clean {
@@ -22,8 +24,8 @@ pub(crate) struct Clean {
     pub(crate) end: u64,
     pub(crate) size: u64,
     pub(crate) head: String,
-    /// Was it closed in order, so that nothing is behind this? Those who pass ([`crate::append_passing`]) change the
-    /// note after what they have written: behind theirs there may be what a crash has left.
+    /// Was it closed in order, so that nothing is behind this? Those who pass change the note after what they have
+    /// written: behind theirs there may be what a crash has left.
     pub(crate) is_last_word: bool,
     /// What it takes to go on from here without reading the segment.
     pub(crate) standing: Option<Standing>,
@@ -54,11 +56,21 @@ impl Clean {
     /// The note, if there is one. What is no note does not count as one: the start then verifies
     /// more, not less.
     pub(crate) fn read(layout: &Layout) -> io::Result<Option<Self>> {
-        let bytes = private::read_if_there(&layout.clean(), CLEAN_BYTES as u64)?;
-        Ok(bytes.and_then(|it| serde_json::from_slice(&it).ok()))
+        let path = layout.clean();
+        let file = match private::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        if !is_left_alone(&file) {
+            return Ok(None);
+        }
+        let bytes = private::read_open(&file, CLEAN_BYTES as u64);
+        // Closing is not enough: a child that is just being started still holds what it inherited.
+        let _closed_soon = file.unlock();
+        Ok(serde_json::from_slice(&bytes?).ok())
     }
 
-    /// The note of an orderly end.
+    /// The note of one who leaves the journal at `tip`, as the last word on it.
     pub(crate) fn of(tip: &Tip, standing: Option<Standing>) -> Self {
         Self {
             segment: tip.segment,
@@ -89,10 +101,15 @@ impl Clean {
     }
 
     /// As [`Clean::write`], over the note that is there and without waiting for the disk: one that is torn or old
-    /// makes the next start verify more.
+    /// makes the next start verify more. Whoever reads it at this moment gets another file, not half of each note.
     pub(crate) fn write_over(&self, layout: &Layout) -> io::Result<()> {
         let file = private::open_with(&layout.clean(), OpenOptions::new().write(true))?;
-        file.write_all_at(&self.to_bytes()?, 0)
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return self.write(layout);
+        }
+        let written = file.write_all_at(&self.to_bytes()?, 0);
+        let _closed_soon = file.unlock();
+        written
     }
 
     fn to_bytes(&self) -> io::Result<Vec<u8>> {
@@ -111,6 +128,21 @@ impl Clean {
         private::sync_parent(&path)
     }
 }
+
+/// Waits until nobody writes over it, and keeps them from it until it is unlocked. No, if that takes too long.
+fn is_left_alone(file: &File) -> bool {
+    for _ in 0..WAITS_MAX {
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => thread::sleep(WAIT),
+            Ok(()) | Err(TryLockError::Error(_)) => return true,
+        }
+    }
+    false
+}
+
+/// Writing over a note takes microseconds; one who was stopped on the way is not waited for.
+const WAITS_MAX: u32 = 200;
+const WAIT: Duration = Duration::from_millis(1);
 
 impl Standing {
     /// What is known at the tip, if its tree is the one that was signed and no entry is open.

@@ -29,9 +29,9 @@ places! {
     segments = "segments",
     /// Content beside the records.
     blobs = "blobs",
-    /// Says that the journal was closed in order, and where it ended.
+    /// Says where the journal stands while nobody has it open.
     clean = "clean.json",
-    /// The signed checkpoints, one a line.
+    /// The signed checkpoints, one a line. The newest may stand in the note alone.
     checkpoints = "checkpoints.jsonl",
     /// The key that signs them.
     key = "checkpoint.key",

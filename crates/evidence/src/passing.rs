@@ -18,7 +18,7 @@ use crate::layout::Layout;
 use crate::lock::Lock;
 use crate::queue::Buffers;
 use crate::record::{self, NewRecord, Phase};
-use crate::recovery::OpenError;
+use crate::recovery::{self, OpenError};
 use crate::segment::{self, NUMBER_MAX};
 use crate::writer::{ENTRY_BYTES_MAX, Ready, Tip, Writer};
 use files::private;
@@ -62,6 +62,7 @@ struct Passing {
 impl Passing {
     /// `None` if it takes a whole start.
     fn begin(config: &Config) -> Result<Option<Self>, OpenError> {
+        recovery::check_segment_bytes(config)?;
         let layout = Layout::new(&config.dir);
         if !layout.segments().is_dir() {
             return Ok(None);
@@ -74,6 +75,11 @@ impl Passing {
         let signed = Some(&standing.checkpoint);
         let checkpoints = Checkpoints::open(&layout, &standing.journal, signed)?;
         let Some(tip) = tip(&note, &standing, &checkpoints) else { return Ok(None) };
+        // A list that says more than the note is of a journal that held more.
+        let newest = checkpoints.newest_listed().map_err(io)?;
+        if newest.is_none_or(|it| it.size != standing.listed.0) {
+            return Ok(None);
+        }
         let Some(file) = at_its_end(&layout, &tip).map_err(io)? else { return Ok(None) };
         let next_seq = standing.seq.max(config.clock.unix_micros());
         let ready = Ready {

@@ -106,9 +106,7 @@ pub(crate) struct Start {
 const STARTUP_VERIFY_BYTES: u64 = 64 << 20;
 
 pub(crate) fn start(config: &Config) -> Result<Start, OpenError> {
-    if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&config.segment_bytes) {
-        return Err(OpenError::SegmentBytes(config.segment_bytes));
-    }
+    check_segment_bytes(config)?;
     let layout = Layout::new(&config.dir);
     let io = |error| OpenError::io(layout.root(), error);
     layout.create().map_err(io)?;
@@ -132,6 +130,13 @@ pub(crate) fn start(config: &Config) -> Result<Start, OpenError> {
     let newest = newest.cloned();
     let ready = Ready { layout, file, tip, checkpoints, last_checkpoint, newest };
     Ok(Start { ready, lock, next_seq, recovery })
+}
+
+pub(crate) fn check_segment_bytes(config: &Config) -> Result<(), OpenError> {
+    match config.segment_bytes {
+        SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX => Ok(()),
+        other => Err(OpenError::SegmentBytes(other)),
+    }
 }
 
 /// Where the writer goes on.

@@ -83,7 +83,11 @@ pub fn open(path: &Path) -> io::Result<File> {
 
 /// Reads a plain file of at most `bytes_max`.
 pub fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-    let file = open(path)?;
+    read_open(&open(path)?, bytes_max)
+}
+
+/// As [`read`], of a file that was just opened.
+pub fn read_open(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     let too_long = |length: u64| {
         let what = format!("it has {length} bytes, at most {bytes_max} can belong here");

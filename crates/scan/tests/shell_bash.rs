@@ -5,7 +5,7 @@
 use scan::shell::{Decision, read};
 
 /// Words of every kind. `printf` shows what becomes of them.
-const WORDS: [&str; 44] = [
+const WORDS: [&str; 46] = [
     r#"a"b"'c'\d"#,
     r"$'\x61\142\u0063\t\n\'\\'",
     r#""a\$b\"c\`d\\e\f""#,
@@ -50,6 +50,8 @@ const WORDS: [&str; 44] = [
     "$(IFS=_; x=a_b_c; set -- $x; echo $2)",
     "$(set -- a b c; echo $# $3 \"$*\"; shift; echo $1)",
     "$(read a b <<< '1 2 3'; echo $b-$a)",
+    "$(x=(a b c); read 'x[1]' <<< d; echo ${x[@]})",
+    "$(x=(a b c); printf -v 'x[0]' d; x[1]+=e; echo ${x[@]})",
 ];
 
 #[expect(clippy::disallowed_methods, reason = "bash itself is the other side of the comparison")]

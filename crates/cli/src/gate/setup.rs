@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use aegx::RecordType;
 use evidence::{Config, Durability, Journal, NewRecord, SystemClock};
+use host::EngineKey;
 use model::Kind;
 use monitor::provenance::Catalogue;
-use monitor::{Monitor, Setup, Surroundings};
+use monitor::{Monitor, Scrubber, Setup, Surroundings};
 use policy::Policy;
 use sandbox::audit::Requirement;
 use serde_json::json;
@@ -25,6 +26,8 @@ pub(crate) struct Gate {
     pub(crate) store: Arc<SqliteStore>,
     /// Who keeps secrets, where somebody does.
     pub(crate) keeper: Option<Arc<Keeper>>,
+    /// The key of the search engine, where one is chosen that wants one.
+    pub(crate) search_key: Option<EngineKey>,
 }
 
 /// Opens a gate on `home`, which is made if it is not there.
@@ -49,7 +52,8 @@ pub(crate) fn open(
         catalogue,
         clock: Arc::new(SystemClock),
     };
-    Ok(Gate { monitor: Arc::new(Monitor::new(setup)), journal, store, keeper: None })
+    let monitor = Arc::new(Monitor::new(setup));
+    Ok(Gate { monitor, journal, store, keeper: None, search_key: None })
 }
 
 /// The same with who keeps secrets: what agents are shown is scrubbed of them. `unkept` hears why there is nobody
@@ -69,8 +73,7 @@ pub(crate) fn open_with_keys(
         return Err(Failure::refused(refused.why));
     }
     let keeper = match host::keeper(home, Arc::clone(&gate.journal), Arc::new(SystemClock)) {
-        Ok(Some(keeper)) => Arc::new(keeper),
-        Ok(None) => return Ok(gate),
+        Ok(keeper) => keeper.map(Arc::new),
         Err(error) => {
             unkept(&gate, &error.to_string());
             gate.close()?;
@@ -80,9 +83,12 @@ pub(crate) fn open_with_keys(
             });
         }
     };
-    let scrubber = Arc::clone(&keeper) as Arc<dyn monitor::Scrubber>;
-    let gate = gate.with(|monitor| monitor.with_scrubber(scrubber))?;
-    Ok(Gate { keeper: Some(keeper), ..gate })
+    let search_key = EngineKey::of(home, keeper.clone()).map_err(Failure::usage)?;
+    let gate = Gate { keeper, search_key, ..gate };
+    match gate.scrubber() {
+        Some(scrubber) => gate.with(|monitor| monitor.with_scrubber(scrubber)),
+        None => Ok(gate),
+    }
 }
 
 /// A host that may not serve, because its surroundings are not what the operator requires.
@@ -116,16 +122,28 @@ impl Gate {
     }
 
     fn with(self, change: impl FnOnce(Monitor) -> Monitor) -> Result<Self, Failure> {
-        let Self { monitor, journal, store, keeper } = self;
+        let Self { monitor, journal, store, keeper, search_key } = self;
         let monitor = Arc::into_inner(monitor)
             .ok_or_else(|| Failure::unable("the gate is in use already"))?;
-        Ok(Self { monitor: Arc::new(change(monitor)), journal, store, keeper })
+        Ok(Self { monitor: Arc::new(change(monitor)), journal, store, keeper, search_key })
+    }
+
+    /// Who knows what agents must not see, if there is anything.
+    fn scrubber(&self) -> Option<Arc<dyn Scrubber>> {
+        if let Some(keeper) = &self.keeper {
+            return Some(Arc::clone(keeper) as Arc<dyn Scrubber>);
+        }
+        let key = self.search_key.clone()?;
+        // INVARIANT (SecretsDoNotPrint): a keeper says so to the journal itself.
+        let scrubs = key.clone();
+        self.journal.redact_with(move |text| scrubs.scrub(text));
+        Some(Arc::new(key))
     }
 
     /// Ends in order.
     pub(crate) fn close(self) -> Result<(), Failure> {
         drop(self.monitor);
-        drop(self.keeper);
+        drop((self.keeper, self.search_key));
         drop(self.store);
         match Arc::into_inner(self.journal) {
             Some(journal) => journal.close().map_err(Failure::unable),

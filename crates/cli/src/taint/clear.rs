@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aegx::verify::printable;
-use aegx::{Principal, RecordType};
-use evidence::{Clock, Config, Journal, NewRecord, Receipt, SystemClock};
-use model::{Kind, SessionId, Taint, UserId};
+use evidence::{Clock, SystemClock};
+use host::control::TAINT_CLEARED;
+use model::{SessionId, Taint, UserId};
 use serde_json::{Value, json};
 use store::workspace::{Looked, Registry, WorkspaceError};
 use store::{Oversight, REASON_BYTES_MAX, SqliteStore, Subject, Word};
 
 use super::{About, SubjectArgs, files, not_found};
-use crate::evidence::open;
+use crate::act::Act;
 use crate::home::Home;
 use crate::memory;
 use crate::output;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             let store = sessions::open(&args.home)?.ok_or_else(|| not_found(&subject))?;
             let found = look(args, &store, &subject)?;
             agreed(args, subject.kind(), &subject.name(), &found)?;
-            clear(args, store, &subject, &found, &word(SystemClock.unix_seconds()))
+            clear(args, store, &subject, found, &word(SystemClock.unix_seconds()))
         }
         About::Files { file: None, .. } => Err(Failure::usage(CHOICE)),
         About::Files { workspace, file: Some(file) } => {
@@ -124,27 +124,30 @@ fn clear(
     args: &Args,
     store: SqliteStore,
     subject: &Subject,
-    found: &Found,
+    found: Found,
     word: &Word,
 ) -> Result<Exit, Failure> {
-    let journal = open::writer(&Config::new(args.home.journal()?))?;
+    let home = args.home.dir()?;
+    let store = Arc::new(store);
+    // Before anything is said of it: a gate that runs may have it.
+    let memory = match subject {
+        Subject::Memory(id) if memory::is_file(&home)? => {
+            Some((*id, memory::open(&home, Arc::clone(&store))?))
+        }
+        Subject::Memory(_) | Subject::Session(_) => None,
+    };
     let content = json!({
         "subject": subject.kind(),
         "name": subject.name(),
         "origin": found.origin,
-        "by": word.by.as_str(),
         "reason": word.reason,
     });
-    let receipt = record(&journal, found, content)?;
-    let home = args.home.dir()?;
-    let cleared = match subject {
-        Subject::Memory(id) if memory::is_file(&home)? => {
-            memory::open(&home, Arc::new(store))?.clear(*id, word, &receipt)
-        }
-        Subject::Memory(_) | Subject::Session(_) => store.clear(subject, word, &receipt),
+    let act = begin(args, word, found, content)?;
+    let cleared = match memory {
+        Some((id, memory)) => memory.clear(id, word, &act.receipt),
+        None => store.clear(subject, word, &act.receipt),
     };
-    let cleared = cleared.map_err(Failure::unable)?;
-    journal.close().map_err(Failure::unable)?;
+    let (cleared, _) = act.end(cleared.map_err(Failure::unable), NOT_CLEARED)?;
     Ok(done(args, subject.kind(), &subject.name(), cleared.taint, &cleared.record))
 }
 
@@ -157,7 +160,6 @@ fn clear_file(
     word: &Word,
 ) -> Result<Exit, Failure> {
     let (name, tag) = (&looked.mark.path, &looked.mark.tag);
-    let journal = open::writer(&Config::new(args.home.journal()?))?;
     let root = ::files::resolved(workspace).map_err(Failure::unable)?;
     let content = json!({
         "subject": FILE,
@@ -166,39 +168,25 @@ fn clear_file(
         "sha256": looked.content.map(|it| it.to_string()),
         "origin": tag.origin,
         "marked_by": looked.mark.session,
-        "by": word.by.as_str(),
         "reason": word.reason,
     });
     let found = Found { taint: tag.taint, origin: String::new(), session: None };
-    let receipt = record(&journal, &found, content)?;
-    let cleared = registry.clear(&root, looked, &receipt, word.at);
-    if let Err(error) = &cleared {
-        // INVARIANT (NothingSilent): the word is on record, and so is that it came to nothing.
-        let content = json!({ "subject": FILE, "name": name, "error": error.to_string() });
-        let kind = Kind::of_static("taint_not_cleared");
-        let record = NewRecord {
-            parents: vec![receipt.id()],
-            ..NewRecord::of_host(RecordType::ControlPlaneChangeRequest, kind, content)
-        };
-        journal.append(record).map_err(Failure::unable)?;
-    }
-    journal.close().map_err(Failure::unable)?;
-    cleared.map_err(|error| {
+    let act = begin(args, word, found, content)?;
+    let cleared = registry.clear(&root, looked, &act.receipt, word.at).map_err(|error| {
         let changed = matches!(error, WorkspaceError::Changed { .. });
         if changed { Failure::refused(error) } else { Failure::unable(error) }
-    })?;
-    Ok(done(args, FILE, name, tag.taint, &receipt.id().to_string()))
+    });
+    // INVARIANT (NothingSilent): the word is on record, and so is that it came to nothing.
+    let (_, record) = act.end(cleared, NOT_CLEARED)?;
+    Ok(done(args, FILE, name, tag.taint, &record))
 }
 
-fn record(journal: &Journal, found: &Found, content: Value) -> Result<Receipt, Failure> {
-    let kind = Kind::of_static("taint_cleared");
-    let record = NewRecord {
-        principal: Principal::User,
-        taint: found.taint,
-        session: found.session.clone(),
-        ..NewRecord::of_host(RecordType::ControlPlaneChangeRequest, kind, content)
-    };
-    journal.append(record).map_err(Failure::unable)
+/// What is on record if the word came to nothing.
+const NOT_CLEARED: &str = "taint_not_cleared";
+
+fn begin(args: &Args, word: &Word, found: Found, content: Value) -> Result<Act, Failure> {
+    let about = (found.taint, found.session);
+    Act::begin_about(&args.home, TAINT_CLEARED, &word.by, about, content)
 }
 
 fn done(args: &Args, kind: &str, name: &str, taint: Taint, record: &str) -> Exit {

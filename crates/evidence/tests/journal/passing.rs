@@ -1,6 +1,9 @@
 //! Records of those who pass: as durable and as evident as others, and no quicker way to go on from a wrong place.
 
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Duration;
 
 use evidence::{Against, Journal, OpenError, PassingError, Reader, Verified, append_passing};
 use serde_json::{Value, json};
@@ -140,6 +143,50 @@ fn a_note_that_a_crash_left_behind_is_no_damage() {
     assert_eq!(numbers(dir.path()), [0, 1, 2, 3, 4, 5]);
 }
 
+/// Half of one note and half of the next parse, but what they say was never signed.
+#[test]
+fn a_note_that_is_being_written_over_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    // Five and six records are trees of two peaks: the notes are equally long.
+    passed(dir.path(), 5);
+    let path = dir.path().join("clean.json");
+    let old = std::fs::read(&path).unwrap();
+    pass(dir.path(), 5);
+    let new = std::fs::read(&path).unwrap();
+    assert_eq!((old.len(), verified(dir.path()).signed_size), (new.len(), 6));
+    let place = memchr::memmem::rfind(&new, b"lazaret-").unwrap();
+    let mixed = [&new[..place], &old[place..]].concat();
+    assert!(serde_json::from_slice::<Value>(&mixed).is_ok());
+
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.lock().unwrap();
+    file.write_all_at(&mixed, 0).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(20));
+            file.write_all_at(&new, 0).unwrap();
+            file.unlock().unwrap();
+        });
+        let found = verified(dir.path());
+        assert_eq!((found.damages.len(), found.signed_size), (0, 6), "{:?}", found.damages);
+    });
+}
+
+#[test]
+fn who_passes_does_not_wait_for_one_who_reads_the_note() {
+    let dir = tempfile::tempdir().unwrap();
+    passed(dir.path(), 3);
+    let reading = std::fs::File::open(dir.path().join("clean.json")).unwrap();
+    reading.lock_shared().unwrap();
+    let before = std::io::read_to_string(&reading).unwrap();
+    pass(dir.path(), 3);
+    assert_eq!(verified(dir.path()).signed_size, 4);
+    let mut after = String::new();
+    (&reading).seek(SeekFrom::Start(0)).unwrap();
+    (&reading).read_to_string(&mut after).unwrap();
+    assert_eq!(after, before, "it stays what it was for the one who reads it");
+}
+
 #[test]
 fn what_is_missing_before_the_note_is_damage() {
     let dir = tempfile::tempdir().unwrap();
@@ -201,4 +248,46 @@ fn the_list_of_checkpoints_keeps_its_pace() {
     append_passing(&config, numbered(11)).unwrap();
     assert_eq!(listed(), 2);
     assert_eq!(verified(dir.path()).signed_size, 12);
+}
+
+#[test]
+fn a_list_that_says_more_than_the_note_leads_nobody_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = TestClock::at(1_800_000_000);
+    let config = evidence::Config { clock: clock.clone(), ..config(dir.path()) };
+    append_passing(&config, numbered(0)).unwrap();
+    append_passing(&config, numbered(1)).unwrap();
+    let places = [segment(dir.path(), 0), dir.path().join("clean.json")];
+    let old = places.each_ref().map(|it| std::fs::read(it).unwrap());
+    clock.advance(61);
+    append_passing(&config, numbered(2)).unwrap();
+    // Segment and note are put back to what they were; the list still knows of three records.
+    for (place, bytes) in places.iter().zip(&old) {
+        overwrite(place, bytes);
+    }
+    let refused = append_passing(&config, numbered(3)).unwrap_err();
+    assert!(matches!(refused, PassingError::Open(OpenError::Damaged(_))), "{refused}");
+}
+
+#[test]
+fn a_list_that_ends_in_half_a_line_is_mended_in_passing() {
+    let dir = tempfile::tempdir().unwrap();
+    passed(dir.path(), 3);
+    let list = dir.path().join("checkpoints.jsonl");
+    let torn = [std::fs::read(&list).unwrap(), b"{\"size\":3,".to_vec()].concat();
+    overwrite(&list, &torn);
+    passed(dir.path(), 2);
+    let lines = std::fs::read_to_string(&list).unwrap();
+    assert!(lines.lines().all(|it| serde_json::from_str::<Value>(it).is_ok()), "{lines}");
+    let found = verified(dir.path());
+    assert_eq!((found.damages.len(), found.signed_size), (0, 5));
+}
+
+#[test]
+fn the_room_of_a_segment_has_the_same_bounds_for_those_who_pass() {
+    let dir = tempfile::tempdir().unwrap();
+    passed(dir.path(), 2);
+    let config = evidence::Config { segment_bytes: 1, ..config(dir.path()) };
+    let refused = append_passing(&config, numbered(2)).unwrap_err();
+    assert!(matches!(refused, PassingError::Open(OpenError::SegmentBytes(1))), "{refused}");
 }

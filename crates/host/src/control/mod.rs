@@ -27,7 +27,7 @@ use crate::ipc::{FrameError, Limits, Socket, Stop};
 use crate::plugins;
 
 pub use client::{AskError, ask};
-pub use request::{DEEDS, Deed, Request, RequestError};
+pub use request::{DEEDS, Deed, Request, RequestError, TAINT_CLEARED};
 
 /// The longest request, in bytes.
 pub const REQUEST_BYTES_MAX: usize = 1 << 20;
@@ -108,6 +108,7 @@ impl Control {
             Request::Say { session, text } => self.say(&session, &text),
             Request::Plugins => self.plugins(),
             Request::Act(deed) => {
+                self.check_session(&deed)?;
                 let receipt = deed.record(&self.journal).map_err(|it| {
                     let refused = matches!(it, AppendError::Record(_));
                     Undone { error: it.to_string(), refused }
@@ -115,6 +116,18 @@ impl Control {
                 Ok(json!({ "ok": true, "idx": receipt.idx(), "record": receipt.id().to_string() }))
             }
         }
+    }
+
+    /// A session that is open here has its marks in memory, and would write them back.
+    fn check_session(&self, deed: &Deed) -> Result<(), Undone> {
+        let Some(session) = deed.session.as_ref().filter(|_| deed.kind == TAINT_CLEARED) else {
+            return Ok(());
+        };
+        if self.monitor.caller_of(session).is_err() {
+            return Ok(());
+        }
+        let error = format!("session {session} is open; end it, then clear it");
+        Err(Undone { error, refused: true })
     }
 
     /// Every file of every plugin, as at the start. What is refused is on record before it is told.
@@ -173,6 +186,7 @@ impl Deed {
             parents: self.after.into_iter().collect(),
             principal: Principal::User,
             taint: self.taint,
+            session: self.session.clone(),
             ..NewRecord::of_host(
                 RecordType::ControlPlaneChangeRequest,
                 Kind::of_static(self.kind),

@@ -43,6 +43,8 @@ pub struct Deed {
     pub by: UserId,
     /// What it carries.
     pub taint: Taint,
+    /// The session that it is about, if it is about one.
+    pub session: Option<SessionId>,
     /// The record of the deed that this is the end of, if it came to nothing.
     pub after: Option<Digest>,
     /// More about it.
@@ -69,6 +71,8 @@ pub const DEEDS: &[&str] = &[
     "skill_not_approved",
     "skill_not_rejected",
     "skill_rejected",
+    TAINT_CLEARED,
+    "taint_not_cleared",
     "vault_bound",
     "vault_exported",
     "vault_imported",
@@ -80,6 +84,9 @@ pub const DEEDS: &[&str] = &[
     "vault_set",
     "vault_unlocked",
 ];
+
+/// Somebody vouches for what is marked.
+pub const TAINT_CLEARED: &str = "taint_cleared";
 
 /// Why a request is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -105,6 +112,7 @@ enum Written {
         kind: String,
         by: String,
         taint: Vec<String>,
+        session: Option<String>,
         after: Option<String>,
         content: Map<String, Value>,
     },
@@ -131,7 +139,7 @@ impl Request {
                 text,
             }),
             Written::Plugins {} => Ok(Self::Plugins),
-            Written::Act { kind, by, taint, after, content } => {
+            Written::Act { kind, by, taint, session, after, content } => {
                 let taint = taint.iter().map(|it| Taint::parse(it)).collect::<Result<Vec<_>, _>>();
                 let id = |it: String| Digest::from_hex(it.as_bytes());
                 let after = after.map(|it| id(it).ok_or_else(|| wrong(&"`after` is no record")));
@@ -142,6 +150,9 @@ impl Request {
                         .map_err(|error| wrong(&error))?
                         .into_iter()
                         .fold(Taint::NONE, Taint::union),
+                    session: session
+                        .map(|it| SessionId::parse(&it).map_err(|error| wrong(&error)))
+                        .transpose()?,
                     after: after.transpose()?,
                     content,
                 }))
@@ -169,6 +180,7 @@ impl Request {
                 "kind": deed.kind,
                 "by": deed.by.as_str(),
                 "taint": deed.taint.iter_names().collect::<Vec<_>>(),
+                "session": deed.session.as_ref().map(SessionId::as_str),
                 "after": deed.after.map(|it| it.to_string()),
                 "content": deed.content,
             }),
@@ -199,6 +211,7 @@ mod tests {
                 kind: "vault_set",
                 by: UserId::parse("ann").unwrap(),
                 taint: Taint::SECRET_RISK,
+                session: Some(SessionId::parse("s").unwrap()),
                 after: Some(Digest::of(b"x")),
                 content: Map::from_iter([("name".to_owned(), json!("KEY"))]),
             }),
@@ -217,7 +230,7 @@ mod tests {
         };
         let act = |kind: &str, taint: &str| {
             format!(
-                r#"{{"request":"act","kind":"{kind}","by":"a","taint":{taint},"after":null,"content":{{}}}}"#
+                r#"{{"request":"act","kind":"{kind}","by":"a","taint":{taint},"session":"s","after":null,"content":{{}}}}"#
             )
         };
         assert!(Request::parse(act("vault_set", "[]").as_bytes()).is_ok());
@@ -240,6 +253,7 @@ mod tests {
             "[".repeat(100_000),
             act("vault_set", r#"["SECRET_RISK"]"#).replace("null", "\"1\""),
             act("session_start", "[]"),
+            act("vault_set", "[]").replace(r#""session":"s""#, r#""session":"a b""#),
             act("", "[]"),
             act("vault_set", r#"["NOT A FLAG"]"#),
             act("vault_set", "[]").replace("{}", "[]"),

@@ -293,7 +293,14 @@ fn what_a_person_does_is_recorded_by_the_gate_and_nothing_else_is() {
     let person = Person::at(&house, dir.path());
     let by = UserId::parse("boss").unwrap();
     let fields = serde_json::Map::from_iter([("name".to_owned(), json!("KEY"))]);
-    let deed = Deed { kind: "vault_set", by, taint: Taint::NONE, after: None, content: fields };
+    let deed = Deed {
+        kind: "vault_set",
+        by,
+        taint: Taint::NONE,
+        session: None,
+        after: None,
+        content: fields,
+    };
     let done = ask(&person.path, &Request::Act(deed.clone())).unwrap();
     let id = aegx::Digest::from_hex(done["record"].as_str().unwrap().as_bytes()).unwrap();
     let idx = done["idx"].as_u64().unwrap();

@@ -3,6 +3,7 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -20,6 +21,8 @@ const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 pub(crate) enum Word {
     /// To the first process: its users are known now.
     Mapped,
+    /// To the inside: this is to be covered as well.
+    Cover(Vec<PathBuf>),
     /// To the outside: this is where the proxy is asked.
     Listening,
     /// To the outside: everything is in place, and this is what holds.

@@ -109,6 +109,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
     let (own_tree, keeps) = (tree == Tree::Own, matches!(tree, Tree::Made(_)));
     match sys::fork_the_first().step("start a process")? {
         Side::Child => {
+            let view = &all_covered(view, &inner);
             // While the one outside of it waits for the kernel to let the old tree go.
             if let Some(Err(error)) = bare.map(|it| it.furnish(view)) {
                 let _gone = inner.say(&Word::Refused(error.to_string()));
@@ -136,6 +137,19 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
             Ok(child.pid)
         }
     }
+}
+
+/// The view with what was still looked for.
+fn all_covered(view: &View, inner: &Channel) -> View {
+    let mut view = view.clone();
+    if view.is_roots {
+        match inner.hear() {
+            Ok(Some((Word::Cover(more), _))) => view.covered.extend(more),
+            // The one outside is gone, and waits for nothing.
+            Ok(_) | Err(_) => sys::exit(1),
+        }
+    }
+    view
 }
 
 /// What is its own besides the tree: users, a name, a network. Gives the port of the proxy, if there is a way out.

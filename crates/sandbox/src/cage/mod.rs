@@ -27,6 +27,8 @@ mod cgroup;
 #[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
+mod closed;
+#[cfg(target_os = "linux")]
 mod first;
 #[cfg(target_os = "linux")]
 mod inmate;

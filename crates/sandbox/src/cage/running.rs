@@ -87,14 +87,9 @@ impl Running {
         }
     }
 
-    /// Why the first process ended before there was a second.
+    /// Why nobody says what holds.
     pub(crate) fn why_not(&self) -> Without {
-        match self.outside().map(Channel::hear) {
-            Ok(Ok(Some((Word::Failed { step, why }, _)))) => refused(step, why),
-            Ok(_) | Err(_) => {
-                Without::Failed(CageError::step("make a cage", "its first process ended"))
-            }
-        }
+        self.outside().map_or_else(Without::Failed, why_silent)
     }
 
     /// Ends everything as soon as there is something to read at `stop`, or its other side is gone.
@@ -194,6 +189,29 @@ impl Running {
     }
 }
 
+/// Which process ended, and how, before anybody said what holds. The first one tells of the second.
+fn why_silent(outside: &Channel) -> Without {
+    const TREE: &str = "put the file tree together and give up rights";
+    let ended = |step: &str, why: String| Without::Failed(CageError::step(step, why));
+    loop {
+        return match outside.hear() {
+            Ok(Some((Word::Failed { step, why }, _))) => refused(step, why),
+            // It has done its part, and follows the second one.
+            Ok(Some((Word::Settled | Word::Listening, _))) => continue,
+            Ok(Some((Word::Exited(code), _))) => ended(
+                TREE,
+                format!("the second process of the cage ended with {code} and said nothing"),
+            ),
+            Ok(Some((Word::Killed(signal), _))) => {
+                ended(TREE, format!("the second process of the cage was ended by signal {signal}"))
+            }
+            Ok(_) | Err(_) => {
+                ended("make a cage", "its first process ended and said nothing".to_owned())
+            }
+        };
+    }
+}
+
 /// A step that the system refuses to a cage with namespaces is a reason to try without.
 fn refused(step: String, why: String) -> Without {
     Without::For(format!("{step}: {why}"))
@@ -246,3 +264,33 @@ impl Running {
 
 /// How long the first process has for ending all others.
 const END_WITHIN: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is told after the first process has said this.
+    fn told(words: &[Word]) -> String {
+        let (outside, first) = Channel::pair().unwrap();
+        words.iter().for_each(|it| first.say(it).unwrap());
+        drop(first);
+        match why_silent(&outside) {
+            Without::For(why) => why,
+            Without::Failed(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn who_ended_before_it_was_said_what_holds_is_told() {
+        let second = told(&[Word::Settled, Word::Killed(9)]);
+        assert!(second.contains("file tree") && second.contains("second process"), "{second}");
+        assert!(second.contains("signal 9"), "{second}");
+        assert!(
+            told(&[Word::Listening, Word::Settled, Word::Exited(1)]).contains("second process")
+        );
+        assert!(told(&[]).contains("first process"));
+        assert!(told(&[Word::Settled]).contains("first process"));
+        let (step, why) = ("name the host".to_owned(), "no".to_owned());
+        assert_eq!(told(&[Word::Failed { step, why }]), "name the host: no");
+    }
+}

@@ -94,7 +94,7 @@ impl Cage {
                 map_users(child.pid).map_err(|error| Without::For(error.to_string()))?;
                 join(group.as_ref(), child.pid)?;
                 let running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
-                self.settle(running, ends.inner.0, None, meanwhile)
+                self.settle(running, view, (ends.inner.0, None), meanwhile)
             }
             // Forbidden, or too many of them: what is left must hold without.
             Err(error) => Err(Without::For(format!("the system refuses them: {error}"))),
@@ -167,7 +167,8 @@ impl Cage {
                 let mut running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
                 running.fresh = fresh;
                 running.ends_itself = true;
-                self.settle(running, ends.inner.0, listener, meanwhile).map_err(Without::into_error)
+                self.settle(running, view, (ends.inner.0, listener), meanwhile)
+                    .map_err(Without::into_error)
             }
         }
     }
@@ -214,11 +215,15 @@ impl Cage {
     fn settle(
         &self,
         mut running: Running,
-        inner: Channel,
-        mut listener: Option<TcpListener>,
+        view: &View,
+        (inner, mut listener): (Channel, Option<TcpListener>),
         meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, Without> {
         running.say(&Word::Mapped)?;
+        if view.is_roots {
+            // If nobody is there to hear it, why is told below.
+            let _gone = inner.say(&Word::Cover(view.closed(self)));
+        }
         meanwhile.run()?;
         if matches!(self.network, Network::Proxy(_)) && listener.is_none() {
             listener = Some(running.listener()?);
@@ -231,7 +236,7 @@ impl Cage {
             }
             Some((Word::Failed { step, why }, _)) => Err(CageError::Step { step, why }.into()),
             Some((Word::Refused(why), _)) => Err(Without::For(why)),
-            // The first process ended before there was a second: it says why.
+            // One of both ended; if it could say why, it did so to the other channel.
             Some(_) | None => Err(running.why_not()),
         }
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use model::places;
 
+use super::closed;
 use super::error::CageError;
 use super::given::{SYSTEM, allowed, kept_places, real};
 use super::nested::Nested;
@@ -132,12 +133,15 @@ pub(crate) struct View {
     pub(crate) covered: Vec<PathBuf>,
     /// What lies further down in the workspaces.
     pub(crate) nested: Nested,
+    /// Is it root's, so that settings which are closed to others have to be covered as well ([`View::closed`])?
+    pub(crate) is_roots: bool,
 }
 
 impl View {
     /// What a cage shows.
     pub(crate) fn of(cage: &Cage) -> Result<Self, CageError> {
-        let mut view = Self::default();
+        let is_roots = rustix::process::geteuid().is_root();
+        let mut view = Self { is_roots, ..Self::default() };
         view.system();
         let home = cage.home.as_deref();
         for dir in &cage.workspaces {
@@ -205,6 +209,18 @@ impl View {
             return Err(CageError::Settings(why));
         }
         Ok(())
+    }
+
+    /// What else is to be covered for root. To look for it takes as long as the rest of the view, and is done while the
+    /// cage puts itself together.
+    pub(crate) fn closed(&self, cage: &Cage) -> Vec<PathBuf> {
+        let mut closed = closed::to_others(Path::new(closed::SETTINGS));
+        // What somebody has given or shown is theirs to give.
+        let given = [&cage.workspaces, &cage.readable, &cage.shown];
+        let is_given = |it: &Path| given.iter().any(|all| all.iter().any(|by| it.starts_with(by)));
+        let is_covered = |it: &Path| self.covered.iter().any(|by| it.starts_with(by));
+        closed.retain(|it| self.shows(it) && !is_given(it) && !is_covered(it));
+        closed
     }
 
     /// Is this seen inside?

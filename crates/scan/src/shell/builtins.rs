@@ -238,15 +238,11 @@ impl Engine<'_> {
 
     /// What is read is known only if it comes from here.
     fn read(&mut self, call: &Call<'_>, state: &mut State) {
-        let calls_back = call.plain().windows(2).find_map(|it| match it {
-            [flag, text] if flag == "-C" && call.name != "read" => Some(text.clone()),
-            _ => None,
-        });
-        if let Some(text) = calls_back {
-            self.run_text(&text, &mut state.clone(), None);
-        }
         let is_read = call.name == "read";
         let asked = Asked::new(call.plain(), if is_read { "adinNptu" } else { "CcdnOsu" });
+        if let Some(calls_back) = asked.value('C') {
+            self.run_text(calls_back, &mut state.clone(), None);
+        }
         let by = asked.value('d').map(|it| it.chars().next());
         let text = input(call, &asked);
         let names = asked.names.clone();
@@ -363,8 +359,9 @@ impl Asked {
         self.flags.iter().any(|it| it.0 == letter)
     }
 
+    /// Given twice, the last one counts.
     fn value(&self, letter: char) -> Option<&str> {
-        self.flags.iter().find(|it| it.0 == letter).map(|it| it.1.as_str())
+        self.flags.iter().rfind(|it| it.0 == letter).map(|it| it.1.as_str())
     }
 }
 

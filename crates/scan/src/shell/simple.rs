@@ -136,22 +136,10 @@ impl Engine<'_> {
                 // Not a pattern until it is used.
                 value = keep_network(&value);
                 if let Some(index) = &assignment.index {
-                    let key = marks::plain(&self.text(index, state));
-                    let key = state.key(name, &key);
-                    self.named_by_shell(name, &key, &value, state);
-                    let mut items = match state.get(name) {
-                        Some(Var::List(items)) => items,
-                        Some(Var::Text(text)) => vec![("0".to_owned(), text)],
-                        None => Vec::new(),
-                    };
-                    match items.iter_mut().find(|it| it.0 == key) {
-                        Some(item) if assignment.append => item.1.push_str(&value),
-                        Some(item) => item.1 = value,
-                        None => items.push((key, value)),
-                    }
-                    in_order(&mut items);
-                    Var::List(items)
-                } else if assignment.append {
+                    let index = marks::plain(&self.text(index, state));
+                    return self.put_element(name, &index, value, assignment.append, state);
+                }
+                if assignment.append {
                     let before = state.get(name).map(|it| it.first()).unwrap_or_default();
                     Var::Text(before + &value)
                 } else {
@@ -180,8 +168,7 @@ impl Engine<'_> {
                         }
                     }
                 }
-                in_order(&mut items);
-                Var::List(items)
+                Var::list(items)
             }
         };
         self.judge_variable(name, &var.first(), state);
@@ -242,7 +229,7 @@ impl Engine<'_> {
         if let Some(output) = self.interpret(&call, state) {
             return output;
         }
-        if call.name == "rm" {
+        if call.name == "rm" && removes(&call) {
             let gone: Vec<String> =
                 call.args.iter().map(|it| super::paths::resolved(it, state)).collect();
             state.files.retain(|path, _| !gone.iter().any(|it| marks::matches(it, path)));
@@ -331,12 +318,32 @@ impl Engine<'_> {
     }
 }
 
-/// Lists are read by their numbers, however they were written.
-fn in_order(items: &mut [(String, String)]) {
-    if items.iter().all(|it| it.0.parse::<u64>().is_ok()) {
-        items.sort_by_key(|it| it.0.parse::<u64>().unwrap_or_default());
-    }
+/// Does `rm` surely remove what it is given? With other long options it tells what it can do, or that it cannot.
+fn removes(call: &Call<'_>) -> bool {
+    let mut options = call.plain().iter().take_while(|it| *it != "--");
+    options.all(|it| match it.strip_prefix("--") {
+        Some(long) => {
+            let name = long.split('=').next().unwrap_or_default();
+            let is_short_for = |it: &&str| it.starts_with(name);
+            REMOVING.iter().any(is_short_for) && !TELLING.iter().any(is_short_for)
+        }
+        None => !it.starts_with(HOLE),
+    })
 }
+
+/// Long options of `rm` that remove no less.
+const REMOVING: [&str; 8] = [
+    "dir",
+    "force",
+    "interactive",
+    "no-preserve-root",
+    "one-file-system",
+    "preserve-root",
+    "recursive",
+    "verbose",
+];
+/// Those with which it removes nothing.
+const TELLING: [&str; 2] = ["help", "version"];
 
 /// Patterns become letters; where a value came from is kept.
 fn keep_network(value: &str) -> String {

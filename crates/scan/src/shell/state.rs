@@ -76,6 +76,14 @@ pub(super) enum Var {
 }
 
 impl Var {
+    /// Lists are read by their numbers, however they were written.
+    pub(super) fn list(mut items: Vec<(String, String)>) -> Self {
+        if items.iter().all(|it| it.0.parse::<u64>().is_ok()) {
+            items.sort_by_key(|it| it.0.parse::<u64>().unwrap_or_default());
+        }
+        Self::List(items)
+    }
+
     /// As `$name` shows it.
     pub(super) fn first(&self) -> String {
         match self {

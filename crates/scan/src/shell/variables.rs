@@ -55,28 +55,52 @@ impl Engine<'_> {
 
     /// A value for a name that may have an index: `x`, `x[3]`.
     pub(super) fn put(&mut self, place: &str, value: String, state: &mut State) {
-        self.judge_variable(place, &value, state);
-        let Some((name, index)) = place.strip_suffix(']').and_then(|it| it.split_once('[')) else {
-            return state.set_text(place, value);
-        };
+        match place.strip_suffix(']').and_then(|it| it.split_once('[')) {
+            Some((name, index)) => self.put_element(name, index, value, false, state),
+            None => {
+                self.judge_variable(place, &value, state);
+                state.set_text(place, value);
+            }
+        }
+    }
+
+    /// A value for one element of a list, in its place or behind what is there.
+    pub(super) fn put_element(
+        &mut self,
+        name: &str,
+        index: &str,
+        value: String,
+        appends: bool,
+        state: &mut State,
+    ) {
         let key = state.key(name, index);
         self.named_by_shell(name, &key, &value, state);
+        self.judge_number(&value, state);
         let mut items = match state.get(name) {
             Some(Var::List(items)) => items,
             Some(Var::Text(text)) => vec![("0".to_owned(), text)],
             None => Vec::new(),
         };
-        items.retain(|it| it.0 != key);
-        items.push((key, value));
-        state.set(name, Var::List(items));
+        match items.iter_mut().find(|it| it.0 == key) {
+            Some(item) if appends => item.1.push_str(&value),
+            Some(item) => item.1 = value,
+            None => items.push((key, value)),
+        }
+        let var = Var::list(items);
+        self.judge_variable(name, &var.first(), state);
+        state.set(name, var);
     }
 
-    pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
-        // Where a number is expected, the name stands for an expression, and that is run.
+    /// Where a number is expected, the name stands for an expression, and that is run.
+    fn judge_number(&mut self, value: &str, state: &State) {
         let begins = value.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_');
         if begins && value.contains('[') {
             self.subscripts(value, &mut state.clone());
         }
+    }
+
+    pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
+        self.judge_number(value, state);
         if LOADING.contains(&name) && !value.is_empty() {
             self.classes.insert(Class::Execute);
             self.ask("shell-loader", format!("`{name}` makes programs load what it names"));

@@ -77,6 +77,22 @@ impl Scrub {
         values.extend(keys.iter().map(|it| (secrets.len(), Arc::clone(it))));
         secrets.push((KEY_OF_VAULT.to_owned(), Domains::default()));
         self.known().retire_into(&mut secrets, &mut values);
+        self.know(secrets, values);
+    }
+
+    /// Knows one more, which is for no host.
+    pub fn learn_one(&self, name: &str, secret: Arc<Secret>) {
+        let known = self.known();
+        if known.values.iter().any(|(_, it)| it.plain() == secret.plain()) {
+            return;
+        }
+        let (mut secrets, mut values) = (known.secrets.clone(), known.values.clone());
+        values.push((secrets.len(), secret));
+        secrets.push((name.to_owned(), Domains::default()));
+        self.know(secrets, values);
+    }
+
+    fn know(&self, secrets: Vec<(String, Domains)>, values: Vec<(usize, Arc<Secret>)>) {
         let needles = Needles::new(&values);
         let known = Arc::new(Known { secrets, values, needles });
         match self.known.write() {
