@@ -1,7 +1,7 @@
 //! Words of many languages, told from letters as chance would have them by which letters stand side by side.
 
-/// The letters that seldom follow `a`, `b` and so on: less than once in three thousand pairs of the words of manuals and
-/// of names of domains.
+/// The letters that seldom follow `a`, `b` and so on: less than once in three thousand pairs of the words of manuals
+/// and of names of domains.
 const SELDOM: [&str; 26] = [
     "jq",
     "bcdfghjkmnpqtvwxz",
@@ -30,8 +30,8 @@ const SELDOM: [&str; 26] = [
     "bdfghjkqruvwxyz",
     "bcdfghjklmnopqrstvwxyz",
 ];
-/// In a hundred pairs. Words have fewer than 25 even where they are put together without a joint, letters by chance have
-/// about 50.
+/// In a hundred pairs. Words have fewer than 25 even where they are put together without a joint, letters by chance
+/// have about 50.
 const SELDOM_PERCENT_MIN: usize = 33;
 
 /// Do letters stand side by side that do not in words? There are letters alone in `run`, in any case.

@@ -4,7 +4,7 @@ use super::colour::Ink;
 use super::css::{Part, Token, components, split};
 use super::declare::{Paint, Said, State, Surface, Switch, Wide};
 use super::number::{Kind, amount, length};
-use super::value::{called, only, single, word};
+use super::value::{FAINT, TINY_PIXELS, called, only, word};
 use super::words;
 
 pub(super) fn size(item: &[Part<'_>], old: bool) -> Option<Said> {
@@ -48,10 +48,32 @@ pub(super) fn font(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
     if !family.and_then(<[_]>::first).is_some_and(named) {
         return;
     }
-    let height = height.is_some_and(|it| single("line-height", &[it], false) == Some(true));
+    let height = height.is_some_and(|it| spaced("line-height", &[it], false) == Some(true));
     say(Said::Switch(Switch::LineZero, if height { State::Hides } else { State::Shows }));
     say(Said::Switch(Switch::FontFlat, State::Shows));
     items.get(at).and_then(sized).into_iter().for_each(say);
+}
+
+/// What stands between letters and between lines, and how high they are: does it hide?
+pub(super) fn spaced(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
+    let one = || if let [one] = items { Some(*one) } else { None };
+    match name {
+        "letter-spacing" => match only(items, &["normal"]) {
+            Some(_) => Some(false),
+            None => length(one()?, old).map(|it| it.pixels() <= -LETTER_PIXELS),
+        },
+        "line-height" => match only(items, &["normal"]) {
+            Some(_) => Some(false),
+            None => amount(one()?)
+                .filter(|it| it.value >= 0.0 && it.kind != Kind::Angle)
+                .map(|it| it.value <= if it.kind == Kind::Plain { 0.06 } else { TINY_PIXELS }),
+        },
+        "font-size-adjust" => match amount(items.last()?) {
+            Some(it) => Some(it.value <= FAINT),
+            None => word(one()?, &["none", "from-font"]).map(|_| false),
+        },
+        _ => None,
+    }
 }
 
 pub(super) fn background(items: &[&[Part<'_>]], value: &[Part<'_>], mut say: impl FnMut(Said)) {
@@ -150,6 +172,8 @@ pub(super) fn plays_and_stays(items: &[&[Part<'_>]]) -> bool {
     known && stays && !is_late_or_paused(items)
 }
 
+/// Letters that come together by so much lie upon each other.
+const LETTER_PIXELS: f64 = 8.0;
 /// A picture that is smaller than this covers no text.
 const SMALL_PIXELS: f64 = 900.0;
 /// Nobody waits for so long until a text appears.

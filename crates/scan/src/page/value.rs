@@ -133,7 +133,7 @@ fn several(
 }
 
 /// Properties of one switch: does the value hide?
-pub(super) fn single(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
+fn single(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
     let one = || if let [one] = items { Some(*one) } else { None };
     match name {
         "visibility" => Some(only(items, &["visible", "hidden", "collapse"])? != "visible"),
@@ -149,20 +149,7 @@ pub(super) fn single(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<boo
             let factor = if zoom.kind == Kind::Share { zoom.value / 100.0 } else { zoom.value };
             Some(factor > 0.0 && factor * 16.0 <= TINY_PIXELS)
         }
-        "letter-spacing" => match only(items, &["normal"]) {
-            Some(_) => Some(false),
-            None => length(one()?, old).map(|it| it.pixels() <= -LETTER_PIXELS),
-        },
-        "line-height" => match only(items, &["normal"]) {
-            Some(_) => Some(false),
-            None => amount(one()?)
-                .filter(|it| it.value >= 0.0 && it.kind != Kind::Angle)
-                .map(|it| it.value <= if it.kind == Kind::Plain { 0.06 } else { TINY_PIXELS }),
-        },
-        "font-size-adjust" => match amount(items.last()?) {
-            Some(it) => Some(it.value <= FAINT),
-            None => word(one()?, &["none", "from-font"]).map(|_| false),
-        },
+        "letter-spacing" | "line-height" | "font-size-adjust" => letters::spaced(name, items, old),
         "clip" => shape::clip(one()?),
         "mask-size" | "-webkit-mask-size" => Some(shape::is_nothing(items)),
         "content" => Some(items.first().is_some_and(|it| is_image(it))),
@@ -398,5 +385,3 @@ pub(super) const SCREEN_PIXELS_DOWN: f64 = 720.0;
 const MARGIN_SHARE: f64 = 200.0;
 /// Something can be read in a padding that is wider.
 const PADDING_PIXELS: f64 = 8.0;
-/// Letters that come together by so much lie upon each other.
-const LETTER_PIXELS: f64 = 8.0;
