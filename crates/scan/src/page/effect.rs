@@ -29,20 +29,21 @@ enum Property {
     ClipPath,
 }
 
+/// By the names that browsers know: whatever else looks like one says nothing.
 fn property(name: &str) -> Option<Property> {
-    Some(match name.strip_prefix("-webkit-").unwrap_or(name) {
-        "filter" => Property::Filter,
-        "transform" | "-ms-transform" => Property::Turn(Turn::Transform),
+    Some(match name {
+        "filter" | "-webkit-filter" => Property::Filter,
+        "transform" | "-webkit-transform" => Property::Turn(Turn::Transform),
         "translate" => Property::Turn(Turn::Translate),
         "rotate" => Property::Turn(Turn::Rotate),
         "scale" => Property::Turn(Turn::Scale),
-        "perspective" => Property::Perspective,
-        "box-shadow" => Property::BoxShadow,
+        "perspective" | "-webkit-perspective" => Property::Perspective,
+        "box-shadow" | "-webkit-box-shadow" => Property::BoxShadow,
         "text-shadow" => Property::TextShadow,
-        "text-stroke" => Property::TextStroke,
-        "mask" => Property::Mask,
-        "mask-image" => Property::MaskImage,
-        "clip-path" => Property::ClipPath,
+        "-webkit-text-stroke" => Property::TextStroke,
+        "mask" | "-webkit-mask" => Property::Mask,
+        "mask-image" | "-webkit-mask-image" => Property::MaskImage,
+        "clip-path" | "-webkit-clip-path" => Property::ClipPath,
         _ => return None,
     })
 }

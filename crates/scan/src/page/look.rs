@@ -224,7 +224,7 @@ impl Look {
     /// May something lie behind the text that is not its background, so that it is seen all the same?
     fn has_scenery(&mut self, id: Id, styles: &mut Styles<'_>, path: &[Id]) -> bool {
         let from = self.ground.painted.saturating_sub(1);
-        for depth in (from..=path.len()).rev() {
+        for depth in (from..=path.len()).rev().take(ABOVE_MAX) {
             let (above, below) = path.split_at_checked(depth).unwrap_or((path, &[]));
             let found = styles.scenery(below.first().copied().unwrap_or(id), above, &self.own);
             let text = self.ground.text();
@@ -258,6 +258,9 @@ impl Look {
             || (self.is(Switch::IndentFull) && overflow)
     }
 }
+
+/// Elements above a text in which something is looked for that it may stand on.
+const ABOVE_MAX: usize = 16;
 
 /// A picture already: a style only gives it another one.
 fn is_picture(element: &Element) -> bool {

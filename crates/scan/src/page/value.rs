@@ -47,7 +47,7 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
             };
             say(Said::Animated(items.iter().filter_map(name).collect()));
         }
-        "opacity" | "-webkit-opacity" | "-moz-opacity" => {
+        "opacity" | "-webkit-opacity" => {
             let [one] = items.as_slice() else { return };
             let Some(found) = amount(one).filter(|it| is_faint(*it).is_some()) else { return };
             let share = if found.kind == Kind::Share { found.value / 100.0 } else { found.value };

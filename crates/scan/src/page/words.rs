@@ -4,7 +4,6 @@ use super::declare::Switch;
 
 /// By name, in order. Four sides stand as top, right, bottom, left; two as start, end.
 pub(super) const TARGETS: &[(&str, &[Switch])] = &[
-    ("-moz-opacity", &[Switch::OpacityZero]),
     ("-webkit-backface-visibility", &[Switch::BackHidden]),
     ("-webkit-background-clip", &[Switch::ClipText]),
     ("-webkit-clip-path", &[Switch::ClipPathEmpty]),
