@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use data_encoding::{BASE32_NOPAD, BASE64, HEXLOWER_PERMISSIVE};
+use super::coded::{WORD_LETTERS_MIN, codes_to_text, decodes_to_text};
+use super::words::are_no_words;
 
 /// What data looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,16 +16,22 @@ pub(super) enum Data {
 
 /// The fewest letters that are decoded: shorter ones make sense by accident.
 pub(super) const LETTERS_MIN: usize = 20;
-/// In base64 and base32, which words are written in, too.
-const WORD_LETTERS_MIN: usize = 24;
 /// Bits per letter that words in one case seldom have.
 const ENTROPY_BITS_MIN: f64 = 3.0;
 /// Changes between small letters, capitals and digits, in a hundred letters.
 const CHANGES_PERCENT_MIN: usize = 25;
 /// Lengths of digests in hexadecimal: names of commits, files and images.
 const DIGEST_LETTERS: &[usize] = &[32, 40, 56, 64, 96, 128];
-/// Length of a UUID as it is written.
-const UUID_LETTERS: usize = 36;
+/// Digits in a row that are no number of anything any more, and bits per digit that such a number has at least.
+const NUMBER_DIGITS_MIN: usize = 40;
+const NUMBER_ENTROPY_BITS_MIN: f64 = 2.3;
+/// Letters without a digit that are held against words.
+const PLAIN_LETTERS_MIN: usize = 40;
+/// Bytes that are no text in any encoding of text, and how many of them no such encoding has at all.
+const BINARY_BYTES_MIN: usize = 16;
+const CONTROLS_MIN: usize = 2;
+/// Characters that nobody sees, in one value.
+const UNSEEN_MIN: usize = 8;
 /// Pieces with which text in pieces may begin, and how much of it is looked at, in letters.
 const STARTS_MAX: usize = 8;
 const JOINED_LETTERS_MAX: usize = 32;
@@ -35,16 +42,51 @@ pub(super) fn data_in(text: &str, random_min: usize) -> Option<Data> {
     let runs = || text.split(|it: char| !is_of_base64(it));
     let mut long = runs().filter(|run| run.len() >= LETTERS_MIN.min(random_min));
     let found = long.find_map(|run| data_of(run, random_min));
-    let in_pieces = || text_in_pieces(&runs().collect::<Vec<_>>()).then_some(Data::Text);
-    found.or_else(in_pieces)
+    let in_pieces = || text_in_pieces(&runs().collect::<Vec<_>>()) || codes_to_text(text);
+    let text_of_it = || in_pieces().then_some(Data::Text);
+    found.or_else(text_of_it).or_else(|| is_no_text(text).then_some(Data::Random))
+}
+
+/// Bytes that were never text, or characters that are there for nobody to see.
+fn is_no_text(text: &str) -> bool {
+    if text.bytes().all(|it| it.is_ascii_graphic()) {
+        return false;
+    }
+    let count = |which: fn(char) -> bool| text.chars().filter(|it| which(*it)).count();
+    let controls = count(|it| it.is_ascii_control() && !it.is_ascii_whitespace());
+    if controls >= CONTROLS_MIN
+        && controls + count(|it| it == char::REPLACEMENT_CHARACTER) >= BINARY_BYTES_MIN
+    {
+        return true;
+    }
+    let unseen = count(crate::is_invisible);
+    unseen >= UNSEEN_MIN && unseen * 4 >= text.chars().count()
 }
 
 fn data_of(run: &str, random_min: usize) -> Option<Data> {
-    if decodes_to_text(run) || run.split(is_joint).any(decodes_to_text) {
+    let parts: Vec<&str> = run.split(is_joint).collect();
+    if decodes_to_text(run) || parts.iter().any(|it| decodes_to_text(it)) || text_in_pieces(&parts)
+    {
         return Some(Data::Text);
     }
     let rest = without_digest(run);
-    (rest.len() >= random_min && is_random(&rest)).then_some(Data::Random)
+    let random = is_random(&rest) || is_long_number(&rest) || is_gibberish(&rest);
+    (rest.len() >= random_min && random).then_some(Data::Random)
+}
+
+/// Digits alone, and more of them than a number has.
+fn is_long_number(run: &str) -> bool {
+    run.len() >= NUMBER_DIGITS_MIN
+        && run.bytes().all(|it| it.is_ascii_digit())
+        && entropy(run.as_bytes()) >= NUMBER_ENTROPY_BITS_MIN
+}
+
+/// Letters alone, and no words.
+fn is_gibberish(run: &str) -> bool {
+    run.len() >= PLAIN_LETTERS_MIN
+        && run.bytes().all(|it| it.is_ascii_alphabetic())
+        && entropy(run.to_ascii_lowercase().as_bytes()) >= ENTROPY_BITS_MIN
+        && are_no_words(run)
 }
 
 /// Does text stand in it that was encoded and then cut into pieces? What follows behind the first of it is of no
@@ -107,48 +149,6 @@ fn without_digest(run: &str) -> Cow<'_, str> {
 
 fn is_of_base64(it: char) -> bool {
     it.is_ascii_alphanumeric() || matches!(it, '+' | '/' | '-' | '_' | '=')
-}
-
-/// Would somebody who decodes it have words before them?
-fn decodes_to_text(run: &str) -> bool {
-    let run = run.trim_end_matches('=');
-    // Whole groups only: what hangs over is a byte or two.
-    let whole = |letters: usize| run.get(..run.len() - run.len() % letters).unwrap_or_default();
-    let is_text = |bytes: Result<Vec<u8>, _>| bytes.is_ok_and(|it| is_text(&it));
-    if run.len() >= LETTERS_MIN
-        && run.bytes().all(|it| it.is_ascii_hexdigit())
-        && is_text(HEXLOWER_PERMISSIVE.decode(whole(2).as_bytes()))
-    {
-        return true;
-    }
-    if run.len() < WORD_LETTERS_MIN {
-        return false;
-    }
-    // The first letter of a group has the first bit of a byte, which in ASCII is none.
-    let is_first = |it: u8| matches!(it, b'A'..=b'Z' | b'a'..=b'f');
-    if run.bytes().step_by(4).all(is_first) {
-        let base64 = whole(4).replace('-', "+").replace('_', "/");
-        if is_text(BASE64.decode(base64.as_bytes())) {
-            return true;
-        }
-    }
-    let is_base32 = |it: u8| it.is_ascii_alphabetic() || matches!(it, b'2'..=b'7');
-    // As above: the first letter of a group is of the first half.
-    run.bytes().step_by(8).all(|it| matches!(it, b'A'..=b'P' | b'a'..=b'p'))
-        && run.bytes().all(is_base32)
-        && is_text(BASE32_NOPAD.decode(whole(8).to_ascii_uppercase().as_bytes()))
-}
-
-/// Printable throughout, and letters for the most part.
-fn is_text(bytes: &[u8]) -> bool {
-    let is_plain = |it: &u8| matches!(it, b' '..=b'~' | b'\n' | b'\r' | b'\t');
-    let letters = bytes.iter().filter(|it| it.is_ascii_alphanumeric()).count();
-    bytes.iter().all(is_plain) && letters * 2 > bytes.len() && !is_uuid(bytes)
-}
-
-/// An id, which some services encode once more.
-fn is_uuid(bytes: &[u8]) -> bool {
-    bytes.len() == UUID_LETTERS && bytes.iter().all(|it| it.is_ascii_hexdigit() || *it == b'-')
 }
 
 /// The kinds of letters between which words seldom change.

@@ -9,7 +9,7 @@ use super::encoded::{
     Data, LETTERS_MIN, data_in, decoded, digests_and_random, is_random, text_in_pieces,
 };
 use super::lists::{Class, classes, is_hook};
-use super::signed::unsigned;
+use super::signed::{name_of, unsigned};
 use super::{Host, Target};
 
 /// A sign that a URL carries data off.
@@ -117,13 +117,18 @@ fn by_query(parts: &[&str]) -> Option<Suspicion> {
     // A name without a value may be the data itself.
     let words = parts.iter().flat_map(|it| it.split('=')).filter(|it| it.len() >= LETTERS_MIN);
     let words: Vec<_> = words.map(plain).collect();
-    let found = in_whole(&words, QUERY_RANDOM_MIN).or_else(|| {
-        let values = parts.iter().map(|it| it.split_once('=').map_or(*it, |(_, value)| value));
-        let values = values.filter(|it| it.len() >= PIECE_MIN);
-        let values: Vec<_> = values.map(plain).collect();
-        in_pieces(&values, QUERY_PIECE_RANDOM_MIN)
-    })?;
+    let pieces = |cut: fn(&str) -> &str| -> Vec<Cow<'_, str>> {
+        parts.iter().map(|it| cut(it)).filter(|it| it.len() >= PIECE_MIN).map(plain).collect()
+    };
+    let found = in_whole(&words, QUERY_RANDOM_MIN)
+        .or_else(|| in_pieces(&pieces(value_of), QUERY_PIECE_RANDOM_MIN))
+        .or_else(|| in_pieces(&pieces(name_of), QUERY_PIECE_RANDOM_MIN))?;
     Some(suspicion("net-exfil-query", format!("a value in the query {}", said(found))))
+}
+
+/// `value` of `name=value`, or all of it.
+fn value_of(part: &str) -> &str {
+    part.split_once('=').map_or(part, |(_, value)| value)
 }
 
 /// One of them is data.

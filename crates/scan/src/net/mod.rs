@@ -5,6 +5,7 @@
 //!
 //! INVARIANT (OneReading): a text that two readers could take for two hosts is refused, not guessed at.
 
+mod coded;
 mod domains;
 mod embedded;
 mod encoded;
@@ -17,6 +18,7 @@ mod signed;
 mod spelling;
 mod target;
 mod wildcard;
+mod words;
 
 pub use domains::{DomainError, Domains};
 pub use exfiltration::{Suspicion, exfiltration};

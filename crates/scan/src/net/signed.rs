@@ -1,7 +1,7 @@
 //! Addresses that somebody has signed: the values by which stores and logins know their own addresses. They look
 //! like data that was encoded, and are as long as a signature and no longer.
 
-use super::encoded::decoded;
+use super::encoded::{Data, data_in, decoded};
 use super::lists::suffixes;
 
 /// How a signature stands in a query.
@@ -10,7 +10,7 @@ struct Form {
     hosts: &'static [&'static str],
     /// Its name, in small letters.
     name: &'static str,
-    /// What must stand beside it.
+    /// What must stand beside it: names with any value, or with this one.
     beside: &'static [&'static str],
     fits: fn(&str) -> bool,
 }
@@ -21,6 +21,9 @@ const RSA_HEX: usize = 512;
 const RSA_BASE64: [usize; 2] = [344, 172];
 /// SHA-256 in base64, with its sign at the end and without.
 const SHA256_BASE64: [usize; 2] = [44, 43];
+/// The longest name by which Google knows an application, in bytes, and how it ends.
+const CLIENT_BYTES_MAX: usize = 100;
+const CLIENT_END: &str = ".apps.googleusercontent.com";
 
 const FORMS: &[Form] = &[
     Form {
@@ -51,14 +54,14 @@ const FORMS: &[Form] = &[
     Form {
         hosts: &[],
         name: "code_challenge",
-        beside: &["client_id", "code_challenge_method", "redirect_uri"],
+        beside: &["client_id", "code_challenge_method=S256", "redirect_uri"],
         fits: |it| it.len() == SHA256_BASE64[1] && is_base64(it, "-_"),
     },
     Form {
         hosts: &["accounts.google.com"],
         name: "client_id",
         beside: &["redirect_uri"],
-        fits: |it| it.ends_with(".apps.googleusercontent.com"),
+        fits: |it| it.len() <= CLIENT_BYTES_MAX && it.ends_with(CLIENT_END),
     },
 ];
 
@@ -77,15 +80,27 @@ pub(super) fn unsigned<'a>(host: &str, query: &'a str) -> Vec<&'a str> {
 impl Form {
     fn is(&self, host: &str, part: &str, parts: &[&str]) -> bool {
         let Some((name, value)) = part.split_once('=') else { return false };
-        let has = |wanted: &&str| parts.iter().any(|it| name_of(it).eq_ignore_ascii_case(wanted));
+        let value = decoded(value);
         name.eq_ignore_ascii_case(self.name)
             && (self.hosts.is_empty() || suffixes(host).any(|it| self.hosts.contains(&it)))
-            && self.beside.iter().all(has)
-            && (self.fits)(&decoded(value))
+            && self.beside.iter().all(|wanted| parts.iter().any(|it| has(it, wanted)))
+            && (self.fits)(&value)
+            // A hash of something is no text.
+            && data_in(&value, usize::MAX) != Some(Data::Text)
     }
 }
 
-fn name_of(part: &str) -> &str {
+/// Is `part` what is wanted: a name with a value, and with that value if one is given?
+fn has(part: &str, wanted: &str) -> bool {
+    let (name, only) = wanted.split_once('=').unwrap_or((wanted, ""));
+    let value = part.split_once('=').map_or("", |(_, value)| value);
+    name_of(part).eq_ignore_ascii_case(name)
+        && !value.is_empty()
+        && (only.is_empty() || only == value)
+}
+
+/// `name` of `name=value`, or all of it.
+pub(super) fn name_of(part: &str) -> &str {
     part.split_once('=').map_or(part, |(name, _)| name)
 }
 
@@ -109,13 +124,35 @@ mod tests {
             format!("{login}{}.", hash.trim_end_matches('M')),
             signed.replace("client_id", "client"),
             signed.replace("code_challenge=", "challenge="),
+            signed.replace("client_id=a", "client_id="),
+            signed.replace("redirect_uri=b", "redirect_uri"),
+            signed.replace("S256", "plain"),
+            signed.replace("S256", ""),
+            // As long as a hash, and words.
+            format!("{login}dGhlIHNlY3JldCBrZXkgaXMgaHVudGVyMiwgYnV0IG5"),
         ] {
             assert_eq!(left("a.example", &other), other);
         }
         let twice = format!("{signed}&code_challenge={hash}");
         assert!(left("a.example", &twice).contains(hash), "the second is none");
+        let google = |client: &str| format!("redirect_uri=b&client_id={client}{CLIENT_END}");
+        let own = google("1234567890-abc123def456ghi789jkl012mno345pq");
+        assert_eq!(left("accounts.google.com", &own), "redirect_uri=b");
+        for other in [
+            google(&hash.repeat(2)),
+            google("dGhlIHNlY3JldCBrZXkgaXMgaHVudGVyMg"),
+            own.replace("=b", "="),
+        ] {
+            assert_eq!(left("accounts.google.com", &other), other);
+        }
         let blob = format!("sv=1&se=2&sig={}%3D", hash.replace('-', "%2B"));
         assert_eq!(left("me.blob.core.windows.net", &blob), "sv=1&se=2");
+        for other in [
+            blob.replace("se=2", "se="),
+            "sv=1&se=2&sig=dGhlIHNlY3JldCBrZXkgaXMgaHVudGVyMiwgYnV0IG4=".to_owned(),
+        ] {
+            assert_eq!(left("me.blob.core.windows.net", &other), other);
+        }
         for host in ["blob.core.windows.net.example", "notblob.core.windows.net"] {
             assert_eq!(left(host, &blob), blob, "{host}");
         }

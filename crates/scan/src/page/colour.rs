@@ -20,6 +20,8 @@ pub(super) const BLACK: Ink = Ink { red: 0, green: 0, blue: 0, cover: 255 };
 impl Ink {
     pub(super) const CLEAR: Self = Self { cover: 0, ..BLACK };
     pub(super) const BUTTON: Self = Self { red: 239, green: 239, blue: 239, cover: 255 };
+    /// A page of which its style says that it is dark, and no more.
+    pub(super) const DARK: Self = Self { red: 18, green: 18, blue: 18, cover: 255 };
 
     /// The colour that a component of a value is: nothing if it is none, `None` in it if it is one that
     /// cannot be known. In an `old` page digits need no sign.
@@ -66,6 +68,12 @@ impl Ink {
         }
     }
 
+    /// With other parts, each 0 to 1.
+    pub(super) fn changed(self, by: impl Fn([f64; 3]) -> [f64; 3]) -> Self {
+        let parts = [self.red, self.green, self.blue].map(|it| f64::from(it) / 255.0);
+        Self::of(by(parts).map(|it| it * 255.0), f64::from(self.cover))
+    }
+
     fn of(parts: [f64; 3], cover: f64) -> Self {
         let [red, green, blue] = parts.map(byte);
         Self { red, green, blue, cover: byte(cover) }
@@ -102,6 +110,12 @@ impl Ink {
     pub(super) fn over(self, below: Self) -> Self {
         let opaque = Self { cover: 255, ..self };
         opaque.mixed(below, f64::from(self.cover) / 255.0)
+    }
+
+    /// White or black, whichever is told from it better.
+    fn opposite(self) -> Self {
+        let light = u32::from(self.red) * 3 + u32::from(self.green) * 6 + u32::from(self.blue);
+        if light < 1800 { WHITE } else { BLACK }
     }
 
     /// So much of this one, and the rest of the other.
@@ -170,7 +184,11 @@ fn call(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>>
         "light-dark" => {
             return Ink::within(super::css::trim(split(arguments, ',').next()?), false, depth);
         }
-        "contrast-color" | "device-cmyk" => return Some(None),
+        "contrast-color" => {
+            let ink = Ink::within(super::css::trim(arguments), false, depth)?;
+            return Some(ink.map(Ink::opposite));
+        }
+        "device-cmyk" => return Some(None),
         _ => {}
     }
     let separator = |it: &&[Part<'_>]| !it.first().is_some_and(|it| it.is(',') || it.is('/'));
@@ -180,7 +198,7 @@ fn call(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>>
         _ => usize::MAX,
     };
     if items.first()?.first()?.is_word("from") {
-        return Some(same(&items, depth));
+        return Some(same(&items, name, depth));
     }
     let space = match items.get(space).and_then(|it| it.first()?.word()) {
         Some(word) => {
@@ -191,7 +209,7 @@ fn call(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>>
         None => name.to_owned(),
     };
     // A part may be missing, which is none of it.
-    let zero = Amount { value: 0.0, kind: Kind::Plain, letters: 0.0, share: 0.0 };
+    let zero = Amount { kind: Kind::Plain, ..Amount::pixels_of(0.0) };
     let part =
         |it: &&[Part<'_>]| amount(it).or_else(|| it.first()?.is_word("none").then_some(zero));
     let parts: Option<Vec<Amount>> = items.iter().map(part).collect();
@@ -203,11 +221,27 @@ fn call(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>>
     Some(space::rgb(&space, first)?.map(|it| Ink::of(it, cover)))
 }
 
-/// `rgb(from white r g b)`: the same colour again; with anything calculated it cannot be known.
-fn same(items: &[&[Part<'_>]], depth: usize) -> Option<Ink> {
+/// `rgb(from white r g b)`: the same colour again, perhaps clear; with anything calculated it cannot be known.
+fn same(items: &[&[Part<'_>]], name: &str, depth: usize) -> Option<Ink> {
     let (origin, parts) = items.get(1..)?.split_first()?;
-    let kept = parts.iter().all(|it| it.first().is_some_and(|it| it.word().is_some()));
-    Ink::within(origin, false, depth)?.filter(|_| kept)
+    let origin = Ink::within(origin, false, depth)??;
+    let words =
+        |it: &[&[Part<'_>]]| it.iter().all(|it| it.first().is_some_and(|it| it.word().is_some()));
+    let (colours, cover) = parts.split_at_checked(3)?;
+    let cover = match cover.first().and_then(|it| amount(it)) {
+        Some(found) => share(found, 1.0) * 255.0,
+        None if words(cover) => f64::from(origin.cover),
+        None => return None,
+    };
+    if words(colours) {
+        return Some(Ink { cover: byte(cover), ..origin });
+    }
+    // Numbers alone need no origin.
+    let [one, two, three] = *colours.iter().map(|it| amount(it)).collect::<Option<Vec<_>>>()?
+    else {
+        return None;
+    };
+    space::rgb(name, [one, two, three])?.map(|it| Ink::of(it, cover))
 }
 
 fn mix(arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>> {
@@ -242,7 +276,7 @@ fn byte(value: f64) -> u8 {
 }
 
 /// The sum of the differences in red, green and blue below which two colours look the same.
-const APART_MAX: usize = 24;
+const APART_MAX: usize = 48;
 /// Less cover than this cannot be seen.
 const COVER_MIN: u8 = 13;
 /// Colours made of colours.
@@ -304,7 +338,8 @@ mod tests {
     #[test]
     fn near_is_the_same_and_grey_is_not() {
         let ink = |text| read(text).flatten().unwrap();
-        assert!(ink("#fefefe").vanishes_on(WHITE));
+        assert!(ink("#fefefe").vanishes_on(WHITE) && ink("whitesmoke").vanishes_on(WHITE));
+        assert!(!ink("#ddd").vanishes_on(WHITE) && !ink("#222").vanishes_on(BLACK));
         assert!(!ink("#999").vanishes_on(WHITE));
         assert!(ink("rgba(0,0,0,0.01)").vanishes_on(WHITE) && ink("transparent").is_clear());
     }

@@ -5,6 +5,8 @@ use std::rc::Rc;
 use super::colour::Ink;
 use super::css::{Part, Token, component, tokens, trim};
 use super::items::{Item, Items};
+use super::lens::Step;
+use super::turn::{Matrix, Turn};
 use super::value;
 
 /// One thing that a style says.
@@ -12,13 +14,21 @@ use super::value;
 pub(super) enum Said {
     /// A property hides, or says that it does not.
     Switch(Switch, State),
-    /// The size of letters: so many pixels, and so many times what it was outside.
-    Size(f64, f64),
+    /// The size of letters: so many pixels, and so many times what it was outside and for the page itself.
+    Size(f64, f64, f64),
     /// How much of it covers what lies below, 0 to 1.
     Opacity(f64),
     /// The size of letters by a word for all properties.
     SizeWide(Wide),
     Ink(Surface, Paint),
+    /// A filter: what it does to colours.
+    Lens(Rc<[Step]>),
+    /// A shape of the page by that name decides whether this hides.
+    Refers(Switch, Rc<str>),
+    /// The box is moved, turned or stretched.
+    Turn(Turn, Matrix),
+    /// How many pixels before what is inside the eye stands, if there is one.
+    Eye(Option<f64>),
     /// Everything at once.
     All(Wide),
     /// Names that an animation may have.
@@ -58,6 +68,12 @@ pub(super) enum Surface {
     Background,
     /// A picture over the background that is nothing but a colour.
     Picture,
+    /// A shadow that falls on all of the background.
+    Cast,
+    /// A shadow of the letters.
+    Halo,
+    /// The edge of the letters.
+    Stroke,
 }
 
 /// With what.
@@ -88,12 +104,17 @@ switches! {
     IndentFull, Placed, OutOfFlow, Fixed,
     LeftFar, RightFar, TopFar, BottomFar, LeftEdge, RightEdge, TopEdge, BottomEdge,
     MarginLeft, MarginRight, MarginTop, MarginBottom,
-    Transformed, Translated, Scaled, Rotated,
     WidthZero, HeightZero, WidthLimitZero, HeightLimitZero, WidthKept, HeightKept,
     PadLeft, PadRight, PadTop, PadBottom,
     OverflowX, OverflowY, Contained, Image, Replaced, MaskEmpty, OffsetFar, Paused, Plays, PictureSmall,
     ClipText, BlendLight, BlendDark, BlendOther,
+    BackHidden, OriginFar, OutlineOver, PictureNone, DarkScheme,
+    MaskDark, MaskByLight, MaskTwice, MaskTurned, MaskAway, MaskOnce,
+    Flex, FlexColumn, Grows, Cell, TableFixed,
 }
+
+/// A set of switches.
+pub(super) type Bits = u128;
 
 impl Switch {
     /// Goes over to what is inside, unless that says otherwise.
@@ -102,16 +123,18 @@ impl Switch {
     }
 
     /// All of those.
-    pub(super) const INHERITED: u64 = Self::VisibilityHidden.bit()
+    pub(super) const INHERITED: Bits = Self::VisibilityHidden.bit()
         | Self::IndentFar.bit()
         | Self::IndentFull.bit()
         | Self::LettersSqueezed.bit()
         | Self::LineZero.bit()
         | Self::TextSecret.bit()
-        | Self::FontFlat.bit();
+        | Self::FontFlat.bit()
+        // Not by the rules of browsers: all cells of a table are meant.
+        | Self::TableFixed.bit();
 
-    pub(super) const fn bit(self) -> u64 {
-        1 << (self as u64)
+    pub(super) const fn bit(self) -> Bits {
+        1 << (self as u32)
     }
 }
 
@@ -123,6 +146,25 @@ pub(super) struct Declaration {
 }
 
 impl Declaration {
+    /// Does it give a box a background that is seen?
+    pub(super) fn paints(&self) -> bool {
+        if let Said::Ink(Surface::Background | Surface::Picture, paint) = &self.said {
+            return match paint {
+                Paint::Known(ink) => !ink.is_clear(),
+                Paint::Unknown | Paint::Current => true,
+                Paint::Wide(_) => false,
+            };
+        }
+        if let Said::Late(name, _) = &self.said {
+            return name.starts_with("background");
+        }
+        self.turns_on(Switch::Image)
+    }
+
+    pub(super) fn turns_on(&self, which: Switch) -> bool {
+        self.said == Said::Switch(which, State::Hides)
+    }
+
     /// Does it hide without the help of others, colours apart?
     pub(super) fn hides_alone(&self) -> bool {
         self.hides() && !matches!(self.said, Said::Ink(..))
@@ -134,9 +176,14 @@ impl Declaration {
             Said::Switch(Switch::PadLeft | Switch::PadRight | Switch::PadTop, _)
             | Said::Switch(Switch::PadBottom | Switch::WidthKept | Switch::HeightKept, _)
             | Said::Switch(Switch::Image | Switch::ClipText | Switch::BlendOther, _)
-            | Said::Switch(Switch::Paused | Switch::Plays | Switch::PictureSmall, _) => false,
+            | Said::Switch(Switch::Paused | Switch::Plays | Switch::PictureSmall, _)
+            | Said::Switch(Switch::Flex | Switch::FlexColumn | Switch::Grows, _)
+            | Said::Switch(Switch::Cell | Switch::DarkScheme, _) => false,
             Said::Switch(_, state) => *state == State::Hides,
-            Said::Size(pixels, times) => *pixels + *times * 16.0 <= value::TINY_PIXELS,
+            Said::Size(pixels, times, roots) => {
+                *pixels + (*times + *roots) * 16.0 <= value::TINY_LETTERS
+            }
+            Said::Turn(_, matrix) => matrix.view().gone,
             Said::Opacity(opacity) => *opacity < value::FAINT,
             Said::Ink(surface, paint) => {
                 matches!(surface, Surface::Colour | Surface::Fill)
@@ -145,6 +192,9 @@ impl Declaration {
             Said::SizeWide(_)
             | Said::All(_)
             | Said::Animated(_)
+            | Said::Lens(_)
+            | Said::Refers(..)
+            | Said::Eye(_)
             | Said::Own(..)
             | Said::Late(..) => false,
         }

@@ -34,7 +34,7 @@ pub enum DropKind {
     Visibility,
     /// `opacity:0`.
     Opacity,
-    /// Text of one pixel or less.
+    /// Text of two and a half pixels or less.
     FontSize,
     /// A box of no size that cuts off what is in it.
     ZeroSize,

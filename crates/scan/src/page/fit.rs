@@ -22,6 +22,8 @@ pub(super) struct Scene<'a> {
     /// How much was compared so far.
     pub(super) steps: usize,
     places: OnceCell<Vec<Place>>,
+    /// Are boxes meant that a style puts before or after a text, and not the elements themselves?
+    pub(super) generated: bool,
     /// What was found of lists that stand in many selectors: those of the rules around.
     known: HashMap<(*const List, Id), Sure>,
 }
@@ -41,7 +43,7 @@ type Spot = (Id, usize);
 
 impl<'a> Scene<'a> {
     pub(super) fn new(tree: &'a Tree) -> Self {
-        Self { tree, steps: 0, places: OnceCell::new(), known: HashMap::new() }
+        Self { tree, steps: 0, places: OnceCell::new(), generated: false, known: HashMap::new() }
     }
 
     /// Was so much compared that the rest of the page is better left unread?
@@ -189,6 +191,7 @@ impl<'a> Scene<'a> {
                 Sure::No => Sure::Yes,
             },
             Pseudo::Never => Sure::No,
+            Pseudo::Generated => surely(self.generated),
             Pseudo::Unknown | Pseudo::Doubtful => Sure::Maybe,
             Pseudo::Root => surely(self.tree.parent(spot.0) == Some(DOCUMENT)),
             Pseudo::Empty => surely(self.tree.is_empty(spot.0)),

@@ -63,6 +63,22 @@ fn says_something(tree: &Tree, id: Id) -> bool {
     true
 }
 
+/// Does it stand behind the first of several of which a formula shows one?
+pub(super) fn is_behind_first(tree: &Tree, id: Id) -> bool {
+    let around = tree.parent(id).and_then(|it| tree.element(it)).filter(|it| it.is_math());
+    if !around.is_some_and(|it| matches!(&*it.name.local, "maction" | "semantics")) {
+        return false;
+    }
+    let mut before = tree.before(id);
+    while let Some(at) = before {
+        if tree.element(at).is_some() {
+            return true;
+        }
+        before = tree.before(at);
+    }
+    false
+}
+
 /// What an `<option>` or an `<optgroup>` shows in the place of its own text.
 pub(super) fn label_of(element: &Element) -> Option<&str> {
     let labelled = element.is_html() && matches!(&*element.name.local, "option" | "optgroup");

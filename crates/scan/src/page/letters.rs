@@ -4,30 +4,31 @@ use super::colour::Ink;
 use super::css::{Part, Token, components, split};
 use super::declare::{Paint, Said, State, Surface, Switch, Wide};
 use super::number::{Kind, amount, length};
-use super::value::{called, only, single, word};
+use super::value::{FAINT, TINY_PIXELS, called, only, word};
 use super::words;
 
 pub(super) fn size(item: &[Part<'_>], old: bool) -> Option<Said> {
     if let Some(amount) = length(item, old) {
         return (amount.value >= 0.0).then(|| match amount.kind {
-            Kind::Share => Said::Size(0.0, amount.value / 100.0),
+            Kind::Share => Said::Size(0.0, amount.value / 100.0, 0.0),
             Kind::Length | Kind::Plain | Kind::Angle => {
-                Said::Size(amount.value - amount.letters * 16.0, amount.letters)
+                let pixels = amount.value - (amount.letters + amount.roots) * 16.0;
+                Said::Size(pixels, amount.letters, amount.roots)
             }
         });
     }
     let word = item.first()?.word()?.to_ascii_lowercase();
     let (_, pixels) = words::FONT_SIZES.iter().find(|it| it.0 == word)?;
     Some(match word.as_str() {
-        "larger" | "smaller" => Said::Size(0.0, *pixels),
-        _ => Said::Size(*pixels, 0.0),
+        "larger" | "smaller" => Said::Size(0.0, *pixels, 0.0),
+        _ => Said::Size(*pixels, 0.0, 0.0),
     })
 }
 
 /// `font: … size / height family`.
 pub(super) fn font(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
     if only(items, words::SYSTEM_FONTS).is_some() {
-        return say(Said::Size(16.0, 0.0));
+        return say(Said::Size(16.0, 0.0, 0.0));
     }
     let sized = |it: &&[Part<'_>]| {
         size(it, false).filter(
@@ -47,10 +48,32 @@ pub(super) fn font(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
     if !family.and_then(<[_]>::first).is_some_and(named) {
         return;
     }
-    let height = height.is_some_and(|it| single("line-height", &[it], it, false) == Some(true));
+    let height = height.is_some_and(|it| spaced("line-height", &[it], false) == Some(true));
     say(Said::Switch(Switch::LineZero, if height { State::Hides } else { State::Shows }));
     say(Said::Switch(Switch::FontFlat, State::Shows));
     items.get(at).and_then(sized).into_iter().for_each(say);
+}
+
+/// What stands between letters and between lines, and how high they are: does it hide?
+pub(super) fn spaced(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
+    let one = || if let [one] = items { Some(*one) } else { None };
+    match name {
+        "letter-spacing" => match only(items, &["normal"]) {
+            Some(_) => Some(false),
+            None => length(one()?, old).map(|it| it.pixels() <= -LETTER_PIXELS),
+        },
+        "line-height" => match only(items, &["normal"]) {
+            Some(_) => Some(false),
+            None => amount(one()?)
+                .filter(|it| it.value >= 0.0 && it.kind != Kind::Angle)
+                .map(|it| it.value <= if it.kind == Kind::Plain { 0.06 } else { TINY_PIXELS }),
+        },
+        "font-size-adjust" => match amount(items.last()?) {
+            Some(it) => Some(it.value <= FAINT),
+            None => word(one()?, &["none", "from-font"]).map(|_| false),
+        },
+        _ => None,
+    }
 }
 
 pub(super) fn background(items: &[&[Part<'_>]], value: &[Part<'_>], mut say: impl FnMut(Said)) {
@@ -78,7 +101,8 @@ pub(super) fn background(items: &[&[Part<'_>]], value: &[Part<'_>], mut say: imp
     let flat = if commas == 0 { items.iter().find_map(|it| flat(it)) } else { None };
     let mut behind = items.iter().skip_while(|it| !it.first().is_some_and(|it| it.is('/')));
     let _slash = behind.next();
-    say(Said::Switch(Switch::PictureSmall, state(is_small(behind.take(2)))));
+    let size: Vec<&[Part<'_>]> = behind.take(2).copied().collect();
+    picture_size(&size, &mut say);
     say(Said::Ink(Surface::Picture, Paint::Known(flat.unwrap_or(Ink::CLEAR))));
     say(Said::Switch(Switch::Image, state(image || commas > 0)));
     say(Said::Switch(Switch::ClipText, state(clip)));
@@ -96,9 +120,14 @@ pub(super) fn picture(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
     say(Said::Switch(Switch::Image, if none { State::Shows } else { State::Hides }));
 }
 
-/// Does a picture of this size leave most of what it lies on?
-pub(super) fn is_small<'p, 'a: 'p>(mut items: impl Iterator<Item = &'p &'p [Part<'a>]>) -> bool {
-    items.any(|it| length(it, false).is_some_and(|it| it.pixels() < SMALL_PIXELS))
+/// Does a picture of this size leave most of what it lies on, or all of it?
+pub(super) fn picture_size(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
+    let below = |most: f64| {
+        let is = items.iter().any(|it| length(it, false).is_some_and(|it| it.pixels() < most));
+        if is { State::Hides } else { State::Shows }
+    };
+    say(Said::Switch(Switch::PictureSmall, below(SMALL_PIXELS)));
+    say(Said::Switch(Switch::PictureNone, below(1.0)));
 }
 
 /// The colour that a gradient has throughout.
@@ -143,6 +172,8 @@ pub(super) fn plays_and_stays(items: &[&[Part<'_>]]) -> bool {
     known && stays && !is_late_or_paused(items)
 }
 
+/// Letters that come together by so much lie upon each other.
+const LETTER_PIXELS: f64 = 8.0;
 /// A picture that is smaller than this covers no text.
 const SMALL_PIXELS: f64 = 900.0;
 /// Nobody waits for so long until a text appears.

@@ -1,14 +1,16 @@
 //! Can an element be seen? Its style sheets, its attributes and what stands above it decide.
 
-use super::colour::{BLACK, Ink, WHITE};
-use super::declare::{Paint, Switch, Wide};
+use super::colour::Ink;
+use super::declare::{Bits, Switch};
 use super::dropped::DropKind;
+use super::ground::Ground;
 use super::own::Own;
 use super::parts::usually_hidden;
 use super::sheet::Sheet;
 use super::style::{Style, Styles};
 use super::tree::{Element, Id};
-use super::value::{FAINT, TINY_PIXELS};
+use super::turn::View;
+use super::value::{FAINT, TINY_LETTERS};
 
 /// How an element and what is in it looks, as far as that can hide it.
 #[derive(Clone, Debug)]
@@ -18,50 +20,43 @@ pub(super) struct Look {
     /// Hidden unless something inside says otherwise.
     veiled: Option<(DropKind, Id)>,
     /// What hides, by switches.
-    on: u64,
+    on: Bits,
     /// The size of letters in pixels.
     size: f64,
     /// What all opacities around come to.
     opacity: f64,
-    colour: Option<Ink>,
-    fill: Option<Option<Ink>>,
-    back: Back,
-    blend: Blend,
+    /// The size of letters of the page itself.
+    root: f64,
+    /// How many times as large it is as it was, by all that stretches it.
+    stretch: f64,
+    /// How many pixels before it the eye stands.
+    eye: Option<f64>,
+    /// Nobody can scroll to the right.
+    page_cuts: bool,
+    /// It stands in a box of no size, in which only what is placed is seen.
+    pressed: bool,
+    /// How many elements stand down to the innermost that is placed out of its row, itself included.
+    floats: usize,
+    ground: Ground,
     own: Own,
-}
-
-/// What lies behind the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Back {
-    /// Nothing was painted: the page itself.
-    Page,
-    Plain(Ink),
-    Unknown,
-}
-
-/// How the text goes together with what lies behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Blend {
-    Covers,
-    Lightens,
-    Darkens,
-    Unknown,
 }
 
 impl Look {
     /// Of the page itself. What is not seen here may have given it another colour.
     pub(super) fn of_page(sheet: &Sheet) -> Self {
-        let unseen = sheet.unseen_backgrounds;
         Self {
             gone: None,
             veiled: None,
             on: 0,
             size: 16.0,
             opacity: 1.0,
-            colour: (!unseen).then_some(BLACK),
-            fill: None,
-            back: Back::Page,
-            blend: Blend::Covers,
+            root: 16.0,
+            stretch: 1.0,
+            eye: None,
+            page_cuts: false,
+            pressed: false,
+            floats: 0,
+            ground: Ground::of_page(sheet.unseen_backgrounds),
             own: Own::default().with(&sheet.own, &mut 0),
         }
     }
@@ -75,6 +70,17 @@ impl Look {
     pub(super) fn without(mut self, kind: Option<DropKind>, id: Id) -> Self {
         self.gone = self.gone.or(kind.map(|it| (it, id)));
         self
+    }
+
+    /// Is it hidden as a column can be?
+    pub(super) fn is_collapsed(&self) -> bool {
+        self.is(Switch::VisibilityHidden)
+    }
+
+    /// The same over the background of a column, of a table below `depth` elements, if nothing else was painted.
+    pub(super) fn over_column(&self, column: &Self, depth: usize) -> Option<Self> {
+        let ground = self.ground.over_column(&column.ground, depth + 1)?;
+        Some(Self { ground, ..self.clone() })
     }
 
     /// How `element` looks, which stands below `path` in something that looks like `self`.
@@ -91,12 +97,27 @@ impl Look {
         }
         let style = styles.cascade(element, id, path, &self.own);
         look.on = style.computed(self.on);
-        if let Some((pixels, times)) = style.size {
-            look.size = pixels + times * self.size;
+        let is_root = &*element.name.local == "html";
+        if let Some((pixels, times, roots)) = style.size {
+            let root = if is_root { 16.0 } else { self.root };
+            look.size = pixels + times * self.size + roots * root;
         }
+        if is_root {
+            look.root = look.size;
+        }
+        look.page_cuts |=
+            matches!(&*element.name.local, "html" | "body") && look.is(Switch::OverflowX);
         look.opacity *= style.opacity;
-        look.gone = look.hides(element, &style).map(|it| (it, id));
-        let faded = look.paint(element, &style, styles.sheet.unseen_backgrounds);
+        let view = style.view(self.eye);
+        look.stretch *= view.map_or(1.0, |it| it.size);
+        look.eye = style.eye;
+        if look.is(Switch::OutOfFlow) {
+            (look.pressed, look.floats) = (false, path.len() + 1);
+        }
+        look.gone = look.hides(element, &style, view, self.on).map(|it| (it, id));
+        let unseen = styles.sheet.unseen_backgrounds;
+        let faded = look.ground.paint(element, &style, look.on, path.len(), unseen)
+            && !look.has_scenery(id, styles, path);
         let why = look.veil(faded);
         look.veiled = match (why, self.veiled) {
             (Some(kind), Some(before)) if before.0 == kind => Some(before),
@@ -119,8 +140,10 @@ impl Look {
     fn veil(&self, faded: bool) -> Option<DropKind> {
         if self.any(&[Switch::VisibilityHidden, Switch::TextSecret]) {
             Some(DropKind::Visibility)
-        } else if self.size <= TINY_PIXELS || self.is(Switch::FontFlat) {
+        } else if self.size <= TINY_LETTERS || self.is(Switch::FontFlat) {
             Some(DropKind::FontSize)
+        } else if self.pressed {
+            Some(DropKind::ZeroSize)
         } else if self.any(&[Switch::IndentFar, Switch::LettersSqueezed]) {
             Some(DropKind::OffScreen)
         } else {
@@ -129,7 +152,13 @@ impl Look {
     }
 
     /// Why the element is hidden with everything in it.
-    fn hides(&self, element: &Element, style: &Style) -> Option<DropKind> {
+    fn hides(
+        &mut self,
+        element: &Element,
+        style: &Style,
+        view: Option<View>,
+        outer: Bits,
+    ) -> Option<DropKind> {
         let aria = element
             .attribute("aria-hidden")
             .is_some_and(|it| it.trim().eq_ignore_ascii_case("true"));
@@ -148,134 +177,90 @@ impl Look {
             Some(DropKind::Opacity)
         } else if self.is(Switch::Replaced) && !is_picture(element) {
             Some(DropKind::DisplayNone)
-        } else if self.any(&[Switch::ClipPathEmpty, Switch::Masked, Switch::MaskEmpty])
-            || (self.is(Switch::Clipped) && self.is(Switch::OutOfFlow))
-        {
+        } else if self.is_cut() {
             Some(DropKind::Clipped)
-        } else if self.is_flat(style) || self.is(Switch::Zoomed) {
+        } else if self.is(Switch::Zoomed) || self.stretch < FAINT {
             Some(DropKind::ZeroSize)
+        } else if self.is_flat(element, style, outer) {
+            // What is placed in it may be seen in the padding above.
+            self.pressed = self.is(Switch::Placed) && self.is(Switch::PadTop);
+            (!self.pressed).then_some(DropKind::ZeroSize)
         } else {
-            self.is_away().then_some(DropKind::OffScreen)
+            self.is_away(view).then_some(DropKind::OffScreen)
         }
     }
 
+    /// Is it cut off or veiled all over?
+    fn is_cut(&self) -> bool {
+        let both = |one, other| self.is(one) && self.is(other);
+        self.any(&[Switch::ClipPathEmpty, Switch::Masked, Switch::MaskEmpty, Switch::OutlineOver])
+            || both(Switch::Clipped, Switch::OutOfFlow)
+            || both(Switch::MaskDark, Switch::MaskByLight)
+            || both(Switch::MaskTwice, Switch::MaskTurned)
+            || both(Switch::MaskAway, Switch::MaskOnce)
+    }
+
     /// Does a box of no size cut off what is in it?
-    fn is_flat(&self, style: &Style) -> bool {
+    fn is_flat(&self, element: &Element, style: &Style, outer: Bits) -> bool {
         let cuts = self.any(&[Switch::OverflowX, Switch::OverflowY, Switch::Contained]);
+        let around = |which: Switch| outer & which.bit() != 0;
+        // It takes what room there is, along the row or the column.
+        let grows = around(Switch::Flex) && self.is(Switch::Grows);
+        let column = around(Switch::FlexColumn);
+        // A cell is as large as what is in it.
+        let is_cell = matches!(&*element.name.local, "td" | "th") || self.is(Switch::Cell);
+        if is_cell && !self.is(Switch::TableFixed) {
+            let kept = style.says(Switch::WidthZero) && !self.is(Switch::WidthZero);
+            return cuts && self.is(Switch::WidthLimitZero) && !kept;
+        }
         // What hangs out below or to the right is seen in the padding there.
-        let low = !self.any(&[Switch::HeightKept, Switch::PadBottom]);
-        let narrow = !self.any(&[Switch::WidthKept, Switch::PadRight]);
+        let high = self.any(&[Switch::HeightKept, Switch::PadBottom]) || (grows && column);
+        let wide = self.any(&[Switch::WidthKept, Switch::PadRight]) || (grows && !column);
         let lines = self.is(Switch::LineZero) && !style.says(Switch::HeightZero);
-        cuts && ((low && (lines || self.any(&[Switch::HeightZero, Switch::HeightLimitZero])))
-            || (narrow && self.any(&[Switch::WidthZero, Switch::WidthLimitZero])))
+        cuts && ((!high && (lines || self.any(&[Switch::HeightZero, Switch::HeightLimitZero])))
+            || (!wide && self.any(&[Switch::WidthZero, Switch::WidthLimitZero])))
+    }
+
+    /// May something lie behind the text that is not its background, so that it is seen all the same?
+    fn has_scenery(&mut self, id: Id, styles: &mut Styles<'_>, path: &[Id]) -> bool {
+        let from = self.ground.painted.saturating_sub(1);
+        for depth in (from..=path.len()).rev().take(ABOVE_MAX) {
+            let (above, below) = path.split_at_checked(depth).unwrap_or((path, &[]));
+            let found = styles.scenery(below.first().copied().unwrap_or(id), above, &self.own);
+            let text = self.ground.text();
+            let differs = |ink: Ink| text.is_none_or(|it| !it.vanishes_on(ink));
+            if found.placed.is_some_and(|it| it.is_none_or(differs))
+                || (found.picture && self.floats > depth + 1)
+            {
+                self.ground.hide(path.len());
+                return true;
+            }
+        }
+        false
     }
 
     /// Is it moved or turned to where nobody sees it?
-    fn is_away(&self) -> bool {
+    fn is_away(&self, view: Option<View>) -> bool {
         let margins =
             [Switch::MarginLeft, Switch::MarginRight, Switch::MarginTop, Switch::MarginBottom];
-        let turned = [Switch::Transformed, Switch::Translated, Switch::Scaled, Switch::Rotated];
+        let turned = view.is_some_and(|it| {
+            it.gone || (it.backwards && self.is(Switch::BackHidden)) || self.is(Switch::OriginFar)
+        });
         let far = [Switch::LeftFar, Switch::RightFar, Switch::TopFar, Switch::BottomFar];
         let edge = [Switch::LeftEdge, Switch::RightEdge, Switch::TopEdge, Switch::BottomEdge];
         let overflow = self.any(&[Switch::OverflowX, Switch::OverflowY]);
         self.any(&margins)
-            || self.any(&turned)
+            || turned
             || self.is(Switch::OffsetFar)
             || (self.is(Switch::Placed) && self.any(&far))
             || (self.is(Switch::Fixed) && self.any(&edge))
+            || (self.page_cuts && self.is(Switch::OutOfFlow) && self.is(Switch::LeftEdge))
             || (self.is(Switch::IndentFull) && overflow)
     }
-
-    /// Takes over the colours; does the text fade into what lies behind it?
-    fn paint(&mut self, element: &Element, style: &Style, unseen: bool) -> bool {
-        let is_link = &*element.name.local == "a" && element.attribute("href").is_some();
-        if let Some(face) = face(element) {
-            (self.colour, self.fill) = ((!unseen).then_some(BLACK), None);
-            self.back = if unseen { Back::Unknown } else { Back::Plain(face) };
-        }
-        self.colour = match style.colour {
-            Some(Paint::Known(ink)) => Some(ink),
-            Some(Paint::Wide(Wide::Initial)) => Some(BLACK),
-            Some(Paint::Unknown) => None,
-            // A link has a colour of its own.
-            None | Some(Paint::Wide(Wide::Revert)) if is_link => None,
-            None | Some(Paint::Current | Paint::Wide(_)) => self.colour,
-        };
-        self.fill = match style.fill {
-            Some(Paint::Known(ink)) => Some(Some(ink)),
-            Some(Paint::Unknown) => Some(None),
-            Some(Paint::Current | Paint::Wide(Wide::Initial)) => None,
-            None | Some(Paint::Wide(_)) => self.fill,
-        };
-        let mut text = self.fill.unwrap_or(self.colour);
-        let outer = self.back;
-        let painted = match style.background {
-            Some(Paint::Known(ink)) => Some(Some(ink)),
-            Some(Paint::Current) => Some(self.colour),
-            Some(Paint::Unknown) => Some(None),
-            None | Some(Paint::Wide(_)) => None,
-        };
-        let flat = style.picture.filter(|_| !self.is(Switch::PictureSmall));
-        self.back = match painted {
-            _ if flat.is_some() => flat.map_or(Back::Unknown, Back::Plain),
-            _ if self.is(Switch::Image) => Back::Unknown,
-            None => self.back,
-            Some(Some(ink)) if ink.is_clear() => self.back,
-            Some(Some(ink)) if ink.is_solid() => Back::Plain(ink),
-            Some(Some(ink)) => self.back.below(ink, unseen),
-            Some(None) => Back::Unknown,
-        };
-        if self.is(Switch::ClipText) && text.is_some_and(|it| !it.is_solid()) {
-            // The background shows in the form of the letters.
-            text = if let Back::Plain(ink) = self.back { Some(ink) } else { None };
-            self.back = outer;
-        }
-        if self.is(Switch::BlendLight) {
-            self.blend = Blend::Lightens;
-        } else if self.is(Switch::BlendDark) {
-            self.blend = Blend::Darkens;
-        } else if self.is(Switch::BlendOther) {
-            self.blend = Blend::Unknown;
-        }
-        self.fades(text, unseen) || style.maybe.is_some_and(|it| self.fades(Some(it), unseen))
-    }
-
-    fn fades(&self, text: Option<Ink>, unseen: bool) -> bool {
-        let back = match self.back {
-            Back::Unknown => return false,
-            Back::Page if unseen => None,
-            Back::Page => Some(WHITE),
-            Back::Plain(back) => Some(back),
-        };
-        match self.blend {
-            Blend::Unknown => return false,
-            Blend::Lightens if back.is_some_and(Ink::is_light) => return true,
-            Blend::Darkens if back.is_some_and(Ink::is_dark) => return true,
-            Blend::Covers | Blend::Lightens | Blend::Darkens => {}
-        }
-        text.is_some_and(|ink| ink.is_clear() || back.is_some_and(|back| ink.vanishes_on(back)))
-    }
 }
 
-impl Back {
-    /// With a colour over it that lets some of it show.
-    fn below(self, ink: Ink, unseen: bool) -> Self {
-        match self {
-            Self::Page if !unseen => Self::Plain(ink.over(WHITE)),
-            Self::Plain(back) => Self::Plain(ink.over(back)),
-            Self::Page | Self::Unknown => Self::Unknown,
-        }
-    }
-}
-
-/// The background of elements that have one of their own, with black text on it.
-fn face(element: &Element) -> Option<Ink> {
-    match &*element.name.local {
-        "button" => Some(Ink::BUTTON),
-        "input" | "select" | "textarea" | "mark" => Some(WHITE),
-        _ => None,
-    }
-}
+/// Elements above a text in which something is looked for that it may stand on.
+const ABOVE_MAX: usize = 16;
 
 /// A picture already: a style only gives it another one.
 fn is_picture(element: &Element) -> bool {

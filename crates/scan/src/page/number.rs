@@ -21,6 +21,8 @@ pub(super) struct Amount {
     pub(super) kind: Kind,
     /// How much of it is a multiple of the size of letters: `em`.
     pub(super) letters: f64,
+    /// The same of the letters of the page itself: `rem`.
+    pub(super) roots: f64,
     /// How much of a length is a share of something, in hundredths: `calc(100% + 1px)`.
     pub(super) share: f64,
 }
@@ -28,7 +30,12 @@ pub(super) struct Amount {
 impl Amount {
     fn new(value: f64, kind: Kind) -> Self {
         let share = if kind == Kind::Share { value } else { 0.0 };
-        Self { value, kind, letters: 0.0, share }
+        Self { value, kind, letters: 0.0, roots: 0.0, share }
+    }
+
+    /// So many pixels.
+    pub(super) fn pixels_of(pixels: f64) -> Self {
+        Self::new(pixels, Kind::Length)
     }
 
     /// As a distance in pixels: a share of something of about a thousand.
@@ -37,21 +44,23 @@ impl Amount {
     }
 
     fn times(self, factor: f64) -> Self {
-        let (letters, share) = (self.letters * factor, self.share * factor);
-        Self { value: self.value * factor, letters, share, ..self }
+        let (letters, roots) = (self.letters * factor, self.roots * factor);
+        Self { value: self.value * factor, letters, roots, share: self.share * factor, ..self }
     }
 
     /// Lengths and shares add up; other kinds only to themselves.
     fn plus(self, other: Self) -> Option<Self> {
-        let (letters, share) = (self.letters + other.letters, self.share + other.share);
+        let (letters, roots) = (self.letters + other.letters, self.roots + other.roots);
+        let share = self.share + other.share;
         if self.kind == other.kind {
-            return Some(Self { value: self.value + other.value, letters, share, ..self });
+            return Some(Self { value: self.value + other.value, letters, roots, share, ..self });
         }
         let mix = |it: Self| matches!(it.kind, Kind::Length | Kind::Share);
         (mix(self) && mix(other)).then(|| Self {
             value: self.pixels() + other.pixels(),
             kind: Kind::Length,
             letters,
+            roots,
             share,
         })
     }
@@ -121,7 +130,12 @@ fn dimension(value: f64, unit: &str) -> Option<Amount> {
         "ex" | "ch" | "cap" => value / 2.0,
         _ => 0.0,
     };
-    Some(Amount { letters, ..Amount::new(value * pixels, Kind::Length) })
+    let roots = match unit {
+        "rem" | "ric" | "rlh" => value,
+        "rex" | "rch" | "rcap" => value / 2.0,
+        _ => 0.0,
+    };
+    Some(Amount { letters, roots, ..Amount::new(value * pixels, Kind::Length) })
 }
 
 fn calculated(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Amount> {
@@ -166,15 +180,17 @@ fn function(name: &str, arguments: &[Amount]) -> Option<Amount> {
         ("pow", [one, by]) => plain(one.value.powf(by.value)),
         ("hypot", [one, ..]) => {
             let squares: f64 = arguments.iter().map(|it| it.value * it.value).sum();
-            Some(Amount { value: squares.sqrt(), letters: 0.0, ..*one })
+            Some(Amount { value: squares.sqrt(), letters: 0.0, roots: 0.0, ..*one })
         }
-        ("round", [one]) => Some(Amount { value: one.value.round(), letters: 0.0, ..*one }),
+        ("round", [one]) => {
+            Some(Amount { value: one.value.round(), letters: 0.0, roots: 0.0, ..*one })
+        }
         ("round", [one, to]) => {
             let value = (one.value / to.value).round() * to.value;
-            Some(Amount { value, letters: 0.0, ..*one })
+            Some(Amount { value, letters: 0.0, roots: 0.0, ..*one })
         }
         ("mod" | "rem", [one, by]) => {
-            Some(Amount { value: one.value % by.value, letters: 0.0, ..*one })
+            Some(Amount { value: one.value % by.value, letters: 0.0, roots: 0.0, ..*one })
         }
         _ => None,
     }

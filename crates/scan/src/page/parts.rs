@@ -3,6 +3,7 @@
 use url::Url;
 
 use super::condition::media_of;
+use super::drawn::voids;
 use super::dropped::DropKind;
 use super::fit::Sure;
 use super::sheet::{Sheet, of_data};
@@ -11,6 +12,7 @@ use super::tree::{DOCUMENT, Element, Id, Tree};
 /// The style sheets that stand in the page.
 pub(super) fn sheet_of(tree: &Tree) -> Sheet {
     let mut sheet = Sheet::default();
+    sheet.voids = voids(tree);
     // Of sheets with titles, those with the first title count; the others are for who chooses them.
     let mut chosen: Option<&str> = None;
     for (id, element) in tree.elements() {
@@ -114,11 +116,13 @@ pub(super) fn dropped_kind(element: &Element) -> Option<DropKind> {
 
 /// Elements that are not shown unless a style says how to display them.
 pub(super) fn usually_hidden(element: &Element) -> Option<DropKind> {
-    let open = element.attribute("open").is_some();
+    let is_open_dialog = &*element.name.local == "dialog" && element.attribute("open").is_some();
     match &*element.name.local {
         "datalist" | "rp" => Some(DropKind::DisplayNone),
-        "dialog" if !open => Some(DropKind::DisplayNone),
-        _ if element.attribute("popover").is_some() && !open => Some(DropKind::DisplayNone),
+        "dialog" if !is_open_dialog => Some(DropKind::DisplayNone),
+        _ if element.attribute("popover").is_some() && !is_open_dialog => {
+            Some(DropKind::DisplayNone)
+        }
         _ => element
             .attribute("hidden")
             .filter(|it| !it.trim().eq_ignore_ascii_case("until-found"))

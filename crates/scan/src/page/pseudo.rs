@@ -14,6 +14,8 @@ pub(super) enum Pseudo {
     Not(Rc<List>),
     /// Not as long as nobody touches the page, or not the text of the element itself.
     Never,
+    /// Not the element, but a box before or after what is in it.
+    Generated,
     /// It depends on what is not known here.
     Unknown,
     /// Not even that is known, whether browsers know it.
@@ -51,6 +53,7 @@ impl Pseudo {
             Self::Is(_)
             | Self::Where(_)
             | Self::Never
+            | Self::Generated
             | Self::Unknown
             | Self::Root
             | Self::Empty
@@ -70,6 +73,7 @@ impl Pseudo {
         match self {
             Self::Is(list) | Self::Where(list) | Self::Not(list) => Some(list),
             Self::Never
+            | Self::Generated
             | Self::Unknown
             | Self::Doubtful
             | Self::Root
@@ -87,6 +91,7 @@ impl Pseudo {
             Self::Where(_) => (0, 0, 0),
             Self::Is(list) | Self::Not(list) => list.specificity(),
             Self::Never
+            | Self::Generated
             | Self::Unknown
             | Self::Doubtful
             | Self::Root
@@ -127,6 +132,7 @@ fn plain(name: &str) -> Pseudo {
         "last-of-type" => nth(true, true, false),
         "only-of-type" => nth(false, true, true),
         "first-line" => Pseudo::Unknown,
+        "before" | "after" => Pseudo::Generated,
         _ if NEVER.contains(&name) => Pseudo::Never,
         _ if UNKNOWN.contains(&name) => Pseudo::Unknown,
         _ => Pseudo::Doubtful,
@@ -168,6 +174,7 @@ pub(super) fn pseudo_element(one: &[Part<'_>]) -> Option<Pseudo> {
     let name = first.word().or_else(|| first.call())?.to_ascii_lowercase();
     Some(match name.as_str() {
         "first-line" | "slotted" | "details-content" => Pseudo::Unknown,
+        "before" | "after" => Pseudo::Generated,
         _ if name.starts_with("-webkit-") || ELEMENTS.contains(&name.as_str()) => Pseudo::Never,
         _ => Pseudo::Doubtful,
     })
@@ -246,8 +253,6 @@ const NEVER: &[&str] = &[
     "past",
     "future",
     "-moz-focusring",
-    "before",
-    "after",
     "first-letter",
     "active-view-transition",
 ];
@@ -276,8 +281,6 @@ const UNKNOWN: &[&str] = &[
 
 /// Pseudo-elements that all browsers know.
 const ELEMENTS: &[&str] = &[
-    "before",
-    "after",
     "marker",
     "placeholder",
     "selection",

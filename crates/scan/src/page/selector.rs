@@ -151,6 +151,11 @@ impl Selector {
         Self { subject, above: Vec::new(), specificity: (COMPOUNDS_MAX, 0, 0) }
     }
 
+    /// Does it select a box before or after a text?
+    pub(super) fn is_generated(&self) -> bool {
+        self.subject.pseudos.iter().any(|it| matches!(it, Pseudo::Generated))
+    }
+
     pub(super) fn key(&self) -> Key {
         let subject = &self.subject;
         if let Some(id) = subject.ids.first() {

@@ -15,7 +15,7 @@ pub(super) fn hides_children(tree: &Tree, host: Id) -> bool {
             && is_shadow(element)
             && let Some(root) = tree.template(element)
         {
-            return !slots_are_open(tree, root);
+            return open_slots(tree, root).is_none_or(|slots| lacks_slot(tree, first, &slots));
         }
         child = node.after;
     }
@@ -27,27 +27,50 @@ fn is_shadow(element: &Element) -> bool {
     ["open", "closed"].iter().any(|it| mode.eq_ignore_ascii_case(it))
 }
 
-/// Is there a slot, and nothing in the shadow tree that could hide it?
-fn slots_are_open(tree: &Tree, root: Id) -> bool {
-    let mut slots = false;
+/// Has one of the children no slot to stand in?
+fn lacks_slot(tree: &Tree, first: Option<Id>, slots: &[&str]) -> bool {
+    let mut child = first;
+    while let Some(node) = child.and_then(|it| tree.get(it)) {
+        let name = match &node.content {
+            Content::Element(element) if is_shadow(element) => None,
+            Content::Element(element) => Some(element.attribute("slot").unwrap_or_default()),
+            Content::Text(text) => (!text.trim().is_empty()).then_some(""),
+            Content::Comment(_) | Content::Root => None,
+        };
+        if name.is_some_and(|it| !slots.contains(&it)) {
+            return true;
+        }
+        child = node.after;
+    }
+    false
+}
+
+/// The names of the slots in a shadow tree; nothing if something in it could hide them.
+fn open_slots(tree: &Tree, root: Id) -> Option<Vec<&str>> {
+    let mut slots = Vec::new();
     let mut left = vec![root];
     while let Some(id) = left.pop() {
         let Some(node) = tree.get(id) else { continue };
         left.extend(node.after.filter(|_| id != root));
         left.extend(node.first);
         let Content::Element(element) = &node.content else { continue };
-        slots |= &*element.name.local == "slot";
+        if &*element.name.local == "slot" && slots.len() < SLOTS_MAX {
+            slots.push(element.attribute("name").unwrap_or_default());
+        }
         if &*element.name.local == "style" {
             let mut sheet = Sheet::default();
             sheet.add(&tree.text_of(id), tree.is_old(), false);
             if sheet.rules.iter().any(|it| it.declarations.iter().any(Declaration::hides_alone)) {
-                return false;
+                return None;
             }
         }
         let inline = declarations(element.attribute("style").unwrap_or_default(), tree.is_old());
         if usually_hidden(element).is_some() || inline.iter().any(Declaration::hides_alone) {
-            return false;
+            return None;
         }
     }
-    slots
+    Some(slots)
 }
+
+/// Slots of a shadow tree that are told apart.
+const SLOTS_MAX: usize = 100;

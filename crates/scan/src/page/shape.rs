@@ -1,132 +1,17 @@
-//! Values that move, turn, cut or veil a box: do they leave anything of it to be seen?
+//! Values that cut or veil a box: do they leave anything of it to be seen?
 //!
 //! Each gives `None` for a value that browsers do not know either.
 
 use super::colour::Ink;
 use super::css::{Part, Token, component, components, split};
 use super::letters::is_image;
-use super::number::{Amount, Kind, amount, length};
-use super::value::{FAINT, TINY_PIXELS, called, is_faint, is_far};
+use super::number::{Amount, Kind, length};
+use super::value::{TINY_PIXELS, called};
 
 type Items<'i, 'p, 'a> = &'i [&'p [Part<'a>]];
 
 fn is_none(items: Items<'_, '_, '_>) -> bool {
     matches!(items, [one] if one.first().is_some_and(|it| it.is_word("none")))
-}
-
-pub(super) fn filter(items: Items<'_, '_, '_>) -> Option<bool> {
-    if is_none(items) {
-        return Some(false);
-    }
-    let mut hides = false;
-    for item in items {
-        if matches!(item.first()?.token, Token::Url(_)) {
-            continue;
-        }
-        let (name, inside) = called(item)?;
-        let first = components(inside).next().and_then(amount);
-        match name.as_str() {
-            "opacity" => hides |= first.map_or(Some(false), is_faint)?,
-            // A way of old that browsers pass over.
-            "alpha" => return None,
-            "blur" => hides |= first.is_some_and(|it| it.value >= BLUR_PIXELS),
-            "brightness" | "contrast" | "drop-shadow" | "grayscale" | "hue-rotate" | "invert"
-            | "saturate" | "sepia" | "url" => {}
-            _ => return None,
-        }
-    }
-    Some(hides)
-}
-
-pub(super) fn transform(items: Items<'_, '_, '_>) -> Option<bool> {
-    if is_none(items) {
-        return Some(false);
-    }
-    let mut hides = false;
-    for item in items {
-        let (name, inside) = called(item)?;
-        let all: Option<Vec<Amount>> = split(inside, ',').map(|it| amount(trimmed(it))).collect();
-        let all = match all {
-            Some(all) => all,
-            None if name == "perspective" => continue,
-            None => return None,
-        };
-        let value = |at: usize| all.get(at).map(|it| it.value);
-        let nothing = |at: usize| value(at).is_some_and(|it| it.abs() < FAINT);
-        hides |= match name.as_str() {
-            "translate" | "translatex" | "translatey" | "translate3d" => all.iter().any(is_gone),
-            "translatez" | "perspective" => false,
-            "scale" | "scalex" | "scaley" => nothing(0) || nothing(1),
-            "scale3d" => nothing(0) || nothing(1),
-            "scalez" | "rotate" | "rotatez" => false,
-            "rotatex" | "rotatey" => value(0).is_some_and(is_edge),
-            "rotate3d" => value(3).is_some_and(is_edge) && (!nothing(0) || !nothing(1)),
-            "skew" | "skewx" | "skewy" => all.iter().any(|it| is_edge(it.value)),
-            "matrix" => match *all.as_slice() {
-                [a, b, c, d, x, y] => {
-                    (a.value * d.value - b.value * c.value).abs() < FAINT * FAINT
-                        || [x, y].iter().any(|it| is_far(*it).is_some())
-                }
-                _ => return None,
-            },
-            "matrix3d" => match *all.as_slice() {
-                [a, b, _, _, c, d, _, _, _, _, _, _, x, y, ..] => {
-                    (a.value * d.value - b.value * c.value).abs() < FAINT * FAINT
-                        || [x, y].iter().any(|it| is_far(*it).is_some())
-                }
-                _ => return None,
-            },
-            _ => return None,
-        };
-    }
-    Some(hides)
-}
-
-/// Moved by a length off the screen; a share is one of the box itself, and a whole one is no distance.
-fn is_gone(amount: &Amount) -> bool {
-    match amount.kind {
-        Kind::Share => amount.value.abs() >= MANY_BOXES,
-        Kind::Length | Kind::Plain | Kind::Angle => is_far(*amount).is_some(),
-    }
-}
-
-/// Seen from the edge.
-fn is_edge(degrees: f64) -> bool {
-    ((degrees.abs() % 180.0) - 90.0).abs() < 3.0
-}
-
-pub(super) fn translate(items: Items<'_, '_, '_>) -> Option<bool> {
-    if is_none(items) {
-        return Some(false);
-    }
-    let all: Option<Vec<Amount>> = items.iter().map(|it| length(it, false)).collect();
-    Some(all?.iter().any(is_gone))
-}
-
-pub(super) fn scale(items: Items<'_, '_, '_>) -> Option<bool> {
-    if is_none(items) {
-        return Some(false);
-    }
-    let all: Option<Vec<bool>> = items.iter().map(|it| is_faint(absolute(amount(it)?))).collect();
-    Some(all?.iter().take(2).any(|it| *it))
-}
-
-fn absolute(amount: Amount) -> Amount {
-    Amount { value: amount.value.abs(), ..amount }
-}
-
-pub(super) fn rotate(items: Items<'_, '_, '_>) -> Option<bool> {
-    if is_none(items) {
-        return Some(false);
-    }
-    let angle = items.iter().find_map(|it| amount(it).filter(|it| it.kind == Kind::Angle))?;
-    let flat = |it: &&[Part<'_>]| it.first().is_some_and(|it| it.is_word("x") || it.is_word("y"));
-    let vector: Vec<f64> = items
-        .iter()
-        .filter_map(|it| amount(it).filter(|it| it.kind == Kind::Plain).map(|it| it.value))
-        .collect();
-    let tilted = matches!(*vector.as_slice(), [x, y, _] if x != 0.0 || y != 0.0);
-    Some((items.iter().any(flat) || tilted) && is_edge(angle.value))
 }
 
 /// `rect(0,0,0,0)`, `rect(1px 1px 1px 1px)` and their like: nothing is left between the edges.
@@ -200,7 +85,16 @@ fn is_empty(name: &str, inside: &[Part<'_>]) -> Option<bool> {
                 .contains(&numbers.len())
                 .then_some(share(0) + low >= 99.5 || across + left >= 99.5)
         }
-        "circle" | "ellipse" => Some(numbers.iter().any(|it| it.pixels().abs() <= TINY_PIXELS)),
+        "circle" | "ellipse" => {
+            let small = numbers.iter().any(|it| it.pixels().abs() <= TINY_PIXELS);
+            let middle: Vec<f64> = components(inside)
+                .skip_while(|it| !it.first().is_some_and(|it| it.is_word("at")))
+                .filter_map(|it| length(it, false).map(Amount::pixels))
+                .collect();
+            let wide = numbers.iter().map(|it| it.pixels()).fold(0.0, f64::max);
+            let beside = |it: &f64| *it + wide <= 0.0 || *it - wide >= BOX_PIXELS;
+            Some(small || (wide > 0.0 && middle.iter().any(beside)))
+        }
         "polygon" => {
             let points: Vec<(f64, f64)> = split(inside, ',')
                 .filter_map(|it| {
@@ -210,17 +104,27 @@ fn is_empty(name: &str, inside: &[Part<'_>]) -> Option<bool> {
                     }
                 })
                 .collect();
-            (!points.is_empty()).then(|| area(&points) <= AREA_MIN)
+            (!points.is_empty()).then(|| area(&points) <= AREA_MIN || are_beside(&points))
         }
         "rect" => {
             let edges = self::numbers(inside.get(..).unwrap_or_default()).unwrap_or_default();
             let [top, right, bottom, left] = *edges.as_slice() else { return Some(false) };
             Some(is_gap(left, right) || is_gap(top, bottom))
         }
-        "xywh" => Some(
-            [2, 3].iter().any(|it| numbers.get(*it).is_some_and(|it| it.pixels() <= TINY_PIXELS)),
-        ),
-        "path" | "shape" => Some(path_text(inside)),
+        "xywh" => match *numbers.as_slice() {
+            [x, y, wide, high, ..] => {
+                let (x, y) = (x.pixels(), y.pixels());
+                let (wide, high) = (wide.pixels(), high.pixels());
+                let small = wide <= TINY_PIXELS || high <= TINY_PIXELS;
+                Some(small || are_beside(&[(x, y), (x + wide, y + high)]))
+            }
+            _ => None,
+        },
+        "path" => Some(path_text(inside)),
+        "shape" => {
+            let numbers = self::numbers_of(inside);
+            Some(!numbers.is_empty() && numbers.iter().all(|it| *it <= TINY_PIXELS))
+        }
         "url" => Some(false),
         _ => None,
     }
@@ -233,12 +137,25 @@ fn area(points: &[(f64, f64)]) -> f64 {
     (twice / 2.0).abs()
 }
 
-/// A drawn path of which no number leads anywhere.
+/// Do all points lie to the same side of the box?
+fn are_beside(points: &[(f64, f64)]) -> bool {
+    points.iter().all(|it| it.0 <= 0.0)
+        || points.iter().all(|it| it.1 <= 0.0)
+        || points.iter().all(|it| it.0 >= BOX_PIXELS)
+}
+
+fn numbers_of(parts: &[Part<'_>]) -> Vec<f64> {
+    components(parts).filter_map(|it| length(it, false).map(Amount::pixels)).collect()
+}
+
+/// A drawn path of which no number leads anywhere, or that begins beside the box and does not come near it.
 fn path_text(inside: &[Part<'_>]) -> bool {
     inside.iter().filter_map(Part::text).any(|text| {
-        text.split(|it: char| !(it.is_ascii_digit() || it == '.'))
-            .filter_map(|it| it.parse::<f64>().ok())
-            .all(|it| it <= TINY_PIXELS)
+        let words = text.split(|it: char| !(it.is_ascii_digit() || matches!(it, '.' | '-')));
+        let numbers: Vec<f64> = words.filter_map(|it| it.parse().ok()).collect();
+        let most = numbers.iter().skip(2).map(|it| it.abs()).fold(0.0, f64::max);
+        let beside = numbers.iter().take(2).any(|it| *it < 0.0 && most < it.abs());
+        beside || numbers.iter().all(|it| it.abs() <= TINY_PIXELS)
     })
 }
 
@@ -257,12 +174,21 @@ pub(super) fn leads_away(item: &[Part<'_>]) -> bool {
     })
 }
 
-/// A mask all of whose colours are clear, or that has no size.
-pub(super) fn mask(value: &[Part<'_>]) -> Option<bool> {
+/// What a mask leaves.
+pub(super) struct Mask {
+    /// All of its colours are clear, or it has no size.
+    pub(super) hides: bool,
+    /// All of them are dark.
+    pub(super) dark: bool,
+    /// There are several, and nothing of them is clear.
+    pub(super) twice: bool,
+}
+
+pub(super) fn mask(value: &[Part<'_>]) -> Option<Mask> {
     let mut behind = components(value).skip_while(|it| !it.first().is_some_and(|it| it.is('/')));
     let _slash = behind.next();
     let flat = is_nothing(&behind.take(2).collect::<Vec<_>>());
-    let mut clear = true;
+    let (mut clear, mut dark, mut solid) = (true, true, true);
     let mut images = 0_usize;
     let mut plain = 0_usize;
     let mut rest = value;
@@ -271,34 +197,57 @@ pub(super) fn mask(value: &[Part<'_>]) -> Option<bool> {
         if is_image(item) {
             images += 1;
             clear &= is_clear_gradient(item);
+            dark &= has_only(item, Ink::is_dark);
+            solid &= has_only(item, Ink::is_solid);
         } else if item.first().is_some_and(|it| it.is_word("none")) {
             plain += 1;
         }
     }
     match (images, plain) {
         (0, 0) => None,
-        (0, _) => Some(false),
-        _ => Some(clear || flat),
+        (0, _) => Some(Mask { hides: false, dark: false, twice: false }),
+        _ => Some(Mask { hides: clear || flat, dark, twice: solid && images > 1 }),
     }
 }
 
-fn is_clear_gradient(item: &[Part<'_>]) -> bool {
-    let Some((name, inside)) = called(item).filter(|it| it.0.ends_with("gradient")) else {
-        return false;
-    };
-    let mut inks = components(inside).filter_map(|it| Ink::read(it, false)).peekable();
-    !name.is_empty() && inks.peek().is_some() && inks.all(|it| it.is_some_and(Ink::is_clear))
+/// Is it a gradient whose colours are all like this?
+fn has_only(item: &[Part<'_>], like: fn(Ink) -> bool) -> bool {
+    called(item).filter(|it| it.0.ends_with("gradient")).is_some_and(|(_, inside)| {
+        let mut inks = components(inside).filter_map(|it| Ink::read(it, false)).peekable();
+        inks.peek().is_some() && inks.all(|it| it.is_some_and(like))
+    })
 }
 
-fn trimmed<'p, 'a>(parts: &'p [Part<'a>]) -> &'p [Part<'a>] {
-    super::css::trim(parts)
+/// A gradient of which nothing is seen: it is clear, or clear but for its very beginning or end.
+fn is_clear_gradient(item: &[Part<'_>]) -> bool {
+    let Some((_, inside)) = called(item).filter(|it| it.0.ends_with("gradient")) else {
+        return false;
+    };
+    // Of each colour whether it is clear, and from where to where it reaches, in a box of a thousand.
+    let mut stops: Vec<(bool, Vec<f64>)> = Vec::new();
+    for part in split(inside, ',') {
+        let items: Vec<&[Part<'_>]> = components(part).collect();
+        let Some(ink) = items.iter().find_map(|it| Ink::read(it, false)) else { continue };
+        let places = items.iter().filter_map(|it| length(it, false)).map(Amount::pixels);
+        stops.push((ink.is_some_and(Ink::is_clear), places.collect()));
+    }
+    let shown = stops.iter().position(|it| !it.0);
+    let Some(shown) = shown else { return !stops.is_empty() };
+    let (before, after) = stops.split_at_checked(shown).unwrap_or_default();
+    let until = before.iter().rev().find_map(|it| it.1.last());
+    let clear = after.iter().position(|it| it.0);
+    let from = clear.and_then(|it| after.get(it)?.1.first());
+    let rest = clear.and_then(|it| after.get(it..)).is_some_and(|it| it.iter().all(|it| it.0));
+    until.is_some_and(|it| *it >= NEARLY_ALL)
+        || (before.is_empty() && rest && from.is_some_and(|it| *it <= HARDLY_ANY))
 }
 
 /// So far away nobody looks.
 const AWAY_PIXELS: f64 = 3000.0;
-/// Blurred by so much, nothing can be read.
-const BLUR_PIXELS: f64 = 8.0;
-/// Moved by so many hundredths of its own size, a box is elsewhere.
-const MANY_BOXES: f64 = 1000.0;
 /// A part of a box of a thousand by a thousand that shows nothing.
 const AREA_MIN: f64 = 100.0;
+/// Where such a box is as good as over, and where it has hardly begun.
+const NEARLY_ALL: f64 = 950.0;
+const HARDLY_ANY: f64 = 4.0;
+/// No box reaches so far.
+const BOX_PIXELS: f64 = 1300.0;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::condition::{media, supports};
 use super::css::{Part, Token, split, tokens, trim};
-use super::declare::{Declaration, declare, raw};
+use super::declare::{Declaration, Switch, declare, raw};
 use super::fit::Sure;
 use super::items::{Item, Items};
 use super::layer::{Layers, OUTSIDE};
@@ -17,6 +17,10 @@ pub(super) struct Sheet {
     pub(super) rules: Vec<Rule>,
     pub(super) by_key: HashMap<Key, Vec<usize>>,
     pub(super) layers: Layers,
+    /// Shapes of the page that leave nothing of what they cut or mask.
+    pub(super) voids: HashSet<String>,
+    /// Rules for boxes before or after a text that are placed and painted.
+    pub(super) decorations: Vec<usize>,
     /// What animations come to in the end, by name.
     pub(super) keyframes: HashMap<String, Vec<Declaration>>,
     /// Of these it is not known whether they hold.
@@ -221,10 +225,16 @@ impl Sheet {
         let found = std::mem::take(&mut frame.declarations);
         let Some(list) = frame.selectors.as_ref().filter(|_| !found.is_empty()) else { return };
         let declarations: Rc<[Declaration]> = found.into();
+        let decorates = declarations.iter().any(Declaration::paints)
+            && declarations.iter().any(|it| it.turns_on(Switch::OutOfFlow))
+            && !declarations.iter().any(|it| it.turns_on(Switch::DisplayNone));
         for (index, selector) in list.selectors.iter().enumerate() {
             if self.rules.len() >= RULES_MAX {
                 self.cut = true;
                 return;
+            }
+            if decorates && selector.is_generated() {
+                self.decorations.push(self.rules.len());
             }
             self.by_key.entry(selector.key()).or_default().push(self.rules.len());
             self.rules.push(Rule {

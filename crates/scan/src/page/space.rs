@@ -45,7 +45,12 @@ pub(super) fn rgb(space: &str, parts: [Amount; 3]) -> Option<Option<[f64; 3]>> {
             parts.map(|it| share(it, 1.0) * 255.0)
         }
         "srgb-linear" => parts.map(|it| bent(share(it, 1.0))),
-        "xyz" | "xyz-d50" | "xyz-d65" => return Some(None),
+        "xyz" | "xyz-d65" => of_light(parts.map(|it| share(it, 1.0))),
+        // The white of paper.
+        "xyz-d50" => {
+            let [x, y, z] = parts.map(|it| share(it, 1.0));
+            of_light([x * 0.950_47 / 0.9642, y, z * 1.088_83 / 0.8251])
+        }
         _ => return None,
     }))
 }
@@ -88,6 +93,10 @@ fn lab(lightness: f64, a: f64, b: f64) -> [f64; 3] {
     let x = 0.950_47 * cube(high + a / 500.0);
     let y = cube(high);
     let z = 1.088_83 * cube(high - b / 200.0);
+    of_light([x, y, z])
+}
+
+fn of_light([x, y, z]: [f64; 3]) -> [f64; 3] {
     [
         bent(3.240_454 * x - 1.537_138 * y - 0.498_531 * z),
         bent(-0.969_266 * x + 1.876_011 * y + 0.041_556 * z),

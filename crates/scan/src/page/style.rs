@@ -1,15 +1,19 @@
 //! What all style sheets of a page say of one element, the weightier over the lighter.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::colour::Ink;
 use super::css::tokens;
-use super::declare::{Declaration, Paint, Said, State, Surface, Switch, Wide, declarations};
+use super::declare::{Bits, Declaration, Paint, Said, State, Surface, Switch, Wide, declarations};
 use super::fit::{Scene, Sure};
+use super::lens::Step;
 use super::own::Own;
+use super::scenery::Scenery;
 use super::selector::{Key, Specificity};
 use super::sheet::{Rule, Sheet};
 use super::tree::{Element, Id, Tree};
+use super::turn::{Matrix, View};
 use super::{value, words};
 
 /// The style sheets of a page at work.
@@ -17,6 +21,8 @@ pub(super) struct Styles<'a> {
     pub(super) sheet: &'a Sheet,
     ranks: Vec<usize>,
     scene: Scene<'a>,
+    /// What was found to lie in elements.
+    pub(super) sceneries: HashMap<Id, Scenery>,
 }
 
 /// A rule that selects, by rank.
@@ -30,7 +36,29 @@ struct Match<'a> {
 
 impl<'a> Styles<'a> {
     pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet) -> Self {
-        Self { sheet, ranks: sheet.layers.ranks(), scene: Scene::new(tree) }
+        let sceneries = HashMap::new();
+        Self { sheet, ranks: sheet.layers.ranks(), scene: Scene::new(tree), sceneries }
+    }
+
+    pub(super) fn tree(&self) -> &'a Tree {
+        self.scene.tree
+    }
+
+    /// Counts what is not counted where it is done.
+    pub(super) fn spend(&mut self, steps: usize) {
+        self.scene.steps += steps;
+    }
+
+    /// Has the element a box before or after its text that is placed and painted?
+    pub(super) fn is_decorated(&mut self, id: Id, path: &[Id]) -> bool {
+        let sheet = self.sheet;
+        self.scene.generated = true;
+        let found = sheet.decorations.iter().filter_map(|it| sheet.rules.get(*it)).any(|rule| {
+            let selects = |it| self.scene.selects(it, path, (id, path.len())) > Sure::No;
+            rule.selector().is_some_and(selects)
+        });
+        self.scene.generated = false;
+        found
     }
 
     /// Was so much compared that the rest of the page is better left unread?
@@ -87,6 +115,11 @@ impl<'a> Styles<'a> {
                 style.take(first.map(Vec::as_slice).unwrap_or_default(), true, false, old);
             }
         }
+        for (which, name) in std::mem::take(&mut style.refers) {
+            if self.sheet.voids.contains(&*name) {
+                style.set(which, State::Hides);
+            }
+        }
         style
     }
 
@@ -127,13 +160,13 @@ impl<'a> Styles<'a> {
 /// What holds for one element after all was weighed.
 #[derive(Debug, Default)]
 pub(super) struct Style {
-    on: u64,
-    off: u64,
-    inherit: u64,
+    on: Bits,
+    off: Bits,
+    inherit: Bits,
     /// What hides by any declaration, also by one that was outranked.
-    ever: u64,
-    /// So many pixels and so many times the size outside.
-    pub(super) size: Option<(f64, f64)>,
+    ever: Bits,
+    /// So many pixels, and so many times the size outside and that of the page itself.
+    pub(super) size: Option<(f64, f64, f64)>,
     ever_tiny: bool,
     /// How much of it covers what lies below, 0 to 1.
     pub(super) opacity: f64,
@@ -142,6 +175,17 @@ pub(super) struct Style {
     pub(super) background: Option<Paint>,
     /// A colour that is painted over the background.
     pub(super) picture: Option<Ink>,
+    /// A colour that a shadow casts over both.
+    pub(super) cast: Option<Paint>,
+    pub(super) halo: Option<Paint>,
+    pub(super) stroke: Option<Paint>,
+    pub(super) lens: Rc<[Step]>,
+    /// Shapes of the page that may hide, and by what.
+    refers: Vec<(Switch, Rc<str>)>,
+    /// By translating, rotating, scaling and transforming.
+    turns: [Option<Matrix>; 4],
+    /// How far before what is inside the eye stands.
+    pub(super) eye: Option<f64>,
     /// A colour of the text that it may have.
     pub(super) maybe: Option<Ink>,
     animated: Rc<[String]>,
@@ -152,7 +196,7 @@ pub(super) struct Style {
 
 impl Style {
     /// What hides in the end, `outer` being what does around it.
-    pub(super) fn computed(&self, outer: u64) -> u64 {
+    pub(super) fn computed(&self, outer: Bits) -> Bits {
         let inherited = !(self.on | self.off) & outer & Switch::INHERITED;
         self.on | inherited | (self.inherit & outer)
     }
@@ -160,6 +204,18 @@ impl Style {
     /// Was anything said of it that is not taken back?
     pub(super) fn says(&self, which: Switch) -> bool {
         (self.on | self.off | self.inherit) & which.bit() != 0
+    }
+
+    /// Is one of these turned on by what is said of the element itself?
+    pub(super) fn is_any(&self, switches: &[Switch]) -> bool {
+        switches.iter().any(|it| self.on & it.bit() != 0)
+    }
+
+    /// What is seen of a line of text in it, by an eye so many pixels before it.
+    pub(super) fn view(&self, eye: Option<f64>) -> Option<View> {
+        let turned = self.turns.iter().flatten().copied().reduce(Matrix::after)?;
+        let eye = eye.map_or(Matrix::ONE, Matrix::perspective);
+        Some(eye.after(turned).view())
     }
 
     fn take(&mut self, found: &[Declaration], unsure: bool, important: bool, old: bool) {
@@ -178,6 +234,10 @@ impl Style {
                 | Said::Size(..)
                 | Said::SizeWide(_)
                 | Said::Ink(..)
+                | Said::Lens(_)
+                | Said::Refers(..)
+                | Said::Turn(..)
+                | Said::Eye(_)
                 | Said::All(_)
                 | Said::Own(..) => self.weigh(one, unsure, paints),
             }
@@ -245,7 +305,7 @@ impl Style {
         found
     }
 
-    fn say(&mut self, said: &Said) {
+    pub(super) fn say(&mut self, said: &Said) {
         match said {
             Said::Switch(which, state) => {
                 self.set(*which, *state);
@@ -259,10 +319,20 @@ impl Style {
                 self.set(Switch::OpacityZero, if faint { State::Hides } else { State::Shows });
                 self.opacity = *opacity;
             }
-            Said::Size(pixels, times) => {
-                self.size = Some((*pixels, *times));
-                self.ever_tiny |= pixels + times * 16.0 <= value::TINY_PIXELS;
+            Said::Size(pixels, times, roots) => {
+                self.size = Some((*pixels, *times, *roots));
+                self.ever_tiny |= pixels + (times + roots) * 16.0 <= value::TINY_LETTERS;
             }
+            Said::Lens(steps) => self.lens = Rc::clone(steps),
+            Said::Refers(which, name) => self.refers.push((*which, Rc::clone(name))),
+            Said::Turn(which, matrix) => {
+                let turn = self.turns.get_mut(*which as usize);
+                turn.into_iter().for_each(|it| *it = Some(*matrix));
+            }
+            Said::Eye(pixels) => self.eye = *pixels,
+            Said::Ink(Surface::Cast, paint) => self.cast = Some(*paint),
+            Said::Ink(Surface::Halo, paint) => self.halo = Some(*paint),
+            Said::Ink(Surface::Stroke, paint) => self.stroke = Some(*paint),
             Said::SizeWide(wide) => self.size_wide(*wide),
             Said::Ink(Surface::Colour, paint) => self.colour = Some(*paint),
             Said::Ink(Surface::Fill, paint) => self.fill = Some(*paint),
@@ -278,7 +348,9 @@ impl Style {
                 self.colour = Some(Paint::Wide(*wide));
                 self.fill = Some(Paint::Wide(*wide));
                 self.background = Some(Paint::Wide(*wide));
-                self.picture = None;
+                (self.halo, self.stroke) = (Some(Paint::Wide(*wide)), Some(Paint::Wide(*wide)));
+                (self.picture, self.cast, self.eye) = (None, None, None);
+                (self.lens, self.turns) = (Rc::from([]), [None; 4]);
             }
             Said::Animated(names) => self.animated = Rc::clone(names),
             Said::Own(..) | Said::Late(..) => {}
@@ -287,14 +359,15 @@ impl Style {
 
     fn size_wide(&mut self, wide: Wide) {
         self.size = match wide {
-            Wide::Initial => Some((16.0, 0.0)),
+            Wide::Initial => Some((16.0, 0.0, 0.0)),
             Wide::Inherit | Wide::Unset | Wide::Revert => None,
-            Wide::RevertLayer => self.ever_tiny.then_some((0.0, 0.0)),
+            Wide::RevertLayer => self.ever_tiny.then_some((0.0, 0.0, 0.0)),
         };
     }
 
-    fn set(&mut self, which: Switch, state: State) {
+    pub(super) fn set(&mut self, which: Switch, state: State) {
         let bit = which.bit();
+        self.refers.retain(|it| it.0 != which);
         self.on &= !bit;
         self.off &= !bit;
         self.inherit &= !bit;
@@ -310,34 +383,6 @@ impl Style {
             State::Wide(Wide::Revert) => {}
             // What the layers below say is not kept apart: if one of them hides, it does.
             State::Wide(Wide::RevertLayer) => self.on |= self.ever & bit,
-        }
-    }
-
-    /// Attributes from before there were style sheets.
-    fn old_attributes(&mut self, element: &Element) {
-        let name = &*element.name.local;
-        let paint = |it: &str| Ink::parse_attribute(it).map(Paint::Known);
-        self.colour = match name {
-            "font" => element.attribute("color").and_then(paint),
-            "body" => element.attribute("text").and_then(paint),
-            _ => None,
-        };
-        if matches!(
-            name,
-            "body" | "table" | "tr" | "td" | "th" | "thead" | "tbody" | "tfoot" | "marquee"
-        ) {
-            self.background = element.attribute("bgcolor").and_then(paint);
-            if element.attribute("background").is_some_and(|it| !it.trim().is_empty()) {
-                self.set(Switch::Image, State::Hides);
-            }
-        }
-        if name == "marquee" {
-            let is_zero = |side: &str| element.attribute(side).is_some_and(|it| it.trim() == "0");
-            let sides = [("width", Switch::WidthZero), ("height", Switch::HeightZero)];
-            let zero = sides.iter().filter(|it| is_zero(it.0)).map(|it| it.1);
-            // It shows what passes by, and no more.
-            let all = zero.chain([Switch::OverflowX, Switch::OverflowY]);
-            all.for_each(|it| self.set(it, State::Hides));
         }
     }
 }

@@ -45,6 +45,10 @@ impl Element {
         self.name.ns == ns!(html)
     }
 
+    pub(super) fn is_math(&self) -> bool {
+        self.name.ns == ns!(mathml)
+    }
+
     pub(super) fn is_svg(&self) -> bool {
         self.name.ns == ns!(svg)
     }

@@ -5,7 +5,7 @@ use super::css::{Part, Token, components, inside};
 use super::declare::{Paint, Said, State, Surface, Switch, Wide};
 use super::letters::{self, background, font, is_image, paint, picture, size, wide};
 use super::number::{Amount, Kind, amount, length};
-use super::{shape, words};
+use super::{effect, shape, words};
 
 /// Can the property have a part in hiding text?
 pub(super) fn is_known(name: &str) -> bool {
@@ -15,6 +15,7 @@ pub(super) fn is_known(name: &str) -> bool {
         || name.ends_with("animation-name")
         || !targets(name).is_empty()
         || surface(name).is_some()
+        || effect::is_known(name)
 }
 
 /// Tells what `name: value` says.
@@ -46,17 +47,21 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
             };
             say(Said::Animated(items.iter().filter_map(name).collect()));
         }
-        "opacity" | "-webkit-opacity" | "-moz-opacity" => {
+        "opacity" | "-webkit-opacity" => {
             let [one] = items.as_slice() else { return };
             let Some(found) = amount(one).filter(|it| is_faint(*it).is_some()) else { return };
             let share = if found.kind == Kind::Share { found.value / 100.0 } else { found.value };
             say(Said::Opacity(share.clamp(0.0, 1.0)));
         }
-        "position" | "text-indent" | "overflow" | "mix-blend-mode" => {
+        "display" | "position" | "text-indent" | "overflow" | "mix-blend-mode" => {
             let _ = several(name, &items, old, &mut switch);
         }
         "background" => background(&items, value, say),
         "background-image" => picture(&items, say),
+        "background-size" => letters::picture_size(&items, say),
+        _ if effect::is_known(name) => {
+            let _ = effect::read(name, &items, value, &mut say);
+        }
         _ => {
             if let Some(surface) = surface(name) {
                 if let [one] = items.as_slice() {
@@ -65,7 +70,7 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
                 return;
             }
             sides(name, &items, old, &mut switch);
-            if let ([which], Some(hides)) = (targets(name), single(name, &items, value, old)) {
+            if let ([which], Some(hides)) = (targets(name), single(name, &items, old)) {
                 switch(*which, hides);
             }
         }
@@ -80,6 +85,16 @@ fn several(
     switch: &mut impl FnMut(Switch, bool),
 ) -> Option<()> {
     match name {
+        "display" => {
+            let all: Option<Vec<String>> =
+                items.iter().map(|it| word(it, words::DISPLAYS)).collect();
+            let all = all.filter(|it| !it.is_empty())?;
+            // What stands in a column is not shown.
+            let hides = |it: &String| it == "none" || it.starts_with("table-column");
+            switch(Switch::DisplayNone, all.len() == 1 && all.iter().any(hides));
+            switch(Switch::Flex, all.iter().any(|it| it.ends_with("flex") || it.ends_with("box")));
+            switch(Switch::Cell, all.iter().any(|it| it == "table-cell"));
+        }
         "position" => {
             let word = only(items, words::POSITIONS)?;
             switch(Switch::Placed, word != "static");
@@ -89,7 +104,11 @@ fn several(
         "text-indent" => {
             let indent = items.iter().find_map(|it| length(it, old))?;
             switch(Switch::IndentFar, is_far(indent).is_some());
-            switch(Switch::IndentFull, indent.kind == Kind::Share && indent.value >= 99.0);
+            let full = match indent.kind {
+                Kind::Share => indent.value >= 99.0,
+                Kind::Length | Kind::Plain | Kind::Angle => indent.value >= SCREEN_PIXELS,
+            };
+            switch(Switch::IndentFull, full);
         }
         "overflow" => {
             let cuts: Vec<bool> = items.iter().map(|it| cuts(it)).collect::<Option<_>>()?;
@@ -114,27 +133,14 @@ fn several(
 }
 
 /// Properties of one switch: does the value hide?
-pub(super) fn single(
-    name: &str,
-    items: &[&[Part<'_>]],
-    value: &[Part<'_>],
-    old: bool,
-) -> Option<bool> {
+fn single(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
     let one = || if let [one] = items { Some(*one) } else { None };
     match name {
-        "display" => {
-            let mut all = items.iter().map(|it| word(it, words::DISPLAYS));
-            let first = all.next()??;
-            let rest = all.collect::<Option<Vec<String>>>()?;
-            // What stands in a column is not shown.
-            Some(rest.is_empty() && (first == "none" || first.starts_with("table-column")))
-        }
         "visibility" => Some(only(items, &["visible", "hidden", "collapse"])? != "visible"),
         "content-visibility" => Some(only(items, &["visible", "hidden", "auto"])? == "hidden"),
         "-webkit-text-security" => {
             Some(only(items, &["none", "disc", "circle", "square"])? != "none")
         }
-        "filter" | "-webkit-filter" => shape::filter(items),
         "zoom" => {
             let zoom = match only(items, &["normal", "reset"]) {
                 Some(_) => return Some(false),
@@ -143,27 +149,8 @@ pub(super) fn single(
             let factor = if zoom.kind == Kind::Share { zoom.value / 100.0 } else { zoom.value };
             Some(factor > 0.0 && factor * 16.0 <= TINY_PIXELS)
         }
-        "letter-spacing" => match only(items, &["normal"]) {
-            Some(_) => Some(false),
-            None => length(one()?, old).map(|it| it.pixels() <= -LETTER_PIXELS),
-        },
-        "line-height" => match only(items, &["normal"]) {
-            Some(_) => Some(false),
-            None => amount(one()?)
-                .filter(|it| it.value >= 0.0 && it.kind != Kind::Angle)
-                .map(|it| it.value <= if it.kind == Kind::Plain { 0.06 } else { TINY_PIXELS }),
-        },
-        "font-size-adjust" => match amount(items.last()?) {
-            Some(it) => Some(it.value <= FAINT),
-            None => word(one()?, &["none", "from-font"]).map(|_| false),
-        },
-        "transform" | "-webkit-transform" | "-ms-transform" => shape::transform(items),
-        "translate" => shape::translate(items),
-        "scale" => shape::scale(items),
-        "rotate" => shape::rotate(items),
+        "letter-spacing" | "line-height" | "font-size-adjust" => letters::spaced(name, items, old),
         "clip" => shape::clip(one()?),
-        "clip-path" | "-webkit-clip-path" => shape::path(items),
-        "mask" | "mask-image" | "-webkit-mask" | "-webkit-mask-image" => shape::mask(value),
         "mask-size" | "-webkit-mask-size" => Some(shape::is_nothing(items)),
         "content" => Some(items.first().is_some_and(|it| is_image(it))),
         "offset" | "offset-path" => Some(items.first().is_some_and(|it| shape::leads_away(it))),
@@ -172,7 +159,6 @@ pub(super) fn single(
         }
         // However it is changed, it is not known any more where it ends.
         other if other.starts_with("animation-") => Some(false),
-        "background-size" => Some(letters::is_small(items.iter())),
         "overflow-x" | "overflow-y" | "overflow-inline" | "overflow-block" => cuts(one()?),
         "background-clip" | "-webkit-background-clip" => {
             let last = items.last()?;
@@ -185,21 +171,21 @@ pub(super) fn single(
 /// The same of sizes of boxes, and of what is cut off at their edges.
 fn boxed(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
     let one = || if let [one] = items { Some(*one) } else { None };
-    let is_small = |it: Amount| it.pixels().abs() <= TINY_PIXELS;
+    let is_small = |it: Amount| it.pixels().abs() <= SLIT_PIXELS;
     match name {
         "width" | "inline-size" | "height" | "block-size" | "max-width" | "max-inline-size"
         | "max-height" | "max-block-size" => {
             box_size(one()?, old).map(|it| it.is_some_and(is_small))
         }
         "min-width" | "min-inline-size" | "min-height" | "min-block-size" => {
-            box_size(one()?, old).map(|it| it.is_some_and(|it| it.value > TINY_PIXELS))
+            box_size(one()?, old).map(|it| it.is_some_and(|it| it.value > SLIT_PIXELS))
         }
         "contain" => {
             let all: Option<Vec<String>> =
                 items.iter().map(|it| word(it, words::CONTAINS)).collect();
             Some(all?.iter().any(|it| matches!(&**it, "paint" | "strict" | "content")))
         }
-        _ => None,
+        _ => effect::single(name, items),
     }
 }
 
@@ -254,7 +240,7 @@ fn sides(name: &str, items: &[&[Part<'_>]], old: bool, switch: &mut impl FnMut(S
                     }),
                 );
             }
-            [one] => switch(*one, value.is_some_and(|it| it.pixels() > 2.0)),
+            [one] => switch(*one, value.is_some_and(|it| it.pixels() > PADDING_PIXELS)),
             _ => {}
         }
     }
@@ -322,6 +308,7 @@ pub(super) fn everywhere(name: &str, wide: Wide, mut say: impl FnMut(Said)) {
     if name == "font" || name == "font-size" {
         say(Said::SizeWide(wide));
     }
+    effect::everywhere(name, wide, &mut say);
     let ink = surface(name).or_else(|| (name == "background").then_some(Surface::Background));
     let picture = matches!(name, "background" | "background-image").then_some(Surface::Picture);
     let inks = ink.into_iter().chain(picture);
@@ -334,7 +321,7 @@ pub(super) fn hides(name: &str, mut say: impl FnMut(Said)) {
     if name == "opacity" {
         return say(Said::Opacity(0.0));
     }
-    targets(name).iter().for_each(|it| say(Said::Switch(*it, State::Hides)));
+    targets(name).iter().take(1).for_each(|it| say(Said::Switch(*it, State::Hides)));
 }
 
 /// Is there a function in it whose value is known only where it is used?
@@ -378,8 +365,12 @@ pub(super) fn called<'p, 'a>(item: &'p [Part<'a>]) -> Option<(String, &'p [Part<
     Some((name.to_ascii_lowercase(), inside(item)))
 }
 
-/// Text of this height, and boxes of this size, show nothing.
+/// What is cut to this size shows nothing.
 pub(super) const TINY_PIXELS: f64 = 1.0;
+/// In a box that is no wider or higher nobody reads anything.
+const SLIT_PIXELS: f64 = 4.0;
+/// Text of this height shows nothing.
+pub(super) const TINY_LETTERS: f64 = 2.5;
 /// Less opacity than this shows nothing.
 pub(super) const FAINT: f64 = 0.05;
 /// How far to the left or up nothing is seen any more.
@@ -392,5 +383,5 @@ pub(super) const SCREEN_PIXELS: f64 = 1280.0;
 pub(super) const SCREEN_PIXELS_DOWN: f64 = 720.0;
 /// A box that is moved by so many hundredths of what it stands in is elsewhere.
 const MARGIN_SHARE: f64 = 200.0;
-/// Letters that come together by so much lie upon each other.
-const LETTER_PIXELS: f64 = 8.0;
+/// Something can be read in a padding that is wider.
+const PADDING_PIXELS: f64 = 8.0;

@@ -2,8 +2,9 @@
 
 use url::Url;
 
+use super::columns::Tables;
 use super::dropped::{DropKind, Report};
-use super::folded::{label_of, lacks_handle, own_text_of, shows_choices_alone};
+use super::folded::{is_behind_first, label_of, lacks_handle, own_text_of, shows_choices_alone};
 use super::look::Look;
 use super::parts::{LINES, PARAGRAPHS, base_of, dropped_kind, is_title, sheet_of, shown_value};
 use super::shadow::hides_children;
@@ -22,6 +23,7 @@ pub(super) fn walk(tree: &Tree, base: Option<&Url>) -> Page {
         links: Vec::new(),
         title: None,
         rows: Vec::new(),
+        tables: Tables::default(),
         lists: Vec::new(),
         cut: sheet.cut,
     };
@@ -45,6 +47,7 @@ struct Walker {
     title: Option<String>,
     /// For each open table: whether its row has a cell yet, and how flat it was outside.
     rows: Vec<(bool, usize)>,
+    tables: Tables,
     /// For each open list the number of the next item, if it has numbers.
     lists: Vec<Option<i64>>,
     cut: bool,
@@ -101,7 +104,8 @@ impl Walker {
                     self.text(text, look.hidden().or(unseen));
                 }
                 Content::Element(element) => {
-                    let own = look.of(element, id, styles, &path);
+                    let (hidden, column) = self.tables.cell(element, &look, &path);
+                    let own = column.as_ref().unwrap_or(&look).of(element, id, styles, &path);
                     if styles.exhausted() {
                         // Not every rule was held against it: it may be hidden.
                         self.cut = true;
@@ -110,8 +114,11 @@ impl Walker {
                     let shadow = hides_children(tree, id).then_some(DropKind::Template);
                     let folded = lacks_handle(tree, id, &own, styles, &mut path)
                         .then_some(DropKind::DisplayNone);
-                    let why = dropped_kind(element).or(shadow).or(folded);
+                    let behind = is_behind_first(tree, id).then_some(DropKind::DisplayNone);
+                    let column = hidden.then_some(DropKind::Visibility);
+                    let why = dropped_kind(element).or(shadow).or(folded).or(behind).or(column);
                     let own = own.without(why, id);
+                    self.tables.open((element, id), &own, tree, styles, &path);
                     let end = self.enter(element, id, tree, &own);
                     open.push(Open { after: node.after, look, end });
                     path.push(id);
@@ -290,9 +297,10 @@ impl Walker {
     }
 
     fn area(&mut self, element: &Element) -> End {
-        let end = self.link(element);
-        self.writer.text(element.attribute("alt").unwrap_or_default(), &mut self.report);
-        end
+        // A browser shows it only where the picture is missing.
+        let alt = element.attribute("alt").filter(|it| !it.trim().is_empty());
+        alt.into_iter().for_each(|it| self.report.one(DropKind::DisplayNone, it));
+        self.link(element)
     }
 
     fn link(&mut self, element: &Element) -> End {
