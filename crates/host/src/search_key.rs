@@ -57,7 +57,7 @@ impl EngineKey {
         let key = (searches && wants).then(|| Self::at(home.join(KEY), keeper));
         if let Some(key) = &key {
             // That it is missing or no key is told when it is needed.
-            let _not_there = key.from_file();
+            let _not_there = key.in_the_file();
         }
         Ok(key)
     }
@@ -69,7 +69,7 @@ impl EngineKey {
     /// What is in the file now. Before anybody is given it, it is known what to take out of texts.
     ///
     /// INVARIANT (SecretsDoNotPrint)
-    fn from_file(&self) -> Result<HeaderValue, String> {
+    fn in_the_file(&self) -> Result<HeaderValue, String> {
         let path = self.0.path.display();
         let failed = |error: io::Error| format!("the key of the search engine, `{path}`: {error}");
         let file = files::private::open_with(&self.0.path, fs::OpenOptions::new().read(true));
@@ -100,7 +100,7 @@ impl SearchKey for EngineKey {
     fn reveal(&self, permit: &Permit<WebSearch>, target: &Target) -> Result<HeaderValue, String> {
         let name = Name::parse(SECRET).map_err(|it| it.to_string())?;
         let kept = self.0.keeper.as_ref().filter(|it| it.version(&name).is_some());
-        let Some(keeper) = kept else { return self.from_file() };
+        let Some(keeper) = kept else { return self.in_the_file() };
         let want = Want { name: &name, domain: Domain::Web, target, purpose: "web_search" };
         let found = keeper.resolve(permit, &Scope::Host, &want);
         let (secret, _) = found.map_err(|it| it.to_string())?;
@@ -136,7 +136,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(KEY);
         let key = EngineKey::at(path.clone(), None);
-        assert!(key.from_file().unwrap_err().contains("search.key"));
+        assert!(key.in_the_file().unwrap_err().contains("search.key"));
         let long = "hush ".repeat(1000);
         for (text, mode, good) in [
             ("hush-hush\n", 0o600, true),
@@ -151,7 +151,7 @@ mod tests {
             (&long, 0o600, false),
         ] {
             put(&path, text, mode);
-            match key.from_file() {
+            match key.in_the_file() {
                 Ok(value) => assert!(good && value == "hush-hush", "{text:?} {mode:o}"),
                 Err(error) => assert!(!good && !error.contains("hush"), "{error}"),
             }
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(key.held("hush-hush-1").len(), 1);
         // Another one is known before it is given to anybody, and the old one still is.
         put(&home.path().join(KEY), "hush-hush-2\n", 0o600);
-        key.from_file().unwrap();
+        key.in_the_file().unwrap();
         assert!(key.scrub("hush-hush-1").is_some() && key.scrub("hush-hush-2").is_some());
         put(&home.path().join("config.yaml"), "providers: {web: fetch}\n", 0o600);
         assert!(EngineKey::of(home.path(), None).unwrap().is_none());
