@@ -95,7 +95,7 @@ pub(crate) fn follow(
         Err(error) => (Err(error), Vec::new()),
     };
     for it in &aside {
-        output::note(&host::set_aside(it, None));
+        output::note(&host::set_aside(it));
     }
     let closed = closing();
     records.end(&held, &ending, &aside, started.elapsed())?;
