@@ -12,6 +12,7 @@ mod crash;
 mod entries;
 mod export;
 mod faults;
+mod forged;
 mod history;
 mod hostile;
 mod index;

@@ -23,6 +23,7 @@ mod lost;
 mod outputs;
 mod path;
 mod properties;
+mod questions;
 mod restart;
 mod surroundings;
 mod targets;

@@ -1,169 +1,14 @@
-//! A new user's tour with the real program: what it prints, and how it exits.
+//! `lazaret evidence`: verifying, proving, passing on, following and measuring a journal.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
-)]
-
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use aegx::checkpoint::Checkpoint;
 use aegx::inclusion::InclusionProof;
 use aegx::note::{SignedNote, VerifierKey};
 use aegx::{Progress, Rules, Source};
-use assert_cmd::Command;
 use serde_json::Value;
 
-/// Runs `lazaret` and gives exit code, stdout and stderr.
-fn lazaret(args: &[&str]) -> (i32, String, String) {
-    let output = Command::cargo_bin("lazaret")
-        .unwrap()
-        .env_remove("LAZARET_HOME")
-        .env("HOME", "/nonexistent")
-        .args(args)
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
-
-/// Every line of stdout is one JSON object, and there is nothing else.
-fn objects(args: &[&str]) -> Vec<Value> {
-    let (code, stdout, stderr) = lazaret(args);
-    assert_eq!(code, 0, "{args:?}: {stderr}");
-    stdout
-        .lines()
-        .map(|line| {
-            let value: Value = serde_json::from_str(line).unwrap();
-            assert!(value.is_object(), "{args:?}: {line}");
-            value
-        })
-        .collect()
-}
-
-fn object(args: &[&str]) -> Value {
-    let mut all = objects(args);
-    assert_eq!(all.len(), 1, "{args:?}");
-    all.remove(0)
-}
-
-/// A home as `demo --dir` leaves it.
-fn demo() -> (tempfile::TempDir, String) {
-    let dir = tempfile::tempdir().unwrap();
-    let home = dir.path().join("x").to_str().unwrap().to_owned();
-    let (code, stdout, stderr) = lazaret(&["demo", "--dir", &home]);
-    assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("Verification: PASS") && stdout.contains("NOT VERIFIED"), "{stdout}");
-    (dir, home)
-}
-
-fn evidence<'a>(command: &'a str, home: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let mut args = vec!["evidence", command, "--home", home];
-    args.extend_from_slice(more);
-    args
-}
-
-fn refused(args: &[&str], code: i32, says: &[&str]) {
-    let (found, stdout, stderr) = lazaret(args);
-    assert_eq!(found, code, "{args:?}: {stdout}{stderr}");
-    for text in says {
-        assert!(stderr.contains(text) || stdout.contains(text), "{args:?}: {stdout}{stderr}");
-    }
-}
-
-fn first_segment(home: &str) -> PathBuf {
-    Path::new(home).join("evidence/segments/000000000000.seg")
-}
-
-#[expect(clippy::disallowed_methods, reason = "the tampering need not be atomic")]
-fn tamper(path: &Path, from: &str, to: &str) {
-    let text = String::from_utf8(std::fs::read(path).unwrap()).unwrap();
-    assert!(text.contains(from));
-    std::fs::write(path, text.replacen(from, to, 1)).unwrap();
-}
-
-#[test]
-fn the_demo_needs_nothing_and_leaves_nothing() {
-    let temporary = tempfile::tempdir().unwrap();
-    let output = Command::cargo_bin("lazaret")
-        .unwrap()
-        .env("TMPDIR", temporary.path())
-        .env("HOME", "/nonexistent")
-        .arg("demo")
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    let stdout = String::from_utf8(output.stdout).unwrap();
-    assert!(stdout.contains("Verification: PASS") && !stdout.contains('\u{1b}'), "{stdout}");
-    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn the_demo_does_not_touch_a_directory_that_is_there() {
-    let dir = tempfile::tempdir().unwrap();
-    refused(&["demo", "--dir", dir.path().to_str().unwrap()], 3, &["does not exist yet"]);
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn a_look_around() {
-    let (_dir, home) = demo();
-    let stats = object(&evidence("stats", &home, &["--json"]));
-    assert_eq!(stats["records"], 13);
-    assert_eq!(stats["sessions"], 2);
-    let (code, stdout, _) = lazaret(&evidence("stats", &home, &[]));
-    assert!(code == 0 && stdout.contains("records      13"), "{stdout}");
-
-    let tail = objects(&evidence("tail", &home, &["-n", "3", "--json"]));
-    assert_eq!(tail.iter().map(|it| it["idx"].as_u64().unwrap()).collect::<Vec<_>>(), [10, 11, 12]);
-    let (code, stdout, _) = lazaret(&evidence("tail", &home, &[]));
-    assert!(code == 0 && stdout.lines().count() == 13, "{stdout}");
-
-    let filters = [
-        (&["--type", "ToolCall"][..], 4),
-        (&["--session", "session-b", "--kind", "tool_send"], 3),
-        (&["--taint", "UNTRUSTED,WEB_DERIVED"], 5),
-        (&["--since", "1h"], 13),
-        (&["--until", "1h"], 0),
-        (&["--since", "2020-01-01T00:00:00Z", "--limit", "1"], 1),
-        (&["--agent", "nobody"], 0),
-    ];
-    for (filter, count) in filters {
-        let mut args = evidence("query", &home, filter);
-        args.push("--json");
-        assert_eq!(objects(&args).len(), count, "{filter:?}");
-    }
-    let (code, stdout, _) = lazaret(&evidence("query", &home, &["--type", "SessionMessage"]));
-    assert!(code == 0 && stdout.lines().count() == 2, "{stdout}");
-}
-
-#[test]
-fn wrong_usage_is_told_apart_from_what_could_not_work() {
-    let (_dir, home) = demo();
-    for bad in [
-        &["--type", "Nonsense"][..],
-        &["--session", "a b"],
-        &["--since", "yesterday"],
-        &["--since", "9223372036854775807d"],
-        &["--taint", "untrusted"],
-        &["--id", "short"],
-    ] {
-        refused(&evidence("query", &home, bad), 2, &[]);
-    }
-    refused(&["evidence", "bench", "--writers", "1000000"], 2, &[]);
-    refused(&["evidence", "bench", "--payload", "18446744073709551615"], 2, &[]);
-    refused(&evidence("checkpoint", &home, &["--prove", "short"]), 2, &[]);
-    refused(&evidence("verify", &home, &["--key", "no such file"]), 2, &[]);
-
-    let nowhere = format!("{home}/nowhere");
-    for command in ["stats", "tail", "query", "verify", "checkpoint"] {
-        refused(&evidence(command, &nowhere, &[]), 3, &["no journal", "lazaret demo"]);
-    }
-    refused(&evidence("retain", &nowhere, &["--before", "1d"]), 3, &["no journal"]);
-    refused(&evidence("export", &nowhere, &["out"]), 3, &["no journal"]);
-    assert!(!Path::new(&nowhere).exists(), "asking makes nothing");
-}
+use crate::support::{demo, evidence, first_segment, lazaret, object, objects, refused, tamper};
 
 #[test]
 fn verification_passes_and_finds_what_was_changed() {
@@ -355,40 +200,6 @@ fn the_bench_measures_the_real_journal_and_cleans_up() {
     let (code, stdout, _) = lazaret(&[&base[..], &["--no-sync"]].concat());
     assert!(code == 0 && stdout.contains("NOT DURABLE"), "{stdout}");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn what_others_wrote_cannot_act_on_the_terminal() {
-    let (_dir, home) = demo();
-    let journal = Path::new(&home).join("evidence");
-    let (journal, _) = ::evidence::Journal::open(&::evidence::Config::new(journal)).unwrap();
-    let hostile = "\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\u{2066}\u{e0041}\u{7f}";
-    let kind = model::Kind::parse("hostile").unwrap();
-    let content = serde_json::json!(hostile);
-    let record = ::evidence::NewRecord::of_host(aegx::RecordType::ToolResult, kind, content);
-    journal.append(record).unwrap();
-    journal.close().unwrap();
-    for command in [&["tail"][..], &["tail", "--json"], &["query"], &["query", "--json"]] {
-        let (code, stdout, _) = lazaret(&evidence(command[0], &home, &command[1..]));
-        assert_eq!(code, 0);
-        let acts =
-            |it: char| it != '\n' && (it.is_control() || hostile.contains(it) && !it.is_ascii());
-        assert!(!stdout.contains(acts), "{command:?}: {stdout:?}");
-    }
-    let found = object(&evidence("query", &home, &["--kind", "hostile", "--json"]));
-    assert_eq!(found["record"]["payload"]["inline"], hostile, "escaped, not changed");
-}
-
-#[test]
-fn a_reader_that_goes_away_is_no_error() {
-    let (_dir, home) = demo();
-    let script = format!(
-        "'{}' evidence query --home '{home}' --json | head -n 1; exit ${{PIPESTATUS[0]}}",
-        assert_cmd::cargo::cargo_bin("lazaret").display()
-    );
-    let output = Command::new("bash").args(["-c", &script]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(output.stderr.is_empty(), "{output:?}");
 }
 
 /// Waits until the follower has printed a record with this number.
