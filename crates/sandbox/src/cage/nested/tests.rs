@@ -1,0 +1,79 @@
+//! What is found further down, before and after.
+
+use std::fs;
+
+use super::*;
+
+fn make(root: &Path, files: &[&str]) {
+    for it in files {
+        let at = root.join(it);
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        fs::File::create(at).unwrap();
+    }
+}
+
+fn below(root: &Path, found: &[PathBuf]) -> Vec<String> {
+    let mut names: Vec<String> = found
+        .iter()
+        .map(|it| it.strip_prefix(root).unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn repositories_and_secrets_are_found_however_deep_they_lie() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    make(
+        root,
+        &[
+            ".git/HEAD",
+            ".env",
+            "a/b/c/d/e/.git/config",
+            "a/b/.env.local",
+            "a/.env.example",
+            "a/.envrc",
+            "lib/.git",
+            "node_modules/x/.git/config",
+            "m.git/HEAD",
+            "m.git/objects/x",
+            "m.git/refs/x",
+            "x/.env/pyvenv.cfg",
+            "y/.env/production",
+            "z/.netrc",
+        ],
+    );
+    let found = Nested::find(&[root.to_owned()], &[]);
+    assert_eq!(below(root, &found.repositories), ["a/b/c/d/e", "lib", "node_modules/x"]);
+    assert_eq!(below(root, &found.bare), ["m.git"]);
+    assert_eq!(below(root, &found.secrets), [".env", "a/b/.env.local", "y/.env", "z/.netrc"]);
+    assert_eq!((found.left, found.told()), (0, String::new()));
+}
+
+#[test]
+fn what_is_made_later_is_found_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    make(root, &["a/.git/config", "b/c/file"]);
+    let found = Nested::find(&[root.to_owned()], &[]);
+    assert!(found.made().repositories.is_empty());
+    make(root, &["a/.git/more", "b/c/d/e/.git/config", "b/c/HEAD", "b/c/objects/x", "b/c/refs/x"]);
+    let made = found.made();
+    assert_eq!(below(root, &made.repositories), ["b/c/d/e"]);
+    assert_eq!(below(root, &made.bare), ["b/c"]);
+    assert!(!made.is_cut);
+}
+
+#[test]
+fn too_many_directories_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    for i in 0..=OF_PACKAGES_MAX {
+        make(dir.path(), &[&format!("node_modules/{i}/file")]);
+    }
+    make(dir.path(), &["near/.git/config"]);
+    let found = Nested::find(&[dir.path().to_owned()], &[]);
+    assert_eq!(found.left, 2, "the directory of packages counts itself");
+    assert!(found.told().contains("2 directories"));
+    assert_eq!(below(dir.path(), &found.repositories), ["near"]);
+}
