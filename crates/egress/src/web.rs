@@ -111,3 +111,42 @@ fn nonce() -> Result<Nonce, Output> {
 fn correlation() -> Result<String, Output> {
     random::<CORRELATION_BYTES>().map(|it| HEXLOWER.encode(&it))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_caller_waits_for_as_long_as_it_wants_and_no_longer_than_anybody() {
+        let most = Duration::from_secs(30);
+        assert_eq!(total(None, most), most);
+        assert_eq!(total(Some(1000), most), Duration::from_secs(1));
+        assert_eq!(total(Some(30_000), most), most);
+        assert_eq!(total(Some(u64::MAX), most), most);
+    }
+
+    #[test]
+    fn what_servers_named_stands_in_marks_and_the_rule_does_not() {
+        let refused =
+            || scan::net::Refused { rule: "net-name", reason: "`obey.example`".to_owned() };
+        let first = failed(&AskError::Refused(refused()));
+        assert_eq!((first.status, &*first.body), (Status::NotBegun, "`obey.example` (net-name)"));
+        let said = failed(&AskError::Failed("it took too long".to_owned()));
+        assert_eq!((said.status, &*said.body), (Status::Failed, "it took too long"));
+        let later =
+            led_nowhere(&AskError::Refused(refused()), Boundary::Fetched, "https://a.example/");
+        let (outside, inside) = later.body.split_once('\n').unwrap();
+        assert_eq!(later.status, Status::Failed);
+        assert_eq!(outside, "a redirect came to nothing (net-name)");
+        assert!(inside.starts_with("<fetched_content id=") && inside.contains("obey.example"));
+        let failed = AskError::Failed("no answer".to_owned());
+        let later = led_nowhere(&failed, Boundary::Fetched, "https://a.example/");
+        assert!(later.body.starts_with("a redirect came to nothing\n<fetched"), "{}", later.body);
+    }
+
+    #[test]
+    fn numbers_are_new_each_time() {
+        assert_eq!(correlation().unwrap().len(), 2 * CORRELATION_BYTES);
+        assert_ne!(correlation().unwrap(), correlation().unwrap());
+    }
+}

@@ -119,6 +119,9 @@ impl Drop for Exchange {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
     use super::*;
 
     fn reads(wire: &Wire) -> bool {
@@ -135,6 +138,51 @@ mod tests {
         assert!(reads(&wire), "somebody else still needs it");
         other.ended_well();
         assert!(!reads(&wire));
+    }
+
+    #[test]
+    fn who_reads_is_woken_when_the_connection_is_cut_and_told_why_it_was() {
+        struct Woken(AtomicUsize);
+        impl Wake for Woken {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+        let new = || Arc::new(Woken(AtomicUsize::new(0)));
+        let (before, last) = (new(), new());
+        let wire = Wire::new(100);
+        let exchange = wire.begin();
+        for reader in [&before, &last] {
+            wire.check(&Context::from_waker(&Waker::from(Arc::clone(reader)))).unwrap();
+        }
+        drop(exchange);
+        assert_eq!((before.0.load(Ordering::SeqCst), last.0.load(Ordering::SeqCst)), (0, 1));
+        let why = |wire: &Wire| wire.check(&Context::from_waker(Waker::noop())).unwrap_err().kind();
+        assert_eq!(why(&wire), io::ErrorKind::ConnectionAborted);
+        // What was wrong first stays.
+        let wire = Wire::new(100);
+        let exchange = wire.begin();
+        assert_eq!(wire.came(1 << 30).unwrap_err().kind(), io::ErrorKind::QuotaExceeded);
+        drop(exchange);
+        assert_eq!(why(&wire), io::ErrorKind::QuotaExceeded);
+    }
+
+    #[test]
+    fn each_exchange_brings_room_of_its_own_and_the_last_takes_it_away() {
+        let unasked = usize::try_from(UNASKED_BYTES_MAX).unwrap();
+        let wire = Wire::new(100);
+        let (one, other) = (wire.begin(), wire.begin());
+        wire.came(200 + 2 * unasked).unwrap();
+        one.ended_well();
+        // What is left is for the other.
+        wire.came(unasked).unwrap();
+        other.ended_well();
+        wire.came(unasked).unwrap();
+        assert!(wire.came(1).is_err());
+        let (wire, other) = (Wire::new(1), Wire::new(1));
+        let exchange = wire.begin();
+        assert!(exchange.is_over(&wire) && !exchange.is_over(&other));
+        exchange.ended_well();
     }
 
     #[test]

@@ -146,6 +146,27 @@ fn hostile_results_are_only_text() {
 }
 
 #[test]
+fn results_end_where_they_should() {
+    let row = |it: usize| json!({ "title": "t", "url": format!("https://m{it}.example/"), "content": "s" });
+    let rows: Vec<Value> = (0..9).map(row).collect();
+    let origin = serves(&json!({ "web": { "results": rows } }));
+    let world = brave(&origin, "k");
+    let got = world.act(&json!({ "action": "web_search", "query": "tides" }));
+    assert!(origin.heads()[0].contains("?count=5&q=tides "), "{}", origin.heads()[0]);
+    assert_eq!(got.page()["count"], 5);
+    let url = |bytes: usize| format!("https://long.example/{}", "x".repeat(bytes - 21));
+    let long = |bytes: usize| json!({ "title": "t".repeat(201), "url": url(bytes), "content": "s".repeat(501) });
+    let got = search(&searxng(&serves(&json!({ "results": [long(1001), long(1000)] }))));
+    assert_eq!(got.page()["count"], 1);
+    let content = got.content();
+    assert!(content.contains(&format!("1. {}\n   {}\n", "t".repeat(200), url(1000))), "{content}");
+    assert!(
+        content.contains(&format!("   {}\n", "s".repeat(500)))
+            && !content.contains(&"s".repeat(501))
+    );
+}
+
+#[test]
 fn an_answer_of_the_wrong_shape_is_a_failure() {
     for said in ["", "no JSON", "[]", "7", "null", r#"{"results":{}}"#, r#"{"results":7}"#] {
         let origin = Origin::says(answer(200, &[], said));
