@@ -8,119 +8,9 @@ use super::marks::{self, NETWORK};
 use super::simple::{Call, known};
 use super::spelled::{exactly, literals, spelled};
 use super::state::State;
+use super::words::{CONNECTS, DECODES, DELETES, RUNS};
 use super::{Access, Class, Decision, names, paths};
 
-const RUNS: [&str; 36] = [
-    "deno.command",
-    "command::new",
-    "system",
-    "popen",
-    "subprocess",
-    "os.exec",
-    "spawn",
-    "os.execute",
-    "child_process",
-    "execsync",
-    "shell_exec",
-    "passthru",
-    "proc_open",
-    "pcntl_exec",
-    "exec(",
-    "exec ",
-    "exec\"",
-    "exec'",
-    "`",
-    "%x",
-    "getruntime",
-    "processbuilder",
-    "do shell script",
-    "call(",
-    "os.dup2",
-    "pty.",
-    "execvp",
-    "execl",
-    "run(",
-    "| getline",
-    "|&",
-    "exec.command",
-    "|\"",
-    "| \"",
-    "|getline",
-    "qx",
-];
-const CONNECTS: [&str; 30] = [
-    "socket",
-    "urllib",
-    "requests.",
-    "http.client",
-    "httplib",
-    "tcpsocket",
-    "fsockopen",
-    "net.connect",
-    "net.dial",
-    "net::http",
-    "lwp",
-    "io::socket",
-    "open-uri",
-    "fetch(",
-    "xmlhttprequest",
-    "ftplib",
-    "smtplib",
-    "paramiko",
-    "/inet/",
-    "curl_init",
-    "net.socket",
-    "stream_socket",
-    "https.get",
-    "http.get",
-    "aiohttp",
-    "httpx",
-    "socket.tcp",
-    "tcpclient",
-    "open(\"http",
-    "http://",
-];
-const DELETES: [&str; 10] = [
-    "rmtree",
-    "os.remove",
-    "os.unlink",
-    "unlink(",
-    "rmdir",
-    "rimraf",
-    "fs.rm",
-    "file.delete",
-    "remove_tree",
-    "unlink ",
-];
-/// Words of code that puts texts together.
-const DECODES: [&str; 26] = [
-    "b64decode",
-    "base64",
-    "atob(",
-    "decode64",
-    "pack(",
-    "unpack",
-    "fromhex",
-    "unhexlify",
-    "hex2bin",
-    "codecs.decode",
-    "decompress",
-    "inflate",
-    "gzuncompress",
-    "marshal",
-    "chr(",
-    "chr,",
-    "chr ",
-    "fromcharcode",
-    "strrev",
-    "reverse",
-    "::-1",
-    "rot13",
-    "rot_13",
-    "'hex'",
-    "%c",
-    "str_replace",
-];
 /// Programs that serve what lies in a directory.
 const SERVERS: [&str; 6] =
     ["http.server", "simplehttpserver", "pyftpdlib", "smtpd", "aiosmtpd", "webdav"];
@@ -138,8 +28,9 @@ impl Engine<'_> {
         let args = call.plain();
         let takes_code = |it: &str| {
             let short = it.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or_default();
-            matches!(it, "--eval" | "--print" | "--execute" | "eval")
+            matches!(it, "--eval" | "-eval" | "--print" | "--execute" | "eval")
                 || (short.len() <= 4 && short.ends_with(['c', 'e', 'r', 'E', 'p']))
+                || is_encoded(it, call)
         };
         let mut has_code = false;
         let mut output = Output::new();
@@ -153,6 +44,7 @@ impl Engine<'_> {
                 self.ask("shell-dynamic", "it runs code that only a run would show");
             }
             self.code(code, state, 0);
+            self.encoded(arg, call, code, state);
             let exact = if arg == "-e" && call.name == "perl" { exactly(code) } else { None };
             output.extend(exact.unwrap_or_else(|| printed(code, call.stdin)));
             has_code = true;
@@ -171,6 +63,18 @@ impl Engine<'_> {
             Some(_) | None => self.code_on_stdin(call, state),
         }
         Some(if output.is_empty() { printed("", call.stdin) } else { output })
+    }
+
+    /// `powershell -enc TEXT`: code of two bytes a letter, in base64.
+    fn encoded(&mut self, option: &str, call: &Call<'_>, text: &str, state: &State) {
+        if !is_encoded(option, call) {
+            return;
+        }
+        self.ask("shell-dynamic", "it runs code that is hidden in letters");
+        let Ok(bytes) = data_encoding::BASE64.decode(text.as_bytes()) else { return };
+        let units: Vec<u16> =
+            bytes.as_chunks().0.iter().map(|it: &[u8; 2]| u16::from_le_bytes(*it)).collect();
+        self.code(&String::from_utf16_lossy(&units), state, 0);
     }
 
     /// The program stands behind the options, or in a file.
@@ -260,6 +164,9 @@ impl Engine<'_> {
         } else if runs && shells {
             self.ask("shell-spawn", "its code starts a shell");
         }
+        if lower.contains("memfd_create") {
+            self.ask("shell-loader", "its code starts a program that lies nowhere");
+        }
         if connects {
             self.hosts_of(&literals);
             self.classes.insert(Class::Network);
@@ -273,7 +180,7 @@ impl Engine<'_> {
             self.classes.insert(Class::Delete);
             self.ask("shell-erase", "its code deletes files");
         }
-        let writes = lower.contains("'w") || lower.contains("\"w") || lower.contains("write");
+        let writes = ["'w", "\"w", "write", "> \"", ">\""].iter().any(|it| lower.contains(it));
         self.paths_of(&literals, writes, state);
         let texts = if runs || has(&DECODES) { spelled(code, &literals) } else { Vec::new() };
         if runs {
@@ -367,6 +274,14 @@ impl Engine<'_> {
             }
         }
     }
+}
+
+/// `-e`, `-enc`, `-EncodedCommand`: any beginning of it.
+fn is_encoded(option: &str, call: &Call<'_>) -> bool {
+    let lower = option.to_lowercase();
+    matches!(call.name.as_str(), "powershell" | "pwsh")
+        && lower.len() > 1
+        && "-encodedcommand".starts_with(&lower)
 }
 
 /// What code prints: the texts that it spells, and whatever else.

@@ -89,6 +89,26 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
     (found && !decoded.contains('\0')).then_some(decoded)
 }
 
+/// More keys than this can spell something.
+const KEYS_MAX: usize = 3;
+
+/// Keys to press, as manuals write them: `<Esc>`, `<Ctrl b><d>`. No shell runs any of it, since what
+/// stands at its end wants a target.
+pub(super) fn are_keys(text: &str) -> bool {
+    let mut rest = text.trim();
+    let mut keys = 0;
+    while let Some((key, behind)) = rest.strip_prefix('<').and_then(|it| it.split_once('>')) {
+        let is_name = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric());
+        let is_sign = |it: &str| it.len() == 1 && it.bytes().all(|it| b"?~.:]+-/,=%".contains(&it));
+        if !key.split(' ').all(|it| is_name(it) || is_sign(it)) {
+            return false;
+        }
+        keys += 1;
+        rest = behind;
+    }
+    rest.is_empty() && (1..=KEYS_MAX).contains(&keys)
+}
+
 fn is_escape(text: &str) -> bool {
     let byte = |at: usize| text.as_bytes().get(at).copied().unwrap_or(0);
     match byte(1) {

@@ -70,6 +70,10 @@ impl Engine<'_> {
                 .map(str::to_owned)
                 .or_else(|| plain.get(it + 1).cloned())
         });
+        let from = plain.iter().position(|it| it == "-a" || it == "--arg-file");
+        if let Some(path) = from.and_then(|it| plain.get(it + 1)) {
+            self.touch(super::Access::Read, path, state);
+        }
         let values: Vec<&str> = XARGS.iter().copied().chain(["-I"]).collect();
         let rest = after_options(call.args, &values, 0);
         let input = known(call.stdin);

@@ -3,7 +3,7 @@
 //! A command is parsed, expanded and followed without being run, until nothing that is quoted,
 //! encoded or wrapped is left. The result is a normal form; what every command in it touches; and a
 //! decision. Two other parsers must see the same commands. What cannot be read is a question, never
-//! allowed.
+//! allowed, but for keys to press, which no shell runs.
 
 mod agree;
 mod arithmetic;
@@ -38,6 +38,7 @@ mod syntax;
 mod tools;
 mod unpack;
 mod variables;
+mod words;
 mod wrappers;
 
 pub use fix::Fix;
@@ -214,6 +215,7 @@ fn follow(text: &str, engine: &mut Engine<'_>) {
             }
             engine.script(&script, &mut State::default(), None);
         }
+        Err(_) if hidden::are_keys(text) => {}
         Err(error) => engine.ask("shell-unreadable", format!("it cannot be read: {}", error.0)),
     }
 }

@@ -13,7 +13,7 @@ pub(super) const SHELLS: [&str; 14] = [
 ];
 
 /// Programs that take code as an argument or on stdin.
-const INTERPRETERS: [&str; 23] = [
+const INTERPRETERS: [&str; 38] = [
     "python",
     "pypy",
     "perl",
@@ -37,6 +37,21 @@ const INTERPRETERS: [&str; 23] = [
     "pwsh",
     "crystal",
     "groovy",
+    "r",
+    "julia",
+    "elixir",
+    "erl",
+    "ghc",
+    "jshell",
+    "sbcl",
+    "ocaml",
+    "octave",
+    "gnuplot",
+    "mongo",
+    "mongosh",
+    "racket",
+    "scala",
+    "swift",
 ];
 
 /// Names that a pattern in place of a command can stand for: those that matter.

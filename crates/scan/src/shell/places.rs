@@ -1,7 +1,8 @@
 //! Lists of places that matter.
 
 /// Names of secrets wherever they are, besides those of a home (`model::places`).
-pub(super) const SECRET_NAMES: [&str; 23] = [
+pub(super) const SECRET_NAMES: [&str; 24] = [
+    "Messages/chat.db",
     ".env",
     "id_rsa",
     "id_dsa",
@@ -110,7 +111,8 @@ pub(super) const STARTING: [&str; 30] = [
     "/etc/modules",
 ];
 /// The same in any home, by the end of the path or a part of it, besides what shells run (`model::places`).
-pub(super) const STARTING_NAMES: [&str; 18] = [
+pub(super) const STARTING_NAMES: [&str; 19] = [
+    "git/config",
     ".vimrc",
     ".gdbinit",
     ".tmux.conf",

@@ -5,6 +5,7 @@
 use super::engine::{Engine, text};
 use super::names;
 use super::simple::Call;
+use super::wrappers::RAISING;
 
 /// One command of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -257,9 +258,6 @@ const CREDENTIAL_WORDS: &[&str] = &[
     "private_key",
     "access_key",
 ];
-
-/// They make another user of who runs the command.
-const RAISING: &[&str] = &["sudo", "doas", "pkexec"];
 
 /// Words of code that talks to other machines.
 const CONNECTING: &[&str] = &[

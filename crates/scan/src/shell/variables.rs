@@ -3,11 +3,12 @@
 use super::Class;
 use super::engine::Engine;
 use super::marks;
+use super::paths;
 use super::state::{State, Var};
 use super::syntax::Simple;
 
 /// Variables whose value is run as a command by somebody.
-const RUN_BY_SOMEBODY: [&str; 14] = [
+const RUN_BY_SOMEBODY: [&str; 16] = [
     "PROMPT_COMMAND",
     "PAGER",
     "MANPAGER",
@@ -22,6 +23,8 @@ const RUN_BY_SOMEBODY: [&str; 14] = [
     "LESSOPEN",
     "BROWSER",
     "SUDO_ASKPASS",
+    "RUSTC_WRAPPER",
+    "GIT_PROXY_COMMAND",
 ];
 /// Variables that make programs load what somebody names.
 const LOADING: [&str; 12] = [
@@ -38,6 +41,12 @@ const LOADING: [&str; 12] = [
     "PYTHONSTARTUP",
     "GCONV_PATH",
 ];
+
+/// Variables that say where programs, or what they load, are looked for.
+const SEARCHED: [&str; 7] =
+    ["PATH", "PYTHONPATH", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "GOFLAGS"];
+/// Variables with options for every program of a language.
+const JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
 
 impl Engine<'_> {
     /// Elements of lists that the shell keeps: aliases, and where commands lie.
@@ -101,7 +110,11 @@ impl Engine<'_> {
 
     pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
         self.judge_number(value, state);
-        if LOADING.contains(&name) && !value.is_empty() {
+        let is_shared = |it: &str| paths::is_shared(&format!("{}/", it.trim_end_matches('/')));
+        let searches = SEARCHED.contains(&name) && value.split(':').any(is_shared);
+        let attaches =
+            JAVA.contains(&name) && ["-agent", "-javaagent"].iter().any(|it| value.contains(it));
+        if searches || attaches || (LOADING.contains(&name) && !value.is_empty()) {
             self.classes.insert(Class::Execute);
             self.ask("shell-loader", format!("`{name}` makes programs load what it names"));
         }

@@ -17,7 +17,7 @@ const fn prefix(name: &'static str, values: &'static [&'static str], words: usiz
     Prefix { name, values, words }
 }
 
-const PREFIXES: [Prefix; 56] = [
+const PREFIXES: [Prefix; 62] = [
     prefix("env", &["-u", "-C", "--unset", "--chdir"], 0),
     prefix("command", &[], 0),
     prefix("builtin", &[], 0),
@@ -68,6 +68,12 @@ const PREFIXES: [Prefix; 56] = [
     prefix("sudo", SUDO, 0),
     prefix("doas", &["-u", "-C", "-a"], 0),
     prefix("pkexec", &["--user"], 0),
+    prefix("dzdo", SUDO, 0),
+    prefix("gksu", &["-u", "--user"], 0),
+    prefix("gksudo", &["-u", "--user"], 0),
+    prefix("kdesu", &["-u"], 0),
+    prefix("kdesudo", &["-u"], 0),
+    prefix("valgrind", &[], 0),
     prefix("sem", &["-j", "--id"], 0),
     prefix("aa-exec", &["-p", "-n", "--profile", "--namespace"], 0),
     prefix("runcon", &["-t", "-u", "-r", "-l"], 1),
@@ -80,7 +86,8 @@ const SUDO: &[&str] = &[
     "--host", "--prompt", "--chdir", "--chroot", "--role", "--type",
 ];
 /// These make another user of who runs the command.
-const RAISING: [&str; 3] = ["sudo", "doas", "pkexec"];
+pub(super) const RAISING: [&str; 8] =
+    ["sudo", "doas", "pkexec", "dzdo", "gksu", "gksudo", "kdesu", "kdesudo"];
 impl Engine<'_> {
     /// Runs what a command runs; `None` if it runs nothing else.
     pub(super) fn unwrap(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
@@ -118,7 +125,7 @@ impl Engine<'_> {
             }
             _ => {}
         }
-        if name.starts_with("ld-linux") || name.starts_with("ld-musl") {
+        if name.starts_with("ld-linux") || name.starts_with("ld-musl") || name == "ld.so" {
             let rest = after_options(call.args, &["--library-path", "--preload"], 0);
             self.ask("shell-loader", "it starts a program through the loader");
             return Some(self.call(rest.to_vec(), state, call.stdin));
@@ -160,6 +167,9 @@ impl Engine<'_> {
         let raises = RAISING.contains(&prefix.name);
         if raises {
             self.judge(call, state);
+        }
+        if prefix.name == "unshare" && rest.is_empty() && !plain.is_empty() {
+            self.ask("shell-namespace", "it starts a shell with rights of its own");
         }
         if rest.is_empty() {
             // `exec` with redirections only, `env` alone.

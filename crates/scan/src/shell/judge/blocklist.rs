@@ -24,7 +24,10 @@ pub struct Blocklist {
 
 /// The network by name. Anything else that talks is a question, or a matter of the sandbox.
 const NETWORK: [&str; 5] = ["curl", "wget", "nc", "ncat", "netcat"];
-const RAISING: [&str; 7] = ["sudo", "doas", "pkexec", "su", "sudoedit", "runuser", "run0"];
+const RAISING: [&str; 12] = [
+    "sudo", "doas", "pkexec", "su", "sudoedit", "runuser", "run0", "dzdo", "gksu", "gksudo",
+    "kdesu", "kdesudo",
+];
 const POWER: [&str; 5] = ["shutdown", "reboot", "halt", "poweroff", "coldreboot"];
 const FORMATTING: [&str; 6] = ["mkfs", "mke2fs", "mkswap", "wipefs", "newfs", "mkdosfs"];
 
@@ -206,10 +209,19 @@ fn switches_off(call: &Call<'_>) -> bool {
 fn formats(call: &Call<'_>) -> bool {
     let words = call.words();
     match call.name.as_str() {
-        "cryptsetup" => words.first().is_some_and(|it| it == "luksformat" || it == "erase"),
+        "cryptsetup" => words
+            .first()
+            .is_some_and(|it| matches!(it.as_str(), "luksformat" | "erase" | "lukserase")),
+        "badblocks" => call.short('w'),
+        "parted" => {
+            words.iter().any(|it| matches!(it.as_str(), "mklabel" | "mktable" | "mkpart" | "rm"))
+        }
+        "sfdisk" => call.stdin.is_some() || option(call, None, "delete"),
+        "mdadm" => call.has(&["--zero-superblock", "--create"]),
+        "debugfs" => call.short('w'),
         "diskutil" => words.first().is_some_and(|it| it.starts_with("erase")),
         "blkdiscard" | "hdparm" => call.has(&["--security-erase"]) || call.name == "blkdiscard",
-        "nvme" => words.first().is_some_and(|it| it == "format"),
+        "nvme" => words.first().is_some_and(|it| it == "format" || it == "sanitize"),
         "sgdisk" => option(call, Some('Z'), "zap-all"),
         _ => false,
     }

@@ -70,11 +70,22 @@ const SECRET_FILES: [&str; 25] = [
 impl Engine<'_> {
     pub(super) fn judge_cloud(&mut self, call: &Call<'_>, state: &mut State) {
         match call.name.as_str() {
-            "docker" | "podman" | "nerdctl" | "docker-compose" => self.judge_container(call),
+            "docker" | "podman" | "nerdctl" | "docker-compose" | "ctr" | "lxc" | "incus" => {
+                self.judge_container(call);
+            }
+            "crictl" if call.has(&["exec"]) => {
+                self.ask("shell-container", "it runs a command in a container of the cluster");
+            }
             "kubectl" | "oc" | "k3s" => self.judge_cluster(call, state),
             name if CLOUDS.contains(&name) => self.judge_service(call),
             "grep" | "egrep" | "rg" | "ag" | "ack" => self.judge_search(call, state),
             "find" | "gfind" | "locate" | "fd" | "mdfind" => self.judge_find(call),
+            "terraform" | "tofu" | "terragrunt" | "pulumi" | "vagrant"
+                if call.has(&["destroy"]) =>
+            {
+                self.classes.insert(Class::Delete);
+                self.ask("shell-erase", "it deletes machines and what they hold");
+            }
             _ => self.judge_secrets(call),
         }
     }
@@ -92,7 +103,20 @@ impl Engine<'_> {
                 self.fresh.insert(format!("image:{tag}"));
             }
         }
-        if !matches!(first, "run" | "exec" | "create") {
+        let prunes = words.windows(2).any(|it| match it {
+            [kind, verb] => {
+                matches!(kind.as_str(), "system" | "volume")
+                    && matches!(verb.as_str(), "prune" | "rm")
+            }
+            _ => false,
+        });
+        if prunes && !call.has(&["--help"]) {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it deletes what containers keep");
+        }
+        // Options with a value may stand before it.
+        let starts = ["run", "exec", "create", "init", "launch", "config"];
+        if !words.iter().any(|it| starts.contains(&it.as_str())) {
             return;
         }
         self.classes.insert(Class::Execute);
@@ -109,6 +133,8 @@ impl Engine<'_> {
                 || it.starts_with("--security-opt")
                 || it.starts_with("--device")
                 || it.contains("docker.sock")
+                || it == "security.privileged=true"
+                || it == "source=/"
                 || mounts_system(it)
         });
         if opens {
@@ -148,6 +174,28 @@ impl Engine<'_> {
                 self.ask("shell-container", "it runs a command in a container of the cluster");
             }
         }
+        let many = ["namespace", "namespaces", "ns", "pv", "pvc", "node", "nodes"];
+        let all = option(call, None, "all") || words.iter().any(|it| many.contains(&it.as_str()));
+        if first == "delete" && all {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it deletes much of a cluster");
+        }
+        if words.iter().any(|it| it == "debug") && words.iter().any(|it| it.starts_with("node/")) {
+            self.deny("shell-container-escape", "the container can reach the machine itself");
+        }
+        let binds = words.iter().any(|it| it == "clusterrolebinding" || it == "rolebinding");
+        if first == "create" && binds {
+            self.classes.insert(Class::Privilege);
+            self.ask("shell-permissions", "it changes who may do what in the cluster");
+        }
+        let far = plain.iter().any(|it| it.contains("://"));
+        if far && matches!(first, "apply" | "create" | "replace") {
+            self.ask("shell-remote-code", "it starts what somebody else's machine sends");
+        }
+        if words.iter().any(|it| it == "config") && call.has(&["--raw"]) {
+            self.classes.insert(Class::Credentials);
+            self.ask("shell-credentials", "it prints the keys of the cluster");
+        }
         let schedules = plain.iter().any(|it| it.contains("cronjob"));
         if schedules && matches!(first, "create" | "apply") {
             self.classes.insert(Class::Persistence);
@@ -167,7 +215,9 @@ impl Engine<'_> {
             self.classes.insert(Class::LogTampering);
             self.ask("shell-log-tampering", "it changes what the cloud records");
         }
-        let identity = has(&["iam", "ad", "role", "service-accounts", "organizations", "sts"]);
+        let binds = words.iter().any(|it| it.contains("iam-policy"));
+        let identity =
+            binds || has(&["iam", "ad", "role", "service-accounts", "organizations", "sts"]);
         let grants = verb_starts(&[
             "create",
             "attach",
@@ -180,6 +230,7 @@ impl Engine<'_> {
             "get-federation",
             "remove",
             "set-iam",
+            "reset",
         ]);
         if identity && grants {
             self.classes.insert(Class::Privilege);
@@ -191,8 +242,9 @@ impl Engine<'_> {
             "get-access-token",
             "get-password-data",
             "get-credentials-for-identity",
-        ]) || (has(&["get-parameter", "get-parameters"])
-            && call.has(&["--with-decryption"]));
+            "export-credentials",
+        ]) || (has(&["secrets", "secret"]) && has(&["access", "show", "download"]))
+            || (has(&["get-parameter", "get-parameters"]) && call.has(&["--with-decryption"]));
         if reveals {
             self.classes.insert(Class::Credentials);
             self.ask("shell-credentials", "it prints a secret");
@@ -212,6 +264,13 @@ impl Engine<'_> {
             self.classes.insert(Class::Delete);
             self.ask("shell-erase", "it deletes something in the cloud");
         }
+        self.judge_stores(call);
+    }
+
+    /// Files that go to a store of the cloud, or come from one of somebody else.
+    fn judge_stores(&mut self, call: &Call<'_>) {
+        let words = call.words();
+        let has = |wanted: &[&str]| words.iter().any(|it| wanted.contains(&it.as_str()));
         let is_store = |it: &String| it.starts_with("s3://") || it.starts_with("gs://");
         let moves = has(&["cp", "mv", "sync", "put-object", "upload", "upload-batch"]);
         let plain = call.operands();
@@ -269,6 +328,12 @@ impl Engine<'_> {
         let second = words.get(1).map(String::as_str).unwrap_or_default();
         let reveals = match call.name.as_str() {
             "gh" | "glab" => first == "auth" && second == "token",
+            "git" => first == "credential" && second == "fill",
+            "vault" | "bao" => first == "read" || (first == "kv" && second == "get"),
+            "op" => matches!(first, "read" | "get") || (first == "item" && second == "get"),
+            "bw" | "rbw" | "lpass" | "gopass" => matches!(first, "get" | "show"),
+            "pass" => first == "show",
+            "heroku" => first == "auth:token",
             "gpg" | "gpg2" => call.plain().iter().any(|it| it.starts_with("--export-secret")),
             "secret-tool" => matches!(first, "lookup" | "search"),
             "kwallet-query" | "keyctl" => matches!(first, "print" | "read" | "-r"),
@@ -296,4 +361,5 @@ fn mounts_system(arg: &str) -> bool {
         && arg.starts_with(['/', '-'])
         && matches!(source, "/" | "/etc" | "/root" | "/home" | "/var" | "/usr")
         || arg.contains("source=/,")
+        || arg.contains("src=/,")
 }

@@ -2,6 +2,7 @@
 
 use super::super::engine::Engine;
 use super::super::marks;
+use super::super::names;
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
@@ -22,9 +23,9 @@ const PACKING: [&str; 14] = [
 const COMPILING: [&str; 12] =
     ["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "fpc", "nasm", "ld", "tcc"];
 /// They compile and run what they are given.
-const RUNNING: [&str; 12] = [
+const RUNNING: [&str; 14] = [
     "swift", "java", "ts-node", "tsx", "crystal", "nim", "scala", "kotlin", "groovy", "julia",
-    "elixir", "expect",
+    "elixir", "expect", "mono", "dart",
 ];
 /// Directories of which a copy of everything is a loot.
 const LOOT: [&str; 9] =
@@ -47,6 +48,15 @@ impl Engine<'_> {
                 }
             }
         }
+        // Nothing is left of what was in it.
+        let far = |it: &&String| {
+            let path = paths::resolved(it, state);
+            path.starts_with('/') && !paths::is_shared(&path)
+        };
+        if name == "truncate" && operands.iter().any(far) {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it takes away what is in files outside of the work");
+        }
         let edits = option(call, Some('i'), "in-place");
         if matches!(name, "sed" | "gsed" | "perl" | "ruby") && edits {
             for path in operands.iter().skip(1) {
@@ -55,6 +65,7 @@ impl Engine<'_> {
         }
         match name {
             "chmod" | "gchmod" => self.judge_chmod(call, &operands, state),
+            "chown" | "chgrp" | "chattr" | "setfacl" if are_own(&operands, state) => {}
             "chown" | "chgrp" => {
                 self.classes.insert(Class::Privilege);
                 self.ask("shell-permissions", "it gives files to somebody else");
@@ -94,6 +105,9 @@ impl Engine<'_> {
     fn judge_compiled(&mut self, call: &Call<'_>, state: &State) {
         let operands = call.operands();
         let plain = call.plain();
+        if plain.iter().any(|it| it.starts_with("-fplugin=")) {
+            self.ask("shell-loader", "the compiler loads what an option names");
+        }
         let target = plain.iter().position(|it| it == "-o").and_then(|it| plain.get(it + 1));
         let target = target.map_or("a.out", String::as_str);
         // What is made of sources of the work is as good as they are.
@@ -121,6 +135,9 @@ impl Engine<'_> {
     fn copied(&mut self, call: &Call<'_>, sources: &[&String], target: &str, state: &State) {
         self.touch(Access::Write, target, state);
         let target = paths::resolved(target, state);
+        if target.rsplit_once("/bin/").is_some_and(|it| names::matters(it.1)) {
+            self.ask("shell-masquerade", "a program gets the name of another");
+        }
         for source in sources {
             let from = paths::resolved(source, state);
             let is_program = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/"]
@@ -229,6 +246,19 @@ impl Engine<'_> {
             self.ask("shell-mount", "it mounts a file system");
         }
     }
+}
+
+/// Who or what, and then only files of the work: nobody else has less or more for it.
+fn are_own(operands: &[&String], state: &State) -> bool {
+    let Some((who, files)) = operands.split_first() else { return false };
+    let is_root = who.split([':', '.']).any(|it| matches!(it, "root" | "wheel" | "0"));
+    let is_own = |it: &&String| {
+        let is_plain = !marks::has_pattern(it)
+            && !marks::has_hole(it)
+            && !it.split('/').any(|part| part == "..");
+        is_plain && state.cwd.is_none() && !paths::resolved(it, state).starts_with('/')
+    };
+    !is_root && !marks::has_hole(who) && !files.is_empty() && files.iter().all(is_own)
 }
 
 /// `touch -t`, `-d`, `-r`: another time than now.

@@ -2,6 +2,7 @@
 
 use super::super::engine::{Engine, text};
 use super::super::marks;
+use super::super::names;
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
@@ -101,7 +102,7 @@ impl Engine<'_> {
         }
         if GIVEN.contains(&name) {
             texts.extend(call.operands().iter().filter(|it| it.contains(' ')).cloned());
-            let at = plain.iter().position(|it| super::super::names::matters(it));
+            let at = plain.iter().position(|it| names::matters(it));
             texts.extend(at.map(|it| quoted(plain.get(it..).unwrap_or_default())));
         }
         // Whatever it is: a shell with a text among the arguments is there to run it.
@@ -110,7 +111,7 @@ impl Engine<'_> {
                 flag.starts_with('-')
                     && flag.ends_with('c')
                     && !flag.starts_with("--")
-                    && super::super::names::is_shell(&super::super::names::base(shell))
+                    && names::is_shell(&names::base(shell))
             }
             _ => false,
         };
@@ -119,6 +120,7 @@ impl Engine<'_> {
         {
             texts.push(quoted(plain.get(at..).unwrap_or_default()));
         }
+        texts.extend(set(name, plain));
         if name == "ansible" {
             let given = plain.windows(2).filter(|it| matches!(it, [flag, _] if flag == "-a"));
             texts.extend(given.filter_map(|it| it.get(1).cloned()));
@@ -140,6 +142,61 @@ impl Engine<'_> {
         }
         self.quiet -= 1;
     }
+}
+
+/// Settings among the arguments that say what is run.
+fn set(name: &str, plain: &[String]) -> Vec<String> {
+    const RUN: [&str; 4] = ["alias.", "hooks.", "tunnels:", "merge-tools."];
+    let settings = plain.iter().filter_map(|it| it.split_once('='));
+    match name {
+        "git" => configured(plain),
+        "hg" | "svn" => settings
+            .filter(|(key, _)| RUN.iter().any(|it| key.contains(it)))
+            .map(|it| it.1.trim_start_matches('!').to_owned())
+            .collect(),
+        // Another shell alone is nothing special.
+        "make" | "gmake" | "bmake" => settings
+            .filter(|(key, value)| *key == "SHELL" && !names::is_shell(&names::base(value)))
+            .map(|it| it.1.to_owned())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What `git` runs because a setting says so: `-c diff.external=TEXT`, `config core.pager TEXT`, `ext::TEXT`.
+fn configured(plain: &[String]) -> Vec<String> {
+    let pairs = plain.windows(2).filter_map(|it| match it {
+        [key, value] => Some((key.as_str(), value.as_str())),
+        _ => None,
+    });
+    let told = plain.iter().filter_map(|it| it.split_once('='));
+    let settings = pairs.chain(told).filter(|it| is_run(it.0)).map(|it| it.1);
+    let fetched = plain.iter().filter_map(|it| it.strip_prefix("ext::"));
+    let texts = settings.chain(fetched).map(|it| it.trim_start_matches('!').to_owned());
+    texts.filter(|it| !it.starts_with('-')).collect()
+}
+
+/// Does a setting of `git` with this name hold a command, or a folder of them?
+fn is_run(key: &str) -> bool {
+    const KEYS: [&str; 11] = [
+        "core.pager",
+        "core.editor",
+        "core.sshcommand",
+        "core.fsmonitor",
+        "core.hookspath",
+        "core.askpass",
+        "diff.external",
+        "sequence.editor",
+        "gpg.program",
+        "init.templatedir",
+        "credential.helper",
+    ];
+    const ENDINGS: [&str; 8] =
+        [".textconv", ".driver", ".clean", ".smudge", ".process", ".cmd", ".command", ".program"];
+    let key = key.to_lowercase();
+    KEYS.contains(&key.as_str())
+        || (key.contains('.') && ENDINGS.iter().any(|it| key.ends_with(it)))
+        || key.starts_with("pager.")
 }
 
 /// As it would be written.
@@ -186,18 +243,20 @@ const ESCAPING: [&str; 20] = [
     "smbclient",
 ];
 /// Options whose value is run.
-const TELLING: [(&str, &[&str]); 17] = [
+const TELLING: [(&str, &[&str]); 19] = [
     ("nodemon", &["-x", "--exec"]),
     ("cargo", &["-s", "--shell"]),
     ("pwsh", &["-c", "-command", "-Command"]),
     ("npx", &["-c", "--call"]),
-    ("npm", &["-c", "--call"]),
+    ("npm", &["-c", "--call", "--script-shell"]),
+    ("go", &["-toolexec", "-exec"]),
+    ("dialog", &["--prgbox"]),
     ("nix-shell", &["--run", "--command"]),
     ("fzf", &["--preview"]),
     ("split", &["--filter"]),
     ("sort", &["--compress-program"]),
     ("rg", &["--pre"]),
-    ("git", &["-x", "--exec", "--upload-pack", "--receive-pack"]),
+    ("git", &["-x", "--exec", "--upload-pack", "--receive-pack", "--open-files-in-pager"]),
     ("man", &["-P", "--pager"]),
     ("start-stop-daemon", &["--exec", "-x", "-a", "--startas"]),
     ("gcc", &["-wrapper"]),

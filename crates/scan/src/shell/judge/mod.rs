@@ -21,7 +21,7 @@ const SAYING: [&str; 12] = [
     "seq",
 ];
 /// Options whose value is a command: what stands behind the sign is run.
-const CARRYING: [&str; 15] = [
+const CARRYING: [&str; 18] = [
     "--checkpoint-action=exec=",
     "--to-command=",
     "ProxyCommand=",
@@ -34,14 +34,19 @@ const CARRYING: [&str; 15] = [
     "--use-compress-program=",
     "--unzip-command=",
     "--rsh=",
+    "--rsh-command=",
+    "Invoke::=",
+    "rustc-wrapper=",
     "--pager=",
     "--editor=",
     "credential.helper=!",
 ];
 /// Editors and pagers that run what follows `!`.
 const ESCAPING: [&str; 9] = ["vi", "vim", "nvim", "ex", "view", "less", "more", "ed", "gdb"];
+/// Editors with a language of their own.
+const EDITORS: [&str; 7] = ["vi", "vim", "nvim", "ex", "view", "emacs", "emacsclient"];
 /// What is worth a question on its own, whatever its arguments.
-const OFFENSIVE: [&str; 24] = [
+const OFFENSIVE: [&str; 29] = [
     "lazagne",
     "mimikatz",
     "mimipenguin",
@@ -66,6 +71,11 @@ const OFFENSIVE: [&str; 24] = [
     "chisel",
     "pwncat",
     "weevely",
+    "crackmapexec",
+    "netexec",
+    "impacket",
+    "xmrig",
+    "gsocket",
 ];
 const DATABASES: [&str; 8] =
     ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
@@ -109,6 +119,16 @@ impl Engine<'_> {
             let value = value.split('?').next().unwrap_or(value);
             let place = value.find('/').filter(|_| value.starts_with('-'));
             let value = place.and_then(|it| value.get(it..)).unwrap_or(value);
+            // `pod:/etc/shadow`: of another machine or a container, and a secret all the same.
+            let there = value.split_once(":/").filter(|it| !it.0.contains('/'));
+            let value = match there {
+                Some((host, _))
+                    if super::paths::is_secret(value.get(host.len() + 1..).unwrap_or_default()) =>
+                {
+                    value.get(host.len() + 1..).unwrap_or(value)
+                }
+                Some(_) | None => value,
+            };
             let is_place = value.contains('/') || value.starts_with('.') || is_reader(&call.name);
             let is_address = value.contains(':') && value.contains("://");
             if is_place && !is_address && !value.starts_with('-') && !value.is_empty() {
@@ -156,28 +176,64 @@ impl Engine<'_> {
         if matches!(name, "make" | "gmake" | "bmake") {
             self.judge_recipes(call, state);
         }
+        self.judge_editors(call, state);
         self.judge_escapes(call, state);
         self.judge_told(call, state);
-        if matches!(name, "sed" | "gsed")
-            && let Some(text) = call.operands().iter().find_map(|it| executed(it))
-        {
-            self.run_text(text, &mut state.clone(), None);
-            self.ask("shell-spawn", "`sed` runs a command");
+        if name.starts_with("ansible") && option(call, Some('b'), "become") {
+            self.classes.insert(Class::Privilege);
+            self.ask("shell-privilege", "it runs commands as somebody else on other machines");
         }
         if ends_all(call) {
             self.ask("shell-kill", "it ends every process");
         }
-        if DATABASES.contains(&name) || name == "drop" {
-            let lower = call.plain().join(" ").to_lowercase();
-            let drops = lower.contains("drop table") || lower.contains("drop database");
-            if drops || (name == "drop" && lower.starts_with("table")) {
-                self.classes.insert(Class::Delete);
-                self.ask("shell-erase", "it drops a table or a database");
-            }
+        if drops(call) {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it drops a table or a database");
         }
         if call.stdin.is_some() && !SAYING.contains(&name) {
             self.mentions(call, state);
         }
+    }
+
+    /// What programs of editors run or write.
+    fn judge_editors(&mut self, call: &Call<'_>, state: &State) {
+        let name = call.name.as_str();
+        if EDITORS.contains(&name) {
+            for arg in call.plain().iter().filter(|it| it.contains(['(', ' '])) {
+                self.code(arg, state, 0);
+            }
+        }
+        if !matches!(name, "sed" | "gsed") {
+            return;
+        }
+        for path in call.operands().iter().filter_map(|it| written(it)) {
+            self.touch(Access::Write, path, state);
+        }
+        if let Some(text) = call.operands().iter().find_map(|it| executed(it)) {
+            self.run_text(text, &mut state.clone(), None);
+            self.ask("shell-spawn", "`sed` runs a command");
+        }
+    }
+}
+
+/// Does it throw away what a database holds?
+fn drops(call: &Call<'_>) -> bool {
+    const DROPPING: [&str; 5] =
+        ["drop table", "drop database", "drop schema", "truncate table", "dropdatabase"];
+    let words = call.words();
+    let first = words.first().map(String::as_str).unwrap_or_default();
+    match call.name.as_str() {
+        "drop" => first == "table",
+        "dropdb" => !words.is_empty(),
+        "mysqladmin" => words.iter().any(|it| it == "drop"),
+        "redis-cli" | "valkey-cli" => {
+            words.iter().any(|it| matches!(it.as_str(), "flushall" | "flushdb"))
+        }
+        name if DATABASES.contains(&name) => {
+            let lower = call.plain().join(" ").to_lowercase();
+            DROPPING.iter().any(|it| lower.contains(it))
+        }
+        _ => false,
     }
 }
 
@@ -188,6 +244,7 @@ fn ends_all(call: &Call<'_>) -> bool {
             (call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1"))
                 || call.operands().iter().any(|it| it == "1" || it == "0")
         }
+        "pkill" | "killall" if option(call, Some('u'), "user") && call.operands().len() < 2 => true,
         "pkill" | "killall" => {
             call.operands().iter().any(|it| matches!(it.as_str(), "." | ".*" | ""))
         }
@@ -278,6 +335,15 @@ fn executed(program: &str) -> Option<&str> {
     let by = command.strip_prefix('s')?.chars().next().filter(|it| !it.is_alphanumeric())?;
     let flags = command.rsplit(by).next()?;
     (flags.contains('e') && flags.len() <= 4).then_some("")
+}
+
+/// The file that a program of `sed` writes: `1w file`, `s/a/b/w file`.
+fn written(program: &str) -> Option<&str> {
+    let (before, path) = program.rsplit_once("w ")?;
+    let ends = before.is_empty()
+        || before.ends_with(|it: char| !it.is_alphanumeric() || it.is_ascii_digit());
+    let path = path.trim();
+    (ends && path.starts_with(['/', '~']) && !path.contains([' ', ';'])).then_some(path)
 }
 
 /// `-x`, `--long` or `--long=…`.

@@ -10,7 +10,7 @@ use super::{has_unknown, option};
 use crate::net::{Target, exfiltration};
 
 /// They carry files, or a shell, to a machine that they are told.
-const CARRYING: [&str; 18] = [
+const CARRYING: [&str; 24] = [
     "scp",
     "sftp",
     "ftp",
@@ -29,6 +29,12 @@ const CARRYING: [&str; 18] = [
     "smbclient",
     "rclone",
     "msmtp",
+    "autossh",
+    "ttyd",
+    "gotty",
+    "tmate",
+    "websocat",
+    "wstunnel",
 ];
 /// They ask a name server, and a name can carry data.
 const ASKING: [&str; 7] = ["dig", "nslookup", "host", "drill", "kdig", "ping", "whois"];
@@ -40,13 +46,13 @@ const TALKING: [&str; 22] = [
 /// A name with signs of an encoding that is longer carries data, in bytes.
 const NAME_BYTES_MAX: usize = 24;
 /// Words that install a package, by command.
-const INSTALLING: [(&str, &[&str]); 24] = [
+const INSTALLING: [(&str, &[&str]); 27] = [
     ("apt", &["install", "upgrade", "full-upgrade"]),
     ("apt-get", &["install", "upgrade", "dist-upgrade"]),
     ("aptitude", &["install"]),
     ("dpkg", &["-i", "--install"]),
     ("dnf", &["install", "upgrade"]),
-    ("yum", &["install", "update"]),
+    ("yum", &["install", "update", "localinstall"]),
     ("rpm", &["-i", "-ivh", "-u", "--install"]),
     ("zypper", &["install", "in"]),
     ("pacman", &["-s", "-sy", "-syu", "-u"]),
@@ -57,8 +63,11 @@ const INSTALLING: [(&str, &[&str]); 24] = [
     ("nix-env", &["-i", "--install"]),
     ("npm", &["install", "i", "add", "ci"]),
     ("npx", &[]),
+    ("uvx", &[]),
+    ("pipx", &["install", "run"]),
+    ("helm", &["install", "upgrade"]),
     ("yarn", &["add", "install"]),
-    ("pnpm", &["add", "install"]),
+    ("pnpm", &["add", "install", "dlx"]),
     ("pip", &["install"]),
     ("pip3", &["install"]),
     ("gem", &["install"]),
@@ -81,6 +90,7 @@ impl Engine<'_> {
         if installs {
             self.classes.insert(Class::PackageInstall);
             self.classes.insert(Class::Network);
+            self.judge_origin(call);
         }
         if TALKING.contains(&name) {
             self.classes.insert(Class::Network);
@@ -94,6 +104,7 @@ impl Engine<'_> {
             self.classes.insert(Class::Network);
             self.judge_names(call);
         }
+        self.judge_exchange(call, state);
         match name {
             "rsync" if call.operands().iter().any(|it| is_remote(it)) => {
                 self.ask("shell-egress", "it copies files between machines");
@@ -106,6 +117,9 @@ impl Engine<'_> {
                 if self.stages > 1 && call.stdin.is_some() {
                     self.deny("shell-reverse-shell", "it passes on what another command says");
                 }
+            }
+            "telnetd" => {
+                self.deny("shell-reverse-shell", "it gives a shell to whoever asks for it");
             }
             "git" => self.judge_git(call),
             "curl" | "wget" => self.judge_upload(call, state),
@@ -122,6 +136,63 @@ impl Engine<'_> {
                 self.ask("shell-egress", "it sends a message");
             }
             _ => {}
+        }
+    }
+
+    /// What is run from, deleted on or published at another machine.
+    fn judge_exchange(&mut self, call: &Call<'_>, state: &State) {
+        let name = call.name.as_str();
+        let runs_far = matches!(name, "deno" | "bun")
+            && call.words().first().is_some_and(|it| it == "run")
+            && call.operands().get(1).is_some_and(|it| it.contains("://"));
+        if runs_far {
+            self.deny("shell-remote-code", "it runs what somebody else's machine sends");
+        }
+        let far = call
+            .operands()
+            .last()
+            .is_some_and(|it| is_remote(it) || paths::resolved(it, state).starts_with('/'));
+        if name == "rsync" && far && call.plain().iter().any(|it| it.starts_with("--delete")) {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it deletes what is not in the source");
+        }
+        let elsewhere = ["--registry", "--repository-url"];
+        let is_elsewhere =
+            |it: &String| elsewhere.contains(&it.split('=').next().unwrap_or_default());
+        if call.words().first().is_some_and(|it| it == "publish" || it == "upload")
+            && call.plain().iter().any(is_elsewhere)
+        {
+            self.ask("shell-egress", "it publishes at a place of its own");
+        }
+    }
+
+    /// A package from a place of its own, or one that nobody signed: what it brings is run.
+    fn judge_origin(&mut self, call: &Call<'_>) {
+        const UNSIGNED: [&str; 7] = [
+            "--allow-unauthenticated",
+            "--allow-untrusted",
+            "--dangerous",
+            "--devmode",
+            "--nogpgcheck",
+            "--no-gpg-checks",
+            "--trusted-host",
+        ];
+        // A list of packages is named by an address, too; in the clear, anybody can answer for it.
+        let listed = |it: &str| {
+            let lists =
+                ["--index-url", "-i", "--extra-index-url", "--registry", "--source", "--repo"];
+            lists.contains(&it) || it == "--find-links" || it == "-f" || it == "-r" || it == "-c"
+        };
+        let plain = call.plain();
+        let before = std::iter::once("").chain(plain.iter().map(String::as_str));
+        let foreign = before.zip(plain).any(|(before, arg)| {
+            let (option, value) = arg.split_once('=').unwrap_or((before, arg));
+            let is_local = value.contains("://localhost") || value.contains("://127.0.0.1");
+            let is_list = listed(option);
+            (value.contains("http://") || (value.contains("://") && !is_list)) && !is_local
+        });
+        if foreign || call.has(&UNSIGNED) {
+            self.ask("shell-remote-code", "it installs what somebody else's machine sends");
         }
     }
 
@@ -186,7 +257,8 @@ impl Engine<'_> {
     }
 
     fn judge_names(&mut self, call: &Call<'_>) {
-        let to_server = matches!(call.name.as_str(), "whois") && call.short('p');
+        // A port of `whois`, the bytes of `ping`.
+        let to_server = matches!(call.name.as_str(), "whois" | "ping") && call.short('p');
         let carries = call.operands().iter().any(|it| {
             let target = Target::parse(&format!("http://{}/", it.trim_end_matches('.')));
             let odd = it.len() > NAME_BYTES_MAX && it.contains(['=', '+', '/']);

@@ -93,18 +93,26 @@ impl Engine<'_> {
         if tells {
             return;
         }
-        let only_lists = name == "chage" && option(call, Some('l'), "list");
+        let only_lists = match name {
+            "chage" => option(call, Some('l'), "list"),
+            "passwd" => option(call, Some('S'), "status"),
+            "chsh" => option(call, Some('l'), "list-shells"),
+            _ => false,
+        };
         if ACCOUNTS.contains(&name) && !only_lists {
             self.classes.insert(Class::Privilege);
             self.ask("shell-accounts", format!("`{name}` changes who may log in"));
         }
-        if KERNEL.contains(&name) && !call.args.is_empty() {
+        if (KERNEL.contains(&name) && !call.args.is_empty()) || changes_start(call) {
             self.classes.insert(Class::Privilege);
             self.ask("shell-kernel", format!("`{name}` changes the kernel"));
         }
         if WEAKENING.contains(&name) || weakens(call) {
             self.classes.insert(Class::Privilege);
             self.ask("shell-security-off", format!("`{name}` changes what protects the machine"));
+        }
+        if name == "getcap" && call.short('r') && call.has(&["/"]) {
+            self.ask("shell-privilege-search", "it searches for programs with rights of their own");
         }
         self.judge_services(call);
         self.judge_starting(call, state);
@@ -222,8 +230,14 @@ impl Engine<'_> {
             "gcore" | "procdump" => true,
             "gdb" | "lldb" => option(call, Some('p'), "pid") || call.has(&["attach"]),
             "xterm" => call.has(&["-display"]),
-            "nmap" => call.has(&["--interactive", "--script"]),
+            "nmap" => {
+                call.has(&["--interactive", "--script"])
+                    || plain.iter().any(|it| it.starts_with("--script=") && it.contains('/'))
+            }
             "ztcp" => true,
+            "machinectl" => call.words().first().is_some_and(|it| it == "shell" || it == "login"),
+            "bpftrace" => call.short('e'),
+            "capsh" => call.has(&["--"]) || plain.iter().any(|it| it.starts_with("--uid=0")),
             "bwrap" | "proot" | "systemd-nspawn" | "flatpak-spawn" => call.args.len() > 1,
             "zmodload" => plain.iter().any(|it| it.starts_with("zsh/net")),
             _ => false,
@@ -238,6 +252,7 @@ impl Engine<'_> {
             "tmutil" => has("delete") || has("disable"),
             "btrfs" | "zfs" | "zpool" => has("delete") || has("destroy"),
             "lvremove" | "vgremove" | "pvremove" | "userdel" => true,
+            "dmsetup" => has("remove_all"),
             _ => false,
         };
         if erases {
@@ -275,6 +290,18 @@ impl Engine<'_> {
     }
 }
 
+/// Does it change what the machine starts with?
+fn changes_start(call: &Call<'_>) -> bool {
+    match call.name.as_str() {
+        "grub-install" | "grub2-install" => !call.args.is_empty(),
+        "efibootmgr" => ['B', 'c', 'o', 'n', 'b'].iter().any(|it| call.short(*it)),
+        "mokutil" => call.has(&["--import", "--delete", "-i"]),
+        "flashrom" => call.short('w') || call.short('E') || call.has(&["--write", "--erase"]),
+        "kmod" => call.has(&["insert", "remove"]),
+        _ => false,
+    }
+}
+
 fn weakens(call: &Call<'_>) -> bool {
     let plain = call.plain();
     let words = call.words();
@@ -287,9 +314,9 @@ fn weakens(call: &Call<'_>) -> bool {
                 .any(|it| plain.contains(&(*it).to_owned()))
         }
         "nft" => matches!(first, "flush" | "delete"),
-        "firewall-cmd" => {
-            plain.iter().any(|it| it.starts_with("--remove") || it.starts_with("--panic"))
-        }
+        "firewall-cmd" => ["--remove", "--panic", "--set-default-zone=trusted"]
+            .iter()
+            .any(|start| plain.iter().any(|it| it.starts_with(start))),
         "sysctl" => option(call, Some('w'), "write") || plain.iter().any(|it| it.contains('=')),
         "mokutil" => plain.iter().any(|it| it.starts_with("--disable")),
         "ulimit" => false,
