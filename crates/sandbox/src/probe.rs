@@ -126,6 +126,9 @@ fn cgroups(question: &Question<'_>) -> Possibility {
                           rlimits bound each process for itself";
     let found = delegated(question.root).or_else(|| delegated_apart(question.root));
     let (status, what) = match found {
+        Some(missing) if missing.is_empty() && is_shared(question.root) => {
+            (Status::Weak, "delegated to us, but other processes are in it, too".to_owned())
+        }
         Some(missing) if missing.is_empty() => (Status::Pass, "delegated to us".to_owned()),
         Some(missing) => (Status::Weak, format!("delegated without {}", missing.join(", "))),
         None => (Status::Weak, "not delegated to us".to_owned()),
@@ -134,21 +137,36 @@ fn cgroups(question: &Question<'_>) -> Possibility {
     Possibility { id: "cgroups", status, what, advice }
 }
 
-/// Which controllers are missing in our own cgroup, if it is ours to divide.
-fn delegated(root: &Path) -> Option<Vec<&'static str>> {
+/// Our own cgroup of version 2, if we can see it.
+fn unified(root: &Path) -> Option<PathBuf> {
     let text = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
     let path = text.lines().find_map(|it| it.strip_prefix("0::/"))?;
     // Outside of what we can see.
     if path.split('/').any(|it| it == "..") {
         return None;
     }
-    let own = root.join("sys/fs/cgroup").join(path);
+    Some(root.join("sys/fs/cgroup").join(path))
+}
+
+/// Which controllers are missing in our own cgroup, if it is ours to divide.
+fn delegated(root: &Path) -> Option<Vec<&'static str>> {
+    let own = unified(root)?;
     for file in ["cgroup.procs", "cgroup.subtree_control", ""] {
         access(own.join(file), Access::WRITE_OK).ok()?;
     }
     let controllers = fs::read_to_string(own.join("cgroup.controllers")).ok()?;
     let there = |wanted: &str| controllers.split_whitespace().any(|it| it == wanted);
     Some(["memory", "pids", "cpu"].into_iter().filter(|it| !there(it)).collect())
+}
+
+/// Are other processes in our cgroup? Then it cannot be divided: we step aside, but they do not.
+fn is_shared(root: &Path) -> bool {
+    let Some(own) = unified(root) else { return false };
+    // The topmost of all has no type, and may be divided whoever is in it.
+    let is_topmost = !own.join("cgroup.type").exists();
+    let processes = fs::read_to_string(own.join("cgroup.procs")).unwrap_or_default();
+    let ourselves = std::process::id().to_string();
+    !is_topmost && processes.lines().any(|it| it != ourselves)
 }
 
 /// The same where each controller has a tree of its own, as older systems have it.

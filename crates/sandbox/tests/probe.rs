@@ -58,6 +58,30 @@ fn a_good_machine_has_all_of_it() {
 }
 
 #[test]
+fn a_group_that_others_are_in_cannot_be_divided() {
+    const GROUP: &str = "sys/fs/cgroup/user.slice/lazaret.scope";
+    let (procs, kind) = (format!("{GROUP}/cgroup.procs"), format!("{GROUP}/cgroup.type"));
+    let own = format!("{}\n", std::process::id());
+    let others = format!("{own}1\n");
+    for (kind, procs_text, status) in [
+        (Some("domain\n"), own.as_str(), Status::Pass),
+        (Some("domain\n"), others.as_str(), Status::Weak),
+        // The topmost group may hold processes and be divided.
+        (None, others.as_str(), Status::Pass),
+    ]
+    .map(|(text, procs_text, status)| (text.map(|it| (kind.as_str(), it)), procs_text, status))
+    {
+        let dir = tempfile::tempdir().unwrap();
+        good(dir.path());
+        lay(dir.path(), &[(procs.as_str(), procs_text)]);
+        lay(dir.path(), kind.as_slice());
+        let found = row(&ask(dir.path()), "cgroups");
+        assert_eq!(found.status, status, "{found:?}");
+        assert_eq!(found.what.contains("other processes"), status == Status::Weak, "{found:?}");
+    }
+}
+
+#[test]
 fn nothing_there_is_said_with_what_to_do() {
     let dir = tempfile::tempdir().unwrap();
     let all = probe(&Question { landlock: None, ..ask(dir.path()) });

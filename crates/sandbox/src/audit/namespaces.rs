@@ -102,7 +102,8 @@ pub(super) fn whose(kind: Namespace, seen: &Seen<'_>, pid_is_own: bool) -> Own {
         Some(_) if !pid_is_own => Own::No,
         Some(_) | None if kind == Namespace::Mount && pid_is_own => Own::Yes,
         Some(_) | None => match seen.paired {
-            Some(true) if kind == Namespace::Network => Own::Yes,
+            // A machine without a card looks the same; who is not root may not ask its process 1.
+            Some(true) if kind == Namespace::Network && pid_is_own => Own::Yes,
             Some(false) if kind == Namespace::Network => Own::No,
             Some(_) | None => Own::Unknown,
         },
@@ -151,6 +152,13 @@ mod tests {
         assert_eq!(whose(Namespace::Network, &paired(Some(false)), true), Own::No);
         assert_eq!(whose(Namespace::Network, &paired(Some(true)), false), Own::No, "as process 1");
         assert_eq!(whose(Namespace::Network, &paired(None), true), Own::Unknown);
+        let alone = Seen { own: Some(link), first: None, paired: Some(true) };
+        assert_eq!(whose(Namespace::Network, &alone, true), Own::Yes);
+        assert_eq!(
+            whose(Namespace::Network, &alone, false),
+            Own::Unknown,
+            "a machine without a card"
+        );
     }
 
     #[test]

@@ -43,23 +43,19 @@ impl Group {
     pub(crate) fn make(limits: &Limits, is_needed: bool) -> Result<Self, String> {
         let own = fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
         let name = format!("{NAME}{}", std::process::id());
-        Self::unified(&own, &name, limits).or_else(|new| match is_needed {
-            true => Self::older(&own, &name, limits).map_err(|old| format!("{new}; {old}")),
-            false => Err(format!("{new}; one of version 1 is slow, and made if it is required")),
+        let has_older = older_path(&own, "memory").is_some() && older_path(&own, "pids").is_some();
+        Self::unified(&own, &name, limits).or_else(|new| match (has_older, is_needed) {
+            (false, _) => Err(new),
+            (true, true) => Self::older(&own, &name, limits).map_err(|old| format!("{new}; {old}")),
+            (true, false) => {
+                Err(format!("{new}; one of version 1 is slow, and made if it is required"))
+            }
         })
     }
 
     /// The one tree of version 2.
     fn unified(own: &str, name: &str, limits: &Limits) -> Result<Self, String> {
-        let path = own.lines().find_map(|it| it.strip_prefix("0::/"));
-        let path = path.ok_or("there is no cgroup of version 2")?;
-        let parent = Path::new(ROOT).join(path);
-        let controllers = fs::read_to_string(parent.join("cgroup.controllers"));
-        let controllers = controllers.map_err(|_| "there is no cgroup of version 2")?;
-        let has = |wanted: &str| controllers.split_whitespace().any(|it| it == wanted);
-        if !has("memory") || !has("pids") {
-            return Err("memory and pids are not delegated to us".to_owned());
-        }
+        let parent = to_divide(Path::new(ROOT), own)?;
         let told = |what: &str, error: std::io::Error| format!("{what}: {error}");
         sweep(&parent);
         let room = hand_down(&parent)?;
@@ -92,12 +88,9 @@ impl Group {
             ("memory", "memory.limit_in_bytes", limits.memory_bytes.to_string()),
             ("pids", "pids.max", limits.processes.to_string()),
         ] {
-            let path = own.lines().find_map(|line| {
-                let (names, path) = line.split_once(':')?.1.split_once(':')?;
-                names.split(',').any(|it| it == controller).then_some(path)
-            });
-            let path = path.ok_or_else(|| format!("there is no cgroup for {controller}"))?;
-            let parent = Path::new(ROOT).join(controller).join(path.trim_start_matches('/'));
+            let path = older_path(own, controller)
+                .ok_or_else(|| format!("there is no cgroup for {controller}"))?;
+            let parent = Path::new(ROOT).join(controller).join(path);
             sweep(&parent);
             let dir = parent.join(name);
             fs::create_dir(&dir).map_err(|error| format!("make a cgroup: {error}"))?;
@@ -119,6 +112,50 @@ impl Group {
         let pid = pid.as_raw_nonzero().to_string();
         self.dirs.iter().try_for_each(|it| write_existing(it.join("cgroup.procs"), &pid))
     }
+
+    /// Has the kernel ended processes of it for want of memory?
+    pub(crate) fn was_full(&self) -> bool {
+        self.dirs.iter().any(|dir| was_full(dir))
+    }
+}
+
+fn was_full(dir: &Path) -> bool {
+    // Version 2 and version 1 write the same word into different files.
+    ["memory.events", "memory.oom_control"].iter().any(|file| {
+        let text = fs::read_to_string(dir.join(file)).unwrap_or_default();
+        let ended = text.lines().find_map(|it| it.strip_prefix("oom_kill "));
+        ended.is_some_and(|it| it.trim() != "0")
+    })
+}
+
+/// Where we are in the tree of one controller of version 1.
+fn older_path<'a>(own: &'a str, controller: &str) -> Option<&'a str> {
+    own.lines().find_map(|line| {
+        let (names, path) = line.split_once(':')?.1.split_once(":/")?;
+        names.split(',').any(|it| it == controller).then_some(path)
+    })
+}
+
+/// Our own group in the tree of version 2, if memory and processes can be divided there.
+fn to_divide(root: &Path, own: &str) -> Result<PathBuf, String> {
+    const NONE: &str = "there is no cgroup of version 2";
+    let path = own.lines().find_map(|it| it.strip_prefix("0::/")).ok_or(NONE)?;
+    let parent = root.join(path);
+    let controllers = fs::read_to_string(parent.join("cgroup.controllers")).map_err(|_| NONE)?;
+    let there = |wanted: &str| controllers.split_whitespace().any(|it| it == wanted);
+    let missing: Vec<&str> = ["memory", "pids"].into_iter().filter(|it| !there(it)).collect();
+    match missing.is_empty() {
+        true => Ok(parent),
+        false => Err(format!("{} not delegated to us; {}", missing.join(" and "), advice())),
+    }
+}
+
+/// How to be started in a group that is ours to divide.
+fn advice() -> &'static str {
+    match rustix::process::getuid().is_root() {
+        true => "start it in one of its own: systemd-run --scope -p Delegate=yes",
+        false => "start it in one of its own: systemd-run --user --scope -p Delegate=yes",
+    }
 }
 
 /// Lets groups below this one have limits. If this process is the only one in it, it steps aside.
@@ -128,13 +165,15 @@ fn hand_down(parent: &Path) -> Result<Option<Room>, String> {
     match write_existing(&control, HANDED_DOWN) {
         Ok(()) => return Ok(None),
         Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => {}
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            return Err(format!("our cgroup is not ours to divide; {}", advice()));
+        }
         Err(error) => return Err(told(error)),
     }
     let own = std::process::id().to_string();
     let others = fs::read_to_string(parent.join("cgroup.procs")).map_err(told)?;
     if others.lines().any(|it| it != own) {
-        let advice = "start it in one of its own: systemd-run --user --scope -p Delegate=yes";
-        return Err(format!("other processes are in our cgroup, too; {advice}"));
+        return Err(format!("other processes are in our cgroup, too; {}", advice()));
     }
     let dir = parent.join(format!("{NAME}{own}-self"));
     fs::create_dir(&dir).map_err(told)?;
@@ -187,5 +226,75 @@ impl Drop for Group {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "test files need not be atomic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_delegated_is_named_with_what_to_do() -> std::io::Result<()> {
+        let root = tempfile::tempdir()?;
+        let own = "0::/user.slice/a.scope\n";
+        let group = root.path().join("user.slice/a.scope");
+        assert!(to_divide(root.path(), own).is_err_and(|it| it.contains("no cgroup of version 2")));
+        fs::create_dir_all(&group)?;
+        for (controllers, missing) in [
+            ("", "memory and pids not delegated"),
+            ("cpu pids\n", "memory not delegated"),
+            ("cpuset memory hugetlb\n", "pids not delegated"),
+        ] {
+            fs::write(group.join("cgroup.controllers"), controllers)?;
+            let why = to_divide(root.path(), own).err().unwrap_or_default();
+            assert!(why.starts_with(missing) && why.contains("Delegate=yes"), "{why}");
+        }
+        fs::write(group.join("cgroup.controllers"), "cpu memory pids\n")?;
+        assert_eq!(to_divide(root.path(), own), Ok(group));
+        assert!(to_divide(root.path(), "4:memory:/user.slice/a.scope\n").is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn a_tree_of_version_1_is_found_by_its_controller() {
+        let own = "5:cpu,cpuacct:/a\n4:memory:/user.slice/b\n1:name=systemd:/c\n0::/d\n";
+        assert_eq!(older_path(own, "memory"), Some("user.slice/b"));
+        assert_eq!(older_path(own, "cpuacct"), Some("a"));
+        assert_eq!(older_path(own, "pids"), None);
+        assert_eq!(older_path("0::/d\n", "memory"), None);
+    }
+
+    #[test]
+    fn that_memory_was_used_up_is_read_from_either_version() -> std::io::Result<()> {
+        for (file, text, was) in [
+            ("memory.events", "low 0\nmax 12\noom 1\noom_kill 0\noom_group_kill 0\n", false),
+            ("memory.events", "max 12\noom 1\noom_kill 3\noom_group_kill 0\n", true),
+            ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n", false),
+            ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", true),
+        ] {
+            let dir = tempfile::tempdir()?;
+            assert!(!was_full(dir.path()));
+            fs::write(dir.path().join(file), text)?;
+            assert_eq!(was_full(dir.path()), was, "{file}: {text}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn only_groups_of_makers_that_are_gone_are_swept() -> std::io::Result<()> {
+        let parent = tempfile::tempdir()?;
+        let own = std::process::id();
+        // Above what any kernel gives.
+        let gone = u32::MAX;
+        let stay = [format!("{NAME}{own}"), format!("{NAME}{own}-self"), "other-1".to_owned()];
+        let go = [format!("{NAME}{gone}"), format!("{NAME}{gone}-self")];
+        for name in stay.iter().chain(&go) {
+            fs::create_dir(parent.path().join(name))?;
+        }
+        sweep(parent.path());
+        assert!(stay.iter().all(|it| parent.path().join(it).exists()));
+        assert!(!go.iter().any(|it| parent.path().join(it).exists()));
+        Ok(())
     }
 }

@@ -3,19 +3,36 @@
 use super::ladder::Hold;
 use super::settings::Limits;
 
-/// Where the number of processes in a namespace is bounded, since Linux 6.14.
+/// Where the number of processes in a namespace is bounded.
 const PID_MAX: &str = "/proc/sys/kernel/pid_max";
+/// The Linux since which it is a namespace's own. Before, it is the whole machine's, and root may write it from within a
+/// namespace, too.
+const PID_MAX_OWN_SINCE: (u32, u32) = (6, 14);
 /// The smallest number that the kernel takes there.
 const PID_MAX_MIN: u32 = 301;
 
 /// Bounds the processes of a namespace that this process is the first of. The limit of the user does not hold for
 /// root, this one does.
 pub(crate) fn processes(limits: &Limits) -> bool {
-    let before = std::fs::read_to_string(PID_MAX);
     let wanted = limits.processes.max(PID_MAX_MIN);
-    let wrote = write_existing(PID_MAX, &wanted.to_string());
-    // On older kernels this file is the whole machine's, and a namespace has no right to it.
-    before.is_ok() && wrote.is_ok()
+    pid_max_is_own() && write_existing(PID_MAX, &wanted.to_string()).is_ok()
+}
+
+/// Does nothing but a cgroup bound the number of our processes?
+pub(crate) fn need_a_group() -> bool {
+    rustix::process::getuid().is_root() && !pid_max_is_own()
+}
+
+fn pid_max_is_own() -> bool {
+    let system = rustix::system::uname();
+    version(&system.release().to_string_lossy()).is_some_and(|it| it >= PID_MAX_OWN_SINCE)
+}
+
+/// The first two numbers of a kernel's release.
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|it: char| !it.is_ascii_digit());
+    let mut next = || numbers.next().and_then(|it| it.parse().ok());
+    Some((next()?, next()?))
 }
 
 /// Leaves half of what the user may watch to everybody outside: the kernel counts watches of a user, wherever they are.
@@ -34,7 +51,8 @@ pub(crate) fn watches() {
 pub(crate) fn told(limits: &Limits, processes_are_held: bool) -> Hold {
     let files = limits.open_files;
     if rustix::process::getuid().is_root() && !processes_are_held {
-        return Hold::Missing("the number of processes is not limited for root".to_owned());
+        let why = "nothing but a cgroup limits the number of root's processes here";
+        return Hold::Missing(why.to_owned());
     }
     Hold::Held(format!("{} processes, {files} open files", limits.processes))
 }
@@ -45,4 +63,30 @@ pub(crate) fn write_existing(at: impl AsRef<std::path::Path>, text: &str) -> std
     let mut file = std::fs::OpenOptions::new().write(true).open(at)?;
     // In one piece: the kernel reads what one write brings.
     file.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_of_the_whole_machine_is_left_alone() {
+        let is_own = |release: &str| version(release).is_some_and(|it| it >= PID_MAX_OWN_SINCE);
+        for release in ["6.14.0", "6.14-rc1", "6.18.44-generic", "7.0.0", "10.1"] {
+            assert!(is_own(release), "{release}");
+        }
+        // What cannot be read is taken to be old.
+        for release in [
+            "6.1.0-54-amd64",
+            "6.12.107+deb13-amd64",
+            "6.2",
+            "2.6.140",
+            "",
+            "6",
+            "six.14",
+            "99999999999.1",
+        ] {
+            assert!(!is_own(release), "{release}");
+        }
+    }
 }

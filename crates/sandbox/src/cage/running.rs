@@ -30,7 +30,7 @@ pub struct Running {
     /// As soon as there is something to read here, everything is to end.
     stop: Option<OwnedFd>,
     // Taken away in this order, when no process is left.
-    _group: Option<Group>,
+    group: Option<Group>,
     pub(crate) fresh: Option<Fresh>,
     /// There is no namespace that ends with the first process: it ends the others itself.
     pub(crate) ends_itself: bool,
@@ -53,7 +53,7 @@ impl Running {
             until: None,
             wall_time,
             stop: None,
-            _group: group,
+            group,
             fresh: None,
             ends_itself: false,
             kept: Kept::default(),
@@ -184,6 +184,10 @@ impl Running {
             Some((Word::Exited(code), _)) => Ok(Ending::Exited(code)),
             Some((Word::Killed(signal), _)) => Ok(Ending::Killed(signal)),
             Some((Word::Failed { step, why }, _)) => Err(CageError::Step { step, why }),
+            // What lies in fresh places is memory that no process holds: the kernel may end all of them for it.
+            Some(_) | None if self.group.as_ref().is_some_and(Group::was_full) => {
+                Ok(Ending::Killed(Signal::KILL.as_raw()))
+            }
             Some(_) | None => Err(CageError::step("follow the program", "its cage is gone")),
         }
     }

@@ -13,7 +13,7 @@ use super::error::{CageError, Step};
 use super::first::{First, Tree, live};
 use super::fresh::Fresh;
 use super::kept::Kept;
-use super::kernel_limits::write_existing;
+use super::kernel_limits::{need_a_group, write_existing};
 use super::ladder::{Held, Hold, Rung};
 use super::running::Running;
 use super::settings::{Cage, Inmate, Maker, Network};
@@ -97,7 +97,10 @@ impl Cage {
                 self.settle(running, view, (ends.inner.0, None), meanwhile)
             }
             // Forbidden, or too many of them: what is left must hold without.
-            Err(error) => Err(Without::For(format!("the system refuses them: {error}"))),
+            Err(error) => Err(Without::For(match error.kind() {
+                std::io::ErrorKind::StorageFull => NO_MORE.to_owned(),
+                _ => format!("the system refuses them: {error}"),
+            })),
         }
     }
 
@@ -192,7 +195,7 @@ impl Cage {
     }
 
     fn group(&self, nothing_else: bool) -> (Option<Group>, Held) {
-        let is_needed = nothing_else || self.needed.contains(&Rung::Cgroup);
+        let is_needed = nothing_else || need_a_group() || self.needed.contains(&Rung::Cgroup);
         let mut held = Held::default();
         let group = match self.without.contains(&Rung::Cgroup) {
             true => Err("left out".to_owned()),
@@ -267,6 +270,9 @@ impl Waiting {
         Ok(running)
     }
 }
+
+/// How the kernel says that there are none left is `No space left on device`.
+const NO_MORE: &str = "the system allows no more of them (sysctl user.max_user_namespaces)";
 
 /// Something that is done once, however many ways are tried.
 struct Once<'a>(Option<&'a mut dyn FnMut() -> Result<(), CageError>>);

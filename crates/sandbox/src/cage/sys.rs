@@ -68,7 +68,10 @@ fn copy(flags: u64, group: Option<&OwnedFd>) -> io::Result<Side> {
         libc::syscall(libc::SYS_clone3, &raw mut args, mem::size_of::<libc::clone_args>())
     };
     match pid {
-        -1 => Err(io::Error::last_os_error()),
+        -1 => Err(match io::Error::last_os_error() {
+            error if error.raw_os_error() == Some(libc::ENOSYS) => io::Error::other(NO_CLONE3),
+            error => error,
+        }),
         0 => Ok(Side::Child),
         pid => {
             // SAFETY: the kernel has just put a descriptor of ours there.
@@ -79,6 +82,9 @@ fn copy(flags: u64, group: Option<&OwnedFd>) -> io::Result<Side> {
         }
     }
 }
+
+/// Every kernel that has landlock has this call: somebody refuses it, as our own filter does.
+const NO_CLONE3: &str = "clone3 is refused, as in every cage: within one, no other is made";
 
 /// `CLONE_INTO_CGROUP`, which does not fit into the type that libc gives it.
 const INTO_CGROUP: u64 = 0x2_0000_0000;
