@@ -100,10 +100,10 @@ impl Cage {
                 self.settle(running, ends.inner.0, None, meanwhile)
             }
             // Forbidden, or too many of them: what is left must hold without.
-            Err(error) => Err(Without::For(match error.kind() {
-                std::io::ErrorKind::StorageFull => NO_MORE.to_owned(),
-                _ => format!("the system refuses them: {error}"),
-            })),
+            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+                Err(Without::For(NO_MORE.to_owned()))
+            }
+            Err(error) => Err(Without::For(format!("the system refuses them: {error}"))),
         }
     }
 
