@@ -259,10 +259,15 @@ impl Engine<'_> {
         if copies {
             self.ask("shell-cloud-copy", "it starts or copies machines of the cloud");
         }
-        let erases = verb_starts(&["delete", "terminate", "deregister"]) || has(&["rb"]);
+        let empties = has(&["rm"]) && words.iter().any(|it| is_store(it));
+        let erases = verb_starts(&["delete", "terminate", "deregister"]) || has(&["rb"]) || empties;
         if erases {
             self.classes.insert(Class::Delete);
             self.ask("shell-erase", "it deletes something in the cloud");
+        }
+        if has(&["run-command", "send-command"]) && has(&["invoke", "create", "ssm"]) {
+            self.classes.insert(Class::Execute);
+            self.ask("shell-spawn", "it runs a command on a machine of the cloud");
         }
         self.judge_stores(call);
     }
@@ -271,11 +276,10 @@ impl Engine<'_> {
     fn judge_stores(&mut self, call: &Call<'_>) {
         let words = call.words();
         let has = |wanted: &[&str]| words.iter().any(|it| wanted.contains(&it.as_str()));
-        let is_store = |it: &String| it.starts_with("s3://") || it.starts_with("gs://");
         let moves = has(&["cp", "mv", "sync", "put-object", "upload", "upload-batch"]);
         let plain = call.operands();
-        let sends =
-            plain.last().is_some_and(is_store) && !plain.iter().rev().nth(1).is_some_and(is_store);
+        let sends = plain.last().is_some_and(|it| is_store(it))
+            && !plain.iter().rev().nth(1).is_some_and(|it| is_store(it));
         if moves && (sends || has(&["put-object", "upload", "upload-batch"])) {
             self.classes.insert(Class::Network);
             self.ask("shell-egress", "it carries files to the cloud");
@@ -362,4 +366,8 @@ fn mounts_system(arg: &str) -> bool {
         && matches!(source, "/" | "/etc" | "/root" | "/home" | "/var" | "/usr")
         || arg.contains("source=/,")
         || arg.contains("src=/,")
+}
+
+fn is_store(place: &str) -> bool {
+    place.starts_with("s3://") || place.starts_with("gs://")
 }

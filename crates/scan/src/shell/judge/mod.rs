@@ -6,6 +6,7 @@ mod files;
 mod given;
 mod network;
 mod system;
+mod watching;
 
 pub use blocklist::Blocklist;
 
@@ -46,7 +47,7 @@ const ESCAPING: [&str; 9] = ["vi", "vim", "nvim", "ex", "view", "less", "more", 
 /// Editors with a language of their own.
 const EDITORS: [&str; 7] = ["vi", "vim", "nvim", "ex", "view", "emacs", "emacsclient"];
 /// What is worth a question on its own, whatever its arguments.
-const OFFENSIVE: [&str; 29] = [
+const OFFENSIVE: [&str; 42] = [
     "lazagne",
     "mimikatz",
     "mimipenguin",
@@ -75,7 +76,20 @@ const OFFENSIVE: [&str; 29] = [
     "netexec",
     "impacket",
     "xmrig",
+    "minerd",
+    "cpuminer",
     "gsocket",
+    "gs-netcat",
+    "iodine",
+    "iodined",
+    "dnscat",
+    "dnscat2",
+    "ptunnel",
+    "ligolo",
+    "steghide",
+    "unshadow",
+    "john",
+    "hashcat",
 ];
 const DATABASES: [&str; 8] =
     ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
@@ -144,7 +158,10 @@ impl Engine<'_> {
         let script = call.operands().first().filter(|_| runs_script);
         let script = script.map(|it| super::names::base(it)).unwrap_or_default();
         let script = script.split(['.', '-']).next().unwrap_or_default();
-        if OFFENSIVE.contains(&bare) || (runs_script && OFFENSIVE.contains(&script)) {
+        if OFFENSIVE.contains(&bare)
+            || OFFENSIVE.contains(&name)
+            || (runs_script && OFFENSIVE.contains(&script))
+        {
             self.ask("shell-offensive", format!("`{name}` is a tool of attackers"));
         }
         for text in given(call) {
