@@ -215,7 +215,9 @@ impl Engine<'_> {
             self.classes.insert(Class::LogTampering);
             self.ask("shell-log-tampering", "it changes what the cloud records");
         }
-        let binds = words.iter().any(|it| it.contains("iam-policy"));
+        let binds = words.iter().any(|it| {
+            it.contains("iam-policy") || it == "put-bucket-policy" || it == "put-bucket-acl"
+        });
         let identity =
             binds || has(&["iam", "ad", "role", "service-accounts", "organizations", "sts"]);
         let grants = verb_starts(&[
@@ -249,6 +251,20 @@ impl Engine<'_> {
             self.classes.insert(Class::Credentials);
             self.ask("shell-credentials", "it prints a secret");
         }
+        let empties = has(&["rm"]) && words.iter().any(|it| is_store(it));
+        let erases = verb_starts(&["delete", "terminate", "deregister"]) || has(&["rb"]) || empties;
+        if erases {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it deletes something in the cloud");
+        }
+        self.judge_machines(call);
+        self.judge_stores(call);
+    }
+
+    /// Machines of the cloud that are started, copied or told what to run.
+    fn judge_machines(&mut self, call: &Call<'_>) {
+        let words = call.words();
+        let has = |wanted: &[&str]| words.iter().any(|it| wanted.contains(&it.as_str()));
         let copies = has(&[
             "create-snapshot",
             "create-image",
@@ -259,17 +275,13 @@ impl Engine<'_> {
         if copies {
             self.ask("shell-cloud-copy", "it starts or copies machines of the cloud");
         }
-        let empties = has(&["rm"]) && words.iter().any(|it| is_store(it));
-        let erases = verb_starts(&["delete", "terminate", "deregister"]) || has(&["rb"]) || empties;
-        if erases {
-            self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it deletes something in the cloud");
-        }
-        if has(&["run-command", "send-command"]) && has(&["invoke", "create", "ssm"]) {
+        let there = (has(&["run-command", "send-command"]) && has(&["invoke", "create", "ssm"]))
+            || has(&["update-function-code"])
+            || (has(&["ssh"]) && call.plain().iter().any(|it| it.starts_with("--command")));
+        if there {
             self.classes.insert(Class::Execute);
             self.ask("shell-spawn", "it runs a command on a machine of the cloud");
         }
-        self.judge_stores(call);
     }
 
     /// Files that go to a store of the cloud, or come from one of somebody else.
@@ -340,7 +352,7 @@ impl Engine<'_> {
             "heroku" => first == "auth:token",
             "gpg" | "gpg2" => call.plain().iter().any(|it| it.starts_with("--export-secret")),
             "secret-tool" => matches!(first, "lookup" | "search"),
-            "kwallet-query" | "keyctl" => matches!(first, "print" | "read" | "-r"),
+            "kwallet-query" | "keyctl" => matches!(first, "print" | "read") || call.short('r'),
             "unshadow" | "getent" => {
                 matches!(first, "shadow" | "gshadow") || call.name == "unshadow"
             }

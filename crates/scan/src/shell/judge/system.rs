@@ -169,6 +169,15 @@ impl Engine<'_> {
                 matches!(first, "load" | "submit" | "bootstrap" | "enable" | "start" | "kickstart"),
             ),
             "pkill" | "killall" | "kill" => (is_watcher, false),
+            // They ask the manager of services and accounts without its own command.
+            "busctl" | "dbus-send" | "gdbus" => {
+                let managers =
+                    ["freedesktop.systemd1", "freedesktop.accounts", "freedesktop.login1"];
+                let calls = call.name == "dbus-send" || first == "call";
+                let manager =
+                    |it: &String| managers.iter().any(|name| it.to_lowercase().contains(name));
+                (calls && call.plain().iter().any(manager), false)
+            }
             _ if uninstalls(call) => (is_watcher, false),
             _ => (false, false),
         };
@@ -355,6 +364,12 @@ fn weakens(call: &Call<'_>) -> bool {
             .any(|start| plain.iter().any(|it| it.starts_with(start))),
         "sysctl" => option(call, Some('w'), "write") || plain.iter().any(|it| it.contains('=')),
         "mokutil" => plain.iter().any(|it| it.starts_with("--disable")),
+        // Whoever answers is believed.
+        "git" | "npm" | "pnpm" | "yarn" => {
+            first == "config"
+                && words.iter().any(|it| it == "http.sslverify" || it == "strict-ssl")
+                && words.last().is_some_and(|it| it == "false")
+        }
         "ulimit" => false,
         "bcdedit" | "vssadmin" => true,
         _ => false,
