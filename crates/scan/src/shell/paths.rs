@@ -129,6 +129,13 @@ pub(super) fn is_shared(path: &str) -> bool {
 }
 
 pub(super) fn is_secret(path: &str) -> bool {
+    // The files as another process sees them.
+    let path = match path.strip_prefix("/proc/").and_then(|it| it.split_once("/root/")) {
+        Some((process, rest)) if !process.contains('/') => {
+            path.get(path.len() - rest.len() - 1..).unwrap_or(path)
+        }
+        Some(_) | None => path,
+    };
     let last = path.rsplit('/').next().unwrap_or_default();
     if path.ends_with(".pub") || (PUBLIC.contains(&last) && path.contains(".ssh/")) {
         return false;
@@ -141,8 +148,13 @@ pub(super) fn is_secret(path: &str) -> bool {
         || (path.starts_with("/proc/")
             && ["/environ", "/mem", "/maps"].iter().any(|it| path.ends_with(it)))
         || (path.starts_with("/etc/ssh/") && path.contains("_key"))
-        // What a person types.
-        || path.starts_with("/dev/input/event")
+        // What a person types and sees, and what a camera sees.
+        || ["/dev/input/event", "/dev/video", "/dev/vcs", "/dev/fb"]
+            .iter()
+            .any(|it| path.starts_with(it))
+        // Tickets: whoever has them is their owner to every service.
+        || last.starts_with("krb5cc")
+        || [".keytab", ".ccache"].iter().any(|it| last.ends_with(it))
         || last.starts_with(".env.") && last != ".env.example"
 }
 

@@ -28,7 +28,7 @@ pub(super) const SECRET_NAMES: [&str; 24] = [
     "System.keychain",
 ];
 /// Of the system.
-pub(super) const SECRET_PATHS: [&str; 21] = [
+pub(super) const SECRET_PATHS: [&str; 27] = [
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -50,6 +50,12 @@ pub(super) const SECRET_PATHS: [&str; 21] = [
     "/var/db/dslocal",
     "/etc/security/opasswd",
     "/private/var/db/dslocal",
+    "/etc/ssl/private",
+    "/etc/wireguard",
+    "/etc/NetworkManager/system-connections",
+    "/etc/kubernetes/pki",
+    "/etc/kubernetes/admin.conf",
+    "/etc/rancher/k3s/k3s.yaml",
 ];
 /// Read by everybody's scripts, and rarely with a secret in it: asking about it would be asking too often.
 pub(super) const READ_DAILY: [&str; 2] = [".gitconfig", ".yarnrc.yml"];

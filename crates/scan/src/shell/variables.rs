@@ -48,6 +48,9 @@ const SEARCHED: [&str; 7] =
 /// Variables with options for every program of a language.
 const JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
 
+/// Variables that lead what programs send over another machine.
+const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "all_proxy", "ftp_proxy"];
+
 impl Engine<'_> {
     /// Elements of lists that the shell keeps: aliases, and where commands lie.
     pub(super) fn named_by_shell(&mut self, name: &str, key: &str, value: &str, state: &mut State) {
@@ -132,6 +135,10 @@ impl Engine<'_> {
             self.prompt(value, &mut state.clone());
             self.quiet -= 1;
         }
+        if PROXIES.contains(&name.to_ascii_lowercase().as_str()) && leads_elsewhere(value) {
+            self.classes.insert(Class::Network);
+            self.ask("shell-egress", format!("`{name}` leads everything over another machine"));
+        }
         let off = match name {
             "HISTSIZE" | "HISTFILESIZE" => value == "0",
             "HISTFILE" => value.is_empty() || value == "/dev/null",
@@ -143,6 +150,14 @@ impl Engine<'_> {
             self.ask("shell-history", format!("`{name}` keeps commands out of the history"));
         }
     }
+}
+
+/// Is it the address of a proxy that is not on this machine?
+fn leads_elsewhere(value: &str) -> bool {
+    let place = value.split_once("://").map_or(value, |it| it.1);
+    let place = place.rsplit_once('@').map_or(place, |it| it.1);
+    let here = ["localhost", "127.", "[::1]"].iter().any(|it| place.starts_with(it));
+    !place.is_empty() && !here
 }
 
 /// What `declare` says of variables: letters of one kind, a map, another name.

@@ -215,7 +215,9 @@ impl Engine<'_> {
             self.classes.insert(Class::LogTampering);
             self.ask("shell-log-tampering", "it changes what the cloud records");
         }
-        let binds = words.iter().any(|it| it.contains("iam-policy"));
+        let binds = words.iter().any(|it| {
+            it.contains("iam-policy") || it == "put-bucket-policy" || it == "put-bucket-acl"
+        });
         let identity =
             binds || has(&["iam", "ad", "role", "service-accounts", "organizations", "sts"]);
         let grants = verb_starts(&[
@@ -249,6 +251,20 @@ impl Engine<'_> {
             self.classes.insert(Class::Credentials);
             self.ask("shell-credentials", "it prints a secret");
         }
+        let empties = has(&["rm"]) && words.iter().any(|it| is_store(it));
+        let erases = verb_starts(&["delete", "terminate", "deregister"]) || has(&["rb"]) || empties;
+        if erases {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it deletes something in the cloud");
+        }
+        self.judge_machines(call);
+        self.judge_stores(call);
+    }
+
+    /// Machines of the cloud that are started, copied or told what to run.
+    fn judge_machines(&mut self, call: &Call<'_>) {
+        let words = call.words();
+        let has = |wanted: &[&str]| words.iter().any(|it| wanted.contains(&it.as_str()));
         let copies = has(&[
             "create-snapshot",
             "create-image",
@@ -259,23 +275,23 @@ impl Engine<'_> {
         if copies {
             self.ask("shell-cloud-copy", "it starts or copies machines of the cloud");
         }
-        let erases = verb_starts(&["delete", "terminate", "deregister"]) || has(&["rb"]);
-        if erases {
-            self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it deletes something in the cloud");
+        let there = (has(&["run-command", "send-command"]) && has(&["invoke", "create", "ssm"]))
+            || has(&["update-function-code"])
+            || (has(&["ssh"]) && call.plain().iter().any(|it| it.starts_with("--command")));
+        if there {
+            self.classes.insert(Class::Execute);
+            self.ask("shell-spawn", "it runs a command on a machine of the cloud");
         }
-        self.judge_stores(call);
     }
 
     /// Files that go to a store of the cloud, or come from one of somebody else.
     fn judge_stores(&mut self, call: &Call<'_>) {
         let words = call.words();
         let has = |wanted: &[&str]| words.iter().any(|it| wanted.contains(&it.as_str()));
-        let is_store = |it: &String| it.starts_with("s3://") || it.starts_with("gs://");
         let moves = has(&["cp", "mv", "sync", "put-object", "upload", "upload-batch"]);
         let plain = call.operands();
-        let sends =
-            plain.last().is_some_and(is_store) && !plain.iter().rev().nth(1).is_some_and(is_store);
+        let sends = plain.last().is_some_and(|it| is_store(it))
+            && !plain.iter().rev().nth(1).is_some_and(|it| is_store(it));
         if moves && (sends || has(&["put-object", "upload", "upload-batch"])) {
             self.classes.insert(Class::Network);
             self.ask("shell-egress", "it carries files to the cloud");
@@ -336,7 +352,7 @@ impl Engine<'_> {
             "heroku" => first == "auth:token",
             "gpg" | "gpg2" => call.plain().iter().any(|it| it.starts_with("--export-secret")),
             "secret-tool" => matches!(first, "lookup" | "search"),
-            "kwallet-query" | "keyctl" => matches!(first, "print" | "read" | "-r"),
+            "kwallet-query" | "keyctl" => matches!(first, "print" | "read") || call.short('r'),
             "unshadow" | "getent" => {
                 matches!(first, "shadow" | "gshadow") || call.name == "unshadow"
             }
@@ -362,4 +378,8 @@ fn mounts_system(arg: &str) -> bool {
         && matches!(source, "/" | "/etc" | "/root" | "/home" | "/var" | "/usr")
         || arg.contains("source=/,")
         || arg.contains("src=/,")
+}
+
+fn is_store(place: &str) -> bool {
+    place.starts_with("s3://") || place.starts_with("gs://")
 }

@@ -1,11 +1,13 @@
 //! What a command with its arguments means: the blocklist first, then everything else.
 
 mod blocklist;
+mod burden;
 mod cloud;
 mod files;
 mod given;
 mod network;
 mod system;
+mod watching;
 
 pub use blocklist::Blocklist;
 
@@ -46,7 +48,7 @@ const ESCAPING: [&str; 9] = ["vi", "vim", "nvim", "ex", "view", "less", "more", 
 /// Editors with a language of their own.
 const EDITORS: [&str; 7] = ["vi", "vim", "nvim", "ex", "view", "emacs", "emacsclient"];
 /// What is worth a question on its own, whatever its arguments.
-const OFFENSIVE: [&str; 29] = [
+const OFFENSIVE: [&str; 50] = [
     "lazagne",
     "mimikatz",
     "mimipenguin",
@@ -75,7 +77,28 @@ const OFFENSIVE: [&str; 29] = [
     "netexec",
     "impacket",
     "xmrig",
+    "minerd",
+    "cpuminer",
     "gsocket",
+    "gs-netcat",
+    "sqlmap",
+    "patator",
+    "ncrack",
+    "kerbrute",
+    "evil-winrm",
+    "responder",
+    "aireplay",
+    "slowloris",
+    "iodine",
+    "iodined",
+    "dnscat",
+    "dnscat2",
+    "ptunnel",
+    "ligolo",
+    "steghide",
+    "unshadow",
+    "john",
+    "hashcat",
 ];
 const DATABASES: [&str; 8] =
     ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
@@ -96,6 +119,7 @@ impl Engine<'_> {
         self.judge_network(call, state);
         self.judge_system(call, state);
         self.judge_cloud(call, state);
+        self.judge_burden(call);
         self.judge_arguments(call, state);
         self.judge_words(call, state);
     }
@@ -120,7 +144,10 @@ impl Engine<'_> {
             let place = value.find('/').filter(|_| value.starts_with('-'));
             let value = place.and_then(|it| value.get(it..)).unwrap_or(value);
             // `pod:/etc/shadow`: of another machine or a container, and a secret all the same.
-            let there = value.split_once(":/").filter(|it| !it.0.contains('/'));
+            let there = value.split_once(":/").filter(|it| {
+                !it.0.contains('/')
+                    || (call.name == "kubectl" && !it.0.starts_with(['/', '.', '~']))
+            });
             let value = match there {
                 Some((host, _))
                     if super::paths::is_secret(value.get(host.len() + 1..).unwrap_or_default()) =>
@@ -142,9 +169,12 @@ impl Engine<'_> {
         let bare = name.split(['.', '-']).next().unwrap_or(name);
         let runs_script = super::names::interpreter(name).is_some();
         let script = call.operands().first().filter(|_| runs_script);
-        let script = script.map(|it| super::names::base(it)).unwrap_or_default();
+        let script = script.map(|it| super::names::base(it).to_lowercase()).unwrap_or_default();
         let script = script.split(['.', '-']).next().unwrap_or_default();
-        if OFFENSIVE.contains(&bare) || (runs_script && OFFENSIVE.contains(&script)) {
+        if OFFENSIVE.contains(&bare)
+            || OFFENSIVE.contains(&name)
+            || (runs_script && OFFENSIVE.contains(&script))
+        {
             self.ask("shell-offensive", format!("`{name}` is a tool of attackers"));
         }
         for text in given(call) {

@@ -10,7 +10,7 @@ use super::{has_unknown, option};
 use crate::net::{Target, exfiltration};
 
 /// They carry files, or a shell, to a machine that they are told.
-const CARRYING: [&str; 24] = [
+const CARRYING: [&str; 25] = [
     "scp",
     "sftp",
     "ftp",
@@ -23,6 +23,7 @@ const CARRYING: [&str; 24] = [
     "rcp",
     "nscurl",
     "ngrok",
+    "frpc",
     "cloudflared",
     "croc",
     "wormhole",

@@ -86,6 +86,28 @@ const WATCHERS: [&str; 22] = [
     "umbrella",
 ];
 
+/// Options of packet filters that change what they let through.
+const FILTER_CHANGES: [&str; 18] = [
+    "-A",
+    "-D",
+    "-F",
+    "-I",
+    "-N",
+    "-P",
+    "-R",
+    "-X",
+    "-d",
+    "-f",
+    "--append",
+    "--delete",
+    "--flush",
+    "--insert",
+    "--new-chain",
+    "--policy",
+    "--replace",
+    "--delete-chain",
+];
+
 impl Engine<'_> {
     pub(super) fn judge_system(&mut self, call: &Call<'_>, state: &mut State) {
         let name = call.name.as_str();
@@ -118,6 +140,8 @@ impl Engine<'_> {
         self.judge_starting(call, state);
         self.judge_records(call);
         self.judge_watching(call);
+        self.judge_volumes(call);
+        self.judge_cut_off(call);
         self.judge_apple(call);
     }
 
@@ -127,7 +151,10 @@ impl Engine<'_> {
         let is_watcher = words.iter().any(|it| WATCHERS.iter().any(|name| it.contains(name)));
         let (stops, starts) = match call.name.as_str() {
             "systemctl" => (
-                matches!(first, "stop" | "disable" | "mask" | "kill"),
+                matches!(
+                    first,
+                    "stop" | "disable" | "mask" | "kill" | "isolate" | "rescue" | "emergency"
+                ),
                 matches!(first, "enable" | "link" | "edit" | "preset" | "set-default"),
             ),
             "service" | "rc-service" => {
@@ -142,6 +169,16 @@ impl Engine<'_> {
                 matches!(first, "load" | "submit" | "bootstrap" | "enable" | "start" | "kickstart"),
             ),
             "pkill" | "killall" | "kill" => (is_watcher, false),
+            // They ask the manager of services and accounts without its own command.
+            "busctl" | "dbus-send" | "gdbus" => {
+                let managers =
+                    ["freedesktop.systemd1", "freedesktop.accounts", "freedesktop.login1"];
+                let calls = call.name == "dbus-send" || first == "call";
+                let manager =
+                    |it: &String| managers.iter().any(|name| it.to_lowercase().contains(name));
+                (calls && call.plain().iter().any(manager), false)
+            }
+            _ if uninstalls(call) => (is_watcher, false),
             _ => (false, false),
         };
         if stops && is_watcher {
@@ -215,37 +252,8 @@ impl Engine<'_> {
         }
     }
 
-    /// What others type, show, send or keep in memory.
-    fn judge_watching(&mut self, call: &Call<'_>) {
-        let plain = call.plain();
-        let root_window = plain.iter().any(|it| it == "-root" || it == "root");
-        let watches = match call.name.as_str() {
-            "tcpdump" | "tshark" | "ngrep" => {
-                !option(call, Some('r'), "read-file") && !call.short('I')
-            }
-            "dumpcap" | "ettercap" | "bettercap" | "arpspoof" | "dsniff" | "logkeys" | "xspy" => {
-                true
-            }
-            "xwd" | "import" => root_window,
-            "gcore" | "procdump" => true,
-            "gdb" | "lldb" => option(call, Some('p'), "pid") || call.has(&["attach"]),
-            "xterm" => call.has(&["-display"]),
-            "nmap" => {
-                call.has(&["--interactive", "--script"])
-                    || plain.iter().any(|it| it.starts_with("--script=") && it.contains('/'))
-            }
-            "ztcp" => true,
-            "machinectl" => call.words().first().is_some_and(|it| it == "shell" || it == "login"),
-            "bpftrace" => call.short('e'),
-            "capsh" => call.has(&["--"]) || plain.iter().any(|it| it.starts_with("--uid=0")),
-            "bwrap" | "proot" | "systemd-nspawn" | "flatpak-spawn" => call.args.len() > 1,
-            "zmodload" => plain.iter().any(|it| it.starts_with("zsh/net")),
-            _ => false,
-        };
-        if watches {
-            self.classes.insert(Class::Credentials);
-            self.ask("shell-watching", format!("`{}` sees what is not meant for it", call.name));
-        }
+    /// Volumes, snapshots and backups.
+    fn judge_volumes(&mut self, call: &Call<'_>) {
         let words = call.words();
         let has = |wanted: &str| words.iter().any(|it| it.starts_with(wanted));
         let erases = match call.name.as_str() {
@@ -258,6 +266,27 @@ impl Engine<'_> {
         if erases {
             self.classes.insert(Class::Delete);
             self.ask("shell-erase", format!("`{}` deletes what cannot be had back", call.name));
+        }
+    }
+
+    /// What takes the machine off its network, or leads its packets nowhere.
+    fn judge_cut_off(&mut self, call: &Call<'_>) {
+        let words = call.words();
+        let has = |wanted: &str| words.iter().any(|it| it == wanted);
+        let cuts = match call.name.as_str() {
+            "ip" => {
+                (has("set") && has("down"))
+                    || (has("flush") && !has("cache"))
+                    || ["blackhole", "unreachable", "prohibit"].iter().any(|it| has(it))
+            }
+            "ifconfig" => has("down"),
+            "ifdown" => !words.is_empty(),
+            "nmcli" => has("off"),
+            "rfkill" => has("block"),
+            _ => false,
+        };
+        if cuts {
+            self.ask("shell-service", "it takes the machine off its network");
         }
     }
 
@@ -282,11 +311,24 @@ impl Engine<'_> {
             "plistbuddy" | "plutil" if call.args.len() > 2 => {
                 self.ask("shell-system-write", "it changes settings");
             }
-            "screencapture" | "pbpaste" => {
-                self.ask("shell-collection", "it takes what a person sees")
-            }
             _ => {}
         }
+    }
+}
+
+/// Does it take a package of the system away?
+fn uninstalls(call: &Call<'_>) -> bool {
+    let first = call.words().first().map(String::as_str).unwrap_or_default();
+    match call.name.as_str() {
+        "apt" | "apt-get" | "aptitude" | "dnf" | "yum" | "microdnf" | "zypper" | "apk" | "snap"
+        | "flatpak" | "brew" | "pkg" => matches!(
+            first,
+            "remove" | "purge" | "erase" | "autoremove" | "rm" | "del" | "delete" | "uninstall"
+        ),
+        "dpkg" => ['r', 'P'].iter().any(|it| call.short(*it)) || call.has(&["--remove", "--purge"]),
+        "rpm" => option(call, Some('e'), "erase"),
+        "pacman" => call.short('R') || call.has(&["--remove"]),
+        _ => false,
     }
 }
 
@@ -308,17 +350,26 @@ fn weakens(call: &Call<'_>) -> bool {
     let first = words.first().map(String::as_str).unwrap_or_default();
     match call.name.as_str() {
         "ufw" => !matches!(first, "status" | "show" | "version" | "app" | "help" | ""),
-        "iptables" | "ip6tables" | "ebtables" | "pfctl" => {
-            ["-F", "-X", "-D", "-P", "--flush", "--delete", "-d"]
-                .iter()
-                .any(|it| plain.contains(&(*it).to_owned()))
+        // Who adds a rule can open a port, shut out a watcher or lead traffic elsewhere.
+        "iptables" | "ip6tables" | "ebtables" | "arptables" | "pfctl" => {
+            plain.iter().any(|it| FILTER_CHANGES.contains(&it.as_str()))
         }
-        "nft" => matches!(first, "flush" | "delete"),
-        "firewall-cmd" => ["--remove", "--panic", "--set-default-zone=trusted"]
+        "iptables-restore" | "ip6tables-restore" => !option(call, Some('t'), "test"),
+        "nft" => {
+            option(call, Some('f'), "file")
+                || matches!(first, "flush" | "delete" | "destroy" | "add" | "insert" | "replace")
+        }
+        "firewall-cmd" => ["--remove", "--add", "--panic-on", "--set-", "--direct"]
             .iter()
             .any(|start| plain.iter().any(|it| it.starts_with(start))),
         "sysctl" => option(call, Some('w'), "write") || plain.iter().any(|it| it.contains('=')),
         "mokutil" => plain.iter().any(|it| it.starts_with("--disable")),
+        // Whoever answers is believed.
+        "git" | "npm" | "pnpm" | "yarn" => {
+            first == "config"
+                && words.iter().any(|it| it == "http.sslverify" || it == "strict-ssl")
+                && words.last().is_some_and(|it| it == "false")
+        }
         "ulimit" => false,
         "bcdedit" | "vssadmin" => true,
         _ => false,

@@ -1,0 +1,99 @@
+//! What sees or hears people: their network, their screen, their keys, their clipboard.
+
+use super::super::Class;
+use super::super::engine::Engine;
+use super::super::simple::Call;
+use super::option;
+
+/// They take a picture of the screen, whatever their arguments.
+const SCREEN: [&str; 12] = [
+    "screencapture",
+    "scrot",
+    "gnome-screenshot",
+    "spectacle",
+    "flameshot",
+    "maim",
+    "grim",
+    "ksnip",
+    "shutter",
+    "xfce4-screenshooter",
+    "wf-recorder",
+    "recordmydesktop",
+];
+/// Devices and displays as programs for films and sound name them.
+const CAPTURED: [&str; 14] = [
+    "v4l2",
+    "video4linux2",
+    "x11grab",
+    "kmsgrab",
+    "fbdev",
+    "alsa",
+    "pulse",
+    "avfoundation",
+    "v4l2src",
+    "ximagesrc",
+    "pipewiresrc",
+    "pulsesrc",
+    "alsasrc",
+    "autoaudiosrc",
+];
+
+impl Engine<'_> {
+    /// What others type, show, send or keep in memory.
+    pub(super) fn judge_watching(&mut self, call: &Call<'_>) {
+        let plain = call.plain();
+        let root_window = plain.iter().any(|it| it == "-root" || it == "root");
+        let watches = match call.name.as_str() {
+            "tcpdump" | "tshark" | "ngrep" => {
+                !option(call, Some('r'), "read-file") && !call.short('I')
+            }
+            "dumpcap" | "ettercap" | "bettercap" | "arpspoof" | "dsniff" | "logkeys" | "xspy" => {
+                true
+            }
+            "xwd" | "import" => root_window,
+            "gcore" | "procdump" => true,
+            "gdb" | "lldb" => option(call, Some('p'), "pid") || call.has(&["attach"]),
+            "xterm" => call.has(&["-display"]),
+            "nmap" => {
+                call.has(&["--interactive", "--script"])
+                    || plain.iter().any(|it| it.starts_with("--script=") && it.contains('/'))
+            }
+            "ztcp" => true,
+            "machinectl" => call.words().first().is_some_and(|it| it == "shell" || it == "login"),
+            "bpftrace" => call.short('e'),
+            "capsh" => call.has(&["--"]) || plain.iter().any(|it| it.starts_with("--uid=0")),
+            "bwrap" | "proot" | "systemd-nspawn" | "flatpak-spawn" => call.args.len() > 1,
+            "zmodload" => plain.iter().any(|it| it.starts_with("zsh/net")),
+            _ => false,
+        };
+        if watches {
+            self.classes.insert(Class::Credentials);
+            self.ask("shell-watching", format!("`{}` sees what is not meant for it", call.name));
+        }
+        if captures(call) {
+            self.classes.insert(Class::Credentials);
+            self.ask("shell-collection", "it takes what a person sees, says, copies or types");
+        }
+    }
+}
+
+fn captures(call: &Call<'_>) -> bool {
+    let words = call.words();
+    let lists = call.has(&["-l", "-L", "--list", "--list-devices", "--list-pcms"]);
+    let name = call.name.as_str();
+    match name {
+        "pbpaste" | "wl-paste" => true,
+        "xclip" => call.plain().iter().any(|it| it.len() > 1 && "-out".starts_with(it.as_str())),
+        "xsel" => option(call, Some('o'), "output"),
+        "arecord" | "parec" | "parecord" | "pw-record" | "fswebcam" | "streamer" => !lists,
+        "ffmpeg" | "avconv" | "gst-launch-1.0" | "mencoder" => {
+            words.iter().any(|it| CAPTURED.contains(&it.as_str()))
+        }
+        "xinput" => call.plain().first().is_some_and(|it| {
+            it.trim_start_matches('-') == "test" || it.trim_start_matches('-') == "test-xi2"
+        }),
+        "evtest" | "showkey" => true,
+        "libinput" => words.first().is_some_and(|it| it == "debug-events" || it == "record"),
+        _ => SCREEN.contains(&name),
+    }
+}
