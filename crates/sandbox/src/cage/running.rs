@@ -24,6 +24,8 @@ pub struct Running {
     /// None only while this goes.
     outside: Option<Channel>,
     pub(crate) inner: Option<Channel>,
+    /// Taken before the program begins, so that none is lost between.
+    pub(crate) signals: Option<Signals>,
     pub(crate) terminal: Option<Terminal>,
     until: Option<Instant>,
     wall_time: Option<Duration>,
@@ -49,6 +51,7 @@ impl Running {
             child,
             outside: Some(outside),
             inner: None,
+            signals: None,
             terminal: None,
             until: None,
             wall_time,
@@ -110,7 +113,8 @@ impl Running {
 
     fn follow(&mut self) -> Result<Ending, CageError> {
         self.until = self.wall_time.and_then(|it| Instant::now().checked_add(it));
-        let signals = Signals::take().step("take signals")?;
+        let signals = self.signals.take();
+        let signals = signals.ok_or_else(|| CageError::step("follow it", "it never began"))?;
         let mut relay =
             self.terminal.take().map(Relay::begin).transpose().step("use the terminal")?;
         let mut looked = Instant::now();

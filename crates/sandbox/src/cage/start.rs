@@ -17,6 +17,7 @@ use super::kernel_limits::{need_a_group, write_existing};
 use super::ladder::{Held, Hold, Rung};
 use super::running::Running;
 use super::settings::{Cage, Inmate, Maker, Network};
+use super::signals::Signals;
 use super::sys::{self, NAMESPACES, Side};
 use super::terminal::same_size;
 use super::view::View;
@@ -265,6 +266,7 @@ impl Waiting {
     pub fn begin(self) -> Result<Running, CageError> {
         let Self { inner, mut running, .. } = self;
         running.terminal.iter().for_each(same_size);
+        running.signals = Some(Signals::take().step("take signals")?);
         inner.say(&Word::Go).step("let the program run")?;
         running.inner = Some(inner);
         Ok(running)
