@@ -15,7 +15,7 @@ const ENTRIES_MAX: usize = 20_000;
 /// Where more than so many of one directory are closed, it is closed as a whole.
 const CLOSED_IN_ONE_MAX: usize = 64;
 /// And all of it, if the paths together have more bytes: they are told to the cage in one message.
-const CLOSED_BYTES_MAX: usize = 32 << 10;
+const CLOSED_BYTES_MAX: usize = 16 << 10;
 const READ_BY_OTHERS: u32 = 0o004;
 const ENTERED_BY_OTHERS: u32 = 0o001;
 
@@ -25,11 +25,18 @@ pub(crate) fn to_others(dir: &Path) -> Vec<PathBuf> {
     let (mut closed, mut left) = (Vec::new(), ENTRIES_MAX);
     look(dir, DEPTH_MAX, &mut left, &mut closed);
     for path in &mut closed {
-        // What is no text cannot be told: what it lies in is closed.
-        while path.to_str().is_none() && path.pop() {}
+        // What is no plain text cannot be told, or not in so many bytes: what it lies in is closed.
+        while !is_plain(path) && path.pop() {}
     }
+    closed.sort();
+    closed.dedup();
     let bytes: usize = closed.iter().map(|it| it.as_os_str().len()).sum();
     if bytes > CLOSED_BYTES_MAX { vec![dir.to_owned()] } else { closed }
+}
+
+/// Is it told in at most twice its bytes?
+fn is_plain(path: &Path) -> bool {
+    path.to_str().is_some_and(|it| !it.contains(char::is_control))
 }
 
 fn look(dir: &Path, depth: u32, left: &mut usize, into: &mut Vec<PathBuf>) {
@@ -96,9 +103,7 @@ mod tests {
         // It cannot be listed, but who knows a name may read it.
         set(&at("passed"), 0o711);
         std::os::unix::fs::symlink(at("hosts"), at("link")).unwrap();
-        let mut closed = to_others(dir.path());
-        closed.sort();
-        assert_eq!(closed, [at("app/app.conf"), at("key"), at("private")]);
+        assert_eq!(to_others(dir.path()), [at("app/app.conf"), at("key"), at("private")]);
     }
 
     #[test]
@@ -114,9 +119,14 @@ mod tests {
         make(&dir.path().join("text/\u{e9}"), 0o600);
         let name = std::ffi::OsStr::from_bytes(b"no\xfftext");
         make(&dir.path().join("other").join(name), 0o600);
+        make(&dir.path().join("lines/a\nb"), 0o600);
+        make(&dir.path().join("lines/c\nd"), 0o600);
         let closed = to_others(dir.path());
         assert!(closed.contains(&dir.path().join("text/\u{e9}")));
-        assert!(closed.contains(&dir.path().join("other")));
+        for once in ["other", "lines"] {
+            let of = closed.iter().filter(|it| it.starts_with(dir.path().join(once)));
+            assert_eq!(of.collect::<Vec<_>>(), [&dir.path().join(once)]);
+        }
         for folder in 0..30 {
             for number in 0..CLOSED_IN_ONE_MAX {
                 make(&dir.path().join(format!("folder-{folder}/{number}")), 0o600);

@@ -41,6 +41,8 @@ pub struct Running {
     /// As soon as there is something to read here, everything is to end.
     stop: Option<OwnedFd>,
     kept: Kept,
+    /// Taken before the program begins, so that none is lost between: one that ended us would leave it behind.
+    signals: Option<Signals>,
     child: Option<Child>,
     // Taken away when no process is left.
     _fresh: [Fresh; 2],
@@ -56,7 +58,8 @@ impl Running {
     ) -> Self {
         let limits = (!cage.without.contains(&Rung::Limits)).then_some(cage.limits);
         let wall_time = cage.limits.wall_time;
-        Self { plan, line, limits, wall_time, stop: None, kept, child: None, _fresh: fresh }
+        let (stop, signals, child) = (None, None, None);
+        Self { plan, line, limits, wall_time, stop, kept, signals, child, _fresh: fresh }
     }
 
     pub(super) fn begin(&mut self) -> Result<(), CageError> {
@@ -69,6 +72,7 @@ impl Running {
         command.current_dir(directory);
         command.envs(environment.iter().map(|(name, value)| (name, value)));
         sys::apart(&mut command, self.limits);
+        self.signals = Some(Signals::take().step("take signals")?);
         self.child = Some(command.spawn().step(step)?);
         Ok(())
     }
@@ -91,7 +95,8 @@ impl Running {
 
     fn follow(&mut self) -> Result<Ending, CageError> {
         let until = self.wall_time.and_then(|it| Instant::now().checked_add(it));
-        let signals = Signals::take().step("take signals")?;
+        let signals = self.signals.take();
+        let signals = signals.ok_or_else(|| CageError::step("follow it", "it never began"))?;
         let ends = Ends::take().step("take signals")?;
         let group = self.group().ok_or_else(|| CageError::step("follow it", "it never began"))?;
         let mut looked = Instant::now();
