@@ -99,7 +99,8 @@ pub(super) fn are_keys(text: &str) -> bool {
     let mut keys = 0;
     while let Some((key, behind)) = rest.strip_prefix('<').and_then(|it| it.split_once('>')) {
         let is_name = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric());
-        let is_sign = |it: &str| it.len() == 1 && it.bytes().all(|it| b"?~.:]+-/,=%".contains(&it));
+        // No dash: to zsh `<->` is every file whose name is a number.
+        let is_sign = |it: &str| it.len() == 1 && it.bytes().all(|it| b"?~.:]+/,=%".contains(&it));
         if !key.split(' ').all(|it| is_name(it) || is_sign(it)) {
             return false;
         }
