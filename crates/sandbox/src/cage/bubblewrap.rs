@@ -53,11 +53,7 @@ impl Bubblewrap {
     }
 
     /// With everything that the cage shows, keeps and covers, and the filter to put on last.
-    pub(crate) fn new(
-        program: &Path,
-        last: &Last<'_>,
-        filter: &BpfProgram,
-    ) -> Result<Self, CageError> {
+    pub(crate) fn new(program: &Path, last: &Last<'_>) -> Result<Self, CageError> {
         let mut it = Self { words: vec![program.into()], descriptors: Vec::new() };
         it.say(ALWAYS);
         let view = last.view;
@@ -87,7 +83,7 @@ impl Bubblewrap {
         // As the owner of its files root could write to the machine's settings. What is made in /dev has no bound.
         it.say(&["--remount-ro", "/proc", "--remount-ro", "/dev"]);
         it.say(&["--remount-ro", "/", "--chdir"]).path(&last.inmate.directory);
-        let filter = it.filter(filter)?;
+        let filter = it.filter(&last.filter)?;
         it.say(&["--seccomp", &filter]);
         Ok(it)
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recv, recvmsg, sendmsg, socketpair,
 };
 use serde::{Deserialize, Serialize};
 
@@ -76,33 +76,68 @@ impl Channel {
 
     /// The next word; none if the other side is gone.
     pub(crate) fn hear(&self) -> io::Result<Option<(Word, Option<OwnedFd>)>> {
-        let mut bytes = vec![0; MESSAGE_BYTES_MAX];
+        let Some(length) = self.next_length()? else { return Ok(None) };
+        let mut bytes = vec![0; length];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
-        let got = loop {
-            let into = &mut [IoSliceMut::new(&mut bytes)];
-            match recvmsg(&self.0, into, &mut control, RecvFlags::CMSG_CLOEXEC) {
-                Err(rustix::io::Errno::INTR) => {}
-                Err(rustix::io::Errno::CONNRESET) => return Ok(None),
-                got => break got?.bytes,
-            }
-        };
-        if got == 0 {
-            return Ok(None);
-        }
+        let into = &mut [IoSliceMut::new(&mut bytes)];
+        recvmsg(&self.0, into, &mut control, RecvFlags::CMSG_CLOEXEC)?;
         let mut fd = None;
         for message in control.drain() {
             if let RecvAncillaryMessage::ScmRights(fds) = message {
                 fd = fds.last().or(fd);
             }
         }
-        let word = serde_json::from_slice(bytes.get(..got).unwrap_or_default())?;
-        Ok(Some((word, fd)))
+        Ok(Some((serde_json::from_slice(&bytes)?, fd)))
+    }
+
+    /// Waits for the next message; none if the other side is gone. Most are a few bytes long.
+    fn next_length(&self) -> io::Result<Option<usize>> {
+        loop {
+            match recv(&self.0, &mut [0; 0], RecvFlags::PEEK | RecvFlags::TRUNC) {
+                Ok((_, 0)) | Err(rustix::io::Errno::CONNRESET) => return Ok(None),
+                Ok((_, length)) if length > MESSAGE_BYTES_MAX => {
+                    return Err(io::Error::other("a message that is too long"));
+                }
+                Ok((_, length)) => return Ok(Some(length)),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }
 
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_whole_and_one_by_one() {
+        let (one, other) = Channel::pair().unwrap();
+        let long = "x".repeat(MESSAGE_BYTES_MAX / 2);
+        one.say(&Word::Go).unwrap();
+        one.say(&Word::Refused(long.clone())).unwrap();
+        one.say_with(&Word::Listening, Some(one.as_fd())).unwrap();
+        assert!(matches!(other.hear().unwrap(), Some((Word::Go, None))));
+        assert!(matches!(other.hear().unwrap(), Some((Word::Refused(it), None)) if it == long));
+        assert!(matches!(other.hear().unwrap(), Some((Word::Listening, Some(_)))));
+        drop(one);
+        assert!(other.hear().unwrap().is_none());
+    }
+
+    #[test]
+    fn what_is_too_long_or_no_word_is_an_error() {
+        let (one, other) = Channel::pair().unwrap();
+        one.say(&Word::Refused("x".repeat(MESSAGE_BYTES_MAX))).unwrap();
+        assert!(other.hear().unwrap_err().to_string().contains("too long"));
+        let (one, other) = Channel::pair().unwrap();
+        rustix::net::send(&one, b"nonsense", SendFlags::NOSIGNAL).unwrap();
+        assert!(other.hear().is_err());
     }
 }

@@ -3,6 +3,7 @@
 //! With namespaces it is number one inside, and the kernel ends everything with it. Without them it adopts what its
 //! descendants leave behind and ends that itself.
 
+use std::borrow::Cow;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use super::inmate::{Last, become_it, drop_capabilities};
 use super::kernel_limits::{self, write_existing};
 use super::ladder::{Held, Hold, Rung};
 use super::mounts;
+use super::seccomp::{self, Sockets};
 use super::settings::{Cage, Inmate, Network, PROXY_PORT};
 use super::sys::{self, Side};
 use super::view::View;
@@ -85,6 +87,8 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         // outside is gone is heard on the channel.
         set_parent_process_death_signal(Some(Signal::KILL)).step("end with the one outside")?;
     }
+    // While the one outside tells the kernel who is who.
+    let filter = seccomp::program(sockets(&tree, proxy_port))?;
     match outside.hear().step("wait for users")? {
         Some((Word::Mapped, _)) => {}
         _ => sys::exit(1),
@@ -115,7 +119,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
                 let _gone = inner.say(&Word::Refused(error.to_string()));
                 sys::exit(1)
             }
-            let last = Last { cage, inmate, view, held, tree, proxy_port };
+            let last = Last { cage, inmate, view, held, tree, proxy_port, filter };
             let word = match become_it(last, &inner) {
                 Err(CageError::Program { why, code, .. }) => Word::NotRun { why, code },
                 Err(CageError::Step { step, why }) => Word::Failed { step, why },
@@ -139,17 +143,29 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
     }
 }
 
-/// The view with what was still looked for.
-fn all_covered(view: &View, inner: &Channel) -> View {
-    let mut view = view.clone();
-    if view.is_roots {
-        match inner.hear() {
-            Ok(Some((Word::Cover(more), _))) => view.covered.extend(more),
-            // The one outside is gone, and waits for nothing.
-            Ok(_) | Err(_) => sys::exit(1),
-        }
+/// What the filter has to let through: in a network of its own nobody is reached.
+fn sockets(tree: &Tree, proxy_port: Option<u16>) -> Sockets {
+    match (tree, proxy_port) {
+        (Tree::Own | Tree::Made(_), _) => Sockets::OwnNetwork,
+        (Tree::Host(_), Some(_)) => Sockets::TcpOnly,
+        (Tree::Host(_), None) => Sockets::None,
     }
-    view
+}
+
+/// The view with what was still looked for.
+fn all_covered<'a>(view: &'a View, inner: &Channel) -> Cow<'a, View> {
+    if !view.is_roots {
+        return Cow::Borrowed(view);
+    }
+    match inner.hear() {
+        Ok(Some((Word::Cover(more), _))) => {
+            let mut view = view.clone();
+            view.covered.extend(more);
+            Cow::Owned(view)
+        }
+        // The one outside is gone, and waits for nothing.
+        Ok(_) | Err(_) => sys::exit(1),
+    }
 }
 
 /// What is its own besides the tree: users, a name, a network. Gives the port of the proxy, if there is a way out.

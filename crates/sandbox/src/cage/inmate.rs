@@ -11,13 +11,14 @@ use rustix::thread::{
     CapabilitiesSecureBits, CapabilitySet, CapabilitySets, remove_capability_from_bounding_set,
     set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
 };
+use seccompiler::BpfProgram;
 
 use super::bubblewrap::Bubblewrap;
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
 use super::first::Tree;
 use super::ladder::{Held, Hold, Rung};
-use super::seccomp::{self, DENIED_SYSCALLS, Sockets};
+use super::seccomp::DENIED_SYSCALLS;
 use super::settings::{Cage, Inmate};
 use super::view::View;
 use super::{environment, landlock, limits, sys};
@@ -35,6 +36,8 @@ pub(crate) struct Last<'a> {
     pub(crate) tree: Tree,
     /// The port of our proxy, if there is a way to the network.
     pub(crate) proxy_port: Option<u16>,
+    /// Which calls of the program the kernel refuses.
+    pub(crate) filter: BpfProgram,
 }
 
 /// Gives up what is left, waits for the word to begin, and becomes the program. Returns only if that failed.
@@ -100,20 +103,14 @@ fn give_up(tree: &Tree, last: &Last<'_>, held: &mut Held) -> Result<Option<Bubbl
         Tree::Made(_) => Hold::Missing("bubblewrap cannot make it".to_owned()),
     };
     held.note(Rung::Landlock, hold);
-    let sockets = match (tree, last.proxy_port) {
-        (Tree::Own | Tree::Made(_), _) => Sockets::OwnNetwork,
-        (Tree::Host(_), Some(_)) => Sockets::TcpOnly,
-        (Tree::Host(_), None) => Sockets::None,
-    };
-    let filter = seccomp::program(sockets)?;
     let (hold, maker) = match tree {
         _ if left_out(Rung::Seccomp) => (missing(), None),
         Tree::Made(program) => {
-            let maker = Bubblewrap::new(program, last, &filter)?;
+            let maker = Bubblewrap::new(program, last)?;
             (Hold::Held(refused_calls()), Some(maker))
         }
         Tree::Own | Tree::Host(_) => {
-            seccompiler::apply_filter(&filter).step("seccomp")?;
+            seccompiler::apply_filter(&last.filter).step("seccomp")?;
             (Hold::Held(refused_calls()), None)
         }
     };

@@ -71,7 +71,7 @@ impl Bare {
         for (at, target) in &view.links {
             symlink(target, at).step(format!("link {}", at.display()))?;
         }
-        covers()?;
+        let covers = Covers::make()?;
         for it in &self.all {
             place(it)?;
         }
@@ -82,7 +82,7 @@ impl Bare {
         if !Path::new("/var/tmp").exists() {
             symlink("/tmp", "/var/tmp").step("link /var/tmp")?;
         }
-        narrow(view)?;
+        narrow(view, &covers)?;
         sys::restrict_mount(&self.root, u64::from(READ_ONLY.bits()), false)
             .step("make the root read-only")
     }
@@ -206,13 +206,39 @@ pub(crate) fn leave_the_old() -> Result<(), CageError> {
     rustix::process::chdir("/").step("enter the tree")
 }
 
-/// An empty file and an empty directory that nobody may open.
-fn covers() -> Result<(), CageError> {
-    fs::DirBuilder::new().mode(0o755).create(COVERS).step("make covers")?;
-    fs::DirBuilder::new().mode(0o0).create(format!("{COVERS}/dir")).step("make covers")?;
-    let file = format!("{COVERS}/file");
-    fs::OpenOptions::new().write(true).create_new(true).mode(0o0).open(file).step("make covers")?;
-    Ok(())
+/// An empty file and an empty directory that nobody may open: each a mount of its own, to be put over secrets.
+struct Covers {
+    file: OwnedFd,
+    dir: OwnedFd,
+}
+
+impl Covers {
+    fn make() -> Result<Self, CageError> {
+        let (file, dir) = (Path::new(COVERS).join("file"), Path::new(COVERS).join("dir"));
+        fs::DirBuilder::new().mode(0o755).create(COVERS).step("make covers")?;
+        fs::DirBuilder::new().mode(0o0).create(&dir).step("make covers")?;
+        let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o0).open(&file);
+        drop(made.step("make covers")?);
+        // What they must not be used for is said once: those that are put over secrets have it from these.
+        let mounted = |at: &Path| {
+            let it = bind(at, NO_PRIVILEGE | NO_DEVICES | READ_ONLY)?;
+            move_onto(&it.mount, &open(at)?).step("make covers")?;
+            open(at)
+        };
+        Ok(Self { file: mounted(&file)?, dir: mounted(&dir)? })
+    }
+
+    fn put_over(&self, at: &Path) -> Result<(), CageError> {
+        let step = || format!("cover {}", at.display());
+        let to = open(at)?;
+        let stat = rustix::fs::fstat(&to).step(step())?;
+        let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir();
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE
+            | OpenTreeFlags::OPEN_TREE_CLOEXEC
+            | OpenTreeFlags::AT_EMPTY_PATH;
+        let cover = open_tree(if is_dir { &self.dir } else { &self.file }, "", flags);
+        move_onto(&cover.step(step())?, &to).step(step())
+    }
 }
 
 /// Puts one thing in its place.
@@ -244,20 +270,12 @@ fn open(at: &Path) -> Result<OwnedFd, CageError> {
 }
 
 /// Pins, keeps and covers.
-fn narrow(view: &View) -> Result<(), CageError> {
+fn narrow(view: &View, covers: &Covers) -> Result<(), CageError> {
     for (list, attributes) in [(&view.pinned, MountAttrFlags::empty()), (&view.kept, READ_ONLY)] {
         for at in list {
             let it = bind(at, NO_PRIVILEGE | NO_DEVICES | attributes)?;
             move_onto(&it.mount, &open(at)?).step(format!("keep {}", at.display()))?;
         }
     }
-    for at in &view.covered {
-        let to = open(at)?;
-        let stat = rustix::fs::fstat(&to).step(format!("cover {}", at.display()))?;
-        let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir();
-        let cover = Path::new(COVERS).join(if is_dir { "dir" } else { "file" });
-        let it = bind(&cover, NO_PRIVILEGE | NO_DEVICES | READ_ONLY)?;
-        move_onto(&it.mount, &to).step(format!("cover {}", at.display()))?;
-    }
-    Ok(())
+    view.covered.iter().try_for_each(|it| covers.put_over(it))
 }

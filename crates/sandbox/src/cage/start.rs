@@ -229,6 +229,8 @@ impl Cage {
             let _gone = inner.say(&Word::Cover(view.closed(self)));
         }
         meanwhile.run()?;
+        // Before the program begins, so that none is lost between; and while the cage is still busy with itself.
+        running.signals = Some(Signals::take().step("take signals")?);
         if matches!(self.network, Network::Proxy(_)) && listener.is_none() {
             listener = Some(running.listener()?);
         }
@@ -266,7 +268,6 @@ impl Waiting {
     pub fn begin(self) -> Result<Running, CageError> {
         let Self { inner, mut running, .. } = self;
         running.terminal.iter().for_each(same_size);
-        running.signals = Some(Signals::take().step("take signals")?);
         inner.say(&Word::Go).step("let the program run")?;
         running.inner = Some(inner);
         Ok(running)

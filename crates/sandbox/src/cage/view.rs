@@ -12,6 +12,7 @@ use model::places;
 use super::closed;
 use super::error::CageError;
 use super::given::{SYSTEM, allowed, kept_places, real};
+use super::listing::Listing;
 use super::nested::Nested;
 use super::settings::Cage;
 
@@ -144,6 +145,8 @@ impl View {
         let mut view = Self { is_roots, ..Self::default() };
         view.system();
         let home = cage.home.as_deref();
+        let known = cage.workspaces.iter().map(PathBuf::as_path).chain(home);
+        let known = Listing::of(known.chain([Path::new(closed::SETTINGS)]));
         for dir in &cage.workspaces {
             allowed(dir, cage)?;
             view.writable.push(dir.clone());
@@ -152,7 +155,7 @@ impl View {
             view.fresh.push(home.to_owned());
             // A link may lead to anything; what it leads to can be named.
             let there = TOOLCHAINS.iter().map(|it| home.join(it));
-            let there = there.filter(|it| it.symlink_metadata().is_ok());
+            let there = there.filter(|it| is_there(it, &known));
             let there = there.filter(|it| real(it).as_ref() == Some(it));
             view.readable.extend(there.filter(|it| !holds_a_token(it)));
         }
@@ -166,8 +169,8 @@ impl View {
             view.fresh.push(PathBuf::from(OTHER_TMP));
         }
         view.nested = Nested::find(&cage.workspaces, &cage.readable);
-        view.cover(cage)?;
-        view.keep(home);
+        view.cover(cage, &known)?;
+        view.keep(home, &known);
         Ok(view)
     }
 
@@ -182,18 +185,19 @@ impl View {
     }
 
     /// Covers every secret that would be seen, by its own name or because a link leads there.
-    fn cover(&mut self, cage: &Cage) -> Result<(), CageError> {
+    fn cover(&mut self, cage: &Cage, known: &Listing) -> Result<(), CageError> {
         let mut secrets: Vec<PathBuf> = SYSTEM_SECRETS.iter().map(PathBuf::from).collect();
         if let Some(home) = &cage.home {
             secrets.extend(places::SECRET_FILES.iter().map(|it| home.join(it)));
-            for dir in places::SECRET_DIRS.iter().map(|it| home.join(it)) {
+            let dirs = places::SECRET_DIRS.iter().map(|it| home.join(it));
+            for dir in dirs.filter(|it| known.may_have(it)) {
                 links_below(&dir, SECRET_DEPTH_MAX, &mut secrets);
                 secrets.push(dir);
             }
         }
         secrets.extend(cage.state.clone());
         secrets.extend(self.nested.secrets.iter().cloned());
-        secrets.retain(|it| it.symlink_metadata().is_ok() && !cage.shown.contains(it));
+        secrets.retain(|it| is_there(it, known) && !cage.shown.contains(it));
         // A link is not covered itself: what it leads to is.
         let mut secrets: Vec<PathBuf> = secrets.iter().filter_map(|it| real(it)).collect();
         secrets.retain(|it| self.shows(it) && !cage.shown.contains(it));
@@ -230,13 +234,13 @@ impl View {
 
     /// Keeps what git, shells, editors and agents obey, and pins the directories on the way to it: whoever could
     /// rename `.git` could make another one.
-    fn keep(&mut self, home: Option<&Path>) {
+    fn keep(&mut self, home: Option<&Path>, known: &Listing) {
         let mut paths = kept_places(&self.nested);
         for dir in self.writable.iter().map(PathBuf::as_path).chain(home) {
             // What the shell runs may be a link of the home that leads here.
             paths.extend(places::SHELL_FILES.iter().map(|it| dir.join(it)));
         }
-        paths.retain(|it| it.symlink_metadata().is_ok());
+        paths.retain(|it| is_there(it, known));
         let written = |it: &Path| self.writable.iter().any(|dir| it.starts_with(dir));
         self.kept = paths.iter().filter_map(|it| real(it)).filter(|it| written(it)).collect();
         for path in self.kept.iter().chain(&self.covered) {
@@ -256,6 +260,10 @@ impl View {
         self.pinned.retain(|it| !lies_in(it, &self.kept));
         self.kept.retain(|it| !lies_in(it, &self.covered));
     }
+}
+
+fn is_there(path: &Path, known: &Listing) -> bool {
+    known.may_have(path) && path.symlink_metadata().is_ok()
 }
 
 /// Settings of a toolchain may hold the password of a registry; then they are not shown.
