@@ -3,9 +3,15 @@
 //! Root has no capability inside, but it is still the owner of these files, and so may read them. In its cage it sees
 //! of them what everybody sees.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::ffi::{CStr, OsStr};
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, statat};
+
+use super::entries;
 
 /// Where settings are.
 pub(crate) const SETTINGS: &str = "/etc";
@@ -23,7 +29,10 @@ const ENTERED_BY_OTHERS: u32 = 0o001;
 /// says itself who may read it.
 pub(crate) fn to_others(dir: &Path) -> Vec<PathBuf> {
     let (mut closed, mut left) = (Vec::new(), ENTRIES_MAX);
-    look(dir, DEPTH_MAX, &mut left, &mut closed);
+    match entries::open(dir) {
+        Ok(open) => look(&open, dir, DEPTH_MAX, &mut left, &mut closed),
+        Err(_) => closed.push(dir.to_owned()),
+    }
     for path in &mut closed {
         // What is no plain text cannot be told, or not in so many bytes: what it lies in is closed.
         while !is_plain(path) && path.pop() {}
@@ -39,39 +48,55 @@ fn is_plain(path: &Path) -> bool {
     path.to_str().is_some_and(|it| !it.contains(char::is_control))
 }
 
-fn look(dir: &Path, depth: u32, left: &mut usize, into: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(dir) else { return into.push(dir.to_owned()) };
+/// Looks through `dir`, which is called `at`; what cannot be looked through is closed.
+fn look(dir: &OwnedFd, at: &Path, depth: u32, left: &mut usize, into: &mut Vec<PathBuf>) {
     let (mut below, mut here) = (Vec::new(), Vec::new());
-    for entry in entries.filter_map(Result::ok) {
+    let path = |name: &CStr| at.join(OsStr::from_bytes(name.to_bytes()));
+    let mut is_too_much = false;
+    let read = entries::each(dir, |name, kind| {
         *left = left.saturating_sub(1);
-        let Ok(kind) = entry.file_type() else { continue };
-        if !kind.is_file() && !kind.is_dir() {
-            continue;
+        is_too_much = here.len() > CLOSED_IN_ONE_MAX || *left == 0;
+        if is_too_much {
+            return ControlFlow::Break(());
+        }
+        if kind == FileType::Symlink {
+            return ControlFlow::Continue(());
         }
         // One that is gone again shows nothing.
-        let Ok(mode) = entry.metadata().map(|it| it.permissions().mode()) else { continue };
-        let wanted = if kind.is_dir() { ENTERED_BY_OTHERS } else { READ_BY_OTHERS };
-        if mode & wanted == 0 {
-            here.push(entry.path());
-        } else if kind.is_dir() {
-            below.push(entry.path());
+        let Ok(stat) = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) else {
+            return ControlFlow::Continue(());
+        };
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if kind == FileType::RegularFile && stat.st_mode & READ_BY_OTHERS == 0
+            || kind == FileType::Directory && stat.st_mode & ENTERED_BY_OTHERS == 0
+        {
+            here.push(path(name));
+        } else if kind == FileType::Directory {
+            below.push(name.to_owned());
         }
-        if here.len() > CLOSED_IN_ONE_MAX || *left == 0 {
-            return into.push(dir.to_owned());
-        }
+        ControlFlow::Continue(())
+    });
+    if is_too_much || here.len() > CLOSED_IN_ONE_MAX || read.is_err() {
+        return into.push(at.to_owned());
     }
     into.append(&mut here);
-    for dir in below {
-        match depth.checked_sub(1) {
-            Some(depth) if *left > 0 => look(&dir, depth, left, into),
-            Some(_) | None => into.push(dir),
+    for name in below {
+        let open = match depth {
+            0 => None,
+            _ if *left == 0 => None,
+            _ => entries::open_below(dir, &name).ok(),
+        };
+        match open {
+            Some(dir) => look(&dir, &path(&name), depth.saturating_sub(1), left, into),
+            None => into.push(path(&name)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::ffi::OsStrExt;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 

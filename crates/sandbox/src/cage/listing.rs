@@ -2,9 +2,11 @@
 //! command, hardly any is there.
 
 use std::collections::HashSet;
-use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use super::entries;
 
 /// Entries of a directory that are listed; for a larger one each place is asked for.
 const LISTED_MAX: usize = 1024;
@@ -36,15 +38,18 @@ impl Listing {
 /// The names in a directory, without their case: some filesystems do not look at it either.
 fn names(dir: &Path) -> Option<HashSet<Vec<u8>>> {
     let mut names = HashSet::new();
-    for entry in fs::read_dir(dir).ok()? {
-        let name = entry.ok()?.file_name();
+    let mut is_whole = true;
+    let read = entries::each(&entries::open(dir).ok()?, |name, _| {
+        let name = name.to_bytes();
         // Where case does not matter, a letter beyond ASCII may stand for one of its own.
-        if !name.as_bytes().is_ascii() || names.len() == LISTED_MAX {
-            return None;
+        is_whole = name.is_ascii() && names.len() < LISTED_MAX;
+        if !is_whole {
+            return ControlFlow::Break(());
         }
-        names.insert(folded(name.as_bytes()));
-    }
-    Some(names)
+        names.insert(folded(name));
+        ControlFlow::Continue(())
+    });
+    (is_whole && read.is_ok()).then_some(names)
 }
 
 fn folded(name: &[u8]) -> Vec<u8> {
@@ -53,6 +58,8 @@ fn folded(name: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

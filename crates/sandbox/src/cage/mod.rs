@@ -7,6 +7,7 @@
 //! Nothing of the program runs before everything holds, and what holds is told to whoever asked for the cage.
 
 pub(crate) mod ending;
+mod entries;
 pub(crate) mod environment;
 pub(crate) mod error;
 pub(crate) mod fresh;

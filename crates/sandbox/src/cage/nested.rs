@@ -6,13 +6,15 @@
 //! inside can set.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ffi::{CStr, OsStr};
+use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, lstat, openat, statat};
+use rustix::fs::{AtFlags, FileType, Stat, fstat, lstat, statat};
+
+use super::entries;
 
 /// Directories of a workspace that are read before a command begins.
 const DIRECTORIES_MAX: usize = 4096;
@@ -229,8 +231,7 @@ struct Seen {
 }
 
 fn see(dir: &Path) -> Option<Seen> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let fd = openat(CWD, dir, flags, Mode::empty()).ok()?;
+    let fd = entries::open(dir).ok()?;
     // Before it is read: what is made meanwhile is seen as a change later.
     let changed = Changed::of(&fstat(&fd).ok()?);
     let mut seen = Seen {
@@ -242,7 +243,7 @@ fn see(dir: &Path) -> Option<Seen> {
         is_cut: false,
     };
     let (mut count, mut has) = (0, (false, false, false, false));
-    each(&fd, |name, kind| {
+    let _as_far_as_it_can_be_read = entries::each(&fd, |name, kind| {
         if count == ENTRIES_MAX {
             seen.is_cut = true;
             seen.is_repository |= there(&fd, ".git");
@@ -256,7 +257,6 @@ fn see(dir: &Path) -> Option<Seen> {
         }
         let name = name.to_bytes();
         match name {
-            b"." | b".." => return ControlFlow::Continue(()),
             b".git" => {
                 seen.is_repository = true;
                 return ControlFlow::Continue(());
@@ -281,32 +281,6 @@ fn see(dir: &Path) -> Option<Seen> {
     let (head, objects, refs, elsewhere) = has;
     seen.is_bare = head && (objects && refs || elsewhere);
     Some(seen)
-}
-
-/// Shows the entries of a directory, as far as they can be read, until enough were seen.
-#[cfg(target_os = "linux")]
-fn each(dir: &OwnedFd, mut show: impl FnMut(&CStr, FileType) -> ControlFlow<()>) {
-    /// Bytes that the kernel tells at a time.
-    const PIECE_BYTES: usize = 16 * 1024;
-    // Without a heap: a workspace has thousands of directories.
-    let mut piece = [std::mem::MaybeUninit::uninit(); PIECE_BYTES];
-    let mut entries = rustix::fs::RawDir::new(dir, &mut piece);
-    while let Some(Ok(entry)) = entries.next() {
-        if show(entry.file_name(), entry.file_type()).is_break() {
-            return;
-        }
-    }
-}
-
-/// The same by way of the C library.
-#[cfg(not(target_os = "linux"))]
-fn each(dir: &OwnedFd, mut show: impl FnMut(&CStr, FileType) -> ControlFlow<()>) {
-    let Ok(entries) = rustix::fs::Dir::read_from(dir) else { return };
-    for entry in entries.map_while(Result::ok) {
-        if show(entry.file_name(), entry.file_type()).is_break() {
-            return;
-        }
-    }
 }
 
 fn there(dir: &OwnedFd, name: &str) -> bool {
