@@ -269,6 +269,7 @@ const JOINERS: &[(&str, &str)] = &[
     ("host/src/workspace/mod.rs", "what `segment` took"),
     ("sandbox/src/audit/read.rs", "names of the kernel's files"),
     ("sandbox/src/cage/cgroup.rs", "names of the kernel's files, and a process number"),
+    ("sandbox/src/cage/closed.rs", "names that were just listed, below the system's settings"),
     ("sandbox/src/cage/fresh.rs", "random letters"),
     (
         "sandbox/src/cage/git.rs",
