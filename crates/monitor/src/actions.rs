@@ -6,7 +6,7 @@ use model::ipc::{Action, ActionName};
 use model::{Call, CallError, Flow, RawCall, Reach, Role, ToolCall, Trust};
 use serde_json::Value;
 
-use crate::provenance::Act;
+use crate::provenance::{Act, Shows};
 
 /// What is known of one action.
 struct Known {
@@ -15,10 +15,51 @@ struct Known {
 }
 
 static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
-    let known =
-        |name: &ActionName| Known { flow: Arc::new(flow(*name)), act: Act::named(name.as_str()) };
+    let known = |name: &ActionName| {
+        let act = Act::named(name.as_str()).showing(shows(*name));
+        Known { flow: Arc::new(flow(*name)), act }
+    };
     ActionName::ALL.iter().map(known).collect()
 });
+
+/// What is in it where others may have written it: a page that looks like a list of names is still a page.
+fn shows(name: ActionName) -> Shows {
+    match name {
+        ActionName::WebFetch
+        | ActionName::BrowserNavigate
+        | ActionName::BrowserSnapshot
+        | ActionName::BrowserClick
+        | ActionName::BrowserScreenshot
+        | ActionName::SkillRead
+        | ActionName::FileRead
+        | ActionName::MemoryQuery
+        | ActionName::MemoryRead
+        | ActionName::MemoryList
+        | ActionName::LlmCall => Shows::Document,
+        // A command may print anything, and what is found is written by others; but names are mostly what is asked for.
+        ActionName::ShellExec
+        | ActionName::FileList
+        | ActionName::FileSearch
+        | ActionName::WebSearch => Shows::Names,
+        ActionName::MemoryWrite
+        | ActionName::MemoryDelete
+        | ActionName::BrowserLaunch
+        | ActionName::BrowserType
+        | ActionName::BrowserClose
+        | ActionName::SkillPropose
+        | ActionName::SkillList
+        | ActionName::SchedulerListCron
+        | ActionName::SchedulerGetHeartbeat
+        | ActionName::SchedulerListTriggers
+        | ActionName::SchedulerRemoveCron
+        | ActionName::SchedulerAddCron
+        | ActionName::SchedulerRunAt
+        | ActionName::OauthCall
+        | ActionName::AuditQuery
+        | ActionName::FileWrite
+        | ActionName::FileEdit => Shows::Rows,
+    }
+}
 
 /// The action as a call of a tool.
 pub(crate) fn as_call(action: &Action) -> Result<ToolCall, CallError> {

@@ -304,7 +304,7 @@ impl Session {
         change.provenance = Some(self.ledger.returned(
             &asked.call.call,
             output,
-            &asked.act,
+            &asked.act_giving(output),
             Body::Text(inspected.seen()),
             &|text| inspected.orders_in(text),
             &inspected.output.fields_from,

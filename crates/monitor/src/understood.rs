@@ -1,9 +1,11 @@
 //! A call that was understood: the effect, and the same as a call of a tool, whatever door it came by.
 
-use aegx::{Digest, SortedObject};
-use model::{Caller, Effect, EffectKind, ToolCall};
+use std::borrow::Cow;
 
-use crate::provenance::Act;
+use aegx::{Digest, SortedObject};
+use model::{Caller, Effect, EffectKind, ToolCall, Trust};
+
+use crate::provenance::{Act, Shows};
 use crate::risk::Observation;
 
 /// A call that was understood.
@@ -33,6 +35,19 @@ impl Understood {
             seen.kind = EffectKind::WebFetch;
         }
         seen
+    }
+
+    /// What it does, if what comes back is believed so far: one of our own actions gives back what is in the form that
+    /// we gave it, unless others wrote it.
+    pub(crate) fn act_giving(&self, trust: Trust) -> Cow<'_, Act> {
+        match (&self.effect, trust) {
+            (Effect::Action(_), Trust::Trusted | Trust::Own) => {
+                Cow::Owned(self.act.clone().showing(Shows::Rows))
+            }
+            (Effect::Action(_), Trust::Untrusted) | (Effect::Tool(_), _) => {
+                Cow::Borrowed(&self.act)
+            }
+        }
     }
 
     /// The arguments in one spelling, whatever order they came in.

@@ -47,10 +47,21 @@ const DELICATE: u32 = object::CREDENTIAL | object::ACCESS;
 pub struct Act {
     pub(super) verbs: u32,
     pub(super) objects: u32,
-    /// It shows one document as it stands: a page, a file. Nothing in it is the tool's own word.
-    pub(super) document: bool,
+    pub(super) shows: Shows,
     /// The words of its name, for people.
     pub(super) words: Arc<[String]>,
+}
+
+/// What it gives back, as far as its form may be believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Shows {
+    /// Rows of a system, with fields that are its own word.
+    #[default]
+    Rows,
+    /// Names of what there is, whoever made it. An address among them is nobody's address book.
+    Names,
+    /// One document as it stands: a page, a file. Nothing in it is the tool's own word.
+    Document,
 }
 
 impl Act {
@@ -58,7 +69,9 @@ impl Act {
     #[must_use]
     pub fn of(tool: &ToolDef, flow: &Flow) -> Self {
         let mut act = Self::named(tool.name.as_str());
-        act.document = is_document(&act.words, tool, flow);
+        if is_document(&act.words, tool, flow) {
+            act.shows = Shows::Document;
+        }
         if act.verbs == 0 {
             act.verbs = lead_verb(&tool.description);
         }
@@ -92,6 +105,12 @@ impl Act {
             act.verbs |= verb::INVITE;
         }
         act
+    }
+
+    /// The same with another form of what it gives back.
+    #[must_use]
+    pub(crate) fn showing(self, shows: Shows) -> Self {
+        Self { shows, ..self }
     }
 
     /// Is it asked for? `spoken` knows the words of whoever asks.

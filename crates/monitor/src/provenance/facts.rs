@@ -8,9 +8,10 @@ use model::{Call, Source, Trust};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::acts::Act;
+use super::acts::{Act, Shows};
 use super::asked::{Asked, is_thing, singular};
 use super::atoms::{self, Kind, is_ending};
+use super::fields;
 use super::hash::Key;
 use super::mentions::{Recent, capitals, ids, telling_words};
 use super::norm::{PHRASE_WORDS_MAX, fold, hashed, phrase, prefixes, word_key, words};
@@ -103,10 +104,14 @@ pub(super) fn of_output(
     scan: Scan<'_>,
     fields_from: &BTreeMap<String, Source>,
 ) -> Seen {
-    let mut rows = read(body, act.document);
-    relabel(&mut rows, body, fields_from);
+    let document = act.shows == Shows::Document;
+    let mut rows = read(body, document);
+    fields::relabel(&mut rows, body, fields_from);
+    if act.shows == Shows::Names {
+        fields::set_addresses_apart(&mut rows);
+    }
     let mut seen = match body {
-        Body::Text(text) if act.document => draw(&rows, &of_document(text, scan)),
+        Body::Text(text) if document => draw(&rows, &of_document(text, scan)),
         Body::Text(_) | Body::Json(_) => draw(&rows, scan),
     };
     seen.from = format!("{}{}", call.tool().as_str(), shown_args(call));
@@ -349,29 +354,6 @@ fn is_called_id<S: AsRef<str>>(text: &str, all: &[S], at: usize) -> bool {
     let quoted =
         ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
     named || quoted
-}
-
-/// Fields whose source the host knows: what others wrote is prose, whatever it looks like.
-fn relabel(rows: &mut [Row], body: Body<'_>, fields_from: &BTreeMap<String, Source>) {
-    if fields_from.is_empty() {
-        return;
-    }
-    let parsed;
-    let value = match body {
-        Body::Json(value) => value,
-        Body::Text(text) => {
-            parsed = serde_json::from_str::<Value>(text).unwrap_or_default();
-            &parsed
-        }
-    };
-    for (pointer, source) in fields_from {
-        let Some(text) = value.pointer(pointer).and_then(Value::as_str) else { continue };
-        for field in rows.iter_mut().flat_map(|it| it.fields.iter_mut()) {
-            if field.text == text {
-                field.shape = if source.is_vouched_for() { Shape::Identifier } else { Shape::Text };
-            }
-        }
-    }
 }
 
 fn shown_args(call: &Call) -> String {

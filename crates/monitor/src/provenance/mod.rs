@@ -18,6 +18,7 @@ mod bits;
 mod catalogue;
 mod decode;
 mod facts;
+mod fields;
 mod flags;
 mod hash;
 mod infer;
@@ -39,6 +40,7 @@ mod written_out;
 mod yamlish;
 
 pub use acts::Act;
+pub(crate) use acts::Shows;
 pub use catalogue::{CATALOGUE_BYTES_MAX, Catalogue, CatalogueError, Trusted};
 pub use facts::Scan;
 pub(crate) use flags::orders;

@@ -239,9 +239,14 @@ pub(crate) fn send_mail(recipient: &str) -> (&'static str, Value) {
 impl Gate {
     /// Opens a session in which the user has asked for the usual.
     pub(crate) fn begin(&self, session: &str) -> Caller {
+        self.begin_with(session, TASK)
+    }
+
+    /// A session in which the user says this.
+    pub(crate) fn begin_with(&self, session: &str, said: &str) -> Caller {
         let who = who(session);
         self.monitor.open_session(opening(&who)).unwrap();
-        self.hear(&who, Source::User, TASK).unwrap();
+        self.hear(&who, Source::User, said).unwrap();
         who
     }
 
