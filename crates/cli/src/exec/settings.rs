@@ -145,7 +145,10 @@ impl Settings {
     pub(super) fn cage(&self, state: &Path) -> Result<Cage, Failure> {
         // It must be there to be kept out: the record of this run would make it behind our back.
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(state);
-        made.map_err(|error| Failure::unable(format!("`{}`: {error}", state.display())))?;
+        made.map_err(|error| {
+            let why = format!("the state directory `{}` cannot be made: {error}", state.display());
+            Failure::unable(format!("{why}; name another one with --home"))
+        })?;
         let start = self.directory.clone().map_or_else(here, Ok)?;
         let workspaces = match self.workspaces.as_slice() {
             [] => vec![resolved(&start)?],

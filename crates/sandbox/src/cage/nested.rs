@@ -8,6 +8,8 @@
 //! A directory of ours that is closed to us stays closed to the command: it is covered. One that the command has closed is
 //! opened when it has ended.
 
+mod names;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{CStr, OsStr};
 use std::ops::ControlFlow;
@@ -33,49 +35,6 @@ const REPOSITORIES_MAX: usize = 500;
 /// A time of change that is not older than this may stand for two changes.
 const MOMENT_SECONDS: i64 = 3;
 
-/// Names of directories with packages, caches and what compilers make.
-const PACKAGES: &[&str] = &[
-    ".cache",
-    ".direnv",
-    ".gradle",
-    ".mypy_cache",
-    ".next",
-    ".nox",
-    ".pnpm-store",
-    ".pytest_cache",
-    ".terraform",
-    ".tox",
-    ".turbo",
-    ".venv",
-    "DerivedData",
-    "Pods",
-    "__pycache__",
-    "bower_components",
-    "node_modules",
-    "site-packages",
-    "target",
-    "venv",
-];
-
-/// Files that hold what their name says, wherever they lie.
-const SECRETS: &[&str] = &[
-    ".boto",
-    ".dockercfg",
-    ".git-credentials",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".netrc",
-    ".pgpass",
-    ".pypirc",
-    ".s3cfg",
-    ".smbcredentials",
-    ".vault-token",
-    "_netrc",
-];
-/// How the name of a file with an environment begins.
-const ENVIRONMENT: &str = ".env";
-/// Endings of such files that hold only examples.
-const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
 /// What makes a directory called `.env` one with packages, and no secret.
 const PACKAGES_OF_PYTHON: &str = "pyvenv.cfg";
 
@@ -153,7 +112,10 @@ impl Nested {
                     self.secrets.push(dir);
                     continue;
                 }
-                Err(NotSeen::Closed | NotSeen::Gone) => continue,
+                Err(NotSeen::Closed | NotSeen::Gone) => {
+                    self.left += usize::from(dir == workspace && dir.is_dir());
+                    continue;
+                }
             };
             self.left += usize::from(seen.is_cut);
             for (below, is_package_itself) in seen.below {
@@ -209,10 +171,6 @@ impl Nested {
             self.looked.iter().filter(|it| !is_same(*it)).map(|it| it.0.clone()).collect();
         let mut read = 0;
         while let Some(dir) = queue.pop_front() {
-            if read == CHANGED_MAX {
-                made.is_cut = true;
-                break;
-            }
             read += 1;
             let seen = match see(&dir).or_else(|why| why.opened(&dir)) {
                 Ok(seen) => seen,
@@ -226,7 +184,10 @@ impl Nested {
             // One that is called as if it held secrets is looked into, unless it was covered.
             let secrets = seen.secrets.into_iter().filter(|it| !self.secrets.contains(it));
             let below = seen.below.into_iter().map(|it| it.0);
-            queue.extend(below.filter(|it| !self.looked.contains_key(it)).chain(secrets));
+            let mut below = below.filter(|it| !self.looked.contains_key(it)).chain(secrets);
+            // What would not be read any more is not remembered, either.
+            queue.extend(below.by_ref().take(CHANGED_MAX.saturating_sub(read + queue.len())));
+            made.is_cut |= below.next().is_some();
             if seen.is_bare && !self.bare.contains(&dir) {
                 made.bare.push(dir.clone());
             }
@@ -244,6 +205,7 @@ impl Changed {
     }
 
     /// Does it tell this change from the next? A clock that was set back does not.
+    #[expect(clippy::disallowed_methods, reason = "the clock by which the kernel says this time")]
     fn is_long_ago(&self) -> bool {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         now.is_ok_and(|it| self.0.saturating_add(MOMENT_SECONDS) < number(it.as_secs()))
@@ -339,11 +301,10 @@ fn see(dir: &Path) -> Result<Seen, NotSeen> {
         }
         let path = || dir.join(OsStr::from_bytes(name));
         let is_dir = kind == FileType::Directory;
-        if is_secret(name) && !(is_dir && path().join(PACKAGES_OF_PYTHON).exists()) {
+        if names::is_secret(name) && !(is_dir && path().join(PACKAGES_OF_PYTHON).exists()) {
             seen.secrets.push(path());
         } else if is_dir {
-            let of_packages = PACKAGES.iter().any(|it| it.as_bytes() == name);
-            seen.below.push((path(), of_packages));
+            seen.below.push((path(), names::is_of_packages(name)));
         }
         ControlFlow::Continue(())
     });
@@ -381,18 +342,6 @@ fn each(dir: &OwnedFd, mut show: impl FnMut(&CStr, FileType) -> ControlFlow<()>)
 
 fn there(dir: &OwnedFd, name: &str) -> bool {
     statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
-}
-
-/// Does a file of this name hold secrets, and no examples of such?
-fn is_secret(name: &[u8]) -> bool {
-    let Some(rest) = name.strip_prefix(ENVIRONMENT.as_bytes()) else {
-        return SECRETS.iter().any(|it| it.as_bytes() == name);
-    };
-    match rest {
-        [] => true,
-        [b'.' | b'-' | b'_' | b'~', ..] => !EXAMPLES.iter().any(|it| rest.ends_with(it.as_bytes())),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -106,6 +106,7 @@ pub(crate) fn all() -> Vec<Test> {
             ("what-a-person-has-closed-stays-closed", closed as fn(User)),
             ("settings-that-are-closed-stay-as-they-are", closed_settings),
             ("a-secret-behind-a-closed-directory-is-not-read", closed_secret),
+            ("a-workspace-that-cannot-be-looked-into-is-refused", closed_workspace),
         ] {
             tests.push(Test {
                 name: format!("obeyed/{name}/{who}"),
@@ -183,4 +184,17 @@ fn closed_secret(user: User) {
     let script = "chmod 0755 packages/api/deep/er; cat packages/api/deep/er/.env.production";
     let shown = run(&world, script);
     assert!(first.starts_with("exited 0") && !shown.contains("canary"), "{first}\n{shown}");
+}
+
+fn closed_workspace(user: User) {
+    if user == User::Root {
+        return;
+    }
+    let world = World::make(user, false);
+    for closed in [0, 0o311, 0o400] {
+        mode(&world, ".", closed);
+        let shown = run(&world, "true");
+        mode(&world, ".", 0o755);
+        assert!(shown.contains("cannot be looked into"), "{closed:o}: {shown}");
+    }
 }
