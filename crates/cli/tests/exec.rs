@@ -289,3 +289,96 @@ fn our_state_is_kept_out_also_where_it_was_not_there_before() {
     assert_eq!((code, out.as_str()), (2, ""), "{err}");
     assert!(err.contains("our own state"), "{err}");
 }
+
+/// Ends within this, or never.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn code_within_patience(child: &mut std::process::Child) -> Option<i32> {
+    let began = Instant::now();
+    while began.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    None
+}
+
+#[test]
+fn time_is_up_also_for_who_reads_nothing_of_what_is_typed() {
+    let place = Place::new();
+    let mut child = place
+        .command(&["--tty", "--timeout", "1", "--", "sleep", "60"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut typed = child.stdin.take().unwrap();
+    // More than any terminal keeps. Nobody takes all of it, so that it fails in the end.
+    let typing = std::thread::spawn(move || typed.write_all(&[b'\n'; 3_000_000]));
+    assert_eq!(code_within_patience(&mut child), Some(124));
+    let _cut_off = typing.join().unwrap();
+}
+
+#[test]
+fn time_is_up_also_where_nobody_looks_at_what_is_printed() {
+    let place = Place::new();
+    let mut child = place
+        .command(&["--tty", "--timeout", "1", "--", "yes"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    assert_eq!(code_within_patience(&mut child), Some(124));
+}
+
+#[test]
+fn all_that_is_printed_to_a_terminal_comes_out() {
+    let place = Place::new();
+    let (code, out, err) = place.run(&["--tty", "--", "seq", "1", "200000"]);
+    assert_eq!(code, 0, "{err}");
+    let mut lines = out.lines();
+    assert!((1..=200_000).all(|it| lines.next() == Some(it.to_string().as_str())), "{err}");
+    assert_eq!(lines.next(), None);
+}
+
+#[test]
+fn limits_with_which_nothing_can_run_are_wrong_usage() {
+    let place = Place::new();
+    for (name, value) in
+        [("--memory", "0"), ("--processes", "0"), ("--timeout", "0"), ("--cpu", "0")]
+    {
+        let (code, _, err) = place.run(&[name, value, "--", "true"]);
+        assert!(code == 2 && err.contains(name), "{name}: {code} {err}");
+    }
+}
+
+#[test]
+fn a_directory_that_is_gone_is_named_with_what_to_do() {
+    let place = Place::new();
+    let gone = place.dir.path().join("work/gone");
+    fs::create_dir(&gone).unwrap();
+    let command = place.command(&["--", "true"]);
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    #[expect(clippy::disallowed_methods, reason = "a shell that stands where nothing is")]
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "rmdir \"$PWD\" && exec \"$@\"", "sh"]).args(words).current_dir(&gone);
+    shell.env("HOME", place.dir.path().join("home"));
+    shell.env("LAZARET_HOME", place.dir.path().join("state"));
+    let (code, _, err) = told(&shell.output().unwrap());
+    assert!(code == 2 && err.contains("--dir"), "{code} {err}");
+}
+
+#[test]
+fn of_very_many_things_that_are_set_aside_some_are_named_and_the_rest_is_counted() {
+    let place = Place::new();
+    let script =
+        "for i in $(seq 1 100); do mkdir -p $i/.git; echo '[alias]' > $i/.git/config; done";
+    let (code, _, err) = place.run(&["--", "sh", "-c", script]);
+    assert_eq!((code, err.lines().count()), (0, 65), "{err}");
+    assert!(err.trim_end().ends_with("look for `set-aside`") && err.contains("36 more"), "{err}");
+    let end = place.records().into_iter().find(|it| it["record"]["meta"]["kind"] == "exec_end");
+    let end = end.unwrap().to_string();
+    assert!(end.contains("\"set_aside_more\":36"), "{end}");
+}

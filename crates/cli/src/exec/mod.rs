@@ -7,6 +7,7 @@ pub(crate) mod settings;
 use std::time::Instant;
 
 use sandbox::cage::{CageError, Waiting};
+use sandbox::runner::Aside;
 use scan::shell::{Blocklist, Decision};
 
 use crate::home::Home;
@@ -94,8 +95,13 @@ pub(crate) fn follow(
         Ok(running) => running.wait(),
         Err(error) => (Err(error), Vec::new()),
     };
-    for it in &aside {
+    // A command can make as many as there is room for.
+    let aside = Aside::of(aside);
+    for it in &aside.first {
         output::note(&host::set_aside(it));
+    }
+    if aside.more > 0 {
+        output::note(&format!("and {} more in the workspace: look for `set-aside`", aside.more));
     }
     let closed = closing();
     records.end(&held, &ending, &aside, started.elapsed())?;

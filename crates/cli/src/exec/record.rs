@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use aegx::{Digest, Principal, RecordType};
 use evidence::{Config, NewRecord, OpenError, PassingError};
 use model::Kind;
-use sandbox::cage::{Cage, CageError, Ending, Held, Network, SetAside};
+use sandbox::cage::{Cage, CageError, Ending, Held, Network};
+use sandbox::runner::Aside;
 use serde_json::{Value, json};
 
 use super::settings::Words;
@@ -58,7 +59,7 @@ impl Records {
         &self,
         held: &Held,
         ending: &Result<Ending, CageError>,
-        aside: &[SetAside],
+        aside: &Aside,
         took: Duration,
     ) -> Result<(), Failure> {
         let ending = match ending {
@@ -71,7 +72,8 @@ impl Records {
         let content = json!({
             "held": held,
             "ending": ending,
-            "set_aside": aside.iter().map(|it| it.at.display().to_string()).collect::<Vec<_>>(),
+            "set_aside": aside.first.iter().map(|it| it.at.display().to_string()).collect::<Vec<_>>(),
+            "set_aside_more": aside.more,
             "ms": millis,
         });
         self.append("exec_end", content).map(drop)

@@ -12,6 +12,9 @@ use sandbox::cage::{Cage, Inmate, Limits, Maker, Rung};
 
 use crate::run::Failure;
 
+/// The least memory with which programs start at all, in mebibytes.
+const MEMORY_MIB_MIN: u64 = 16;
+
 /// The cage's settings.
 #[derive(clap::Args)]
 pub(crate) struct Settings {
@@ -46,16 +49,26 @@ pub(crate) struct Settings {
     #[arg(long, short = 't')]
     tty: bool,
     /// End it after this many seconds.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     /// Mebibytes of memory.
-    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 4096,
+        value_parser = clap::value_parser!(u64).range(MEMORY_MIB_MIN..)
+    )]
     memory: u64,
     /// Processes and threads.
-    #[arg(long, value_name = "COUNT", default_value_t = 1024)]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 1024,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     processes: u32,
     /// Processor time, in hundredths of one processor, where cgroups are delegated.
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..))]
     cpu: Option<u32>,
     /// What must hold: namespaces, landlock, seccomp, limits, cgroup; on a Mac seatbelt, limits.
     #[arg(long, value_name = "RUNG", value_delimiter = ',', value_parser = rung)]
@@ -132,9 +145,11 @@ impl Settings {
     pub(super) fn cage(&self, state: &Path) -> Result<Cage, Failure> {
         // It must be there to be kept out: the record of this run would make it behind our back.
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(state);
-        made.map_err(|error| Failure::unable(format!("`{}`: {error}", state.display())))?;
-        let here = std::env::current_dir().map_err(Failure::unable)?;
-        let start = self.directory.clone().unwrap_or(here);
+        made.map_err(|error| {
+            let why = format!("the state directory `{}` cannot be made: {error}", state.display());
+            Failure::unable(format!("{why}; name another one with --home"))
+        })?;
+        let start = self.directory.clone().map_or_else(here, Ok)?;
         let workspaces = match self.workspaces.as_slice() {
             [] => vec![resolved(&start)?],
             some => some.iter().map(|it| resolved(it)).collect::<Result<_, _>>()?,
@@ -181,7 +196,7 @@ impl Settings {
         let directory = match (&self.directory, cage.workspaces.first()) {
             (Some(dir), _) => resolved(dir)?,
             (None, first) => {
-                let here = resolved(&std::env::current_dir().map_err(Failure::unable)?)?;
+                let here = resolved(&here()?)?;
                 let inside = cage.workspaces.iter().any(|it| here.starts_with(it));
                 if inside { here } else { first.cloned().unwrap_or(here) }
             }
@@ -194,6 +209,14 @@ impl Settings {
             terminal: self.tty,
         })
     }
+}
+
+/// The directory that we were started in.
+fn here() -> Result<PathBuf, Failure> {
+    std::env::current_dir().map_err(|error| {
+        let why = "the directory that you are in cannot be used";
+        Failure::usage(format!("{why} ({error}): change to another one, or name one with --dir"))
+    })
 }
 
 /// Where a path of the person's leads.

@@ -1,5 +1,6 @@
-//! HTTP/2 servers that say what nobody asked for, or nothing at all.
+//! Servers, most of them of HTTP/2, that say what nobody asked for, or nothing at all, or go while nobody looks.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use egress::Limits;
@@ -8,6 +9,7 @@ use crate::frames::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, Http2, PING, PUSH_PROMISE, RESET,
     SETTINGS, STATUS_200, Script, WINDOW_UPDATE, frame, go_away, literal, ok, page,
 };
+use crate::origin::{Origin, html};
 use crate::world::{Names, Plan, World, patient};
 
 /// What a server would like an agent to read.
@@ -224,5 +226,24 @@ fn a_head_has_bounds() {
         let got = world(&origin, patient()).fetch(&origin.url("/"));
         got.failed("");
         assert!(!got.text().contains("yyyy"), "{}", got.text());
+    }
+}
+
+#[test]
+fn a_connection_that_has_closed_while_nobody_asked_is_replaced() {
+    let origin = Origin::raw(|_, stream| {
+        let _ = stream.write_all(&html("<p>a page</p>"));
+        // It said that it would stay, and goes.
+        false
+    });
+    let world = Plan::new(Names::here(&["a.example"]), &[origin.port]).open();
+    for count in 1..=4 {
+        let got = world.fetch(&origin.url("a.example", "/"));
+        assert!(got.content().contains("a page"), "{count}: {}", got.text());
+        assert_eq!(got.events.len(), 1, "{count}: one hop, however many connections it took");
+        assert_eq!(got.events[0]["address"], "127.0.0.1", "{count}");
+        assert_eq!(origin.connections(), count);
+        // The end of the connection is here before the next request is made.
+        std::thread::sleep(Duration::from_millis(100));
     }
 }

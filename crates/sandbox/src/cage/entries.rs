@@ -9,14 +9,14 @@ use std::path::Path;
 use rustix::fs::{CWD, FileType, Mode, OFlags, openat};
 
 /// A directory by its path, which is no link itself.
-pub(crate) fn open(dir: &Path) -> io::Result<OwnedFd> {
-    Ok(openat(CWD, dir, HOW, Mode::empty())?)
+pub(crate) fn open(dir: &Path) -> rustix::io::Result<OwnedFd> {
+    openat(CWD, dir, HOW, Mode::empty())
 }
 
 /// One that lies in another.
 #[cfg(target_os = "linux")]
-pub(crate) fn open_below(dir: impl AsFd, name: &CStr) -> io::Result<OwnedFd> {
-    Ok(openat(dir, name, HOW, Mode::empty())?)
+pub(crate) fn open_below(dir: impl AsFd, name: &CStr) -> rustix::io::Result<OwnedFd> {
+    openat(dir, name, HOW, Mode::empty())
 }
 
 const HOW: OFlags =

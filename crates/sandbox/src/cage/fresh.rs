@@ -1,7 +1,7 @@
 //! A directory of the host's for what a program writes, where the file tree is the host's.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,8 @@ impl Fresh {
     ///
     /// What the system says.
     pub fn make() -> Result<Self, CageError> {
-        // A name that nobody can take before us.
-        let mut random = [0; 8];
-        let mut source = fs::File::open("/dev/urandom").step("make a fresh directory")?;
-        source.read_exact(&mut random).step("make a fresh directory")?;
-        let name = format!("lazaret-cage-{:016x}", u64::from_ne_bytes(random));
+        let number = random().step("make a fresh directory")?;
+        let name = format!("lazaret-cage-{number:016x}");
         let dir = std::env::temp_dir().join(name);
         fs::DirBuilder::new().mode(0o700).create(&dir).step("make a fresh directory")?;
         real(&dir).map(Self).ok_or_else(|| CageError::step("fresh directory", "gone"))
@@ -39,6 +36,13 @@ impl Drop for Fresh {
     fn drop(&mut self) {
         take_away(&self.0);
     }
+}
+
+/// A number for a name that nobody can take before us.
+pub(crate) fn random() -> io::Result<u64> {
+    let mut random = [0; 8];
+    fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
+    Ok(u64::from_ne_bytes(random))
 }
 
 /// Removes a directory, also where what was in it has closed its own.

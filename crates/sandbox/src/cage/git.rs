@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,15 @@ fn of_parts(repository: &Path) -> Vec<PathBuf> {
     let (mut all, mut look) =
         (Vec::new(), vec![repository.join("modules"), repository.join("worktrees")]);
     while let Some(dir) = look.pop().filter(|_| all.len() < ENTRIES_MAX) {
-        let Ok(entries) = fs::read_dir(&dir) else { continue };
+        let entries = match fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            // What cannot be looked into stays as it is, as a whole.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                all.push(dir);
+                continue;
+            }
+            Err(_) => continue,
+        };
         let entries = entries.take(ENTRIES_MAX).filter_map(Result::ok);
         for below in
             entries.filter(|it| it.file_type().is_ok_and(|it| it.is_dir())).map(|it| it.path())
@@ -88,33 +96,36 @@ fn short_text(at: &Path) -> Option<String> {
 const LEADS_BYTES_MAX: u64 = 4096;
 
 /// Does a new file `.git` lead to what git itself makes for a worktree or a submodule, within these workspaces?
-///
-/// Every directory `.git` of theirs is kept, or looked at by itself if it is new.
-pub(crate) fn leads_to_harmless(root: &Path, workspaces: &[PathBuf]) -> bool {
+/// `is_kept` says whether a repository was there before.
+pub(crate) fn leads_to_harmless(
+    root: &Path,
+    workspaces: &[PathBuf],
+    is_kept: &dyn Fn(&Path) -> bool,
+) -> bool {
     let within = |it: &Path| workspaces.iter().any(|workspace| it.starts_with(workspace));
     let Some(to) = led_to(root).and_then(|it| real(&it)).filter(|it| within(it)) else {
         return false;
     };
-    let elsewhere = match to.join("commondir").symlink_metadata() {
-        Ok(_) => common(&to).is_some_and(|it| within(&it) && it.ends_with(".git")),
-        Err(_) => true,
-    };
-    let Ok(fd) = openat(
-        rustix::fs::CWD,
-        &to,
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-        Mode::empty(),
-    ) else {
-        return false;
-    };
-    let absent = |it: &str| to.join(it).symlink_metadata().is_err();
+    let settings_of = |it: &Path| within(it) && (is_kept(it) || is_harmless(it, &|_| false));
+    let elsewhere =
+        is_absent(&to.join("commondir")) || common(&to).is_some_and(|it| settings_of(&it));
     // A submodule's settings lead back to where it is checked out.
     let back = |value: &str| real(&to.join(value)).as_deref() == Some(root);
-    elsewhere
-        && ["config", "config.worktree"]
-            .iter()
-            .all(|it| absent(it) || harmless_settings(&fd, it, &back))
-        && (absent("hooks") || harmless_hooks(&fd))
+    elsewhere && is_harmless(&to, &back)
+}
+
+/// Does nothing run by the settings and hooks of this directory of a repository?
+fn is_harmless(repository: &Path, back: &dyn Fn(&str) -> bool) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(fd) = openat(rustix::fs::CWD, repository, flags, Mode::empty()) else { return false };
+    let settings = ["config", "config.worktree"];
+    settings.iter().all(|it| is_absent(&repository.join(it)) || harmless_settings(&fd, it, back))
+        && (is_absent(&repository.join("hooks")) || harmless_hooks(&fd))
+}
+
+/// What cannot be looked at may be there.
+fn is_absent(at: &Path) -> bool {
+    at.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Bytes of a new repository's settings that are looked at; longer ones are none that `git init` or `git clone` writes.

@@ -1,5 +1,6 @@
 //! What may be given to a command at all, and what of it stays as it is. The same on every system.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use model::places;
@@ -32,6 +33,9 @@ pub(crate) fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
     if real(path).as_deref() != Some(path) {
         return refuse("is not there, or a link leads to it");
     }
+    if is_closed(path) {
+        return refuse("cannot be looked into; let its owner read and enter it (chmod u+rwx)");
+    }
     if path == Path::new("/") || ["/proc", "/sys", "/dev"].iter().any(|it| path.starts_with(it)) {
         return refuse("cannot be given: it is the system itself");
     }
@@ -53,6 +57,13 @@ pub(crate) fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
         return refuse("is a place of secrets");
     }
     Ok(())
+}
+
+/// Is it a directory of which nobody knows what it holds? A command could open it, as its owner.
+fn is_closed(path: &Path) -> bool {
+    let denied = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    std::fs::read_dir(path).is_err_and(|it| denied(&it))
+        || path.join(".").symlink_metadata().is_err_and(|it| denied(&it))
 }
 
 /// What git, editors and agents obey in the workspaces and in the repositories further down, there or not.

@@ -6,27 +6,29 @@
 //! may be written. So such a file is there for a moment, until we look again, and it stays if we are killed before; then the
 //! next cage keeps it.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
-#[cfg(not(target_os = "linux"))]
-use std::path::Component;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::places;
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, readlinkat, renameat_with, statat, symlinkat,
+    AtFlags, FileType, RenameFlags, Stat, readlinkat, renameat_with, statat, symlinkat,
 };
+use rustix::io::Errno;
 
 use super::error::CageError;
-use super::git;
-use super::given::real;
+use super::fresh::random;
+use super::given::{kept_places, real};
 use super::nested::Nested;
+use super::{git, reach};
 
 /// What the new name ends with.
 const ENDING: &str = "set-aside";
-/// Names that are tried.
-const NAMES_MAX: u32 = 1000;
+/// Numbers that are tried, before one that a command cannot have taken.
+const NUMBERS_MAX: u32 = 100;
 
 /// Something that a command has made where nobody may.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,13 +42,21 @@ pub struct SetAside {
 /// How the places of all workspaces looked before.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
-    before: Vec<(PathBuf, PathBuf, Before)>,
+    before: Vec<(Place, Before)>,
     nested: Nested,
     workspaces: Vec<PathBuf>,
     /// Where files of git lead that lead nowhere yet.
     nowhere: Vec<PathBuf>,
     /// What was set aside while the command ran.
     meanwhile: Vec<SetAside>,
+}
+
+/// A name at which something would be obeyed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    at: PathBuf,
+    /// It is only on the way to something that would be: a new directory may stay.
+    is_above: bool,
 }
 
 /// How often we look whether something was made that somebody outside would obey.
@@ -75,22 +85,21 @@ impl Kept {
     /// other means.
     pub(crate) fn of(workspaces: &[PathBuf], nested: Nested) -> Self {
         let mut kept = Self { workspaces: workspaces.to_vec(), ..Self::default() };
-        let places = places_and_above();
-        for root in nested.roots() {
-            for place in &places {
-                let at = root.join(place);
-                match at.symlink_metadata() {
-                    Err(_) => kept.before.push((root.clone(), place.clone(), Before::Nothing)),
-                    Ok(meta) if meta.is_symlink() => {
-                        if let Ok(target) = std::fs::read_link(&at) {
-                            kept.before.push((root.clone(), place.clone(), Before::Link(target)));
-                        }
+        for place in all_places(&nested) {
+            match place.at.symlink_metadata() {
+                // What it lies in is closed to us, and kept as a whole.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+                Err(_) => kept.before.push((place, Before::Nothing)),
+                Ok(meta) if meta.is_symlink() => {
+                    if let Ok(target) = std::fs::read_link(&place.at) {
+                        kept.before.push((place, Before::Link(target)));
                     }
-                    Ok(_) => {}
                 }
+                Ok(_) => {}
             }
-            kept.nowhere.extend(git::led_to(root).filter(|it| !it.exists()));
         }
+        let led_to = nested.roots().filter_map(|it| git::led_to(it));
+        kept.nowhere.extend(led_to.filter(|it| !it.exists()));
         kept.nested = nested;
         kept
     }
@@ -103,10 +112,10 @@ impl Kept {
     ///
     /// It makes the same again and again: sooner or later somebody outside would obey it.
     pub(crate) fn look(&mut self) -> Result<(), CageError> {
-        for (root, place, before) in self.before.iter().take(LOOKED_AT_MAX) {
+        for (place, before) in self.before.iter().take(LOOKED_AT_MAX) {
             // What was taken away is put back at the end: it may be about to be made anew.
-            if root.join(place).symlink_metadata().is_ok() {
-                self.meanwhile.extend(restore(root, place, before, &self.workspaces));
+            if place.at.symlink_metadata().is_ok() {
+                self.meanwhile.extend(restore(place, before, &self.workspaces, &self.nested));
             }
         }
         let again = self
@@ -126,14 +135,15 @@ impl Kept {
     pub(crate) fn restore(&mut self) -> Vec<SetAside> {
         let Self { before, nested, workspaces, nowhere, meanwhile } = std::mem::take(self);
         let mut aside = meanwhile;
-        for (root, place, before) in &before {
-            aside.extend(restore(root, place, before, &workspaces));
+        for (place, before) in &before {
+            aside.extend(restore(place, before, &workspaces, &nested));
         }
         let made = nested.made();
         let new = |roots: &[PathBuf], places: &[&str]| -> Vec<SetAside> {
             let each = roots.iter().flat_map(|root| places.iter().map(move |it| (root, it)));
             each.filter_map(|(root, place)| {
-                restore(root, Path::new(place), &Before::Nothing, &workspaces)
+                let place = Place { at: root.join(place), is_above: is_above(Path::new(place)) };
+                restore(&place, &Before::Nothing, &workspaces, &nested)
             })
             .collect()
         };
@@ -149,7 +159,27 @@ impl Kept {
     }
 }
 
-/// Every place, and before it the directory that it lies in.
+/// Every place of these workspaces and repositories, and before it the directory that it lies in; then what else git
+/// obeys. Each is spelled without links above it, as far as that is there.
+fn all_places(nested: &Nested) -> Vec<Place> {
+    let mut all: Vec<Place> = Vec::new();
+    let below = places_and_above();
+    for root in nested.roots() {
+        let of_root = below.iter().map(|it| Place { at: root.join(it), is_above: is_above(it) });
+        all.extend(of_root);
+    }
+    let mut known: BTreeSet<PathBuf> = all.iter().map(|it| it.at.clone()).collect();
+    for at in kept_places(nested) {
+        let real = at.parent().and_then(real).zip(at.file_name()).map(|(dir, name)| dir.join(name));
+        let at = real.unwrap_or(at);
+        if known.insert(at.clone()) {
+            all.push(Place { at, is_above: false });
+        }
+    }
+    all
+}
+
+/// Every place of a workspace, and before it the directory that it lies in.
 fn places_and_above() -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = Vec::new();
     for place in places::KEPT_IN_WORKSPACE.iter().map(Path::new) {
@@ -163,23 +193,26 @@ fn places_and_above() -> Vec<PathBuf> {
     all
 }
 
-fn restore(root: &Path, place: &Path, before: &Before, workspaces: &[PathBuf]) -> Option<SetAside> {
-    let name = place.file_name()?;
+fn restore(
+    place: &Place,
+    before: &Before,
+    workspaces: &[PathBuf],
+    nested: &Nested,
+) -> Option<SetAside> {
+    let (above, name) = (place.at.parent()?, place.at.file_name()?);
     // By way of real directories only: a link that was made above would lead us to somebody else's files.
-    let above = root.join(place.parent()?);
     if !workspaces.iter().any(|it| above.starts_with(it)) {
         return None;
     }
-    let above_fd = open_dir(&above).ok()?;
-    let now = statat(&above_fd, name, AtFlags::SYMLINK_NOFOLLOW).ok();
-    let kind = now.map(|it| FileType::from_raw_mode(it.st_mode));
+    let above_fd = reach::open_dir(above).ok()?;
+    let kind = named(&above_fd, name).map(|it| FileType::from_raw_mode(it.st_mode));
     let target = match before {
         Before::Nothing => None,
         Before::Link(target) => Some(target),
     };
     match (kind, target) {
         // A new directory above others may stay: what is in it is looked at next.
-        (Some(FileType::Directory), None) if is_above(place) => return None,
+        (Some(FileType::Directory), None) if place.is_above => return None,
         (Some(FileType::Symlink), Some(target))
             if readlinkat(&above_fd, name, Vec::new())
                 .is_ok_and(|it| it.as_bytes() == target.as_os_str().as_encoded_bytes()) =>
@@ -190,7 +223,8 @@ fn restore(root: &Path, place: &Path, before: &Before, workspaces: &[PathBuf]) -
         // A repository that the command has made is one that git has made.
         (Some(_), None) if git::made_harmless(name, &above_fd) => return None,
         (Some(FileType::RegularFile), None)
-            if name == ".git" && git::leads_to_harmless(&above, workspaces) =>
+            if name == ".git"
+                && git::leads_to_harmless(above, workspaces, &|it| nested.has_repository(it)) =>
         {
             return None;
         }
@@ -203,7 +237,16 @@ fn restore(root: &Path, place: &Path, before: &Before, workspaces: &[PathBuf]) -
     if let Some(target) = target {
         let _in_the_way = symlinkat(target, &above_fd, name);
     }
-    Some(SetAside { at: root.join(place), now: moved })
+    Some(SetAside { at: place.at.clone(), now: moved })
+}
+
+/// What this name stands for, if it is there. A directory that the command has closed to us is opened.
+fn named(dir: &OwnedFd, name: &OsStr) -> Option<Stat> {
+    let ask = || statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
+    match ask() {
+        Err(Errno::ACCESS) => reach::open_up(dir).ok().and_then(|()| ask().ok()),
+        asked => asked.ok(),
+    }
 }
 
 /// Is it only on the way to something that is kept?
@@ -212,42 +255,21 @@ fn is_above(place: &Path) -> bool {
     all.clone().all(|it| it != place) && all.any(|it| it.starts_with(place))
 }
 
-/// Opens a directory that no link leads to.
-#[cfg(target_os = "linux")]
-fn open_dir(at: &Path) -> io::Result<OwnedFd> {
-    use rustix::fs::{ResolveFlags, openat2};
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat2(CWD, at, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
-}
-
-/// The same name by name, where the kernel cannot do it in one step.
-#[cfg(not(target_os = "linux"))]
-fn open_dir(at: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut dir = rustix::fs::openat(CWD, "/", flags, Mode::empty())?;
-    for part in at.components() {
-        match part {
-            Component::RootDir => {}
-            Component::Normal(name) => {
-                dir = rustix::fs::openat(&dir, name, flags, Mode::empty())?;
-            }
-            Component::Prefix(_) | Component::CurDir | Component::ParentDir => {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain path"));
-            }
-        }
-    }
-    Ok(dir)
-}
-
 /// Gives it another name in the same directory, over nothing that is there.
-fn set_aside(above: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<PathBuf> {
-    for number in 1..=NAMES_MAX {
+fn set_aside(above: &OwnedFd, name: &OsStr) -> io::Result<PathBuf> {
+    let numbers = (1..=NUMBERS_MAX).map(|it| Ok(u64::from(it)));
+    for number in numbers.chain(std::iter::once_with(random)) {
         let mut to = name.to_owned();
-        to.push(format!(".{ENDING}-{number}"));
-        match renameat_with(above, name, above, &to, RenameFlags::NOREPLACE) {
+        to.push(format!(".{ENDING}-{}", number?));
+        let rename = || renameat_with(above, name, above, &to, RenameFlags::NOREPLACE);
+        let renamed = match rename() {
+            Err(Errno::ACCESS) => reach::open_up(above).and_then(|()| Ok(rename()?)),
+            renamed => renamed.map_err(io::Error::from),
+        };
+        match renamed {
             Ok(()) => return Ok(to.into()),
-            Err(rustix::io::Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
         }
     }
     Err(io::Error::other("too many were set aside already"))

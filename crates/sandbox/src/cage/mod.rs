@@ -17,6 +17,7 @@ pub(crate) mod kept;
 pub(crate) mod ladder;
 pub(crate) mod limits;
 pub(crate) mod nested;
+mod reach;
 mod settings;
 pub(crate) mod signals;
 

@@ -3,7 +3,12 @@
 //!
 //! Every directory is read once, those nearer to the top first and those with other people's packages last, up to a
 //! bound. Afterwards only directories that were changed are read again: the kernel's time of change tells, which nobody
-//! inside can set.
+//! inside can set. One that was changed a moment before counts as changed: some disks know full seconds only.
+//!
+//! A directory of ours that is closed to us stays closed to the command: it is covered. One that the command has closed is
+//! opened when it has ended.
+
+mod names;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;
@@ -13,8 +18,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Stat, fstat, lstat, statat};
+use rustix::io::Errno;
 
-use super::entries;
+use super::{entries, reach};
 
 /// Directories of a workspace that are read before a command begins.
 const DIRECTORIES_MAX: usize = 4096;
@@ -26,50 +32,9 @@ const CHANGED_MAX: usize = 65_536;
 const ENTRIES_MAX: usize = 50_000;
 /// Repositories of a workspace that are kept as they are. Each takes the kernel a few mounts.
 const REPOSITORIES_MAX: usize = 500;
+/// A time of change that is not older than this may stand for two changes.
+const MOMENT_SECONDS: i64 = 3;
 
-/// Names of directories with packages, caches and what compilers make.
-const PACKAGES: &[&str] = &[
-    ".cache",
-    ".direnv",
-    ".gradle",
-    ".mypy_cache",
-    ".next",
-    ".nox",
-    ".pnpm-store",
-    ".pytest_cache",
-    ".terraform",
-    ".tox",
-    ".turbo",
-    ".venv",
-    "DerivedData",
-    "Pods",
-    "__pycache__",
-    "bower_components",
-    "node_modules",
-    "site-packages",
-    "target",
-    "venv",
-];
-
-/// Files that hold what their name says, wherever they lie.
-const SECRETS: &[&str] = &[
-    ".boto",
-    ".dockercfg",
-    ".git-credentials",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".netrc",
-    ".pgpass",
-    ".pypirc",
-    ".s3cfg",
-    ".smbcredentials",
-    ".vault-token",
-    "_netrc",
-];
-/// How the name of a file with an environment begins.
-const ENVIRONMENT: &str = ".env";
-/// Endings of such files that hold only examples.
-const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
 /// What makes a directory called `.env` one with packages, and no secret.
 const PACKAGES_OF_PYTHON: &str = "pyvenv.cfg";
 
@@ -80,12 +45,13 @@ pub(crate) struct Nested {
     pub(crate) repositories: Vec<PathBuf>,
     /// Directories that git takes for a repository themselves.
     pub(crate) bare: Vec<PathBuf>,
-    /// Files with secrets.
+    /// Files with secrets, and directories that nobody can look into.
     pub(crate) secrets: Vec<PathBuf>,
     /// So many directories and repositories were too many.
     pub(crate) left: usize,
     workspaces: Vec<PathBuf>,
-    looked: BTreeMap<PathBuf, Changed>,
+    /// When each was changed; none if that was a moment ago.
+    looked: BTreeMap<PathBuf, Option<Changed>>,
 }
 
 /// Repositories that a command has made.
@@ -139,8 +105,18 @@ impl Nested {
                 continue;
             }
             *(if is_package { &mut read_of_packages } else { &mut read }) += 1;
-            // What we cannot read, nobody inside can, who is the same user.
-            let Some(seen) = see(&dir) else { continue };
+            let seen = match see(&dir) {
+                Ok(seen) => seen,
+                // Whoever is inside could open it as its owner, and nobody knows what is in it.
+                Err(NotSeen::Closed) if dir != workspace && is_ours(&dir) => {
+                    self.secrets.push(dir);
+                    continue;
+                }
+                Err(NotSeen::Closed | NotSeen::Gone) => {
+                    self.left += usize::from(dir == workspace && dir.is_dir());
+                    continue;
+                }
+            };
             self.left += usize::from(seen.is_cut);
             for (below, is_package_itself) in seen.below {
                 let to = if is_package || is_package_itself { &mut packages } else { &mut queue };
@@ -160,13 +136,20 @@ impl Nested {
                     false => self.left += 1,
                 }
             }
-            self.looked.insert(dir, seen.changed);
+            self.looked.insert(dir, seen.changed.filter(Changed::is_long_ago));
         }
     }
 
     /// Every directory that git, editors and agents may take for the top of something: workspaces and repositories.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &PathBuf> {
         self.workspaces.iter().chain(&self.repositories)
+    }
+
+    /// Are these the settings of a repository that was there, so that they are kept as they are?
+    pub(crate) fn has_repository(&self, dir: &Path) -> bool {
+        let is_of_root = dir.file_name().is_some_and(|it| it == ".git")
+            && dir.parent().is_some_and(|above| self.roots().any(|it| it == above));
+        is_of_root || self.bare.iter().any(|it| it == dir)
     }
 
     /// In words, for whoever is told what holds; nothing if everything was looked at.
@@ -181,22 +164,30 @@ impl Nested {
     pub(crate) fn made(&self) -> Made {
         let mut made = Made::default();
         let known: BTreeSet<&PathBuf> = self.roots().collect();
-        let is_same =
-            |it: (&PathBuf, &Changed)| lstat(it.0).ok().as_ref().map(Changed::of) == Some(*it.1);
+        let is_same = |(dir, before): (&PathBuf, &Option<Changed>)| {
+            before.is_some() && lstat(dir).ok().as_ref().map(Changed::of) == *before
+        };
         let mut queue: VecDeque<PathBuf> =
             self.looked.iter().filter(|it| !is_same(*it)).map(|it| it.0.clone()).collect();
         let mut read = 0;
         while let Some(dir) = queue.pop_front() {
-            if read == CHANGED_MAX {
-                made.is_cut = true;
-                break;
-            }
             read += 1;
-            let Some(seen) = see(&dir) else { continue };
+            let seen = match see(&dir).or_else(|why| why.opened(&dir)) {
+                Ok(seen) => seen,
+                Err(NotSeen::Gone) => continue,
+                Err(NotSeen::Closed) => {
+                    made.is_cut |= is_ours(&dir);
+                    continue;
+                }
+            };
             made.is_cut |= seen.is_cut;
-            queue.extend(
-                seen.below.into_iter().map(|it| it.0).filter(|it| !self.looked.contains_key(it)),
-            );
+            // One that is called as if it held secrets is looked into, unless it was covered.
+            let secrets = seen.secrets.into_iter().filter(|it| !self.secrets.contains(it));
+            let below = seen.below.into_iter().map(|it| it.0);
+            let mut below = below.filter(|it| !self.looked.contains_key(it)).chain(secrets);
+            // What would not be read any more is not remembered, either.
+            queue.extend(below.by_ref().take(CHANGED_MAX.saturating_sub(read + queue.len())));
+            made.is_cut |= below.next().is_some();
             if seen.is_bare && !self.bare.contains(&dir) {
                 made.bare.push(dir.clone());
             }
@@ -212,6 +203,18 @@ impl Changed {
     fn of(stat: &Stat) -> Self {
         Self(stat.st_ctime, number(stat.st_ctime_nsec), stat.st_ino)
     }
+
+    /// Does it tell this change from the next? A clock that was set back does not.
+    #[expect(clippy::disallowed_methods, reason = "the clock by which the kernel says this time")]
+    fn is_long_ago(&self) -> bool {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.is_ok_and(|it| self.0.saturating_add(MOMENT_SECONDS) < number(it.as_secs()))
+    }
+}
+
+/// Is it a directory of the user that a command runs as?
+fn is_ours(dir: &Path) -> bool {
+    lstat(dir).is_ok_and(|it| it.st_uid == rustix::process::geteuid().as_raw())
 }
 
 /// Systems differ in the type of this one.
@@ -226,14 +229,41 @@ struct Seen {
     secrets: Vec<PathBuf>,
     /// Directories, and whether they are of packages by their name.
     below: Vec<(PathBuf, bool)>,
-    changed: Changed,
+    changed: Option<Changed>,
     is_cut: bool,
 }
 
-fn see(dir: &Path) -> Option<Seen> {
-    let fd = entries::open(dir).ok()?;
+/// Why a directory was not looked at.
+enum NotSeen {
+    /// It is not there, or no directory.
+    Gone,
+    /// It cannot be read or entered.
+    Closed,
+}
+
+impl NotSeen {
+    fn of(error: Errno) -> Self {
+        if error == Errno::ACCESS { Self::Closed } else { Self::Gone }
+    }
+
+    /// Looks once more, when what the command has closed is open.
+    fn opened(self, dir: &Path) -> Result<Seen, Self> {
+        match self {
+            Self::Gone => Err(self),
+            Self::Closed => {
+                let _somebody_elses = reach::open_dir(dir).and_then(|it| reach::open_up(&it));
+                see(dir)
+            }
+        }
+    }
+}
+
+fn see(dir: &Path) -> Result<Seen, NotSeen> {
+    let fd = entries::open(dir).map_err(NotSeen::of)?;
+    // Names alone are not enough: what they stand for is looked at, too.
+    statat(&fd, ".", AtFlags::SYMLINK_NOFOLLOW).map_err(NotSeen::of)?;
     // Before it is read: what is made meanwhile is seen as a change later.
-    let changed = Changed::of(&fstat(&fd).ok()?);
+    let changed = fstat(&fd).ok().as_ref().map(Changed::of);
     let mut seen = Seen {
         is_repository: false,
         is_bare: false,
@@ -269,34 +299,21 @@ fn see(dir: &Path) -> Option<Seen> {
         }
         let path = || dir.join(OsStr::from_bytes(name));
         let is_dir = kind == FileType::Directory;
-        if is_secret(name) && !(is_dir && path().join(PACKAGES_OF_PYTHON).exists()) {
+        if names::is_secret(name) && !(is_dir && path().join(PACKAGES_OF_PYTHON).exists()) {
             seen.secrets.push(path());
         } else if is_dir {
-            let of_packages = PACKAGES.iter().any(|it| it.as_bytes() == name);
-            seen.below.push((path(), of_packages));
+            seen.below.push((path(), names::is_of_packages(name)));
         }
         ControlFlow::Continue(())
     });
     // Objects and refs may lie where another file leads.
     let (head, objects, refs, elsewhere) = has;
     seen.is_bare = head && (objects && refs || elsewhere);
-    Some(seen)
+    Ok(seen)
 }
 
 fn there(dir: &OwnedFd, name: &str) -> bool {
     statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
-}
-
-/// Does a file of this name hold secrets, and no examples of such?
-fn is_secret(name: &[u8]) -> bool {
-    let Some(rest) = name.strip_prefix(ENVIRONMENT.as_bytes()) else {
-        return SECRETS.iter().any(|it| it.as_bytes() == name);
-    };
-    match rest {
-        [] => true,
-        [b'.' | b'-' | b'_' | b'~', ..] => !EXAMPLES.iter().any(|it| rest.ends_with(it.as_bytes())),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

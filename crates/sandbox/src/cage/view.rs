@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use model::places;
@@ -240,7 +241,8 @@ impl View {
             // What the shell runs may be a link of the home that leads here.
             paths.extend(places::SHELL_FILES.iter().map(|it| dir.join(it)));
         }
-        paths.retain(|it| is_there(it, known));
+        let mut paths: Vec<PathBuf> = paths.iter().filter_map(|it| there(it, known)).collect();
+        paths.dedup();
         let written = |it: &Path| self.writable.iter().any(|dir| it.starts_with(dir));
         self.kept = paths.iter().filter_map(|it| real(it)).filter(|it| written(it)).collect();
         for path in self.kept.iter().chain(&self.covered) {
@@ -264,6 +266,19 @@ impl View {
 
 fn is_there(path: &Path, known: &Listing) -> bool {
     known.may_have(path) && path.symlink_metadata().is_ok()
+}
+
+/// A path if it is there. Where it cannot be looked at, the directory above that is closed: it stays as it is, as a whole.
+fn there(path: &Path, known: &Listing) -> Option<PathBuf> {
+    if !known.may_have(path) {
+        return None;
+    }
+    let is_closed = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    path.ancestors().find_map(|it| match it.symlink_metadata() {
+        Ok(_) => Some(Some(it.to_owned())),
+        Err(error) if is_closed(&error) => None,
+        Err(_) => Some(None),
+    })?
 }
 
 /// Settings of a toolchain may hold the password of a registry; then they are not shown.

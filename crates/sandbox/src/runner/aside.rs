@@ -23,7 +23,9 @@ pub struct Aside {
 }
 
 impl Aside {
-    pub(super) fn of(all: Vec<SetAside>) -> Self {
+    /// What is told of all of it.
+    #[must_use]
+    pub fn of(all: Vec<SetAside>) -> Self {
         let count = all.len();
         let fits = |it: &SetAside| {
             let paths = std::iter::once(&it.at).chain(&it.now);

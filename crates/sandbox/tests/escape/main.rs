@@ -14,6 +14,7 @@ mod attempts;
 mod behaviour;
 mod case;
 mod child;
+mod obeyed;
 mod probe;
 mod services;
 mod workspaces;
@@ -43,6 +44,7 @@ fn main() {
     let wanted: Vec<&String> = args.iter().filter(|it| !it.starts_with('-')).collect();
     let mut tests = attempts::all();
     tests.extend(behaviour::all());
+    tests.extend(obeyed::all());
     tests.extend(workspaces::all());
     tests.extend(zeph::all());
     tests.retain(|it| wanted.is_empty() || wanted.iter().any(|part| it.name.contains(*part)));

@@ -77,3 +77,18 @@ fn too_many_directories_are_told() {
     assert!(found.told().contains("2 directories"));
     assert_eq!(below(dir.path(), &found.repositories), ["near"]);
 }
+
+#[test]
+fn a_time_of_change_that_may_stand_for_two_changes_is_not_relied_on() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path(), &["a/file"]);
+    let found = Nested::find(&[dir.path().to_owned()], &[]);
+    assert!(found.looked.len() == 2 && found.looked.values().all(Option::is_none));
+    let now = Changed::of(&lstat(dir.path()).unwrap()).0;
+    // A clock may be set back.
+    for (seconds, is_long_ago) in [(now - 10, true), (now, false), (now + 1000, false)] {
+        assert_eq!(Changed(seconds, 0, 0).is_long_ago(), is_long_ago, "{seconds}");
+    }
+    // It is read again, and nothing is new.
+    assert!(found.made().repositories.is_empty());
+}

@@ -1,0 +1,200 @@
+//! What a command makes so that somebody outside obeys it, and hides from whoever looks: behind modes, behind names, in
+//! parts of a repository, and in two commands where one would be seen.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::Test;
+use crate::attempts::users;
+use crate::probe::User;
+use crate::world::{Kill, World};
+
+/// One try: its name, the commands one after the other, and what must not be there in the end, seen from the workspace.
+type Try = (&'static str, &'static [&'static str], &'static str);
+
+const TRIES: &[Try] = &[
+    (
+        "a-repository-in-a-directory-that-cannot-be-read",
+        &["mkdir -p sub/.git; echo '[core] fsmonitor = x' > sub/.git/config; chmod 0311 sub"],
+        "sub/.git/config",
+    ),
+    (
+        "a-repository-in-a-directory-that-cannot-be-entered",
+        &["mkdir -p sub/.git; echo '[core] fsmonitor = x' > sub/.git/config; chmod 0400 sub"],
+        "sub/.git/config",
+    ),
+    (
+        "a-repository-that-is-closed-at-first",
+        &[
+            "mkdir -p sub/deep/.git; echo '[core] fsmonitor = x' > sub/deep/.git/config; chmod 0 sub",
+            "chmod 0755 sub",
+        ],
+        "sub/deep/.git/config",
+    ),
+    (
+        "a-repository-below-a-directory-that-was-closed-before",
+        &[
+            "mkdir -p sub/deep; chmod 0311 sub",
+            "mkdir sub/deep/.git; echo '[core] fsmonitor = x' > sub/deep/.git/config",
+        ],
+        "sub/deep/.git/config",
+    ),
+    (
+        "settings-in-a-directory-that-cannot-be-changed",
+        &["mkdir -p sub/.git; echo '[core] fsmonitor = x' > sub/.git/config; chmod 0555 sub/.git"],
+        "sub/.git/config",
+    ),
+    (
+        "a-known-repository-that-is-closed",
+        &["echo '{}' > packages/api/.mcp.json; chmod 0 packages/api packages"],
+        "packages/api/.mcp.json",
+    ),
+    (
+        "every-name-for-it-is-taken",
+        &["for i in $(seq 1 1000); do : > .mcp.json.set-aside-$i; done; echo '{}' > .mcp.json"],
+        ".mcp.json",
+    ),
+    (
+        "another-place-for-the-settings-of-a-submodule",
+        &["mkdir evil; echo '[core] fsmonitor = x' > evil/config; \
+           echo ../../../evil > .git/modules/lib/commondir"],
+        ".git/modules/lib/commondir",
+    ),
+    (
+        "settings-of-a-worktree",
+        &["echo '[core] fsmonitor = x' > .git/worktrees/tree/config.worktree"],
+        ".git/worktrees/tree/config.worktree",
+    ),
+    (
+        "another-place-for-the-settings-of-a-bare-repository",
+        &[
+            "mkdir evil; echo '[core] fsmonitor = x' > evil/config; echo ../evil > mirror.git/commondir",
+        ],
+        "mirror.git/commondir",
+    ),
+    (
+        "a-worktree-whose-settings-lie-where-nobody-looks",
+        &[
+            "mkdir -p sub .git/x/.git .git/worktrees/sub; echo '[core] fsmonitor = x' > .git/x/.git/config; \
+           echo ../../x/.git > .git/worktrees/sub/commondir; echo ref: x > .git/worktrees/sub/HEAD; \
+           echo 'gitdir: ../.git/worktrees/sub' > sub/.git",
+        ],
+        "sub/.git",
+    ),
+    (
+        "a-submodule-whose-settings-cannot-be-looked-at",
+        &["mkdir -p sub .git/modules/sub; echo '[core] fsmonitor = x' > .git/modules/sub/config; \
+           echo 'gitdir: ../.git/modules/sub' > sub/.git; chmod 0400 .git/modules/sub"],
+        "sub/.git",
+    ),
+    (
+        "a-repository-in-a-directory-called-like-secrets",
+        &["mkdir -p sub/.env/.git; echo '[core] fsmonitor = x' > sub/.env/.git/config"],
+        "sub/.env/.git/config",
+    ),
+];
+
+pub(crate) fn all() -> Vec<Test> {
+    let mut tests = Vec::new();
+    for user in users() {
+        let who = if user == User::Root { "root" } else { "user" };
+        for it in TRIES {
+            let name = format!("obeyed/{}/{who}", it.0);
+            tests.push(Test { name, run: Box::new(move || is_not_obeyed(user, it)) });
+        }
+        for (name, run) in [
+            ("what-a-person-has-closed-stays-closed", closed as fn(User)),
+            ("settings-that-are-closed-stay-as-they-are", closed_settings),
+            ("a-secret-behind-a-closed-directory-is-not-read", closed_secret),
+            ("a-workspace-that-cannot-be-looked-into-is-refused", closed_workspace),
+        ] {
+            tests.push(Test {
+                name: format!("obeyed/{name}/{who}"),
+                run: Box::new(move || run(user)),
+            });
+        }
+    }
+    tests
+}
+
+fn run(world: &World, script: &str) -> String {
+    let spec = world.spec(&["/bin/sh", "-c", script], &[]);
+    let outcome = world.run(&spec, Stdio::null(), Kill::Never);
+    let told = &outcome.told;
+    format!("{}\n{}{}\naside: {:?}", told.ending, outcome.text(), outcome.stderr, told.aside)
+}
+
+fn is_not_obeyed(user: User, (_, scripts, hidden): &Try) {
+    let world = World::make(user, false);
+    let shown: Vec<String> = scripts.iter().map(|it| run(&world, it)).collect();
+    assert!(shown[0].starts_with("exited 0"), "{shown:#?}");
+    let at = world.at("home/work").join(hidden);
+    // As root, to whom nothing is closed.
+    assert!(at.symlink_metadata().is_err(), "it is still there: {shown:#?}");
+    assert!(is_aside(&at), "it was taken away and not set aside: {shown:#?}");
+}
+
+/// Does it lie beside its place, under another name?
+fn is_aside(at: &Path) -> bool {
+    let name = format!("{}.set-aside-", at.file_name().unwrap().to_str().unwrap());
+    let beside = std::fs::read_dir(at.parent().unwrap()).unwrap().map(Result::unwrap);
+    // What a command had made under such a name before is empty.
+    beside
+        .filter(|it| it.metadata().unwrap().len() > 0)
+        .any(|it| it.file_name().to_str().unwrap().starts_with(&name))
+}
+
+fn mode(world: &World, place: &str, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    let at = world.at("home/work").join(place);
+    std::fs::set_permissions(at, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// To root nothing is closed.
+fn closed(user: User) {
+    if user == User::Root {
+        return;
+    }
+    let world = World::make(user, false);
+    mode(&world, "src", 0);
+    let shown = run(&world, "chmod 0755 src && cat src/main.c");
+    assert!(!shown.starts_with("exited 0") && !shown.contains("int main"), "{shown}");
+    mode(&world, "src", 0o755);
+}
+
+fn closed_settings(user: User) {
+    if user == User::Root {
+        return;
+    }
+    let world = World::make(user, false);
+    for (dir, file) in [(".git", ".git/config"), (".git/modules", ".git/modules/lib/config")] {
+        let at = world.at("home/work").join(file);
+        let before = std::fs::read_to_string(&at).unwrap();
+        mode(&world, dir, 0);
+        let shown = run(&world, &format!("chmod 0755 {dir}; echo evil >> {file}"));
+        mode(&world, dir, 0o755);
+        assert_eq!(std::fs::read_to_string(&at).unwrap(), before, "{shown}");
+    }
+}
+
+/// In two commands: the first one closes what it lies in.
+fn closed_secret(user: User) {
+    let world = World::make(user, true);
+    let first = run(&world, "chmod 0 packages/api/deep/er");
+    let script = "chmod 0755 packages/api/deep/er; cat packages/api/deep/er/.env.production";
+    let shown = run(&world, script);
+    assert!(first.starts_with("exited 0") && !shown.contains("canary"), "{first}\n{shown}");
+}
+
+fn closed_workspace(user: User) {
+    if user == User::Root {
+        return;
+    }
+    let world = World::make(user, false);
+    for closed in [0, 0o311, 0o400] {
+        mode(&world, ".", closed);
+        let shown = run(&world, "true");
+        mode(&world, ".", 0o755);
+        assert!(shown.contains("cannot be looked into"), "{closed:o}: {shown}");
+    }
+}
