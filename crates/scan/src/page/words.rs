@@ -334,16 +334,6 @@ pub(super) const ANIMATED: &[&str] = &[
     "step-start",
 ];
 
-#[cfg(test)]
-mod tests {
-    use super::TARGETS;
-
-    #[test]
-    fn names_stand_in_order_so_that_they_are_found() {
-        assert!(TARGETS.is_sorted_by(|a, b| a.0 < b.0));
-    }
-}
-
 /// Functions whose values are known only where they are used, besides those that the page makes up.
 pub(super) const LATE: &[&str] = &[
     "var",
@@ -356,3 +346,13 @@ pub(super) const LATE: &[&str] = &[
     "random",
     "random-item",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::TARGETS;
+
+    #[test]
+    fn names_stand_in_order_so_that_they_are_found() {
+        assert!(TARGETS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+}
