@@ -238,6 +238,12 @@ fn hostile_attributes_and_styles_take_linear_time() {
     let universal =
         format!("<style>{}</style>{}", "*{opacity:1}".repeat(40_000), "<i>x</i>".repeat(40_000));
     assert!(html(&universal).cut);
+    let steps = "to{opacity:0}".repeat(20_000);
+    let moving = format!(
+        "<style>@keyframes k{{{steps}}}p{{animation:k 1s}}</style>{}",
+        "<p>x</p>".repeat(20_000)
+    );
+    assert!(html(&moving).cut);
     let colours = format!("<p style='{}'>x", "color:#fff;background:red;".repeat(50_000));
     assert_eq!(html(&colours).text, "x");
 }

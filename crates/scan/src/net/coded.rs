@@ -139,17 +139,24 @@ fn is_uuid(bytes: &[u8]) -> bool {
 
 /// Do the numbers in it, read as those of characters, make a text? Numbers that only grow count something.
 pub(super) fn codes_to_text(text: &str) -> bool {
-    let numbers = text.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
-    let codes: Option<Vec<u8>> =
-        numbers.map(|it| code(it).filter(|it| matches!(it, b' '..=b'~'))).collect();
-    let Some(codes) = codes.filter(|it| it.len() >= CODES_MIN) else { return false };
-    let letters = codes.iter().filter(|it| it.is_ascii_alphabetic()).count();
-    letters * 5 > codes.len() * 3 && !codes.is_sorted() && !codes.iter().rev().is_sorted()
+    let numbers = || text.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
+    [code, octal].into_iter().any(|read: fn(&str) -> Option<u8>| {
+        let codes: Option<Vec<u8>> =
+            numbers().map(|it| read(it).filter(|it| matches!(it, b' '..=b'~'))).collect();
+        let Some(codes) = codes.filter(|it| it.len() >= CODES_MIN) else { return false };
+        let letters = codes.iter().filter(|it| it.is_ascii_alphabetic()).count();
+        letters * 5 > codes.len() * 3 && !codes.is_sorted() && !codes.iter().rev().is_sorted()
+    })
 }
 
-/// The number of a character: `104`, `0x68`, `x68`, `01101000`.
+/// The same in eights: `150`.
+fn octal(written: &str) -> Option<u8> {
+    u8::from_str_radix(written, 8).ok()
+}
+
+/// The number of a character: `104`, `0x68`, `x68`, `u0068`, `01101000`.
 fn code(written: &str) -> Option<u8> {
-    let hex = written.strip_prefix("0x").or_else(|| written.strip_prefix('x'));
+    let hex = written.strip_prefix("0x").or_else(|| written.strip_prefix(['x', 'u', 'U']));
     match hex {
         Some(digits) => u8::from_str_radix(digits, 16).ok(),
         None if written.len() == 8 => u8::from_str_radix(written, 2).ok(),
@@ -213,6 +220,8 @@ mod tests {
         for text in [
             each(|it| format!("0x{it:02x},")),
             each(|it| format!("\\x{it:02X}")),
+            each(|it| format!("\\u{it:04x}")),
+            each(|it| format!("{it:o}-")),
             each(|it| format!("{it:08b} ")),
         ] {
             assert!(codes_to_text(&text), "{text}");

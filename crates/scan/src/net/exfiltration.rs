@@ -31,9 +31,8 @@ const SUB_DOMAIN_BYTES_MAX: usize = 100;
 const QUERY_RANDOM_MIN: usize = 40;
 const PATH_RANDOM_MIN: usize = 64;
 const LABEL_RANDOM_MIN: usize = 24;
-/// The shortest piece of data that is spread over several values or parts.
-const PIECE_MIN: usize = 4;
-/// The same of random letters; and how many such letters are no ids any more, together.
+/// The shortest piece of random letters that are spread over several values or parts; and how many such letters are
+/// no ids any more, together.
 const QUERY_PIECE_RANDOM_MIN: usize = 16;
 const PATH_PIECE_RANDOM_MIN: usize = 24;
 const RANDOM_MIN: usize = 160;
@@ -106,8 +105,7 @@ fn by_path(url: &Url) -> Option<Suspicion> {
     if url.path().len() < LETTERS_MIN {
         return None;
     }
-    let segments: Vec<_> = url.path().split('/').filter(|it| it.len() >= PIECE_MIN).collect();
-    let segments: Vec<_> = segments.into_iter().map(plain).collect();
+    let segments: Vec<_> = url.path().split('/').filter(|it| !it.is_empty()).map(plain).collect();
     let found = in_whole(&segments, PATH_RANDOM_MIN)
         .or_else(|| in_pieces(&segments, PATH_PIECE_RANDOM_MIN))?;
     Some(suspicion("net-exfil-path", format!("a part of the path {}", said(found))))
@@ -118,7 +116,7 @@ fn by_query(parts: &[&str]) -> Option<Suspicion> {
     let words = parts.iter().flat_map(|it| it.split('=')).filter(|it| it.len() >= LETTERS_MIN);
     let words: Vec<_> = words.map(plain).collect();
     let pieces = |cut: fn(&str) -> &str| -> Vec<Cow<'_, str>> {
-        parts.iter().map(|it| cut(it)).filter(|it| it.len() >= PIECE_MIN).map(plain).collect()
+        parts.iter().map(|it| cut(it)).filter(|it| !it.is_empty()).map(plain).collect()
     };
     let found = in_whole(&words, QUERY_RANDOM_MIN)
         .or_else(|| in_pieces(&pieces(value_of), QUERY_PIECE_RANDOM_MIN))
@@ -162,18 +160,25 @@ fn plain(text: &str) -> Cow<'_, str> {
 }
 
 fn by_length(url: &Url, parts: &[&str]) -> Option<Suspicion> {
-    let value = parts.iter().map(|it| it.len()).max().unwrap_or_default();
-    let query = parts.iter().map(|it| it.len().saturating_add(1)).sum::<usize>().saturating_sub(1);
+    let value = parts.iter().map(|it| long(it)).max().unwrap_or_default();
+    let query = parts.iter().map(|it| long(it).saturating_add(1)).sum::<usize>().saturating_sub(1);
+    let path = long(url.path());
     let (what, bytes) = if value > VALUE_BYTES_MAX {
         ("a value in the query", value)
     } else if query > QUERY_BYTES_MAX {
         ("the query", query)
-    } else if url.path().len() > PATH_BYTES_MAX {
-        ("the path", url.path().len())
+    } else if path > PATH_BYTES_MAX {
+        ("the path", path)
     } else {
         return None;
     };
     Some(suspicion("net-exfil-long", format!("{what} has {bytes} bytes")))
+}
+
+/// How much it says, in bytes: a letter that is none of ASCII takes six or nine to write.
+fn long(text: &str) -> usize {
+    let decoded = decoded(text);
+    if decoded.contains(char::REPLACEMENT_CHARACTER) { text.len() } else { decoded.len() }
 }
 
 fn said(data: Data) -> &'static str {

@@ -106,6 +106,11 @@ impl Ink {
         all <= APART_MAX
     }
 
+    /// The same, but so much of it that it covers less.
+    pub(super) fn thinned(self, share: f64) -> Self {
+        Self { cover: byte(f64::from(self.cover) * share), ..self }
+    }
+
     /// What shows where it lies over another one.
     pub(super) fn over(self, below: Self) -> Self {
         let opaque = Self { cover: 255, ..self };

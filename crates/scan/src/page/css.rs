@@ -178,3 +178,13 @@ pub(super) fn trim<'p, 'a>(mut parts: &'p [Part<'a>]) -> &'p [Part<'a>] {
     }
     parts
 }
+
+/// The address that a component of a value is: `url(…)`, or in quotes.
+pub(super) fn address_of<'p>(item: &'p [Part<'_>]) -> Option<&'p str> {
+    let first = item.first()?;
+    match first.call() {
+        Some(name) if name.eq_ignore_ascii_case("url") => item.get(1)?.text(),
+        Some(_) => None,
+        None => first.address(),
+    }
+}

@@ -99,18 +99,20 @@ macro_rules! switches {
 }
 
 switches! {
-    DisplayNone, ContentHidden, OpacityZero, Filtered, Masked, Zoomed, Clipped, ClipPathEmpty,
+    DisplayNone, ContentHidden, OpacityZero, Filtered, Masked, Clipped, ClipPathEmpty,
     VisibilityHidden, IndentFar, LettersSqueezed, LineZero, TextSecret, FontFlat,
     IndentFull, Placed, OutOfFlow, Fixed,
     LeftFar, RightFar, TopFar, BottomFar, LeftEdge, RightEdge, TopEdge, BottomEdge,
+    LeftBack, RightBack, TopBack, BottomBack,
     MarginLeft, MarginRight, MarginTop, MarginBottom,
     WidthZero, HeightZero, WidthLimitZero, HeightLimitZero, WidthKept, HeightKept,
     PadLeft, PadRight, PadTop, PadBottom,
     OverflowX, OverflowY, Contained, Image, Replaced, MaskEmpty, OffsetFar, Paused, Plays, PictureSmall,
-    ClipText, BlendLight, BlendDark, BlendOther,
+    ClipText, BlendLight, BlendDark, BlendDiffers,
     BackHidden, OriginFar, OutlineOver, PictureNone, DarkScheme,
     MaskDark, MaskByLight, MaskTwice, MaskTurned, MaskAway, MaskOnce,
-    Flex, FlexColumn, Grows, Cell, TableFixed,
+    Flex, FlexColumn, Grows, Cell, TableFixed, BasisNone, Sizeless, SizelessContainer,
+    Grid, RowsThin, RowsNone, RowsAutoNone, ColumnsThin, PictureDot, PictureOnce, PictureAway,
 }
 
 /// A set of switches.
@@ -175,10 +177,11 @@ impl Declaration {
         match &self.said {
             Said::Switch(Switch::PadLeft | Switch::PadRight | Switch::PadTop, _)
             | Said::Switch(Switch::PadBottom | Switch::WidthKept | Switch::HeightKept, _)
-            | Said::Switch(Switch::Image | Switch::ClipText | Switch::BlendOther, _)
+            | Said::Switch(Switch::Image | Switch::ClipText | Switch::BlendDiffers, _)
             | Said::Switch(Switch::Paused | Switch::Plays | Switch::PictureSmall, _)
             | Said::Switch(Switch::Flex | Switch::FlexColumn | Switch::Grows, _)
-            | Said::Switch(Switch::Cell | Switch::DarkScheme, _) => false,
+            | Said::Switch(Switch::PictureDot | Switch::PictureOnce | Switch::PictureAway, _)
+            | Said::Switch(Switch::Cell | Switch::DarkScheme | Switch::Grid, _) => false,
             Said::Switch(_, state) => *state == State::Hides,
             Said::Size(pixels, times, roots) => {
                 *pixels + (*times + *roots) * 16.0 <= value::TINY_LETTERS

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::colour::Ink;
-use super::css::{Part, tokens};
+use super::css::{Part, address_of, tokens};
 use super::tree::{Content, Element, Id, Tree};
 
 /// Shapes of one drawing that are looked at.
@@ -18,6 +18,12 @@ pub(super) fn voids(tree: &Tree) -> HashSet<String> {
         _ => false,
     });
     empty.filter_map(|(_, it)| it.attribute("id").map(str::to_owned)).collect()
+}
+
+/// The names of all masks.
+pub(super) fn masks(tree: &Tree) -> HashSet<String> {
+    let all = tree.elements().filter(|(_, it)| it.is_svg() && &*it.name.local == "mask");
+    all.filter_map(|(_, it)| it.attribute("id").map(str::to_owned)).collect()
 }
 
 fn shapes(tree: &Tree, id: Id) -> impl Iterator<Item = &Element> {
@@ -58,11 +64,5 @@ fn is_black(shape: &Element) -> bool {
 
 /// The name that an address within the page leads to: `url(#name)`.
 pub(super) fn name_of<'p>(item: &'p [Part<'_>]) -> Option<&'p str> {
-    let first = item.first()?;
-    let address = match first.call() {
-        Some(name) if name.eq_ignore_ascii_case("url") => item.get(1)?.text()?,
-        Some(_) => return None,
-        None => first.address()?,
-    };
-    address.strip_prefix('#')
+    address_of(item)?.strip_prefix('#')
 }

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use super::colour::Ink;
 use super::css::{Part, components, split};
 use super::declare::{Paint, Said, State, Surface, Switch, Wide};
-use super::letters::paint;
-use super::number::{Kind, amount, length};
+use super::letters::{is_away, paint};
+use super::number::{Amount, amount, length};
 use super::turn::{Matrix, Turn};
-use super::value::{is_far, only};
+use super::value::only;
 use super::{drawn, lens, shape, turn};
 
 /// Is it one of these properties, by another name or not?
@@ -34,6 +34,7 @@ fn property(name: &str) -> Option<Property> {
     Some(match name {
         "filter" | "-webkit-filter" => Property::Filter,
         "transform" | "-webkit-transform" => Property::Turn(Turn::Transform),
+        "zoom" => Property::Turn(Turn::Zoom),
         "translate" => Property::Turn(Turn::Translate),
         "rotate" => Property::Turn(Turn::Rotate),
         "scale" => Property::Turn(Turn::Scale),
@@ -65,6 +66,7 @@ pub(super) fn read(
         }
         Property::Turn(which) => {
             let matrix = match which {
+                Turn::Zoom => turn::zoom(items),
                 Turn::Transform => turn::transform(items),
                 Turn::Translate => turn::translate(items),
                 Turn::Rotate => turn::rotate(items),
@@ -142,10 +144,6 @@ pub(super) fn single(name: &str, items: &[&[Part<'_>]]) -> Option<bool> {
             Some(only(items, &["visible", "hidden"])? == "hidden")
         }
         "color-scheme" => Some(has("dark") && !has("light")),
-        "flex" => Some(match amount(items.first()?) {
-            Some(grows) => grows.kind == Kind::Plain && grows.value > 0.0,
-            None => has("auto"),
-        }),
         "flex-grow" => Some(amount(one()?)?.value > 0.0),
         "flex-direction" | "flex-flow" => Some(has("column") || has("column-reverse")),
         "table-layout" => Some(only(items, &["auto", "fixed"])? == "fixed"),
@@ -159,10 +157,6 @@ pub(super) fn single(name: &str, items: &[&[Part<'_>]]) -> Option<bool> {
         "mask-repeat" | "-webkit-mask-repeat" => Some(has("no-repeat")),
         _ => None,
     }
-}
-
-fn is_away(items: &[&[Part<'_>]]) -> bool {
-    items.iter().any(|it| length(it, false).is_some_and(|it| is_far(it).is_some()))
 }
 
 /// The colour of a shadow inside the box that covers all of its background.
@@ -193,7 +187,8 @@ fn halo(value: &[Part<'_>]) -> Option<Paint> {
             return none.then_some(Paint::Known(Ink::CLEAR));
         };
         let sharp = rest.first().is_none_or(|it| it.pixels() <= SHARP_PIXELS);
-        if sharp && is_far(across).is_none() && is_far(down).is_none() {
+        let near = |it: Amount| it.pixels().abs() <= SHADOW_PIXELS;
+        if sharp && near(across) && near(down) {
             return Some(items.iter().find_map(|it| paint(it, false)).unwrap_or(Paint::Current));
         }
     }
@@ -208,5 +203,7 @@ const COVER_PIXELS: f64 = 100.0;
 const FAR_PIXELS: f64 = 500.0;
 /// A shadow that is blurred by more than this shows no letters.
 const SHARP_PIXELS: f64 = 6.0;
+/// One that is moved further is seen nowhere near: no page is scrolled to it.
+const SHADOW_PIXELS: f64 = 100.0;
 /// The thinnest edge of letters that is seen.
 const STROKE_PIXELS: f64 = 0.4;

@@ -22,6 +22,10 @@ pub(super) struct Ground {
     /// How many elements stand from the page down to the one that painted what lies behind, itself included.
     pub(super) painted: usize,
     blend: Blend,
+    /// How much all opacities around leave of it.
+    pub(super) opacity: f64,
+    /// What the page says that links have.
+    link: Option<Ink>,
     /// All filters around, the innermost first.
     lens: Rc<[Step]>,
 }
@@ -39,9 +43,14 @@ enum Back {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blend {
     Covers,
+    /// White stays white.
     Lightens,
+    /// Black stays black.
     Darkens,
-    Unknown,
+    /// Both do.
+    Keeps,
+    /// Black text leaves everything as it is.
+    Differs,
 }
 
 /// Filters within filters that are looked through.
@@ -59,6 +68,8 @@ impl Ground {
             back: Back::Page,
             painted: 0,
             blend: Blend::Covers,
+            opacity: 1.0,
+            link: None,
             lens: Rc::from([]),
         }
     }
@@ -91,13 +102,13 @@ impl Ground {
             });
             (self.back, self.painted) = outer;
         }
-        if is(Switch::BlendLight) {
-            self.blend = Blend::Lightens;
-        } else if is(Switch::BlendDark) {
-            self.blend = Blend::Darkens;
-        } else if is(Switch::BlendOther) {
-            self.blend = Blend::Unknown;
-        }
+        self.blend = match (is(Switch::BlendLight), is(Switch::BlendDark)) {
+            (true, true) => Blend::Keeps,
+            (true, false) => Blend::Lightens,
+            (false, true) => Blend::Darkens,
+            (false, false) if is(Switch::BlendDiffers) => Blend::Differs,
+            (false, false) => self.blend,
+        };
         let drawn = [self.stroke, self.halo].into_iter().flatten();
         let readable =
             drawn.into_iter().any(|it| !self.fades(Some(lens::seen(it, &self.lens)), unseen));
@@ -148,12 +159,13 @@ impl Ground {
     /// What the text is painted with.
     fn take_inks(&mut self, element: &Element, style: &Style) {
         let is_link = &*element.name.local == "a" && element.attribute("href").is_some();
+        self.link = style.link.or(self.link);
         self.colour = match style.colour {
             Some(Paint::Known(ink)) => Some(ink),
             Some(Paint::Wide(Wide::Initial)) => Some(BLACK),
             Some(Paint::Unknown) => None,
             // A link has a colour of its own.
-            None | Some(Paint::Wide(Wide::Revert)) if is_link => None,
+            None | Some(Paint::Wide(Wide::Revert)) if is_link => self.link,
             None | Some(Paint::Current | Paint::Wide(_)) => self.colour,
         };
         self.fill = match style.fill {
@@ -176,8 +188,9 @@ impl Ground {
     /// What lies behind it: a colour, a picture over it, a shadow over both.
     fn take_background(&mut self, style: &Style, on: Bits, unseen: bool) {
         let is = |which: Switch| on & which.bit() != 0;
-        let flat = style.picture.filter(|_| !is(Switch::PictureSmall));
-        let image = is(Switch::Image) && !is(Switch::PictureNone);
+        let lost = is(Switch::PictureOnce) && (is(Switch::PictureDot) || is(Switch::PictureAway));
+        let flat = style.picture.filter(|_| !is(Switch::PictureSmall) && !lost);
+        let image = is(Switch::Image) && !is(Switch::PictureNone) && !lost;
         if let Some(ink) = flat {
             self.back = Back::Plain(lens::seen(ink, &self.lens));
         } else if image {
@@ -211,13 +224,18 @@ impl Ground {
             Back::Page => Some(WHITE),
             Back::Plain(back) => Some(back),
         };
+        // Over a page that nobody painted there is nothing to go together with.
+        let painted = back.filter(|_| self.back != Back::Page);
+        let (light, dark) = (painted.is_some_and(Ink::is_light), painted.is_some_and(Ink::is_dark));
         match self.blend {
-            Blend::Unknown => return false,
-            Blend::Lightens if back.is_some_and(Ink::is_light) => return true,
-            Blend::Darkens if back.is_some_and(Ink::is_dark) => return true,
-            Blend::Covers | Blend::Lightens | Blend::Darkens => {}
+            Blend::Lightens if light => return true,
+            Blend::Darkens if dark => return true,
+            Blend::Keeps if light || dark => return true,
+            Blend::Differs if painted.is_some() => return text.is_some_and(Ink::is_dark),
+            Blend::Covers | Blend::Lightens | Blend::Darkens | Blend::Keeps | Blend::Differs => {}
         }
-        text.is_some_and(|ink| ink.is_clear() || back.is_some_and(|back| ink.vanishes_on(back)))
+        text.map(|it| it.thinned(self.opacity))
+            .is_some_and(|ink| ink.is_clear() || back.is_some_and(|back| ink.vanishes_on(back)))
     }
 }
 

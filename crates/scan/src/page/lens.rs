@@ -13,6 +13,8 @@ pub(super) enum Step {
     Invert(f64),
     /// So much of it is grey.
     Grey(f64),
+    /// So much of it covers what lies below.
+    Fade(f64),
 }
 
 /// What `filter` does to colours, and whether it hides; nothing for what browsers do not know.
@@ -21,7 +23,7 @@ pub(super) fn filter(items: &[&[Part<'_>]]) -> Option<(bool, Vec<Step>)> {
     if matches!(items, [one] if one.first().is_some_and(|it| it.is_word("none"))) {
         return Some((false, steps));
     }
-    let (mut hides, mut cover) = (false, 1.0);
+    let mut hides = false;
     for item in items {
         if matches!(item.first()?.token, Token::Url(_)) {
             continue;
@@ -32,7 +34,7 @@ pub(super) fn filter(items: &[&[Part<'_>]]) -> Option<(bool, Vec<Step>)> {
         match name.as_str() {
             "opacity" => {
                 first.map_or(Some(false), is_faint)?;
-                cover *= by(1.0).clamp(0.0, 1.0);
+                steps.push(Step::Fade(by(1.0).clamp(0.0, 1.0)));
             }
             // A way of old that browsers pass over.
             "alpha" => return None,
@@ -46,12 +48,21 @@ pub(super) fn filter(items: &[&[Part<'_>]]) -> Option<(bool, Vec<Step>)> {
             _ => return None,
         }
     }
-    Some((hides || cover < FAINT, steps))
+    Some((hides || fade(&steps) < FAINT, steps))
 }
 
 fn share(amount: Amount) -> f64 {
     let share = if amount.kind == Kind::Share { amount.value / 100.0 } else { amount.value };
     share.max(0.0)
+}
+
+/// How much of a box these leave to cover what lies below.
+pub(super) fn fade(steps: &[Step]) -> f64 {
+    let share = |step: &Step| match step {
+        Step::Fade(by) => *by,
+        Step::Brighten(_) | Step::Contrast(_) | Step::Invert(_) | Step::Grey(_) => 1.0,
+    };
+    steps.iter().map(share).product()
 }
 
 /// A colour behind all of these, one after the other.
@@ -65,6 +76,7 @@ pub(super) fn seen(ink: Ink, steps: &[Step]) -> Ink {
                 Step::Contrast(by) => (it - 0.5) * by + 0.5,
                 Step::Invert(by) => it * (1.0 - 2.0 * by) + by,
                 Step::Grey(by) => it * (1.0 - by) + grey * by,
+                Step::Fade(_) => it,
             })
         })
     })

@@ -1,10 +1,10 @@
 //! The size of letters, and what is painted: shorthands that say several things at once.
 
 use super::colour::Ink;
-use super::css::{Part, Token, components, split};
+use super::css::{Part, Token, address_of, components, split};
 use super::declare::{Paint, Said, State, Surface, Switch, Wide};
 use super::number::{Kind, amount, length};
-use super::value::{FAINT, TINY_PIXELS, called, only, word};
+use super::value::{FAINT, TINY_PIXELS, called, is_far, only, word};
 use super::words;
 
 pub(super) fn size(item: &[Part<'_>], old: bool) -> Option<Said> {
@@ -98,11 +98,16 @@ pub(super) fn background(items: &[&[Part<'_>]], value: &[Part<'_>], mut say: imp
         }
     }
     let state = |on| if on { State::Hides } else { State::Shows };
-    let flat = if commas == 0 { items.iter().find_map(|it| flat(it)) } else { None };
+    // The first picture lies over the others.
+    let first = split(value, ',').next().unwrap_or_default();
+    let flat = components(first).find_map(flat).filter(|it| commas == 0 || it.is_solid());
+    image &= commas > 0 || !flat.is_some_and(Ink::is_clear);
     let mut behind = items.iter().skip_while(|it| !it.first().is_some_and(|it| it.is('/')));
     let _slash = behind.next();
     let size: Vec<&[Part<'_>]> = behind.take(2).copied().collect();
     picture_size(&size, &mut say);
+    say(Said::Switch(Switch::PictureOnce, state(is_once(items))));
+    say(Said::Switch(Switch::PictureAway, state(is_away(items))));
     say(Said::Ink(Surface::Picture, Paint::Known(flat.unwrap_or(Ink::CLEAR))));
     say(Said::Switch(Switch::Image, state(image || commas > 0)));
     say(Said::Switch(Switch::ClipText, state(clip)));
@@ -116,6 +121,7 @@ pub(super) fn picture(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
         return;
     }
     let flat = if let [one] = items { flat(one) } else { None };
+    let none = none || flat.is_some_and(Ink::is_clear);
     say(Said::Ink(Surface::Picture, Paint::Known(flat.unwrap_or(Ink::CLEAR))));
     say(Said::Switch(Switch::Image, if none { State::Shows } else { State::Hides }));
 }
@@ -127,7 +133,18 @@ pub(super) fn picture_size(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
         if is { State::Hides } else { State::Shows }
     };
     say(Said::Switch(Switch::PictureSmall, below(SMALL_PIXELS)));
+    say(Said::Switch(Switch::PictureDot, below(DOT_PIXELS)));
     say(Said::Switch(Switch::PictureNone, below(1.0)));
+}
+
+/// Is something put so far away that nobody sees it?
+pub(super) fn is_away(items: &[&[Part<'_>]]) -> bool {
+    items.iter().any(|it| length(it, false).is_some_and(|it| is_far(it).is_some()))
+}
+
+/// Is a picture there once, and not again and again in both directions?
+pub(super) fn is_once(items: &[&[Part<'_>]]) -> bool {
+    items.iter().any(|it| it.first().is_some_and(|it| it.is_word("no-repeat")))
 }
 
 /// The colour that a gradient has throughout.
@@ -176,6 +193,8 @@ pub(super) fn plays_and_stays(items: &[&[Part<'_>]]) -> bool {
 const LETTER_PIXELS: f64 = 8.0;
 /// A picture that is smaller than this covers no text.
 const SMALL_PIXELS: f64 = 900.0;
+/// One that is there once and smaller than this lies behind a word at most.
+const DOT_PIXELS: f64 = 50.0;
 /// Nobody waits for so long until a text appears.
 const LATE_SECONDS: f64 = 30.0;
 
@@ -195,15 +214,22 @@ pub(super) fn is_image(item: &[Part<'_>]) -> bool {
     let known = |name: &str| {
         let name = name.to_ascii_lowercase();
         name.ends_with("gradient")
-            || ["url", "image", "image-set", "-webkit-image-set", "element", "cross-fade", "paint"]
-                .contains(&&*name)
+            || ["url", "image", "image-set", "-webkit-image-set", "cross-fade"].contains(&&*name)
     };
-    // An address that is empty leads to no image.
     match item.first().map(|it| &it.token) {
-        Some(Token::Url(address)) => !address.is_empty(),
-        Some(Token::Call(name)) => known(name) && item.get(1).and_then(Part::text) != Some(""),
+        Some(Token::Url(_)) => !leads_to_no_image(item),
+        Some(Token::Call(name)) => known(name) && !leads_to_no_image(item),
         Some(_) | None => false,
     }
+}
+
+/// An address that is empty, or that holds something other than an image.
+pub(super) fn leads_to_no_image(item: &[Part<'_>]) -> bool {
+    let start = |it: &str, wanted: &str| {
+        it.get(..wanted.len()).is_some_and(|it| it.eq_ignore_ascii_case(wanted))
+    };
+    address_of(item)
+        .is_some_and(|it| it.is_empty() || (start(it, "data:") && !start(it, "data:image/")))
 }
 
 pub(super) fn paint(item: &[Part<'_>], old: bool) -> Option<Paint> {

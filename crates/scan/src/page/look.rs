@@ -4,6 +4,7 @@ use super::colour::Ink;
 use super::declare::{Bits, Switch};
 use super::dropped::DropKind;
 use super::ground::Ground;
+use super::lens;
 use super::own::Own;
 use super::parts::usually_hidden;
 use super::sheet::Sheet;
@@ -35,6 +36,8 @@ pub(super) struct Look {
     page_cuts: bool,
     /// It stands in a box of no size, in which only what is placed is seen.
     pressed: bool,
+    /// Something around it is what boxes that are placed count from.
+    held: bool,
     /// How many elements stand down to the innermost that is placed out of its row, itself included.
     floats: usize,
     ground: Ground,
@@ -55,6 +58,7 @@ impl Look {
             eye: None,
             page_cuts: false,
             pressed: false,
+            held: false,
             floats: 0,
             ground: Ground::of_page(sheet.unseen_backgrounds),
             own: Own::default().with(&sheet.own, &mut 0),
@@ -98,6 +102,9 @@ impl Look {
         let style = styles.cascade(element, id, path, &self.own);
         look.on = style.computed(self.on);
         let is_root = &*element.name.local == "html";
+        if is_root && styles.sheet.is_dark && !style.says(Switch::DarkScheme) {
+            look.on |= Switch::DarkScheme.bit();
+        }
         if let Some((pixels, times, roots)) = style.size {
             let root = if is_root { 16.0 } else { self.root };
             look.size = pixels + times * self.size + roots * root;
@@ -107,15 +114,21 @@ impl Look {
         }
         look.page_cuts |=
             matches!(&*element.name.local, "html" | "body") && look.is(Switch::OverflowX);
-        look.opacity *= style.opacity;
+        look.opacity *= style.opacity * lens::fade(&style.lens);
+        look.ground.opacity = look.opacity;
         let view = style.view(self.eye);
         look.stretch *= view.map_or(1.0, |it| it.size);
         look.eye = style.eye;
         if look.is(Switch::OutOfFlow) {
             (look.pressed, look.floats) = (false, path.len() + 1);
         }
-        look.gone = look.hides(element, &style, view, self.on).map(|it| (it, id));
         let unseen = styles.sheet.unseen_backgrounds;
+        // What a file says may hold it.
+        look.held |= unseen;
+        look.gone = look.hides(element, &style, view, self.on).map(|it| (it, id));
+        look.held |= look.any(&[Switch::Placed, Switch::Contained])
+            || view.is_some()
+            || !style.lens.is_empty();
         let faded = look.ground.paint(element, &style, look.on, path.len(), unseen)
             && !look.has_scenery(id, styles, path);
         let why = look.veil(faded);
@@ -140,7 +153,7 @@ impl Look {
     fn veil(&self, faded: bool) -> Option<DropKind> {
         if self.any(&[Switch::VisibilityHidden, Switch::TextSecret]) {
             Some(DropKind::Visibility)
-        } else if self.size <= TINY_LETTERS || self.is(Switch::FontFlat) {
+        } else if self.size * self.stretch <= TINY_LETTERS || self.is(Switch::FontFlat) {
             Some(DropKind::FontSize)
         } else if self.pressed {
             Some(DropKind::ZeroSize)
@@ -179,7 +192,7 @@ impl Look {
             Some(DropKind::DisplayNone)
         } else if self.is_cut() {
             Some(DropKind::Clipped)
-        } else if self.is(Switch::Zoomed) || self.stretch < FAINT {
+        } else if self.stretch < FAINT {
             Some(DropKind::ZeroSize)
         } else if self.is_flat(element, style, outer) {
             // What is placed in it may be seen in the padding above.
@@ -217,8 +230,37 @@ impl Look {
         let high = self.any(&[Switch::HeightKept, Switch::PadBottom]) || (grows && column);
         let wide = self.any(&[Switch::WidthKept, Switch::PadRight]) || (grows && !column);
         let lines = self.is(Switch::LineZero) && !style.says(Switch::HeightZero);
-        cuts && ((!high && (lines || self.any(&[Switch::HeightZero, Switch::HeightLimitZero])))
-            || (!wide && self.any(&[Switch::WidthZero, Switch::WidthLimitZero])))
+        cuts && ((!high
+            && (lines
+                || self.any(&[Switch::HeightZero, Switch::HeightLimitZero])
+                || self.lacks_height(style, outer)))
+            || (!wide
+                && (self.any(&[Switch::WidthZero, Switch::WidthLimitZero])
+                    || self.lacks_width(outer))))
+    }
+
+    /// Has it no height because of the row that it stands in, or because it does not look at what is in it?
+    fn lacks_height(&self, style: &Style, outer: Bits) -> bool {
+        let around = |which: Switch| outer & which.bit() != 0;
+        let in_grid = around(Switch::Grid);
+        let row = in_grid && (around(Switch::RowsThin) || around(Switch::RowsAutoNone));
+        let rows = self.is(Switch::Grid) && self.any(&[Switch::RowsNone, Switch::RowsAutoNone]);
+        let pressed =
+            around(Switch::Flex) && (around(Switch::HeightZero) || around(Switch::HeightLimitZero));
+        let basis =
+            around(Switch::Flex) && around(Switch::FlexColumn) && self.is(Switch::BasisNone);
+        let placed = in_grid || around(Switch::Flex) || self.is(Switch::OutOfFlow);
+        let sizeless = self.any(&[Switch::Sizeless, Switch::SizelessContainer])
+            && !placed
+            && !style.says(Switch::HeightZero);
+        row || rows || pressed || basis || sizeless
+    }
+
+    fn lacks_width(&self, outer: Bits) -> bool {
+        let around = |which: Switch| outer & which.bit() != 0;
+        let basis =
+            around(Switch::Flex) && !around(Switch::FlexColumn) && self.is(Switch::BasisNone);
+        basis || (around(Switch::Grid) && around(Switch::ColumnsThin))
     }
 
     /// May something lie behind the text that is not its background, so that it is seen all the same?
@@ -248,12 +290,16 @@ impl Look {
         });
         let far = [Switch::LeftFar, Switch::RightFar, Switch::TopFar, Switch::BottomFar];
         let edge = [Switch::LeftEdge, Switch::RightEdge, Switch::TopEdge, Switch::BottomEdge];
+        let back = [Switch::LeftBack, Switch::RightBack, Switch::TopBack, Switch::BottomBack];
         let overflow = self.any(&[Switch::OverflowX, Switch::OverflowY]);
         self.any(&margins)
             || turned
             || self.is(Switch::OffsetFar)
             || (self.is(Switch::Placed) && self.any(&far))
-            || (self.is(Switch::Fixed) && self.any(&edge))
+            || (self.is(Switch::Fixed) && (self.any(&edge) || self.any(&back)))
+            || (self.is(Switch::OutOfFlow)
+                && !self.held
+                && self.any(&[Switch::TopBack, Switch::LeftBack]))
             || (self.page_cuts && self.is(Switch::OutOfFlow) && self.is(Switch::LeftEdge))
             || (self.is(Switch::IndentFull) && overflow)
     }

@@ -32,6 +32,7 @@ mod own;
 mod parse;
 mod parts;
 mod pseudo;
+mod room;
 mod scenery;
 mod selector;
 mod shadow;

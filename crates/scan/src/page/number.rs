@@ -139,6 +139,11 @@ fn dimension(value: f64, unit: &str) -> Option<Amount> {
 }
 
 fn calculated(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Amount> {
+    if name == "round"
+        && let Some(found) = rounded(arguments, depth)
+    {
+        return found;
+    }
     let mut all = split(arguments, ',').map(|it| sum(it, depth));
     let weigh = |least: bool, all: &mut dyn Iterator<Item = Option<Amount>>| {
         let mut best = all.next()??;
@@ -164,6 +169,25 @@ fn calculated(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Amount
     }
 }
 
+/// `round(down, a, b)`; nothing if no word says how.
+fn rounded(arguments: &[Part<'_>], depth: usize) -> Option<Option<Amount>> {
+    let mut all = split(arguments, ',').map(trim);
+    let how: fn(f64) -> f64 = match all.next()?.first()?.word()?.to_ascii_lowercase().as_str() {
+        "up" => f64::ceil,
+        "down" => f64::floor,
+        "nearest" => f64::round,
+        "to-zero" => f64::trunc,
+        _ => return None,
+    };
+    let one = all.next().and_then(|it| sum(it, depth));
+    let to = all.next().map(|it| sum(it, depth));
+    Some(one.and_then(|one| {
+        let to = to.map_or(Some(1.0), |it| it.map(|it| it.value))?;
+        let value = how(one.value / to) * to;
+        Some(Amount { value, letters: 0.0, roots: 0.0, ..one })
+    }))
+}
+
 /// The other functions, of the first argument's kind where they keep it.
 fn function(name: &str, arguments: &[Amount]) -> Option<Amount> {
     let plain = |value: f64| Some(Amount::new(value, Kind::Plain));
@@ -178,6 +202,7 @@ fn function(name: &str, arguments: &[Amount]) -> Option<Amount> {
         ("log", [one]) => plain(one.value.ln()),
         ("log", [one, base]) => plain(one.value.log(base.value)),
         ("pow", [one, by]) => plain(one.value.powf(by.value)),
+        ("progress", [one, from, to]) => plain((one.value - from.value) / (to.value - from.value)),
         ("hypot", [one, ..]) => {
             let squares: f64 = arguments.iter().map(|it| it.value * it.value).sum();
             Some(Amount { value: squares.sqrt(), letters: 0.0, roots: 0.0, ..*one })

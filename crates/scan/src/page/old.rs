@@ -17,6 +17,9 @@ impl Style {
             "body" => element.attribute("text").and_then(paint),
             _ => None,
         };
+        if name == "body" {
+            self.link = element.attribute("link").and_then(Ink::parse_attribute);
+        }
         if matches!(
             name,
             "body" | "table" | "tr" | "td" | "th" | "thead" | "tbody" | "tfoot" | "marquee"

@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::condition::media_of;
-use super::drawn::voids;
+use super::drawn::{masks, voids};
 use super::dropped::DropKind;
 use super::fit::Sure;
 use super::sheet::{Sheet, of_data};
@@ -13,12 +13,14 @@ use super::tree::{DOCUMENT, Element, Id, Tree};
 pub(super) fn sheet_of(tree: &Tree) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.voids = voids(tree);
+    sheet.masks = masks(tree);
     // Of sheets with titles, those with the first title count; the others are for who chooses them.
     let mut chosen: Option<&str> = None;
     for (id, element) in tree.elements() {
         let title = element.attribute("title").filter(|it| !it.is_empty());
         let mut is_chosen = || title.is_none_or(|it| *chosen.get_or_insert(it) == it);
         match &*element.name.local {
+            "meta" if is_shown(tree, id) => sheet.is_dark |= says_dark(element),
             "link" if element.attribute("disabled").is_some() => {}
             "style" if is_shown(tree, id) => {
                 let sure = applies(element);
@@ -49,6 +51,14 @@ pub(super) fn sheet_of(tree: &Tree) -> Sheet {
         }
     }
     sheet
+}
+
+/// `<meta name="color-scheme" content="dark">`.
+fn says_dark(meta: &Element) -> bool {
+    let name = meta.attribute("name").unwrap_or_default().trim();
+    let content = meta.attribute("content").unwrap_or_default().to_ascii_lowercase();
+    let has = |word: &str| content.split_ascii_whitespace().any(|it| it == word);
+    name.eq_ignore_ascii_case("color-scheme") && has("dark") && !has("light")
 }
 
 fn applies(style: &Element) -> Sure {
@@ -100,7 +110,7 @@ pub(super) fn dropped_kind(element: &Element) -> Option<DropKind> {
         "style" => Some(DropKind::Style),
         "noscript" => Some(DropKind::Noscript),
         "template" => Some(DropKind::Template),
-        "iframe" | "frame" | "noframes" => Some(DropKind::Frame),
+        "iframe" | "frame" | "noframes" | "fencedframe" => Some(DropKind::Frame),
         "object" | "embed" | "applet" | "noembed" | "canvas" | "video" | "audio" => {
             Some(DropKind::Object)
         }

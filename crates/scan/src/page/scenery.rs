@@ -42,14 +42,14 @@ impl Styles<'_> {
                 continue;
             }
             let style = self.cascade(element, at, &inside, own);
-            found.add(element, &style, holds_picture(tree, at));
+            found.add(element, &style, holds_picture(tree, at), node.first.is_none());
             if &*element.name.local == "picture"
                 && let Some((image, element)) = image_of(tree, at)
             {
                 inside.push(at);
                 let style = self.cascade(element, image, &inside, own);
                 inside.pop();
-                found.add(element, &style, true);
+                found.add(element, &style, true, true);
             }
         }
         self.sceneries.insert(id, found);
@@ -58,22 +58,15 @@ impl Styles<'_> {
 }
 
 impl Scenery {
-    fn add(&mut self, element: &Element, style: &Style, holds_picture: bool) {
-        let unseen = [
-            Switch::DisplayNone,
-            Switch::VisibilityHidden,
-            Switch::OpacityZero,
-            Switch::WidthZero,
-            Switch::HeightZero,
-        ];
-        if style.is_any(&unseen) {
+    fn add(&mut self, element: &Element, style: &Style, holds_picture: bool, empty: bool) {
+        let out = style.is_any(&[Switch::OutOfFlow]);
+        if is_unseen(style, out) {
             return;
         }
-        let out = style.is_any(&[Switch::OutOfFlow]);
         if is_picture(element) || holds_picture {
             self.picture |= !out;
             self.placed = if out { Some(None) } else { self.placed };
-        } else if out && self.placed != Some(None) {
+        } else if out && self.placed != Some(None) && (!empty || has_room(style)) {
             self.placed = match style.background {
                 _ if style.is_any(&[Switch::Image]) => Some(None),
                 Some(Paint::Known(ink)) if !ink.is_clear() => Some(Some(ink)),
@@ -84,8 +77,44 @@ impl Scenery {
     }
 }
 
+/// Is it hidden, or put where nobody sees it?
+fn is_unseen(style: &Style, out: bool) -> bool {
+    let hides = [
+        Switch::DisplayNone,
+        Switch::VisibilityHidden,
+        Switch::ContentHidden,
+        Switch::OpacityZero,
+        Switch::WidthZero,
+        Switch::HeightZero,
+        Switch::ClipPathEmpty,
+        Switch::Masked,
+        Switch::Filtered,
+    ];
+    let far = [Switch::LeftFar, Switch::RightFar, Switch::TopFar, Switch::BottomFar];
+    style.is_any(&hides)
+        || (out && style.is_any(&far))
+        || style.opacity < OPACITY_MIN
+        || style.view(None).is_some_and(|it| it.gone)
+}
+
+/// Has a box without anything in it a size, by itself or by the sides that it reaches to?
+fn has_room(style: &Style) -> bool {
+    let between = |one, other| style.says(one) && style.says(other);
+    let size = |said, kept| style.says(said) || style.is_any(&[kept]);
+    (size(Switch::WidthZero, Switch::WidthKept) || between(Switch::LeftFar, Switch::RightFar))
+        && (size(Switch::HeightZero, Switch::HeightKept)
+            || style.is_any(&[Switch::PadTop, Switch::PadBottom])
+            || between(Switch::TopFar, Switch::BottomFar))
+}
+
 fn is_picture(element: &Element) -> bool {
     let name = &*element.name.local;
+    // One without an address shows nothing, but a script may give it one.
+    let names = ["src", "srcset", "data-src", "data-srcset", "data-lazy", "data-original"];
+    let leads = |it: &&str| element.attribute(it).is_some_and(|it| !it.trim().is_empty());
+    if name == "img" && !names.iter().any(leads) {
+        return false;
+    }
     matches!(name, "img" | "picture" | "video" | "canvas" | "svg" | "iframe" | "object")
         && dropped_kind(element) != Some(DropKind::ZeroSize)
 }
@@ -107,6 +136,8 @@ fn children(tree: &Tree, id: Id) -> impl Iterator<Item = (Id, &Element)> {
     all.filter_map(|it| Some((it, tree.element(it)?)))
 }
 
+/// What covers less leaves what it lies on as good as it is.
+const OPACITY_MIN: f64 = 0.15;
 /// Children of an element that are looked at.
 const CHILDREN_MAX: usize = 64;
 /// Nodes in one of them.

@@ -4,7 +4,7 @@
 
 use super::colour::Ink;
 use super::css::{Part, Token, component, components, split};
-use super::letters::is_image;
+use super::letters::{is_image, leads_to_no_image};
 use super::number::{Amount, Kind, length};
 use super::value::{TINY_PIXELS, called};
 
@@ -164,13 +164,13 @@ pub(super) fn is_nothing(items: &[&[Part<'_>]]) -> bool {
     items.iter().any(|it| length(it, false).is_some_and(|it| it.pixels() <= TINY_PIXELS))
 }
 
-/// A path that begins where nobody looks.
+/// A path that leads to where nobody looks.
 pub(super) fn leads_away(item: &[Part<'_>]) -> bool {
     let Some((_, inside)) = called(item).filter(|it| it.0 == "path") else { return false };
     inside.iter().filter_map(Part::text).any(|text| {
         let numbers = text.split(|it: char| !(it.is_ascii_digit() || matches!(it, '.' | '-')));
-        let mut first = numbers.filter_map(|it| it.parse::<f64>().ok()).take(2);
-        first.any(|it| it <= -AWAY_PIXELS || it >= AWAY_PIXELS)
+        let mut numbers = numbers.filter_map(|it| it.parse::<f64>().ok());
+        numbers.any(|it| it <= -AWAY_PIXELS || it >= AWAY_PIXELS)
     })
 }
 
@@ -199,6 +199,10 @@ pub(super) fn mask(value: &[Part<'_>]) -> Option<Mask> {
             clear &= is_clear_gradient(item);
             dark &= has_only(item, Ink::is_dark);
             solid &= has_only(item, Ink::is_solid);
+        } else if leads_to_no_image(item) {
+            // What cannot be shown is clear all over.
+            images += 1;
+            (dark, solid) = (false, false);
         } else if item.first().is_some_and(|it| it.is_word("none")) {
             plain += 1;
         }

@@ -19,6 +19,8 @@ pub(super) struct Sheet {
     pub(super) layers: Layers,
     /// Shapes of the page that leave nothing of what they cut or mask.
     pub(super) voids: HashSet<String>,
+    /// Masks that are drawn in the page.
+    pub(super) masks: HashSet<String>,
     /// Rules for boxes before or after a text that are placed and painted.
     pub(super) decorations: Vec<usize>,
     /// What animations come to in the end, by name.
@@ -33,6 +35,8 @@ pub(super) struct Sheet {
     imports: Vec<String>,
     /// A background may be set that is not seen here: by a file.
     pub(super) unseen_backgrounds: bool,
+    /// The page says that it is dark, outside of its styles.
+    pub(super) is_dark: bool,
     /// There were more rules than are kept.
     pub(super) cut: bool,
 }
@@ -227,7 +231,19 @@ impl Sheet {
         let declarations: Rc<[Declaration]> = found.into();
         let decorates = declarations.iter().any(Declaration::paints)
             && declarations.iter().any(|it| it.turns_on(Switch::OutOfFlow))
-            && !declarations.iter().any(|it| it.turns_on(Switch::DisplayNone));
+            && !declarations.iter().any(|it| {
+                let far = [
+                    Switch::DisplayNone,
+                    Switch::VisibilityHidden,
+                    Switch::LeftFar,
+                    Switch::RightFar,
+                    Switch::TopFar,
+                    Switch::BottomFar,
+                    Switch::WidthZero,
+                    Switch::HeightZero,
+                ];
+                far.iter().any(|which| it.turns_on(*which))
+            });
         for (index, selector) in list.selectors.iter().enumerate() {
             if self.rules.len() >= RULES_MAX {
                 self.cut = true;

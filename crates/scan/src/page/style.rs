@@ -109,6 +109,7 @@ impl<'a> Styles<'a> {
         }
         for name in Rc::clone(&style.animated).iter() {
             let last = self.sheet.keyframes.get(name).map(Vec::as_slice).unwrap_or_default();
+            self.scene.steps += last.len();
             style.take(last, true, false, old);
             if style.on & Switch::Paused.bit() != 0 {
                 let first = self.sheet.first_pictures.get(name);
@@ -116,7 +117,9 @@ impl<'a> Styles<'a> {
             }
         }
         for (which, name) in std::mem::take(&mut style.refers) {
-            if self.sheet.voids.contains(&*name) {
+            // What a mask that is not there leaves is nothing.
+            let missing = which == Switch::Masked && !self.sheet.masks.contains(&*name);
+            if missing || self.sheet.voids.contains(&*name) {
                 style.set(which, State::Hides);
             }
         }
@@ -179,11 +182,13 @@ pub(super) struct Style {
     pub(super) cast: Option<Paint>,
     pub(super) halo: Option<Paint>,
     pub(super) stroke: Option<Paint>,
+    /// What links in it have.
+    pub(super) link: Option<Ink>,
     pub(super) lens: Rc<[Step]>,
     /// Shapes of the page that may hide, and by what.
     refers: Vec<(Switch, Rc<str>)>,
-    /// By translating, rotating, scaling and transforming.
-    turns: [Option<Matrix>; 4],
+    /// By zooming, translating, rotating, scaling and transforming.
+    turns: [Option<Matrix>; 5],
     /// How far before what is inside the eye stands.
     pub(super) eye: Option<f64>,
     /// A colour of the text that it may have.
@@ -294,12 +299,8 @@ impl Style {
                     value::everywhere(name, Wide::Unset, say);
                 }
             }
-            // It depends on an attribute or on the screen.
-            Some(_)
-                if matches!(name, "display" | "visibility" | "opacity" | "content-visibility") =>
-            {
-                value::hides(name, say);
-            }
+            // It depends on an attribute, on the place or on a function of the page's own.
+            Some(text) if value::may_hide(name, &tokens(&text)) => value::hides(name, say),
             Some(_) | None => value::everywhere(name, Wide::Unset, say),
         }
         found
@@ -350,7 +351,7 @@ impl Style {
                 self.background = Some(Paint::Wide(*wide));
                 (self.halo, self.stroke) = (Some(Paint::Wide(*wide)), Some(Paint::Wide(*wide)));
                 (self.picture, self.cast, self.eye) = (None, None, None);
-                (self.lens, self.turns) = (Rc::from([]), [None; 4]);
+                (self.lens, self.turns) = (Rc::from([]), [None; 5]);
             }
             Said::Animated(names) => self.animated = Rc::clone(names),
             Said::Own(..) | Said::Late(..) => {}

@@ -4,7 +4,7 @@
 
 use super::css::{Part, split, trim};
 use super::number::{Amount, Kind, amount, length};
-use super::value::{FAINT, called, is_far};
+use super::value::{FAINT, called, is_far, only};
 
 type Items<'i, 'p, 'a> = &'i [&'p [Part<'a>]];
 
@@ -15,6 +15,7 @@ pub(super) struct Matrix([[f64; 4]; 4]);
 /// The properties that move or turn a box, in the order in which they do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
+    Zoom,
     Translate,
     Rotate,
     Scale,
@@ -205,6 +206,19 @@ fn distance(amount: Amount) -> f64 {
 
 fn share(amount: Amount) -> f64 {
     if amount.kind == Kind::Share { amount.value / 100.0 } else { amount.value }
+}
+
+/// Nothing for a factor that is none; nought leaves the box as it is.
+pub(super) fn zoom(items: Items<'_, '_, '_>) -> Option<Matrix> {
+    if only(items, &["normal", "reset"]).is_some() {
+        return Some(Matrix::ONE);
+    }
+    let [one] = items else { return None };
+    let factor = share(amount(one)?);
+    (factor >= 0.0).then(|| match factor {
+        0.0 => Matrix::ONE,
+        _ => Matrix::scaled(factor, factor, 1.0),
+    })
 }
 
 pub(super) fn translate(items: Items<'_, '_, '_>) -> Option<Matrix> {

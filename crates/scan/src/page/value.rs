@@ -1,11 +1,12 @@
 //! What the values of properties say. A value that the property does not know says nothing: browsers pass
 //! over such a declaration, and what was said before it stays.
 
+use super::colour::Ink;
 use super::css::{Part, Token, components, inside};
 use super::declare::{Paint, Said, State, Surface, Switch, Wide};
 use super::letters::{self, background, font, is_image, paint, picture, size, wide};
 use super::number::{Amount, Kind, amount, length};
-use super::{effect, shape, words};
+use super::{effect, room, shape, words};
 
 /// Can the property have a part in hiding text?
 pub(super) fn is_known(name: &str) -> bool {
@@ -59,6 +60,9 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
         "background" => background(&items, value, say),
         "background-image" => picture(&items, say),
         "background-size" => letters::picture_size(&items, say),
+        _ if room::is_known(name) => {
+            let _ = room::read(name, &items, &mut switch);
+        }
         _ if effect::is_known(name) => {
             let _ = effect::read(name, &items, value, &mut say);
         }
@@ -93,6 +97,7 @@ fn several(
             let hides = |it: &String| it == "none" || it.starts_with("table-column");
             switch(Switch::DisplayNone, all.len() == 1 && all.iter().any(hides));
             switch(Switch::Flex, all.iter().any(|it| it.ends_with("flex") || it.ends_with("box")));
+            switch(Switch::Grid, all.iter().any(|it| it.ends_with("grid")));
             switch(Switch::Cell, all.iter().any(|it| it == "table-cell"));
         }
         "position" => {
@@ -122,11 +127,12 @@ fn several(
         }
         _ => {
             let word = only(items, words::BLENDS)?;
-            let light = ["screen", "lighten", "color-dodge", "plus-lighter"].contains(&&*word);
-            let dark = ["multiply", "darken", "color-burn"].contains(&&*word);
+            let is = |words: &[&str]| words.contains(&&*word);
+            let keeps = is(&["overlay", "soft-light", "hue", "saturation", "color"]);
+            let light = keeps || is(&["screen", "lighten", "color-dodge", "plus-lighter"]);
             switch(Switch::BlendLight, light);
-            switch(Switch::BlendDark, dark);
-            switch(Switch::BlendOther, !light && !dark && word != "normal");
+            switch(Switch::BlendDark, keeps || is(&["multiply", "darken", "color-burn"]));
+            switch(Switch::BlendDiffers, is(&["difference", "exclusion"]));
         }
     }
     Some(())
@@ -141,14 +147,6 @@ fn single(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
         "-webkit-text-security" => {
             Some(only(items, &["none", "disc", "circle", "square"])? != "none")
         }
-        "zoom" => {
-            let zoom = match only(items, &["normal", "reset"]) {
-                Some(_) => return Some(false),
-                None => amount(one()?)?,
-            };
-            let factor = if zoom.kind == Kind::Share { zoom.value / 100.0 } else { zoom.value };
-            Some(factor > 0.0 && factor * 16.0 <= TINY_PIXELS)
-        }
         "letter-spacing" | "line-height" | "font-size-adjust" => letters::spaced(name, items, old),
         "clip" => shape::clip(one()?),
         "mask-size" | "-webkit-mask-size" => Some(shape::is_nothing(items)),
@@ -160,32 +158,13 @@ fn single(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
         // However it is changed, it is not known any more where it ends.
         other if other.starts_with("animation-") => Some(false),
         "overflow-x" | "overflow-y" | "overflow-inline" | "overflow-block" => cuts(one()?),
+        "background-repeat" => Some(letters::is_once(items)),
+        "background-position" => Some(letters::is_away(items)),
         "background-clip" | "-webkit-background-clip" => {
             let last = items.last()?;
             word(last, words::CLIPS).map(|it| it == "text")
         }
-        _ => boxed(name, items, old),
-    }
-}
-
-/// The same of sizes of boxes, and of what is cut off at their edges.
-fn boxed(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
-    let one = || if let [one] = items { Some(*one) } else { None };
-    let is_small = |it: Amount| it.pixels().abs() <= SLIT_PIXELS;
-    match name {
-        "width" | "inline-size" | "height" | "block-size" | "max-width" | "max-inline-size"
-        | "max-height" | "max-block-size" => {
-            box_size(one()?, old).map(|it| it.is_some_and(is_small))
-        }
-        "min-width" | "min-inline-size" | "min-height" | "min-block-size" => {
-            box_size(one()?, old).map(|it| it.is_some_and(|it| it.value > SLIT_PIXELS))
-        }
-        "contain" => {
-            let all: Option<Vec<String>> =
-                items.iter().map(|it| word(it, words::CONTAINS)).collect();
-            Some(all?.iter().any(|it| matches!(&**it, "paint" | "strict" | "content")))
-        }
-        _ => effect::single(name, items),
+        _ => room::size(name, items, old).or_else(|| effect::single(name, items)),
     }
 }
 
@@ -211,7 +190,7 @@ fn sides(name: &str, items: &[&[Part<'_>]], old: bool, switch: &mut impl FnMut(S
     let values: Option<Vec<Option<Amount>>> =
         items.iter().map(|it| side(it, old && name != "inset")).collect();
     let Some(values) = values.filter(|it| (1..=4).contains(&it.len())) else { return };
-    let step = if place { 2 } else { 1 };
+    let step = if place { 3 } else { 1 };
     let count = all.len() / step;
     if values.len() > count {
         return;
@@ -226,10 +205,11 @@ fn sides(name: &str, items: &[&[Part<'_>]], old: bool, switch: &mut impl FnMut(S
         };
         let value = values.get(at).copied().flatten();
         match which {
-            [far, edge] => {
+            [far, edge, back] => {
                 let (is_far, is_out) = placed(*far, value);
                 switch(*far, is_far);
                 switch(*edge, is_out);
+                switch(*back, value.is_some_and(|it| is_back(*far, it)));
             }
             [one] if margin => {
                 switch(
@@ -265,18 +245,20 @@ fn placed(side: Switch, distance: Option<Amount>) -> (bool, bool) {
     (is_far(distance).is_some() || off, pixels >= screen || pixels <= -screen || beyond)
 }
 
+/// Would a box of a few lines that counts from the edge of the screen be beyond it?
+fn is_back(side: Switch, distance: Amount) -> bool {
+    let sideways = matches!(side, Switch::LeftFar | Switch::RightFar);
+    let most = if sideways { BACK_PIXELS } else { BACK_PIXELS_UP };
+    if distance.kind == Kind::Share {
+        return distance.value <= -100.0;
+    }
+    distance.pixels() <= -most
+}
+
 fn side(item: &[Part<'_>], old: bool) -> Option<Option<Amount>> {
     match length(item, old) {
         Some(it) => Some(Some(it)),
         None => word(item, &["auto"]).map(|_| None),
-    }
-}
-
-/// A length of a box; `None` in it for a word such as `auto`.
-fn box_size(item: &[Part<'_>], old: bool) -> Option<Option<Amount>> {
-    match length(item, old) {
-        Some(it) => (it.value >= 0.0 || it.letters != 0.0).then_some(Some(it)),
-        None => word(item, words::SIZES).map(|_| None),
     }
 }
 
@@ -321,14 +303,29 @@ pub(super) fn hides(name: &str, mut say: impl FnMut(Said)) {
     if name == "opacity" {
         return say(Said::Opacity(0.0));
     }
+    if name == "font-size" {
+        return say(Said::Size(0.0, 0.0, 0.0));
+    }
+    if let Some(surface @ (Surface::Colour | Surface::Fill)) = surface(name) {
+        return say(Said::Ink(surface, Paint::Known(Ink::CLEAR)));
+    }
     targets(name).iter().take(1).for_each(|it| say(Said::Switch(*it, State::Hides)));
+}
+
+/// May a value that is not known be there to hide? What is chosen by a condition is a colour for each screen.
+pub(super) fn may_hide(name: &str, value: &[Part<'_>]) -> bool {
+    let chosen = value.iter().any(|it| it.call().is_some_and(|it| it.eq_ignore_ascii_case("if")));
+    match name {
+        "display" | "visibility" | "opacity" | "content-visibility" | "font-size" => true,
+        "color" | "-webkit-text-fill-color" => !chosen,
+        _ => false,
+    }
 }
 
 /// Is there a function in it whose value is known only where it is used?
 pub(super) fn is_late(value: &[Part<'_>]) -> bool {
-    value.iter().any(|it| {
-        let Token::Call(name) = &it.token else { return false };
-        ["var", "env", "attr", "if"].iter().any(|it| name.eq_ignore_ascii_case(it))
+    value.iter().filter_map(Part::call).any(|name| {
+        name.starts_with("--") || words::LATE.iter().any(|it| name.eq_ignore_ascii_case(it))
     })
 }
 
@@ -367,8 +364,6 @@ pub(super) fn called<'p, 'a>(item: &'p [Part<'a>]) -> Option<(String, &'p [Part<
 
 /// What is cut to this size shows nothing.
 pub(super) const TINY_PIXELS: f64 = 1.0;
-/// In a box that is no wider or higher nobody reads anything.
-const SLIT_PIXELS: f64 = 4.0;
 /// Text of this height shows nothing.
 pub(super) const TINY_LETTERS: f64 = 2.5;
 /// Less opacity than this shows nothing.
@@ -377,6 +372,9 @@ pub(super) const FAINT: f64 = 0.05;
 const FAR_BACK_PIXELS: f64 = 900.0;
 /// How far to the right or down nobody scrolls.
 const FAR_FORTH_PIXELS: f64 = 5000.0;
+/// A box of a few lines is no wider, and no higher.
+const BACK_PIXELS: f64 = 250.0;
+const BACK_PIXELS_UP: f64 = 60.0;
 /// How wide an ordinary screen is.
 pub(super) const SCREEN_PIXELS: f64 = 1280.0;
 /// How high it is.

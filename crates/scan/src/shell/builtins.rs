@@ -87,6 +87,13 @@ impl Engine<'_> {
                 self.record_all(call);
                 let target = call.operands().first().cloned();
                 let target = target.unwrap_or_else(|| super::state::HOME.to_owned());
+                // Where else it looks for what is not here.
+                let from = state.get("CDPATH").map(|it| it.first()).unwrap_or_default();
+                let from = from.split(':').next().filter(|it| !it.is_empty());
+                let target = match from.filter(|_| !target.starts_with(['/', '.'])) {
+                    Some(from) => format!("{from}/{target}"),
+                    None => target,
+                };
                 state.cwd = Some(paths::resolved(&target, state));
             }
             "getopts" => {
@@ -204,6 +211,8 @@ impl Engine<'_> {
         }
         self.record_all(call);
         self.run_file(path, state);
+        // What cannot be run is shown in what the shell says of it.
+        self.touch(super::Access::Read, path, state);
         unknown()
     }
 
@@ -211,6 +220,9 @@ impl Engine<'_> {
     pub(super) fn run_file(&mut self, path: &str, state: &State) {
         self.touch(super::Access::Execute, path, state);
         let resolved = paths::resolved(path, state);
+        if resolved.starts_with("/dev/fd") && !state.files.contains_key(&resolved) {
+            self.ask("shell-dynamic", "it runs what a descriptor holds");
+        }
         if self.fresh.contains(&resolved) {
             self.ask("shell-fresh-run", "it runs a file that it wrote or fetched before");
         }
@@ -243,7 +255,8 @@ impl Engine<'_> {
         if let Some(calls_back) = asked.value('C') {
             self.run_text(calls_back, &mut state.clone(), None);
         }
-        let by = asked.value('d').map(|it| it.chars().next());
+        // Nothing stands for the sign that ends no line.
+        let by = asked.value('d').map(|it| it.chars().next().or(Some('\0')));
         let text = input(call, &asked);
         let names = asked.names.clone();
         let ifs = state.ifs();
@@ -253,7 +266,7 @@ impl Engine<'_> {
             let strips = asked.has('t');
             let parts = text.split_inclusive(|it| Some(it) == end);
             let parts = parts.map(|it| match end {
-                Some(end) if strips => it.strip_suffix(end).unwrap_or(it),
+                Some(end) if strips || end == '\0' => it.strip_suffix(end).unwrap_or(it),
                 Some(_) | None => it,
             });
             let items = parts.enumerate().map(|(i, it)| (i.to_string(), it.to_owned()));
@@ -268,7 +281,7 @@ impl Engine<'_> {
                 if exact { text.as_str() } else { line }.chars().take(count).collect()
             }
             Some(_) => HOLE.to_string(),
-            None if end.is_none() => line.trim_end_matches('\n').to_owned(),
+            None if end == Some('\0') => line.trim_end_matches('\n').to_owned(),
             None => line.to_owned(),
         };
         if let Some(name) = asked.value('a') {
@@ -375,6 +388,9 @@ fn input(call: &Call<'_>, asked: &Asked) -> String {
     // Which lines, and into which places.
     let chooses = !is_read && "sOn".chars().any(|it| asked.value(it).is_some());
     let text = match asked.value('u') {
+        None if !chooses && asked.value('d') == Some("") => {
+            call.stdin.map_or_else(|| HOLE.to_string(), |it| String::from_utf8_lossy(it).into())
+        }
         None if !chooses => known(call.stdin),
         Some(_) | None => return HOLE.to_string(),
     };

@@ -81,12 +81,17 @@ impl Engine<'_> {
     fn awk(&mut self, call: &Call<'_>, state: &State) -> Output {
         let args = call.plain();
         let mut files = Vec::new();
+        let mut given: Vec<(&str, &str)> = Vec::new();
         let mut at = 0;
         while let Some(arg) = args.get(at).filter(|it| it.starts_with('-') && it.len() > 1) {
             at += 1;
             match arg.as_str() {
                 "--" => break,
-                "-F" | "-v" | "--assign" | "--field-separator" => at += 1,
+                "-v" | "--assign" => {
+                    given.extend(args.get(at).and_then(|it| it.split_once('=')));
+                    at += 1;
+                }
+                "-F" | "--field-separator" => at += 1,
                 "-f" | "--file" | "-E" | "--exec" => {
                     files.extend(args.get(at).cloned());
                     at += 1;
@@ -96,7 +101,10 @@ impl Engine<'_> {
                     self.code(&code, state, 0);
                     at += 1;
                 }
-                _ => {}
+                glued => {
+                    let text = glued.strip_prefix("-v").or(glued.strip_prefix("--assign="));
+                    given.extend(text.and_then(|it| it.split_once('=')));
+                }
             }
         }
         for file in &files {
@@ -108,6 +116,15 @@ impl Engine<'_> {
             self.ask("shell-dynamic", "it runs code that only a run would show");
         }
         self.code(&program, state, 0);
+        if super::awk::runs_unknown(&program, &given) {
+            self.ask("shell-dynamic", "its code puts something together and runs it");
+        }
+        let runs = |name: &str| program.contains(&format!("system({name})"));
+        for (_, text) in given.iter().filter(|it| runs(it.0) || program.contains("getline")) {
+            self.quiet += 1;
+            self.run_text(text, &mut state.clone(), None);
+            self.quiet -= 1;
+        }
         let input = call.stdin.filter(|_| args.get(at + 1).is_none()).map(text);
         let known = input.filter(|it| !marks::has_hole(it) && !it.contains(NETWORK));
         let exact = known.and_then(|it| super::lines::awk(args, &it));
@@ -269,7 +286,7 @@ impl Engine<'_> {
         let input = known(call.stdin);
         for word in input.split([' ', '\n', '\t', ',', '"', '\'']).filter(|it| it.starts_with('/'))
         {
-            if paths::is_secret(word) {
+            if paths::is_secret(&paths::resolved(word, state)) {
                 self.touch(Access::Read, word, state);
             }
         }

@@ -193,6 +193,9 @@ impl<'a> Engine<'a> {
             self.places.push(place);
         }
         self.judge_place(access, &path);
+        if let Some(place) = paths::from_root(&path) {
+            self.judge_place(access, &place);
+        }
     }
 
     pub(super) fn reach(&mut self, host: &str) {

@@ -201,12 +201,23 @@ impl Engine<'_> {
             };
             pipes.sends |= kind != RedirectKind::HereText
                 && (target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/"));
+            // A descriptor of its own can be read by its name, also later.
+            let named = redirect.fd.filter(|it| *it > 2).map(|it| format!("/dev/fd/{it}"));
             match kind {
-                RedirectKind::HereText => pipes.stdin = Some(target.into_bytes()),
-                RedirectKind::Duplicate => {}
+                RedirectKind::HereText => {
+                    named.map(|it| state.files.insert(it, target.clone().into_bytes()));
+                    pipes.stdin = Some(target.into_bytes());
+                }
+                RedirectKind::Duplicate => {
+                    let known = state.files.get(&format!("/dev/fd/{target}")).cloned();
+                    if redirect.fd == Some(0) && known.is_some() {
+                        pipes.stdin = known;
+                    }
+                }
                 RedirectKind::Read => {
                     let path = super::paths::resolved(&target, state);
                     let known = state.files.get(&path).cloned();
+                    named.zip(known.clone()).map(|(name, it)| state.files.insert(name, it));
                     pipes.stdin = Some(known.unwrap_or_else(unknown));
                     let reads = vec![marks::plain(&target)];
                     self.take_step(Step { reads, ..Step::default() });

@@ -11,6 +11,9 @@ use super::wrappers::{after_options, joined};
 /// Options of `xargs` that take a value.
 const XARGS: &[&str] = &[
     "-n",
+    "-J",
+    "-R",
+    "-S",
     "-P",
     "-L",
     "-d",
@@ -26,6 +29,46 @@ const XARGS: &[&str] = &[
     "--process-slot-var",
 ];
 
+/// The same of `parallel`.
+const PARALLEL: &[&str] = &[
+    "-j",
+    "--jobs",
+    "-a",
+    "--arg-file",
+    "-S",
+    "--sshlogin",
+    "-N",
+    "-n",
+    "--max-args",
+    "-L",
+    "--max-lines",
+    "-I",
+    "-P",
+    "--max-procs",
+    "-d",
+    "--delimiter",
+    "-C",
+    "--colsep",
+    "--delay",
+    "--timeout",
+    "--retries",
+    "--joblog",
+    "--halt",
+    "--env",
+    "--workdir",
+    "--wd",
+    "--tmpdir",
+    "--results",
+    "--block",
+    "--recstart",
+    "--recend",
+    "--nice",
+    "--load",
+    "--memfree",
+    "--tagstring",
+    "--arg-sep",
+];
+
 impl Engine<'_> {
     pub(super) fn find_exec(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
         let plain = call.plain();
@@ -33,6 +76,13 @@ impl Engine<'_> {
             plain.iter().take_while(|it| !it.starts_with(['-', '(', '!'])).collect();
         let root = roots.first().map_or(".", |it| it.as_str());
         let signs = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+        for pair in plain.windows(2) {
+            if let [sign, path] = pair
+                && WRITING.contains(&sign.as_str())
+            {
+                self.touch(super::Access::Write, path, state);
+            }
+        }
         let mut at = 0;
         while let Some(found) = plain.get(at..)?.iter().position(|it| signs.contains(&it.as_str()))
         {
@@ -42,7 +92,7 @@ impl Engine<'_> {
                 .iter()
                 .position(|it| matches!(marks::plain(it).as_str(), ";" | "+"))
                 .unwrap_or(rest.len());
-            let place = format!("{}/{HOLE}", root.trim_end_matches('/'));
+            let place = format!("{}/{}", root.trim_end_matches('/'), found_by(plain));
             let inner: Vec<String> = rest
                 .iter()
                 .take(length)
@@ -71,17 +121,24 @@ impl Engine<'_> {
                 .or_else(|| plain.get(it + 1).cloned())
         });
         let from = plain.iter().position(|it| it == "-a" || it == "--arg-file");
-        if let Some(path) = from.and_then(|it| plain.get(it + 1)) {
+        let glued = plain.iter().take_while(|it| it.starts_with('-')).find_map(|it| {
+            it.strip_prefix("--arg-file=")
+                .or_else(|| it.strip_prefix("-a").filter(|it| it.len() > 1))
+        });
+        let from = from.and_then(|it| plain.get(it + 1)).map(String::as_str).or(glued);
+        let mut stdin = call.stdin.map(<[u8]>::to_vec);
+        if let Some(path) = from {
             self.touch(super::Access::Read, path, state);
+            stdin = state.files.get(&paths::resolved(path, state)).cloned();
         }
         let values: Vec<&str> = XARGS.iter().copied().chain(["-I"]).collect();
         let rest = after_options(call.args, &values, 0);
-        let input = known(call.stdin);
+        let input = known(stdin.as_deref());
         let by_zero = call.has(&["-0", "--null"]) || zero_letters(plain);
         let mut items = if marks::has_hole(&input) {
             vec![if by_zero { input.clone() } else { HOLE.to_string() }]
         } else if by_zero {
-            let parts = call.stdin.unwrap_or_default().split(|it| *it == 0);
+            let parts = stdin.as_deref().unwrap_or_default().split(|it| *it == 0);
             parts.filter(|it| !it.is_empty()).map(text).collect()
         } else {
             let by_line = mark.is_some() || plain.iter().any(|it| it.starts_with("-d"));
@@ -113,7 +170,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn parallel(&mut self, call: &Call<'_>, state: &mut State) -> Output {
-        let rest = after_options(call.args, &["-j", "--jobs", "-a", "--arg-file", "-S"], 0);
+        let rest = after_options(call.args, PARALLEL, 0);
         let end = rest.iter().position(|it| it.starts_with(":::")).unwrap_or(rest.len());
         let (command, items) = rest.split_at_checked(end).unwrap_or((rest, &[]));
         let items: Vec<String> = items.iter().skip(1).map(|it| marks::plain(it)).collect();
@@ -132,6 +189,22 @@ impl Engine<'_> {
             self.findings.extend(kept.into_iter().filter(|it| it.rule != "shell-dynamic"));
         }
         output
+    }
+}
+
+/// What `find` puts its findings into.
+const WRITING: [&str; 4] = ["-fprint", "-fprint0", "-fprintf", "-fls"];
+
+/// What the places that `find` finds are called, as far as it is told.
+fn found_by(plain: &[String]) -> String {
+    let mut told = plain.windows(2).filter_map(|it| match it {
+        [sign, name] if matches!(sign.as_str(), "-name" | "-iname") => Some(name),
+        _ => None,
+    });
+    let says_more = |it: &&String| it.chars().filter(char::is_ascii_alphanumeric).count() > 1;
+    match (told.next().filter(says_more), told.next()) {
+        (Some(name), None) if name.contains(['*', '?', '[']) => marks::with_patterns(name),
+        (Some(_) | None, _) => HOLE.to_string(),
     }
 }
 

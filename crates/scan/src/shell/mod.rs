@@ -7,6 +7,7 @@
 
 mod agree;
 mod arithmetic;
+mod awk;
 mod braces;
 mod builtins;
 mod code;

@@ -7,9 +7,10 @@ use super::marks;
 /// Builtins whose arguments are assignments that stay.
 pub(super) const DECLARING: [&str; 5] = ["declare", "typeset", "export", "readonly", "local"];
 
-pub(super) const SHELLS: [&str; 14] = [
+const SHELLS: [&str; 25] = [
     "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash", "rzsh",
-    "yash", "posh",
+    "yash", "posh", "oksh", "lksh", "sash", "osh", "ysh", "hush", "nu", "elvish", "xonsh", "murex",
+    "ion",
 ];
 
 /// Programs that take code as an argument or on stdin.
@@ -130,8 +131,11 @@ pub(super) fn base(path: &str) -> String {
     last.strip_suffix(".exe").unwrap_or(&last).to_owned()
 }
 
+/// `bash-5.2` and `bash-static` are `bash`.
 pub(super) fn is_shell(name: &str) -> bool {
-    SHELLS.contains(&name)
+    let name = name.strip_suffix("-static").unwrap_or(name);
+    let bare = name.trim_end_matches(|it: char| it.is_ascii_digit() || ".-".contains(it));
+    SHELLS.contains(&bare)
 }
 
 /// Is it the name of a command that matters?

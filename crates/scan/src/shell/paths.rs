@@ -32,6 +32,13 @@ pub(super) fn resolved(path: &str, state: &State) -> String {
             ".." if absolute || parts.last().is_some_and(|it| *it != "..") => drop(parts.pop()),
             other => parts.push(other),
         }
+        // The files as another process sees them.
+        if absolute && matches!(*parts.as_slice(), ["proc", _, "root"]) {
+            parts.clear();
+        }
+    }
+    if absolute && let ["proc", "self" | "thread-self", "fd", number] = *parts.as_slice() {
+        parts = vec!["dev", "fd", number];
     }
     let path = parts.join("/");
     match (absolute, path.is_empty()) {
@@ -39,6 +46,20 @@ pub(super) fn resolved(path: &str, state: &State) -> String {
         (false, true) => ".".to_owned(),
         (false, false) => path,
     }
+}
+
+/// Directories of the system that a way up from a work leads to, and hardly another one.
+const ABOVE: [&str; 7] = ["etc", "usr", "boot", "sys", "proc", "root", "dev"];
+
+/// Where a way up leads if it leads all the way up, to something that matters: `../../../etc/shadow`.
+pub(super) fn from_root(path: &str) -> Option<String> {
+    let rest = path.trim_start_matches("../");
+    let climbs = (path.len() - rest.len()) / "../".len();
+    let place = format!("/{rest}");
+    let named = SECRET_PATHS.iter().chain(&OWNING).any(|it| within(&place, it))
+        || STARTING.iter().any(|it| place.starts_with(it));
+    let first = rest.split('/').next().unwrap_or_default();
+    ((climbs > 0 && named) || (climbs > 1 && ABOVE.contains(&first))).then_some(place)
 }
 
 /// A name for what a command reads on stdin.
@@ -129,13 +150,6 @@ pub(super) fn is_shared(path: &str) -> bool {
 }
 
 pub(super) fn is_secret(path: &str) -> bool {
-    // The files as another process sees them.
-    let path = match path.strip_prefix("/proc/").and_then(|it| it.split_once("/root/")) {
-        Some((process, rest)) if !process.contains('/') => {
-            path.get(path.len() - rest.len() - 1..).unwrap_or(path)
-        }
-        Some(_) | None => path,
-    };
     let last = path.rsplit('/').next().unwrap_or_default();
     if path.ends_with(".pub") || (PUBLIC.contains(&last) && path.contains(".ssh/")) {
         return false;
@@ -149,7 +163,7 @@ pub(super) fn is_secret(path: &str) -> bool {
             && ["/environ", "/mem", "/maps"].iter().any(|it| path.ends_with(it)))
         || (path.starts_with("/etc/ssh/") && path.contains("_key"))
         // What a person types and sees, and what a camera sees.
-        || ["/dev/input/event", "/dev/video", "/dev/vcs", "/dev/fb"]
+        || ["/dev/input/event", "/dev/video", "/dev/vcs", "/dev/fb", "/dev/snd/"]
             .iter()
             .any(|it| path.starts_with(it))
         // Tickets: whoever has them is their owner to every service.

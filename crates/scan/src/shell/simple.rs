@@ -91,6 +91,7 @@ impl Engine<'_> {
         if fields.is_empty() || declares {
             self.status = Some(true);
             if declares {
+                state.set_text("_", HOLE.to_string());
                 super::variables::own(&fields, simple, state);
                 super::variables::declared(&fields, simple, state);
             }
@@ -109,8 +110,17 @@ impl Engine<'_> {
             }
             return self.call(fields, state, stdin);
         }
+        // The last word of a command stays; what runs others leaves theirs.
+        let name = fields.first().map(String::as_str).unwrap_or_default();
+        let is_own = !state.functions.contains_key(name)
+            && !state.aliases.contains_key(name)
+            && !matches!(name, "eval" | "source" | "." | "command" | "builtin");
+        let last = fields.last().filter(|_| is_own && !marks::has_pattern(name)).cloned();
+        let last = last.unwrap_or_else(|| HOLE.to_string());
         if simple.assignments.is_empty() {
-            return self.call(fields, state, stdin);
+            let output = self.call(fields, state, stdin);
+            state.set_text("_", last);
+            return output;
         }
         // `eval` and functions keep what they set; the assignments before them are theirs alone.
         let names = simple.assignments.iter().map(|it| it.name.clone());
@@ -125,6 +135,7 @@ impl Engine<'_> {
                 None => drop(state.vars.remove(&name)),
             }
         }
+        state.set_text("_", last);
         output
     }
 

@@ -47,10 +47,10 @@ pub(super) fn spelled(code: &str, literals: &[String]) -> Vec<String> {
     texts
 }
 
-/// What Ruby and Perl quote with brackets and run: `%x(…)`, `qx{…}`.
+/// What Ruby and Perl quote with brackets, to run it or to hand it on: `%x(…)`, `qx{…}`, `qw(…)`.
 pub(super) fn bracketed(code: &str) -> Vec<String> {
     let mut texts = Vec::new();
-    for sign in ["%x", "qx", "%q", "qq", "%Q"] {
+    for sign in ["%x", "qx", "%q", "qq", "%Q", "qw", "%w", " q", "(q"] {
         for rest in code.split(sign).skip(1).take(TEXTS_MAX) {
             let close = match rest.chars().next() {
                 Some('(') => ')',

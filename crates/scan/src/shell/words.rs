@@ -1,7 +1,8 @@
 //! Words of code of other languages that say what it does, in lower case.
 
 /// It starts programs.
-pub(super) const RUNS: [&str; 46] = [
+pub(super) const RUNS: [&str; 47] = [
+    ".execute(",
     "deno.command",
     "command::new",
     "system",

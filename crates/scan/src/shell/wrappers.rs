@@ -17,8 +17,22 @@ const fn prefix(name: &'static str, values: &'static [&'static str], words: usiz
     Prefix { name, values, words }
 }
 
-const PREFIXES: [Prefix; 62] = [
-    prefix("env", &["-u", "-C", "--unset", "--chdir"], 0),
+const PREFIXES: [Prefix; 76] = [
+    prefix("chronic", &[], 0),
+    prefix("ifne", &[], 0),
+    prefix("lckdo", &["-W"], 1),
+    prefix("setlock", &[], 1),
+    prefix("systemd-cat", &["-t", "-p", "--identifier", "--priority"], 0),
+    prefix("systemd-inhibit", &["--what", "--who", "--why", "--mode"], 0),
+    prefix("tini", &["-p", "-e"], 0),
+    prefix("dumb-init", &["-r", "--rewrite"], 0),
+    prefix("catatonit", &[], 0),
+    prefix("cpulimit", &["-l", "-e", "-P", "-p", "--limit", "--exe", "--path", "--pid"], 0),
+    prefix("trickle", &["-u", "-d", "-w", "-t", "-l", "-n"], 0),
+    prefix("nocache", &["-n"], 0),
+    prefix("daemonize", &["-c", "-e", "-o", "-p", "-l", "-u", "-E"], 0),
+    prefix("heaptrack", &["-o", "--output"], 0),
+    prefix("env", &["-u", "-C", "-a", "--unset", "--chdir", "--argv0"], 0),
     prefix("command", &[], 0),
     prefix("builtin", &[], 0),
     prefix("exec", &["-a"], 0),
@@ -30,13 +44,17 @@ const PREFIXES: [Prefix; 62] = [
     prefix("taskset", &[], 1),
     prefix("timeout", &["-s", "-k", "--signal", "--kill-after"], 1),
     prefix("gtimeout", &["-s", "-k", "--signal", "--kill-after"], 1),
-    prefix("stdbuf", &["-i", "-o", "-e"], 0),
+    prefix("stdbuf", &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
     prefix("time", &["-f", "-o", "--format", "--output"], 0),
     prefix("chroot", &["--userspec", "--groups"], 1),
     prefix("unshare", &["-S", "-G", "-R", "-w", "--setuid", "--setgid", "--root", "--wd"], 0),
     prefix("nsenter", &["-t", "-S", "-G", "--target", "--setuid", "--setgid"], 0),
-    prefix("strace", &["-e", "-o", "-s", "-u", "-E", "-P", "-a", "-O", "-S"], 0),
-    prefix("ltrace", &["-e", "-o", "-s", "-u", "-l", "-a", "-n", "-x"], 0),
+    prefix(
+        "strace",
+        &["-e", "-o", "-s", "-u", "-E", "-P", "-a", "-O", "-S", "-p", "-b", "-I", "-X"],
+        0,
+    ),
+    prefix("ltrace", &["-e", "-o", "-s", "-u", "-l", "-a", "-n", "-x", "-p", "-F"], 0),
     prefix("rlwrap", &["-f", "-b", "-C", "-D", "-H", "-l", "-p", "-P", "-q", "-s", "-S", "-t"], 0),
     prefix("torsocks", &[], 0),
     prefix("torify", &[], 0),
@@ -100,7 +118,7 @@ impl Engine<'_> {
             "xargs" | "gxargs" => return Some(self.xargs(call, state)),
             "parallel" => return Some(self.parallel(call, state)),
             "watch" => {
-                let rest = after_options(call.args, &["-n", "--interval"], 0);
+                let rest = after_options(call.args, &["-n", "--interval", "-q", "--equexit"], 0);
                 self.run_text(&joined(rest), state, None);
                 return Some(unknown());
             }
@@ -160,6 +178,10 @@ impl Engine<'_> {
             inner.set_text(name, value);
             rest = rest.get(1..).unwrap_or_default();
         }
+        if super::judge::attaches(call) && matches!(prefix.name, "strace" | "ltrace") {
+            self.judge(call, state);
+        }
+        self.otherwise(prefix, call, rest, &inner);
         if matches!(prefix.name, "nsenter" | "chroot") {
             self.classes.insert(Class::Privilege);
             self.ask("shell-namespace", format!("`{}` goes to another root", prefix.name));
@@ -185,6 +207,27 @@ impl Engine<'_> {
             self.prefix.push(' ');
         }
         Some(self.call(rest.to_vec(), &mut inner, call.stdin))
+    }
+
+    /// An option that is not known may take the word behind it: then another command is run.
+    fn otherwise(&mut self, prefix: &Prefix, call: &Call<'_>, rest: &[String], state: &State) {
+        let mut at = 0;
+        while let Some(arg) = call.args.get(at).filter(|it| it.starts_with('-') && *it != "--") {
+            let is_glued = arg.contains('=') || (arg.len() > 2 && !arg.starts_with("--"));
+            let is_value = |it: &String| !it.starts_with('-');
+            let takes = !is_glued && call.args.get(at + 1).is_some_and(is_value);
+            at += 1 + usize::from(takes);
+        }
+        let other = call.args.get(at + prefix.words..).unwrap_or_default();
+        let is_program = |it: &String| {
+            let folder = it.rsplit_once('/').map_or("bin", |it| it.0);
+            folder.ends_with("bin") && !it.starts_with('-') && assignment(it).is_none()
+        };
+        if other.len() < rest.len() && other.first().is_some_and(is_program) {
+            self.quiet += 1;
+            self.call(other.to_vec(), &mut state.clone(), None);
+            self.quiet -= 1;
+        }
     }
 
     fn env_split(
@@ -220,8 +263,9 @@ impl Engine<'_> {
             }
             return Some(self.run_text(&text, &mut state.clone(), call.stdin));
         }
-        if call.name == "flock" {
-            let rest = after_options(call.args, &["-w", "-E", "--timeout"], 1);
+        // The one of BSD has the command behind its file.
+        if matches!(call.name.as_str(), "flock" | "script") {
+            let rest = after_options(call.args, &["-w", "-E", "--timeout", "-t", "-T"], 1);
             if !rest.is_empty() {
                 return Some(self.call(rest.to_vec(), state, call.stdin));
             }
@@ -261,11 +305,21 @@ pub(super) fn after_options<'a>(args: &'a [String], values: &[&str], words: usiz
         if arg == "--" {
             break;
         }
-        if values.contains(&arg.as_str()) {
+        if values.contains(&arg.as_str()) || ends_valued(&arg, values) {
             at += 1;
         }
     }
     args.get(at + words..).unwrap_or_default()
+}
+
+/// Letters in one word of which only the last takes a value, which is the next word: `-iu NAME`.
+fn ends_valued(arg: &str, values: &[&str]) -> bool {
+    let letters = arg.strip_prefix('-').filter(|it| it.len() > 1 && !it.starts_with('-'));
+    let is_valued = |letter: char| values.contains(&format!("-{letter}").as_str());
+    let first = letters.and_then(|it| it.char_indices().find(|it| is_valued(it.1)));
+    first
+        .zip(letters)
+        .is_some_and(|((at, letter), all)| at > 0 && at + letter.len_utf8() == all.len())
 }
 
 pub(super) fn joined(args: &[String]) -> String {

@@ -28,9 +28,15 @@ impl Engine<'_> {
 /// Is it told when to stop, or asked to work at nothing?
 fn ends(call: &Call<'_>) -> bool {
     let plain = call.plain();
-    let never = plain.windows(2).any(
-        |it| matches!(it, [flag, time] if (flag == "-t" || flag == "--timeout") && time == "0"),
-    );
+    let none = |time: &str| time.trim_end_matches(|it: char| it.is_ascii_alphabetic()) == "0";
+    let glued = |it: &String| {
+        let time = it.strip_prefix("--timeout=").or_else(|| it.strip_prefix("-t"));
+        time.is_some_and(none)
+    };
+    let never = plain.iter().any(glued)
+        || plain.windows(2).any(
+            |it| matches!(it, [flag, time] if (flag == "-t" || flag == "--timeout") && none(time)),
+        );
     let told = option(call, Some('t'), "timeout") && !never;
     told || call.args.is_empty() || call.has(&["--help", "--version", "--class", "--stressors"])
 }

@@ -223,6 +223,7 @@ impl Engine<'_> {
             let skip = usize::from(matches!(name, "zip" | "7z" | "7za" | "rar"));
             for path in operands.iter().skip(skip).filter(|_| !extracts) {
                 let resolved = paths::resolved(path, state);
+                let resolved = paths::from_root(&resolved).unwrap_or(resolved);
                 let homely = paths::homely(&resolved);
                 let below_home = homely.strip_prefix("~/").unwrap_or("x");
                 let all_home =
@@ -251,7 +252,9 @@ impl Engine<'_> {
 /// Who or what, and then only files of the work: nobody else has less or more for it.
 fn are_own(operands: &[&String], state: &State) -> bool {
     let Some((who, files)) = operands.split_first() else { return false };
-    let is_root = who.split([':', '.']).any(|it| matches!(it, "root" | "wheel" | "0"));
+    // However many noughts it has: who has none is root.
+    let is_nought = |it: &str| it.ends_with('0') && it.trim_start_matches(['+', '0']).is_empty();
+    let is_root = who.split([':', '.']).any(|it| matches!(it, "root" | "wheel") || is_nought(it));
     let is_own = |it: &&String| {
         let is_plain = !marks::has_pattern(it)
             && !marks::has_hole(it)

@@ -13,7 +13,7 @@ impl Engine<'_> {
     pub(super) fn judge_recipes(&mut self, call: &Call<'_>, state: &State) {
         let plain = call.plain();
         for (index, arg) in plain.iter().enumerate() {
-            let next = plain.get(index + 1).filter(|_| arg == "--eval");
+            let next = plain.get(index + 1).filter(|_| arg == "--eval" || arg == "-E");
             if let Some(recipe) = arg.strip_prefix("--eval=").or(next.map(String::as_str)) {
                 self.recipe(recipe, state);
             }
@@ -121,6 +121,9 @@ impl Engine<'_> {
             texts.push(quoted(plain.get(at..).unwrap_or_default()));
         }
         texts.extend(set(name, plain));
+        if name == "fzf" {
+            texts.extend(plain.iter().flat_map(|it| bound(it)));
+        }
         if name == "ansible" {
             let given = plain.windows(2).filter(|it| matches!(it, [flag, _] if flag == "-a"));
             texts.extend(given.filter_map(|it| it.get(1).cloned()));
@@ -142,6 +145,30 @@ impl Engine<'_> {
         }
         self.quiet -= 1;
     }
+}
+
+/// What keys of `fzf` run: `enter:execute(TEXT)`.
+fn bound(arg: &str) -> Vec<String> {
+    const ACTIONS: [&str; 6] =
+        ["execute(", "execute-silent(", "become(", "reload(", "reload-sync(", "transform("];
+    let behind = |action: &&str| arg.split(*action).skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let all = ACTIONS.iter().flat_map(behind);
+    all.map(|it| it.rsplit_once(')').map_or(it.clone(), |it| it.0.to_owned())).collect()
+}
+
+/// What an editor hands to a shell: `!TEXT`, `:silent !TEXT`, `%!TEXT`, `r !TEXT`. Behind a word, `!` forces it.
+pub(super) fn escaped(command: &str) -> Option<&str> {
+    let named = command.trim_start_matches(':');
+    if let Some(text) = named.strip_prefix("term ").or(named.strip_prefix("terminal ")) {
+        return Some(text);
+    }
+    let starts = |at: usize| {
+        let before = command.get(..at).unwrap_or_default();
+        let read = ["r", "re", "rea", "read"].contains(&before.trim_start_matches(':'));
+        before.is_empty() || read || before.ends_with(|it: char| " :%.$,;|'".contains(it))
+    };
+    let (at, _) = command.match_indices('!').find(|it| starts(it.0))?;
+    command.get(at + 1..)
 }
 
 /// Settings among the arguments that say what is run.
@@ -205,7 +232,8 @@ fn quoted(words: &[String]) -> String {
 }
 
 /// They run what they are given: as one text, or as words.
-const GIVEN: [&str; 12] = [
+const GIVEN: [&str; 13] = [
+    "screen",
     "hyperfine",
     "tmux",
     "concurrently",
@@ -243,7 +271,8 @@ const ESCAPING: [&str; 20] = [
     "smbclient",
 ];
 /// Options whose value is run.
-const TELLING: [(&str, &[&str]); 19] = [
+const TELLING: [(&str, &[&str]); 20] = [
+    ("tcpdump", &["-z"]),
     ("nodemon", &["-x", "--exec"]),
     ("cargo", &["-s", "--shell"]),
     ("pwsh", &["-c", "-command", "-Command"]),
@@ -257,7 +286,7 @@ const TELLING: [(&str, &[&str]); 19] = [
     ("sort", &["--compress-program"]),
     ("rg", &["--pre"]),
     ("git", &["-x", "--exec", "--upload-pack", "--receive-pack", "--open-files-in-pager"]),
-    ("man", &["-P", "--pager"]),
+    ("man", &["-P", "--pager", "-H", "--html"]),
     ("start-stop-daemon", &["--exec", "-x", "-a", "--startas"]),
     ("gcc", &["-wrapper"]),
     ("cc", &["-wrapper"]),
@@ -265,7 +294,15 @@ const TELLING: [(&str, &[&str]); 19] = [
     ("pssh", &["-x"]),
 ];
 /// Words behind which a command stands, and how many words come between.
-const RUNNING: [(&str, &[&str], usize); 24] = [
+const RUNNING: [(&str, &[&str], usize); 32] = [
+    ("rr", &["record"], 0),
+    ("uftrace", &["record", "live"], 0),
+    ("pyenv", &["exec"], 0),
+    ("rbenv", &["exec"], 0),
+    ("lerna", &["exec"], 0),
+    ("zellij", &["run"], 0),
+    ("gdb", &["--args"], 0),
+    ("lldb", &["--"], 0),
     ("poetry", &["run"], 0),
     ("pipenv", &["run"], 0),
     ("uv", &["run"], 0),

@@ -10,6 +10,7 @@ mod system;
 mod watching;
 
 pub use blocklist::Blocklist;
+pub(super) use watching::attaches;
 
 use super::engine::Engine;
 use super::marks::{self, HOLE};
@@ -194,12 +195,11 @@ impl Engine<'_> {
                 self.ask("shell-carried", "an option says what to run");
             }
             let arg = arg.trim_start_matches('+');
-            let escapes =
-                || arg.starts_with(":!") || arg.starts_with('!') || arg.contains("set shell=");
-            if ESCAPING.contains(&name) && escapes() {
-                let text = arg.strip_prefix(':').unwrap_or(arg);
-                let text = text.strip_prefix('!').unwrap_or(text).to_owned();
-                self.run_text(&text, &mut state.clone(), None);
+            let escaped = || given::escaped(arg).or(arg.contains("set shell=").then_some(arg));
+            if ESCAPING.contains(&name)
+                && let Some(text) = escaped()
+            {
+                self.run_text(text, &mut state.clone(), None);
                 self.ask("shell-spawn", format!("`{name}` runs a command"));
             }
         }

@@ -115,13 +115,7 @@ impl Engine<'_> {
         if tells {
             return;
         }
-        let only_lists = match name {
-            "chage" => option(call, Some('l'), "list"),
-            "passwd" => option(call, Some('S'), "status"),
-            "chsh" => option(call, Some('l'), "list-shells"),
-            _ => false,
-        };
-        if ACCOUNTS.contains(&name) && !only_lists {
+        if ACCOUNTS.contains(&name) && !only_lists(call) {
             self.classes.insert(Class::Privilege);
             self.ask("shell-accounts", format!("`{name}` changes who may log in"));
         }
@@ -314,6 +308,19 @@ impl Engine<'_> {
             _ => {}
         }
     }
+}
+
+/// Is it asked what there is, and told to change nothing?
+fn only_lists(call: &Call<'_>) -> bool {
+    let (asks, more): (&[&str], &[&str]) = match call.name.as_str() {
+        "chage" => (&["-l", "--list", "-il", "-li"], &["-i", "--iso8601"]),
+        "passwd" => (&["-S", "--status", "-Sa", "-aS"], &["-a", "--all"]),
+        // What Apple's reads behind it is a place to change.
+        "chsh" if call.operands().is_empty() => (&["-l", "--list-shells"], &[]),
+        _ => return false,
+    };
+    let mut options = call.plain().iter().filter(|it| it.starts_with('-'));
+    call.has(asks) && options.all(|it| asks.contains(&it.as_str()) || more.contains(&it.as_str()))
 }
 
 /// Does it take a package of the system away?

@@ -42,11 +42,16 @@ impl Engine<'_> {
     /// What others type, show, send or keep in memory.
     pub(super) fn judge_watching(&mut self, call: &Call<'_>) {
         let plain = call.plain();
-        let root_window = plain.iter().any(|it| it == "-root" || it == "root");
+        let shown = |it: &String| it.starts_with("root:") || it.starts_with("x:");
+        let root_window = plain.iter().any(|it| it == "-root" || it == "root" || shown(it));
         let watches = match call.name.as_str() {
-            "tcpdump" | "tshark" | "ngrep" => {
-                !option(call, Some('r'), "read-file") && !call.short('I')
+            "tcpdump" => !reads_saved(call, 'r', "BcCEFGijmMQsTVwWyzZ"),
+            "tshark" => {
+                !reads_saved(call, 'r', "abBcCdDeEfFHijJKNoOQRsSTuUwWXyYz")
+                    || plain.iter().any(|it| it.contains("lua_script"))
             }
+            "ngrep" => !reads_saved(call, 'I', "AcdFnOPsSW"),
+            "strace" | "ltrace" => attaches(call),
             "dumpcap" | "ettercap" | "bettercap" | "arpspoof" | "dsniff" | "logkeys" | "xspy" => {
                 true
             }
@@ -66,7 +71,9 @@ impl Engine<'_> {
             "zmodload" => plain.iter().any(|it| it.starts_with("zsh/net")),
             _ => false,
         };
-        if watches {
+        let lists = matches!(call.name.as_str(), "tcpdump" | "tshark")
+            && call.has(&["-D", "--list-interfaces"]);
+        if watches && !lists {
             self.classes.insert(Class::Credentials);
             self.ask("shell-watching", format!("`{}` sees what is not meant for it", call.name));
         }
@@ -75,6 +82,34 @@ impl Engine<'_> {
             self.ask("shell-collection", "it takes what a person sees, says, copies or types");
         }
     }
+}
+
+/// Is a file of packets read, and not a network? The letters in `valued` take what stands behind them.
+fn reads_saved(call: &Call<'_>, wanted: char, valued: &str) -> bool {
+    let mut args = call.plain().iter();
+    while let Some(arg) = args.next() {
+        if arg == "--read-file" || arg.starts_with("--read-file=") {
+            return true;
+        }
+        let letters = arg.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or_default();
+        for (at, letter) in letters.char_indices() {
+            if letter == wanted {
+                return true;
+            }
+            if valued.contains(letter) {
+                // The next word is its value.
+                let is_last = at + letter.len_utf8() == letters.len();
+                let _value = if is_last { args.next() } else { None };
+                break;
+            }
+        }
+    }
+    false
+}
+
+/// Does a tracer look into a process that runs already?
+pub(in super::super) fn attaches(call: &Call<'_>) -> bool {
+    call.plain().iter().any(|it| it.starts_with("-p") || it.starts_with("--attach"))
 }
 
 fn captures(call: &Call<'_>) -> bool {
@@ -87,8 +122,12 @@ fn captures(call: &Call<'_>) -> bool {
         "xsel" => option(call, Some('o'), "output"),
         "arecord" | "parec" | "parecord" | "pw-record" | "fswebcam" | "streamer" => !lists,
         "ffmpeg" | "avconv" | "gst-launch-1.0" | "mencoder" => {
-            words.iter().any(|it| CAPTURED.contains(&it.as_str()))
+            let glued =
+                |it: &String| it.strip_prefix("-f").is_some_and(|it| CAPTURED.contains(&it));
+            words.iter().any(|it| CAPTURED.contains(&it.as_str())) || call.plain().iter().any(glued)
         }
+        "rec" => true,
+        "sox" => call.plain().first().is_some_and(|it| it == "-d"),
         "xinput" => call.plain().first().is_some_and(|it| {
             it.trim_start_matches('-') == "test" || it.trim_start_matches('-') == "test-xi2"
         }),
