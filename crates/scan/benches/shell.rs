@@ -194,6 +194,12 @@ fn worst(out: &mut impl std::io::Write) {
         "((",
         "a && ",
         "é",
+        "nice ",
+        "nice -x nice nice ",
+        "sudo ",
+        "env A=1 ",
+        "xargs ",
+        "find . -exec ",
     ];
     let mut texts: Vec<String> = pieces.iter().map(|it| it.repeat(BYTES / it.len())).collect();
     texts.push(format!("x=({}); {}", "a ".repeat(2_000), "echo ${x[@]};".repeat(400)));

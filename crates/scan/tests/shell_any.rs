@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use scan::shell::fuzzing::command;
+use scan::shell::{Decision, read};
 
 /// What commands are made of.
 const PIECES: [&str; 62] = [
@@ -68,6 +69,18 @@ const PIECES: [&str; 62] = [
     "case x in",
     "eval bash -c",
 ];
+
+/// Each of them looks at all that stands behind it.
+#[test]
+fn commands_that_run_commands_with_many_arguments_are_too_large() {
+    let many = " a".repeat(4_000);
+    for runs in ["nice ", "env A=1 ", "command ", "timeout 1 ", "nice -x nice nice "] {
+        let reading = read(&format!("{}ls{many}", runs.repeat(40)));
+        assert_eq!(reading.decisive.map(|it| it.rule), Some("shell-too-large"), "{runs}");
+        let reading = read(&format!("{}ls a b c", runs.repeat(4)));
+        assert_eq!(reading.decision, Decision::Allow, "{runs}");
+    }
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]

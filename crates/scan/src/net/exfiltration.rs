@@ -177,8 +177,10 @@ fn by_length(url: &Url, parts: &[&str]) -> Option<Suspicion> {
 
 /// How much it says, in bytes: a letter that is none of ASCII takes six or nine to write.
 fn long(text: &str) -> usize {
-    let decoded = decoded(text);
-    if decoded.contains(char::REPLACEMENT_CHARACTER) { text.len() } else { decoded.len() }
+    match decoded(text) {
+        Cow::Owned(said) if !said.contains(char::REPLACEMENT_CHARACTER) => said.len(),
+        Cow::Owned(_) | Cow::Borrowed(_) => text.len(),
+    }
 }
 
 fn said(data: Data) -> &'static str {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::limits::{
-    ALL_TURNS_MAX, COMMANDS_MAX, NORMAL_BYTES_MAX, PROBES_MAX, READ_AGAIN_BYTES_MAX,
+    ALL_TURNS_MAX, COMMANDS_MAX, HANDLED_MAX, NORMAL_BYTES_MAX, PROBES_MAX, READ_AGAIN_BYTES_MAX,
     READ_AGAIN_MAX, TARGETS_MAX,
 };
 use super::marks::{self, HOLE, NETWORK};
@@ -58,6 +58,8 @@ pub(super) struct Engine<'a> {
     /// Was a file read that a pattern names? There may be others that it names, too.
     pub(super) patterned: bool,
     commands: usize,
+    /// Arguments that were looked at.
+    handled: usize,
     turns: usize,
     /// Texts that all parsers have read, and their bytes.
     checked: BTreeSet<String>,
@@ -89,6 +91,7 @@ impl<'a> Engine<'a> {
             fresh: BTreeSet::new(),
             patterned: false,
             commands: 0,
+            handled: 0,
             turns: 0,
             checked: BTreeSet::new(),
             again: 0,
@@ -127,6 +130,7 @@ impl<'a> Engine<'a> {
         let mut probe = Self::new(self.blocklist);
         probe.depth = self.depth + 4;
         probe.commands = self.commands;
+        probe.handled = self.handled;
         probe.turns = self.turns;
         probe.again = self.again;
         probe.probes = self.probes + 1;
@@ -135,7 +139,7 @@ impl<'a> Engine<'a> {
 
     pub(super) fn probed(&mut self, probe: &Self) {
         (self.commands, self.again, self.probes) = (probe.commands, probe.again, probe.probes);
-        self.turns = probe.turns;
+        (self.turns, self.handled) = (probe.turns, probe.handled);
     }
 
     /// One more command, or too many.
@@ -147,9 +151,18 @@ impl<'a> Engine<'a> {
         self.commands <= COMMANDS_MAX
     }
 
+    /// So many more arguments, or too many.
+    pub(super) fn handle(&mut self, arguments: usize) -> bool {
+        self.handled += arguments;
+        if self.handled > HANDLED_MAX {
+            self.too_much();
+        }
+        self.handled <= HANDLED_MAX
+    }
+
     /// Were there too many commands already?
     pub(super) fn is_exhausted(&self) -> bool {
-        self.commands > COMMANDS_MAX || self.turns > ALL_TURNS_MAX
+        self.commands > COMMANDS_MAX || self.turns > ALL_TURNS_MAX || self.handled > HANDLED_MAX
     }
 
     /// One more turn of a loop, or too many.

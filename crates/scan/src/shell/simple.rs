@@ -193,7 +193,7 @@ impl Engine<'_> {
         state: &mut State,
         stdin: Option<&[u8]>,
     ) -> Output {
-        if !self.count() {
+        if !self.count() || !self.handle(fields.len()) {
             return unknown();
         }
         // `$nothing command`: the first word is gone, or it is anybody's.
