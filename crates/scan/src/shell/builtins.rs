@@ -41,7 +41,7 @@ impl Engine<'_> {
             }
             "unset" => {
                 for name in call.operands() {
-                    if name.starts_with("HIST") {
+                    if name.starts_with("HIST") || name == "SAVEHIST" {
                         self.history(name);
                     }
                     state.functions.remove(name);
@@ -60,6 +60,9 @@ impl Engine<'_> {
                 for text in call.plain() {
                     super::arithmetic::evaluate(text, state);
                 }
+            }
+            "shopt" if call.short('u') && call.short('o') && call.has(&["history"]) => {
+                self.history("shopt -uo history");
             }
             "shopt" | "true" | ":" | "wait" | "hash" | "umask" | "ulimit" | "times" | "enable"
             | "compopt" => {
@@ -210,6 +213,7 @@ impl Engine<'_> {
     /// A program or script that is read from a file.
     pub(super) fn run_file(&mut self, path: &str, state: &State) {
         self.touch(super::Access::Execute, path, state);
+        self.judge_run(path);
         let resolved = paths::resolved(path, state);
         if self.fresh.contains(&resolved) {
             self.ask("shell-fresh-run", "it runs a file that it wrote or fetched before");

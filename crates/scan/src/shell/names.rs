@@ -7,13 +7,13 @@ use super::marks;
 /// Builtins whose arguments are assignments that stay.
 pub(super) const DECLARING: [&str; 5] = ["declare", "typeset", "export", "readonly", "local"];
 
-pub(super) const SHELLS: [&str; 14] = [
+pub(super) const SHELLS: [&str; 16] = [
     "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash", "rzsh",
-    "yash", "posh",
+    "yash", "posh", "xonsh", "osh",
 ];
 
 /// Programs that take code as an argument or on stdin.
-const INTERPRETERS: [&str; 38] = [
+const INTERPRETERS: [&str; 52] = [
     "python",
     "pypy",
     "perl",
@@ -52,6 +52,20 @@ const INTERPRETERS: [&str; 38] = [
     "racket",
     "scala",
     "swift",
+    "jjs",
+    "qjs",
+    "rhino",
+    "raku",
+    "clojure",
+    "clj",
+    "bb",
+    "ts-node",
+    "tsx",
+    "kotlin",
+    "runhaskell",
+    "runghc",
+    "ghci",
+    "swipl",
 ];
 
 /// Names that a pattern in place of a command can stand for: those that matter.

@@ -35,8 +35,8 @@ const PREFIXES: [Prefix; 62] = [
     prefix("chroot", &["--userspec", "--groups"], 1),
     prefix("unshare", &["-S", "-G", "-R", "-w", "--setuid", "--setgid", "--root", "--wd"], 0),
     prefix("nsenter", &["-t", "-S", "-G", "--target", "--setuid", "--setgid"], 0),
-    prefix("strace", &["-e", "-o", "-s", "-u", "-E", "-P", "-a", "-O", "-S"], 0),
-    prefix("ltrace", &["-e", "-o", "-s", "-u", "-l", "-a", "-n", "-x"], 0),
+    prefix("strace", &["-e", "-o", "-s", "-u", "-E", "-P", "-a", "-O", "-S", "-p"], 0),
+    prefix("ltrace", &["-e", "-o", "-s", "-u", "-l", "-a", "-n", "-x", "-p"], 0),
     prefix("rlwrap", &["-f", "-b", "-C", "-D", "-H", "-l", "-p", "-P", "-q", "-s", "-S", "-t"], 0),
     prefix("torsocks", &[], 0),
     prefix("torify", &[], 0),
@@ -154,6 +154,7 @@ impl Engine<'_> {
                 rest.first().is_some_and(|it| it.contains(|it: char| it.is_ascii_digit()));
             rest = rest.get(usize::from(is_machine)..).unwrap_or_default();
         }
+        self.judge_prefix(call);
         let mut inner = state.clone();
         while let Some((name, value)) = rest.first().and_then(|it| assignment(it)) {
             self.judge_variable(name, value, state);
