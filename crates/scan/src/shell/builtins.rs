@@ -62,6 +62,7 @@ impl Engine<'_> {
                 }
             }
             "shopt" if call.short('u') && call.short('o') && call.has(&["history"]) => {
+                self.record_all(call);
                 self.history("shopt -uo history");
             }
             "shopt" | "true" | ":" | "wait" | "hash" | "umask" | "ulimit" | "times" | "enable"

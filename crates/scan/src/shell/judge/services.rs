@@ -85,7 +85,10 @@ impl Engine<'_> {
         let words = call.words();
         let first = words.first().map(String::as_str).unwrap_or_default();
         let second = words.get(1).map(String::as_str).unwrap_or_default();
-        let is_watcher = words.iter().any(|it| watches(it) || records(it));
+        let is_script = is_script_of_a_service(&call.path);
+        let is_watcher = words.iter().any(|it| watches(it) || records(it))
+            || (is_script && (watches(&call.name) || records(&call.name)))
+            || (call.name == "kill" && has_unknown(call) && self.looked_up(watches));
         let (stops, starts) = match call.name.as_str() {
             "systemctl" => (
                 matches!(
@@ -109,8 +112,7 @@ impl Engine<'_> {
                 matches!(first, "unload" | "remove" | "bootout" | "disable" | "stop" | "kill"),
                 matches!(first, "load" | "submit" | "bootstrap" | "enable" | "start" | "kickstart"),
             ),
-            "pkill" | "killall" => (is_watcher, false),
-            "kill" => (is_watcher || (has_unknown(call) && self.looked_up(watches)), false),
+            "pkill" | "killall" | "kill" => (is_watcher, false),
             // They ask the manager of services and accounts without its own command.
             "busctl" | "dbus-send" | "gdbus" => {
                 let managers =
@@ -120,7 +122,7 @@ impl Engine<'_> {
                     |it: &String| managers.iter().any(|name| it.to_lowercase().contains(name));
                 (calls && call.plain().iter().any(manager), false)
             }
-            _ if is_script_of_a_service(&call.path) => (is_stop(first), false),
+            _ if is_script => (is_stop(first), false),
             _ if uninstalls(call) => (is_watcher, false),
             _ => (false, false),
         };
