@@ -53,7 +53,7 @@ pub(super) const RUNS: [&str; 49] = [
     "shell(",
 ];
 /// It talks to other machines.
-pub(super) const CONNECTS: [&str; 42] = [
+pub(super) const CONNECTS: [&str; 44] = [
     "socket",
     "urllib",
     "requests.",
@@ -96,6 +96,8 @@ pub(super) const CONNECTS: [&str; 42] = [
     "file_get_contents(\"https",
     "file_get_contents('https",
     "http::tiny",
+    "tcpserver",
+    "net.createserver",
 ];
 /// It deletes.
 pub(super) const DELETES: [&str; 18] = [
