@@ -122,8 +122,7 @@ impl Engine<'_> {
     pub(super) fn judge_tool(&mut self, call: &Call<'_>) {
         let fetched = call.plain().iter().filter(|it| it.contains("://") || it.starts_with("git@"));
         let fetched = fetched.filter_map(|it| it.trim_end_matches('/').rsplit('/').next());
-        let named = std::iter::once(call.name.as_str()).chain(fetched);
-        if named.into_iter().any(|it| is_tool(&it.to_lowercase())) {
+        if is_tool(&call.name) || fetched.into_iter().any(|it| is_tool(&it.to_lowercase())) {
             self.ask("shell-offensive", format!("`{}` is a tool of attackers", call.name));
         }
     }

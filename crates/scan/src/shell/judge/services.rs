@@ -86,9 +86,12 @@ impl Engine<'_> {
         let first = words.first().map(String::as_str).unwrap_or_default();
         let second = words.get(1).map(String::as_str).unwrap_or_default();
         let is_script = is_script_of_a_service(&call.path);
-        let is_watcher = words.iter().any(|it| watches(it) || records(it))
-            || (is_script && (watches(&call.name) || records(&call.name)))
-            || (call.name == "kill" && has_unknown(call) && self.looked_up(watches));
+        // Only those that stop something need to know: there are many names to compare.
+        let is_watcher = || {
+            words.iter().any(|it| watches(it) || records(it))
+                || (is_script && (watches(&call.name) || records(&call.name)))
+                || (call.name == "kill" && has_unknown(call) && self.looked_up(watches))
+        };
         let (stops, starts) = match call.name.as_str() {
             "systemctl" => (
                 matches!(
@@ -112,7 +115,7 @@ impl Engine<'_> {
                 matches!(first, "unload" | "remove" | "bootout" | "disable" | "stop" | "kill"),
                 matches!(first, "load" | "submit" | "bootstrap" | "enable" | "start" | "kickstart"),
             ),
-            "pkill" | "killall" | "kill" => (is_watcher, false),
+            "pkill" | "killall" | "kill" => (is_watcher(), false),
             // They ask the manager of services and accounts without its own command.
             "busctl" | "dbus-send" | "gdbus" => {
                 let managers =
@@ -123,10 +126,11 @@ impl Engine<'_> {
                 (calls && call.plain().iter().any(manager), false)
             }
             _ if is_script => (is_stop(first), false),
-            _ if uninstalls(call) => (is_watcher, false),
+            _ if uninstalls(call) => (is_watcher(), false),
             _ => (false, false),
         };
-        if (stops && is_watcher) || ends_a_watcher(call) {
+        let watched = (stops && is_watcher()) || ends_a_watcher(call);
+        if watched {
             self.classes.insert(Class::LogTampering);
             self.ask("shell-security-off", "it stops what watches or protects the machine");
         } else if stops {
@@ -166,16 +170,16 @@ fn is_script_of_a_service(path: &str) -> bool {
 
 /// A program of theirs that is told to end: `fail2ban-client stop`, `/opt/sophos/uninstall.sh`.
 fn ends_a_watcher(call: &Call<'_>) -> bool {
-    // Of the work's own folders only the last name counts.
-    let path = call.path.to_lowercase();
-    if !watches(if path.starts_with('/') { &path } else { &call.name }) {
+    let ends = |it: &str| {
+        let bare = it.trim_start_matches('-');
+        ENDING.iter().any(|it| it.eq_ignore_ascii_case(bare))
+    };
+    if !call.plain().iter().any(|it| ends(it)) && !call.name.contains("uninstall") {
         return false;
     }
-    let ends = |it: &str| {
-        let bare = it.trim_start_matches('-').to_lowercase();
-        ENDING.contains(&bare.as_str())
-    };
-    call.plain().iter().any(|it| ends(it)) || call.name.contains("uninstall")
+    // Of the work's own folders only the last name counts.
+    let path = call.path.to_lowercase();
+    watches(if path.starts_with('/') { &path } else { &call.name })
 }
 
 /// Does it take a package of the system away?
