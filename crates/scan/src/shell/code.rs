@@ -4,11 +4,12 @@
 //! them. What decodes and runs something that is not seen is a question.
 
 use super::engine::{Engine, Output, from_network, text, unknown};
+use super::judge::is_everything;
 use super::marks::{self, NETWORK};
 use super::simple::{Call, known};
 use super::spelled::{exactly, literals, spelled};
 use super::state::State;
-use super::words::{CONNECTS, DECODES, DELETES, RUNS};
+use super::words::{CONNECTS, DECODES, DELETES, ENCRYPTS, INJECTS, PACKS, RUNS, WALKS, WATCHES};
 use super::{Access, Class, Decision, names, paths};
 
 /// Programs that serve what lies in a directory.
@@ -30,6 +31,7 @@ impl Engine<'_> {
             let short = it.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or_default();
             matches!(it, "--eval" | "-eval" | "--print" | "--execute" | "eval")
                 || (short.len() <= 4 && short.ends_with(['c', 'e', 'r', 'E', 'p']))
+                || (call.name == "swipl" && it == "-g")
                 || is_encoded(it, call)
         };
         let mut has_code = false;
@@ -51,7 +53,8 @@ impl Engine<'_> {
         }
         let module = args.iter().position(|it| it == "-m").and_then(|it| args.get(it + 1));
         let serves = module.is_some_and(|it| SERVERS.contains(&it.to_lowercase().as_str()))
-            || (call.name.starts_with("php") && call.short('S'));
+            || (call.name.starts_with("php") && call.short('S'))
+            || (call.name.starts_with("ruby") && call.has(&["-run"]) && call.has(&["httpd"]));
         if serves {
             self.classes.insert(Class::Network);
             self.ask("shell-egress", "it serves files to others");
@@ -181,7 +184,8 @@ impl Engine<'_> {
         } else if runs && shells {
             self.ask("shell-spawn", "its code starts a shell");
         }
-        if lower.contains("memfd_create") {
+        self.intents(&lower, &literals);
+        if has(&["memfd_create", "syscall(319", "syscall 319"]) {
             self.ask("shell-loader", "its code starts a program that lies nowhere");
         }
         if connects {
@@ -222,6 +226,47 @@ impl Engine<'_> {
                     self.code(inner, state, layer + 1);
                 }
             }
+        }
+    }
+
+    /// What code does besides running, connecting and deleting.
+    fn intents(&mut self, lower: &str, literals: &[String]) {
+        let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+        if has(&WATCHES) {
+            self.classes.insert(Class::Credentials);
+            self.ask(
+                "shell-collection",
+                "its code takes what a person sees, says, copies or types",
+            );
+        }
+        if has(&INJECTS) {
+            self.ask("shell-watching", "its code reaches into another process");
+        }
+        if has(&ENCRYPTS) && has(&WALKS) {
+            self.ask("shell-encrypt", "its code makes files unreadable");
+        }
+        let everything =
+            |it: &String| it.len() > 1 && is_everything(it.trim_end_matches(['/', '*']));
+        if has(&PACKS) && literals.iter().any(everything) {
+            self.ask("shell-collection", "its code packs everything of a person or the system");
+        }
+        if has(&["utime(", "utimes", "lutimes"]) {
+            self.classes.insert(Class::LogTampering);
+            self.ask("shell-log-tampering", "its code gives files another time");
+        }
+        // A mode of four digits that begins with 2, 4 or 6.
+        let special = |(at, _): (usize, &str)| {
+            let after = lower.get(at..).unwrap_or_default();
+            let call = after.split(')').next().unwrap_or_default();
+            ["0o4", "0o2", "0o6", " 04", ",04", "(04", " 06", ",06", "s_isuid"].iter().any(|it| {
+                call.split_once(it).is_some_and(|rest| {
+                    *it == "s_isuid" || rest.1.chars().take_while(char::is_ascii_digit).count() == 3
+                })
+            })
+        };
+        if lower.match_indices("chmod").any(special) {
+            self.classes.insert(Class::Privilege);
+            self.ask("shell-permissions", "its code makes a program run as its owner");
         }
     }
 

@@ -55,6 +55,8 @@ pub(super) struct Engine<'a> {
     pub(super) sinks: BTreeMap<String, Script>,
     /// Files that were written, fetched or made executable by this text.
     pub(super) fresh: BTreeSet<String>,
+    /// Was everything of a person or the system gone through?
+    pub(super) swept: bool,
     /// Was a file read that a pattern names? There may be others that it names, too.
     pub(super) patterned: bool,
     commands: usize,
@@ -89,6 +91,7 @@ impl<'a> Engine<'a> {
             left: Left::default(),
             sinks: BTreeMap::new(),
             fresh: BTreeSet::new(),
+            swept: false,
             patterned: false,
             commands: 0,
             handled: 0,

@@ -176,6 +176,7 @@ impl Engine<'_> {
     /// What is printed goes on, or into a file.
     pub(super) fn poured(&mut self, output: Output, pipes: &Pipes, state: &mut State) -> Output {
         let Some(file) = &pipes.file else { return output };
+        self.judge_planted(&super::engine::text(&output));
         self.pour_into(file, &output, state);
         let known = state.files.entry(file.clone()).or_default();
         known.extend(output);

@@ -5,7 +5,7 @@ use super::engine::{Engine, Left, Output, unknown};
 use super::limits::TURNS_MAX;
 use super::marks::{self, HOLE};
 use super::state::State;
-use super::syntax::{Kind, Script, Word, literal};
+use super::syntax::{Command, Kind, Script, Word, literal};
 
 impl Engine<'_> {
     /// `while` and `until`.
@@ -17,6 +17,10 @@ impl Engine<'_> {
         state: &mut State,
         stdin: Option<&[u8]>,
     ) -> Output {
+        if is_idle(condition, if until { &["false"] } else { &NOTHING }) && is_idle(body, &NOTHING)
+        {
+            self.ask("shell-endless", "it turns without an end and does nothing");
+        }
         let known = stdin.filter(|it| !marks::has_hole(&String::from_utf8_lossy(it)));
         let (before, left) = (state.clone(), self.left);
         let output = match (known, reading(condition)) {
@@ -214,6 +218,20 @@ fn by_turn<'a>(words: &[String], text: &'a str) -> Option<Vec<&'a str>> {
         return None;
     }
     (0..line.len() / size).map(|it| line.get(it * size..(it + 1) * size)).collect()
+}
+
+/// They do nothing, and say that it is well.
+const NOTHING: [&str; 2] = [":", "true"];
+
+/// Nothing but these words.
+fn is_idle(script: &Script, words: &[&str]) -> bool {
+    script.chains.iter().all(|chain| match (chain.first.stages.as_slice(), chain.rest.as_slice()) {
+        ([Command { kind: Kind::Simple(simple), .. }], []) => match simple.words.as_slice() {
+            [word] => literal(word).is_some_and(|it| words.contains(&it.as_str())),
+            _ => false,
+        },
+        _ => false,
+    })
 }
 
 /// Does arithmetic or a comparison decide how long it goes on?

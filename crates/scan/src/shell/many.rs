@@ -99,7 +99,14 @@ impl Engine<'_> {
                 .map(|it| if it.contains("{}") { it.replace("{}", &place) } else { it.clone() })
                 .collect();
             let name = inner.first().map(|it| super::names::base(&marks::plain(it)));
-            let erases = name.is_some_and(|it| matches!(it.as_str(), "rm" | "shred" | "unlink"));
+            let is = |all: &[&str]| name.as_ref().is_some_and(|it| all.contains(&it.as_str()));
+            let erases = is(&["rm", "shred", "unlink"]);
+            let everything = paths::resolved(root, state);
+            if is(&["cp", "mv", "tar", "zip", "rsync", "install"])
+                && super::judge::is_everything(everything.trim_end_matches('/'))
+            {
+                self.ask("shell-collection", "it gathers what it finds of a person or the system");
+            }
             if erases && paths::is_root(&paths::resolved(root, state)) {
                 self.deny("shell-erase-root", format!("it deletes what it finds in `{root}`"));
             }

@@ -29,6 +29,7 @@ mod names;
 mod params;
 mod paths;
 mod places;
+mod reading;
 mod sed;
 mod shells;
 mod simple;

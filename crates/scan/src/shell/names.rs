@@ -7,14 +7,14 @@ use super::marks;
 /// Builtins whose arguments are assignments that stay.
 pub(super) const DECLARING: [&str; 5] = ["declare", "typeset", "export", "readonly", "local"];
 
-const SHELLS: [&str; 25] = [
+pub(super) const SHELLS: [&str; 25] = [
     "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash", "rzsh",
     "yash", "posh", "oksh", "lksh", "sash", "osh", "ysh", "hush", "nu", "elvish", "xonsh", "murex",
     "ion",
 ];
 
 /// Programs that take code as an argument or on stdin.
-const INTERPRETERS: [&str; 38] = [
+const INTERPRETERS: [&str; 52] = [
     "python",
     "pypy",
     "perl",
@@ -53,6 +53,20 @@ const INTERPRETERS: [&str; 38] = [
     "racket",
     "scala",
     "swift",
+    "jjs",
+    "qjs",
+    "rhino",
+    "raku",
+    "clojure",
+    "clj",
+    "bb",
+    "ts-node",
+    "tsx",
+    "kotlin",
+    "runhaskell",
+    "runghc",
+    "ghci",
+    "swipl",
 ];
 
 /// Names that a pattern in place of a command can stand for: those that matter.

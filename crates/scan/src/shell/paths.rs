@@ -8,8 +8,8 @@ use model::places::{SECRET_DIRS, SECRET_FILES, SHELL_FILES};
 use super::engine::Engine;
 use super::marks::{self, HOLE, UNSET};
 use super::places::{
-    DISKS, LOGS, OWNING, PUBLIC, READ_DAILY, SECRET_NAMES, SECRET_PATHS, SHARED, STARTING,
-    STARTING_NAMES, SYSTEM,
+    DISKS, LOGS, OWNING, PUBLIC, READ_DAILY, SECRET_NAMES, SECRET_PATHS, SERVED, SERVED_KINDS,
+    SHARED, STARTING, STARTING_NAMES, SYSTEM,
 };
 use super::state::{HERE, HOME, State};
 use super::{Access, Class};
@@ -163,13 +163,14 @@ pub(super) fn is_secret(path: &str) -> bool {
             && ["/environ", "/mem", "/maps"].iter().any(|it| path.ends_with(it)))
         || (path.starts_with("/etc/ssh/") && path.contains("_key"))
         // What a person types and sees, and what a camera sees.
-        || ["/dev/input/event", "/dev/video", "/dev/vcs", "/dev/fb", "/dev/snd/"]
+        || ["/dev/input/", "/dev/video", "/dev/vcs", "/dev/fb", "/dev/snd/"]
             .iter()
             .any(|it| path.starts_with(it))
         // Tickets: whoever has them is their owner to every service.
         || last.starts_with("krb5cc")
         || [".keytab", ".ccache"].iter().any(|it| last.ends_with(it))
         || last.starts_with(".env.") && last != ".env.example"
+        || (last == "wp-config.php" && path.starts_with('/'))
 }
 
 /// A whole disk or a part of one.
@@ -189,6 +190,16 @@ fn is_starting(path: &str) -> bool {
         || path.contains(GIT_HOOKS)
         || path.ends_with(".pth")
         || has_place(path, &[USER_UNITS])
+}
+
+/// A script of a web server.
+fn is_served(path: &str) -> bool {
+    let (_, kind) = path.rsplit_once('.').unwrap_or_default();
+    path.starts_with('/')
+        && !path.starts_with(HOME)
+        && !is_shared(path)
+        && (SERVED_KINDS.contains(&kind) || path.contains("/cgi-bin/"))
+        && SERVED.iter().any(|it| path.contains(it))
 }
 
 pub(super) fn is_log(path: &str) -> bool {
@@ -242,6 +253,9 @@ impl Engine<'_> {
             self.deny("shell-system-file", format!("whoever writes `{shown}` owns the machine"));
         } else if is_disk(path) {
             self.deny("shell-raw-device", format!("it writes to the disk `{shown}` itself"));
+        } else if is_served(path) {
+            self.classes.insert(Class::Persistence);
+            self.ask("shell-persistence", format!("a server runs `{shown}` for whoever asks"));
         } else if is_starting(path) {
             self.classes.insert(Class::Persistence);
             self.ask("shell-persistence", format!("`{shown}` is run later, without being asked"));

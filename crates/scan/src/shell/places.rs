@@ -1,8 +1,22 @@
 //! Lists of places that matter.
 
 /// Names of secrets wherever they are, besides those of a home (`model::places`).
-pub(super) const SECRET_NAMES: [&str; 24] = [
-    "Messages/chat.db",
+pub(super) const SECRET_NAMES: [&str; 38] = [
+    "filezilla/sitemanager.xml",
+    "filezilla/recentservers.xml",
+    ".remmina",
+    "share/remmina",
+    ".purple/accounts.xml",
+    ".vnc/passwd",
+    "Signal/config.json",
+    ".htpasswd",
+    ".rdesktop",
+    "Library/Messages",
+    "Library/Safari",
+    "Library/Mail",
+    "com.apple.TCC",
+    "TCC.db",
+    "wallet.dat",
     ".env",
     "id_rsa",
     "id_dsa",
@@ -28,7 +42,7 @@ pub(super) const SECRET_NAMES: [&str; 24] = [
     "System.keychain",
 ];
 /// Of the system.
-pub(super) const SECRET_PATHS: [&str; 27] = [
+pub(super) const SECRET_PATHS: [&str; 39] = [
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -39,6 +53,18 @@ pub(super) const SECRET_PATHS: [&str; 27] = [
     "/etc/sudoers.d",
     "/usr/local/etc/sudoers",
     "/etc/krb5.keytab",
+    "/var/backups",
+    "/var/lib/docker/containers",
+    "/var/lib/kubelet",
+    "/var/lib/samba/private",
+    "/etc/letsencrypt/live",
+    "/etc/letsencrypt/archive",
+    "/etc/openvpn",
+    "/etc/ipsec.secrets",
+    "/etc/ppp/chap-secrets",
+    "/etc/wpa_supplicant",
+    "/etc/mysql/debian.cnf",
+    "/etc/postfix/sasl_passwd",
     "/etc/security/passwd",
     "/proc/kcore",
     "/dev/mem",
@@ -84,9 +110,12 @@ pub(super) const OWNING: [&str; 15] = [
 pub(super) const DISKS: [&str; 9] =
     ["sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "dm-"];
 /// What starts by itself: of the system.
-pub(super) const STARTING: [&str; 30] = [
+pub(super) const STARTING: [&str; 33] = [
     "/etc/cron",
     "/var/spool/cron",
+    "/var/cron",
+    "/var/at",
+    "/private/var/at",
     "/etc/anacrontab",
     "/etc/at.",
     "/etc/systemd",
@@ -117,7 +146,7 @@ pub(super) const STARTING: [&str; 30] = [
     "/etc/modules",
 ];
 /// The same in any home, by the end of the path or a part of it, besides what shells run (`model::places`).
-pub(super) const STARTING_NAMES: [&str; 19] = [
+pub(super) const STARTING_NAMES: [&str; 32] = [
     "git/config",
     ".vimrc",
     ".gdbinit",
@@ -137,6 +166,19 @@ pub(super) const STARTING_NAMES: [&str; 19] = [
     ".pythonrc",
     ".ssh",
     ".envrc",
+    ".vim/plugin",
+    ".vim/autoload",
+    "nvim/plugin",
+    "fish/conf.d",
+    "fish/functions",
+    "environment.d",
+    "dbus-1/services",
+    "plasma-workspace/env",
+    "profile_default/startup",
+    ".xsessionrc",
+    ".lldbinit",
+    ".psqlrc",
+    ".sqliterc",
 ];
 pub(super) const LOGS: [&str; 13] = [
     "/var/log",
@@ -176,3 +218,23 @@ pub(super) const SYSTEM: [&str; 19] = [
 ];
 /// Where anybody can put something.
 pub(super) const SHARED: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/run/shm"];
+/// Folders of web servers.
+pub(super) const SERVED: [&str; 12] = [
+    "/var/www/",
+    "/srv/http/",
+    "/srv/www/",
+    "/nginx/html/",
+    "/apache2/htdocs/",
+    "/xampp/htdocs/",
+    "/webapps/",
+    "/public_html/",
+    "/inetpub/",
+    "/cgi-bin/",
+    "/usr/local/www/",
+    "/Library/WebServer/",
+];
+/// Kinds of files that they run, or that tell them what to run.
+pub(super) const SERVED_KINDS: [&str; 13] = [
+    "php", "php5", "php7", "phtml", "phar", "jsp", "jspx", "war", "asp", "aspx", "cgi", "htaccess",
+    "shtml",
+];

@@ -248,6 +248,7 @@ impl Engine<'_> {
         if call.name == "tee" {
             for path in call.operands() {
                 let content = stdin.map_or_else(unknown, <[u8]>::to_vec);
+                self.judge_planted(&text(&content));
                 state.files.insert(super::paths::resolved(path, state), content);
             }
         }

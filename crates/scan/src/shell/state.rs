@@ -12,10 +12,11 @@ pub(super) const HOME: &str = "/home/~";
 pub(super) const HERE: &str = "/proc/self/cwd";
 
 /// What nearly every shell has. Letters of these are used to spell words with.
-const KNOWN: [(&str, &str); 21] = [
+const KNOWN: [(&str, &str); 22] = [
     ("BASH", "/bin/bash"),
     ("BASH_VERSION", "5.2.15(1)-release"),
     ("EUID", "1000"),
+    ("HISTFILE", "/home/~/.bash_history"),
     ("HOME", HOME),
     ("HOSTTYPE", "x86_64"),
     ("IFS", " \t\n"),

@@ -139,9 +139,19 @@ impl Engine<'_> {
             self.classes.insert(Class::Network);
             self.ask("shell-egress", format!("`{name}` leads everything over another machine"));
         }
+        let believes = match name {
+            "NODE_TLS_REJECT_UNAUTHORIZED" | "PYTHONHTTPSVERIFY" => value == "0",
+            "GIT_SSL_NO_VERIFY" => !matches!(value, "" | "0" | "false"),
+            _ => false,
+        };
+        if believes {
+            self.classes.insert(Class::Network);
+            self.ask("shell-security-off", format!("with `{name}`, whoever answers is believed"));
+        }
         let off = match name {
-            "HISTSIZE" | "HISTFILESIZE" => value == "0",
+            "HISTSIZE" | "HISTFILESIZE" | "SAVEHIST" => value == "0",
             "HISTFILE" => value.is_empty() || value == "/dev/null",
+            "MYSQL_HISTFILE" | "PSQL_HISTORY" | "SQLITE_HISTORY" => value == "/dev/null",
             "HISTCONTROL" | "HISTIGNORE" => true,
             _ => false,
         };

@@ -1,7 +1,7 @@
 //! Words of code of other languages that say what it does, in lower case.
 
 /// It starts programs.
-pub(super) const RUNS: [&str; 47] = [
+pub(super) const RUNS: [&str; 50] = [
     ".execute(",
     "deno.command",
     "command::new",
@@ -49,9 +49,12 @@ pub(super) const RUNS: [&str; 47] = [
     "capture2",
     "sys.process",
     "launchpath",
+    "create_subprocess",
+    "$exec",
+    "shell(",
 ];
 /// It talks to other machines.
-pub(super) const CONNECTS: [&str; 30] = [
+pub(super) const CONNECTS: [&str; 44] = [
     "socket",
     "urllib",
     "requests.",
@@ -82,6 +85,20 @@ pub(super) const CONNECTS: [&str; 30] = [
     "tcpclient",
     "open(\"http",
     "http://",
+    "open_connection",
+    "create_connection",
+    "gen_tcp",
+    "gen_udp",
+    "httpc:",
+    "java.net",
+    "telnetlib",
+    "pycurl",
+    "httparty",
+    "file_get_contents(\"https",
+    "file_get_contents('https",
+    "http::tiny",
+    "tcpserver",
+    "net.createserver",
 ];
 /// It deletes.
 pub(super) const DELETES: [&str; 18] = [
@@ -132,4 +149,55 @@ pub(super) const DECODES: [&str; 26] = [
     "'hex'",
     "%c",
     "str_replace",
+];
+/// It sees or hears a person.
+pub(super) const WATCHES: [&str; 13] = [
+    "pynput",
+    "pyxhook",
+    "keyboard.on_press",
+    "keyboard.record",
+    "evdev",
+    "imagegrab.grab",
+    "pyscreenshot",
+    "pyautogui.screenshot",
+    "pyperclip.paste",
+    "clipboard.paste",
+    "cgeventtap",
+    "videocapture(0",
+    "getasynckeystate",
+];
+/// It reaches into another process.
+pub(super) const INJECTS: [&str; 4] =
+    [".ptrace(", "process_vm_writev", "task_for_pid", "createremotethread"];
+/// It makes files unreadable.
+pub(super) const ENCRYPTS: [&str; 7] = [
+    "fernet",
+    "aes.new",
+    "createcipheriv",
+    "openssl_encrypt",
+    "chacha20",
+    "crypt::cbc",
+    "openssl::cipher",
+];
+/// It goes through many files.
+pub(super) const WALKS: [&str; 9] = [
+    "os.walk",
+    "glob",
+    "rglob",
+    "listdir",
+    "scandir",
+    "readdir",
+    "dir.each",
+    "file::find",
+    "recursiveiteratoriterator",
+];
+/// It packs.
+pub(super) const PACKS: [&str; 7] = [
+    "make_archive",
+    "tarfile",
+    "zipfile",
+    "archive::tar",
+    "archive::zip",
+    "ziparchive",
+    "phardata",
 ];

@@ -172,6 +172,7 @@ impl Engine<'_> {
                 rest.first().is_some_and(|it| it.contains(|it: char| it.is_ascii_digit()));
             rest = rest.get(usize::from(is_machine)..).unwrap_or_default();
         }
+        self.judge_prefix(call);
         let mut inner = state.clone();
         while let Some((name, value)) = rest.first().and_then(|it| assignment(it)) {
             self.judge_variable(name, value, state);

@@ -84,9 +84,14 @@ impl Engine<'_> {
             self.classes.insert(Class::Privilege);
             self.deny("shell-privilege", format!("`{name}` runs commands as somebody else"));
         }
-        if NETWORK.contains(&name) {
+        // `nc.traditional` is `nc`; `curl.py` is somebody's own.
+        let kind = match name.split_once('.') {
+            Some((kind, "traditional" | "openbsd")) => kind,
+            Some(_) | None => name,
+        };
+        if NETWORK.contains(&kind) {
             self.classes.insert(Class::Network);
-            if self.blocklist.blocks_network(name) {
+            if self.blocklist.blocks_network(kind) {
                 self.deny(
                     "shell-network-tool",
                     format!("`{name}` goes around the guarded way out"),
@@ -222,7 +227,12 @@ fn formats(call: &Call<'_>) -> bool {
         "diskutil" => words.first().is_some_and(|it| it.starts_with("erase")),
         "blkdiscard" | "hdparm" => call.has(&["--security-erase"]) || call.name == "blkdiscard",
         "nvme" => words.first().is_some_and(|it| it == "format" || it == "sanitize"),
-        "sgdisk" => option(call, Some('Z'), "zap-all"),
+        "sgdisk" => {
+            ['Z', 'z', 'o', 'd'].iter().any(|it| call.short(*it))
+                || call.has(&["--zap-all", "--zap", "--clear"])
+        }
+        "gpart" | "gdisk" => words.first().is_some_and(|it| it == "destroy" || it == "delete"),
+        "zpool" => words.first().is_some_and(|it| it == "labelclear"),
         _ => false,
     }
 }

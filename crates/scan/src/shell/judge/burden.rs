@@ -5,7 +5,25 @@ use super::super::simple::Call;
 use super::option;
 
 /// How miners name the pool they work for.
-const POOLS: [&str; 4] = ["stratum+", "stratum://", "stratum2+", "--donate-level"];
+const POOLS: [&str; 14] = [
+    "stratum+",
+    "stratum://",
+    "stratum2+",
+    "--donate-level",
+    "minexmr",
+    "supportxmr",
+    "nanopool",
+    "moneroocean",
+    "2miners",
+    "nicehash",
+    "hashvault",
+    "unmineable",
+    "c3pool",
+    "minergate",
+];
+
+/// A file that is larger fills disks.
+const GIGABYTES_MAX: u64 = 50;
 
 impl Engine<'_> {
     pub(super) fn judge_burden(&mut self, call: &Call<'_>) {
@@ -17,12 +35,32 @@ impl Engine<'_> {
             // What it says goes to nobody who would end it.
             "yes" => self.stages <= 1 && !call.has(&["--help", "--version"]),
             "stress" | "stress-ng" => !ends(call),
+            "cat" | "cp" | "tee" | "shuf" => {
+                let without_end = ["/dev/zero", "/dev/urandom", "/dev/random"];
+                let reads = self
+                    .steps
+                    .iter()
+                    .rev()
+                    .take(2)
+                    .any(|it| it.reads.iter().any(|it| without_end.contains(&it.as_str())));
+                self.stages <= 1 && (call.has(&without_end) || (call.stdin.is_some() && reads))
+            }
+            "fallocate" => call.plain().iter().any(|it| fills_a_disk(it)),
             _ => false,
         };
         if endless {
             self.ask("shell-endless", format!("`{}` works without an end", call.name));
         }
     }
+}
+
+/// `100G`, `--length=2T`.
+fn fills_a_disk(size: &str) -> bool {
+    let size = size.rsplit('=').next().unwrap_or(size).trim_start_matches("-l").to_uppercase();
+    let digits: String = size.chars().take_while(char::is_ascii_digit).collect();
+    let unit = size.chars().nth(digits.len()).unwrap_or(' ');
+    let count = digits.parse::<u64>().unwrap_or_default();
+    (unit == 'G' && count >= GIGABYTES_MAX) || (matches!(unit, 'T' | 'P' | 'E') && count > 0)
 }
 
 /// Is it told when to stop, or asked to work at nothing?

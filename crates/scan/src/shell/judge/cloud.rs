@@ -1,30 +1,27 @@
-//! Containers, clouds and stores of secrets.
+//! Containers, clusters, searches for secrets and what prints them.
 
 use super::super::Class;
-use super::super::engine::Engine;
+use super::super::engine::{Engine, text};
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::option;
 
-const CLOUDS: [&str; 8] = ["aws", "gcloud", "az", "gsutil", "oci", "ibmcloud", "aliyun", "doctl"];
-/// Services of a cloud that record what happens.
-const RECORDING: [&str; 12] = [
-    "cloudtrail",
-    "logs",
-    "guardduty",
-    "configservice",
-    "cloudwatch",
-    "securityhub",
-    "logging",
-    "monitor",
-    "activity-log",
-    "diagnostic-settings",
-    "detective",
-    "macie2",
+const CLOUDS: [&str; 11] = [
+    "aws",
+    "gcloud",
+    "az",
+    "gsutil",
+    "oci",
+    "ibmcloud",
+    "aliyun",
+    "doctl",
+    "hcloud",
+    "linode-cli",
+    "scw",
 ];
 /// Words people look for when they look for secrets.
-const SECRET_WORDS: [&str; 12] = [
+const SECRET_WORDS: [&str; 20] = [
     "password",
     "passwd",
     "secret",
@@ -37,9 +34,17 @@ const SECRET_WORDS: [&str; 12] = [
     ".pem",
     ".kdbx",
     ".netrc",
+    "passw",
+    "pwd=",
+    "akia",
+    "ghp_",
+    "xox",
+    "begin rsa",
+    "begin openssh",
+    "aws_secret",
 ];
 /// A file with such a name is a secret.
-const SECRET_FILES: [&str; 25] = [
+const SECRET_FILES: [&str; 36] = [
     "id_rsa",
     "id_dsa",
     "id_ed25519",
@@ -65,7 +70,22 @@ const SECRET_FILES: [&str; 25] = [
     ".ssh",
     "id_rsa*",
     "*.keystore",
+    "*.jks",
+    "id_ecdsa",
+    "id_*",
+    "*id_rsa*",
+    "*.keytab",
+    "*password*",
+    "*passwd*",
+    "*secret*",
+    "*credential*",
+    "wallet.dat",
+    ".git-credentials",
 ];
+
+/// Programs that show or hand on what they are given.
+const SHOWING: [&str; 10] =
+    ["cat", "head", "tail", "less", "more", "base64", "xxd", "strings", "cp", "curl"];
 
 impl Engine<'_> {
     pub(super) fn judge_cloud(&mut self, call: &Call<'_>, state: &mut State) {
@@ -79,7 +99,16 @@ impl Engine<'_> {
             "kubectl" | "oc" | "k3s" => self.judge_cluster(call, state),
             name if CLOUDS.contains(&name) => self.judge_service(call),
             "grep" | "egrep" | "rg" | "ag" | "ack" => self.judge_search(call, state),
-            "find" | "gfind" | "locate" | "fd" | "mdfind" => self.judge_find(call),
+            // They search for secrets wherever they are told.
+            "trufflehog" | "gitleaks" | "noseyparker" | "detect-secrets"
+                if call.args.iter().any(|it| is_far(it, state)) =>
+            {
+                self.classes.insert(Class::Credentials);
+                self.ask("shell-credentials", "it searches everything for secrets");
+            }
+            "find" | "gfind" | "locate" | "plocate" | "slocate" | "fd" | "mdfind" => {
+                self.judge_find(call, state);
+            }
             "terraform" | "tofu" | "terragrunt" | "pulumi" | "vagrant"
                 if call.has(&["destroy"]) =>
             {
@@ -159,9 +188,16 @@ impl Engine<'_> {
             self.classes.insert(Class::Credentials);
             self.ask("shell-credentials", "it reads secrets of the cluster");
         }
-        if plain.iter().any(|it| {
-            it.contains("\"privileged\"") || it.contains("hostPID") || it.contains("hostNetwork")
-        }) {
+        let given = call.stdin.map(text).unwrap_or_default();
+        let files = plain.iter().filter_map(|it| state.file(&paths::resolved(it, state)));
+        let opens = files.chain([given]).any(|it| opens_machine(&it));
+        if opens
+            || plain.iter().any(|it| {
+                it.contains("\"privileged\"")
+                    || it.contains("hostPID")
+                    || it.contains("hostNetwork")
+            })
+        {
             self.deny("shell-container-escape", "the container can reach the machine itself");
         }
         if first == "exec" || first == "run" {
@@ -183,6 +219,10 @@ impl Engine<'_> {
         if words.iter().any(|it| it == "debug") && words.iter().any(|it| it.starts_with("node/")) {
             self.deny("shell-container-escape", "the container can reach the machine itself");
         }
+        if first == "create" && words.iter().any(|it| it == "token") {
+            self.classes.insert(Class::Credentials);
+            self.ask("shell-credentials", "it prints a key of the cluster");
+        }
         let binds = words.iter().any(|it| it == "clusterrolebinding" || it == "rolebinding");
         if first == "create" && binds {
             self.classes.insert(Class::Privilege);
@@ -203,127 +243,54 @@ impl Engine<'_> {
         }
     }
 
-    fn judge_service(&mut self, call: &Call<'_>) {
-        let words = call.words();
-        let has = |wanted: &[&str]| words.iter().any(|it| wanted.contains(&it.as_str()));
-        let verb_starts = |starts: &[&str]| {
-            words.iter().any(|it| starts.iter().any(|start| it.starts_with(start)))
-        };
-        let records = has(&RECORDING);
-        let stops = verb_starts(&["delete", "stop-", "disable", "update-", "put-", "remove"]);
-        if records && stops {
-            self.classes.insert(Class::LogTampering);
-            self.ask("shell-log-tampering", "it changes what the cloud records");
-        }
-        let binds = words.iter().any(|it| {
-            it.contains("iam-policy") || it == "put-bucket-policy" || it == "put-bucket-acl"
-        });
-        let identity =
-            binds || has(&["iam", "ad", "role", "service-accounts", "organizations", "sts"]);
-        let grants = verb_starts(&[
-            "create",
-            "attach",
-            "put-",
-            "add",
-            "update",
-            "delete",
-            "assume",
-            "get-session",
-            "get-federation",
-            "remove",
-            "set-iam",
-            "reset",
-        ]);
-        if identity && grants {
-            self.classes.insert(Class::Privilege);
-            self.ask("shell-cloud-identity", "it changes who may do what in the cloud");
-        }
-        let reveals = has(&[
-            "get-secret-value",
-            "print-access-token",
-            "get-access-token",
-            "get-password-data",
-            "get-credentials-for-identity",
-            "export-credentials",
-        ]) || (has(&["secrets", "secret"]) && has(&["access", "show", "download"]))
-            || (has(&["get-parameter", "get-parameters"]) && call.has(&["--with-decryption"]));
-        if reveals {
-            self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "it prints a secret");
-        }
-        let empties = has(&["rm"]) && words.iter().any(|it| is_store(it));
-        let erases = verb_starts(&["delete", "terminate", "deregister"]) || has(&["rb"]) || empties;
-        if erases {
-            self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it deletes something in the cloud");
-        }
-        self.judge_machines(call);
-        self.judge_stores(call);
-    }
-
-    /// Machines of the cloud that are started, copied or told what to run.
-    fn judge_machines(&mut self, call: &Call<'_>) {
-        let words = call.words();
-        let has = |wanted: &[&str]| words.iter().any(|it| wanted.contains(&it.as_str()));
-        let copies = has(&[
-            "create-snapshot",
-            "create-image",
-            "modify-snapshot-attribute",
-            "run-instances",
-            "create-launch-template",
-        ]) || (has(&["snapshot", "snapshots"]) && has(&["create"]));
-        if copies {
-            self.ask("shell-cloud-copy", "it starts or copies machines of the cloud");
-        }
-        let there = (has(&["run-command", "send-command"]) && has(&["invoke", "create", "ssm"]))
-            || has(&["update-function-code"])
-            || (has(&["ssh"]) && call.plain().iter().any(|it| it.starts_with("--command")));
-        if there {
-            self.classes.insert(Class::Execute);
-            self.ask("shell-spawn", "it runs a command on a machine of the cloud");
-        }
-    }
-
-    /// Files that go to a store of the cloud, or come from one of somebody else.
-    fn judge_stores(&mut self, call: &Call<'_>) {
-        let words = call.words();
-        let has = |wanted: &[&str]| words.iter().any(|it| wanted.contains(&it.as_str()));
-        let moves = has(&["cp", "mv", "sync", "put-object", "upload", "upload-batch"]);
-        let plain = call.operands();
-        let sends = plain.last().is_some_and(|it| is_store(it))
-            && !plain.iter().rev().nth(1).is_some_and(|it| is_store(it));
-        if moves && (sends || has(&["put-object", "upload", "upload-batch"])) {
-            self.classes.insert(Class::Network);
-            self.ask("shell-egress", "it carries files to the cloud");
-        }
-        if call.has(&["--no-sign-request"]) {
-            self.ask("shell-egress", "it talks to a store of somebody else");
-        }
-    }
-
     /// A search through everything for secrets.
     fn judge_search(&mut self, call: &Call<'_>, state: &State) {
         let recursive = call.short('r') || call.short('R') || option(call, None, "recursive");
         let operands = call.operands();
         let pattern = operands.first().map(|it| it.to_lowercase()).unwrap_or_default();
         let secret = SECRET_WORDS.iter().any(|it| pattern.contains(it));
-        let far = operands.iter().skip(1).any(|it| {
-            let path = paths::resolved(it, state);
-            paths::is_root(&path) || path.starts_with("/etc") || path.starts_with("/home")
-        });
+        let far = operands.iter().skip(1).any(|it| is_far(it, state));
+        // `env | grep -i token`.
+        let prints = |it: &str| matches!(it, "env" | "printenv" | "set" | "export" | "declare");
+        let of_shell =
+            self.stages > 1 && self.steps.iter().rev().nth(1).is_some_and(|it| prints(&it.program));
+        if secret && of_shell {
+            self.classes.insert(Class::Credentials);
+            self.ask("shell-credentials", "it searches the environment for secrets");
+        }
         if secret && far && (recursive || call.name != "grep") {
             self.classes.insert(Class::Credentials);
             self.ask("shell-credentials", "it searches everything for secrets");
         }
     }
 
-    fn judge_find(&mut self, call: &Call<'_>) {
+    fn judge_find(&mut self, call: &Call<'_>, state: &State) {
         let plain = call.plain();
+        let roots = call.args.iter().take_while(|it| !it.starts_with(['-', '(', '!']));
+        self.swept |= roots.into_iter().any(|it| {
+            let path = paths::resolved(it, state);
+            super::files::is_everything(path.trim_end_matches('/'))
+        });
+        let far = call.args.first().is_none_or(|it| {
+            let path = paths::resolved(it, state);
+            path.starts_with(['/', '.']) && path != "."
+        });
+        // Certificates and the like of the work are no secret of somebody else, unless they are shown.
+        let shown = plain.windows(2).any(|it| {
+            matches!(it, [flag, name] if flag.starts_with("-exec") && SHOWING.contains(&name.as_str()))
+        });
         let named = plain.windows(2).any(|it| {
             matches!(it, [flag, name] if (flag == "-name" || flag == "-iname" || flag == "-path")
+                && (far || shown || !name.starts_with('*'))
                 && SECRET_FILES.contains(&name.as_str()))
         });
-        if named {
+        // These take a name without a flag before it.
+        let by_name = matches!(call.name.as_str(), "locate" | "plocate" | "mdfind" | "slocate")
+            && call.operands().iter().any(|it| {
+                let bare = it.trim_matches('*');
+                SECRET_FILES.iter().any(|name| name.trim_matches('*') == bare)
+            });
+        if named || by_name {
             self.classes.insert(Class::Credentials);
             self.ask("shell-credentials", "it searches for secrets");
         }
@@ -343,7 +310,19 @@ impl Engine<'_> {
         let first = words.first().map(String::as_str).unwrap_or_default();
         let second = words.get(1).map(String::as_str).unwrap_or_default();
         let reveals = match call.name.as_str() {
-            "gh" | "glab" => first == "auth" && second == "token",
+            "gh" | "glab" => {
+                let shown = option(call, Some('t'), "show-token");
+                first == "auth" && (second == "token" || (second == "status" && shown))
+            }
+            // Everything that a cluster keeps lies there.
+            "etcdctl" => {
+                let under = words.get(1).map(String::as_str).unwrap_or_default();
+                first == "get" && (matches!(under, "" | "/") || under.starts_with("/registry"))
+            }
+            "nmcli" => {
+                option(call, Some('s'), "show-secrets")
+                    || words.iter().any(|it| it == "show-password")
+            }
             "git" => first == "credential" && second == "fill",
             "vault" | "bao" => first == "read" || (first == "kv" && second == "get"),
             "op" => matches!(first, "read" | "get") || (first == "item" && second == "get"),
@@ -365,6 +344,21 @@ impl Engine<'_> {
     }
 }
 
+/// A description of a container that can reach the machine it runs on.
+fn opens_machine(manifest: &str) -> bool {
+    let opening = ["privileged: true", "hostPID: true", "hostNetwork: true", "hostIPC: true"];
+    opening.iter().any(|it| manifest.contains(it))
+        || (manifest.contains("hostPath") && manifest.contains("path: /"))
+}
+
+/// Not of the work: the system's, or somebody's home.
+fn is_far(place: &str, state: &State) -> bool {
+    let path = paths::resolved(place, state);
+    let everybody = ["/etc", "/home", "/Users", "/opt", "/srv", "/var", "/root", "/mnt"];
+    path.starts_with('/')
+        && (paths::is_root(&path) || everybody.iter().any(|it| path.starts_with(it)))
+}
+
 const CLUSTER_VERBS: [&str; 11] = [
     "get", "describe", "edit", "exec", "run", "create", "apply", "delete", "replace", "patch", "cp",
 ];
@@ -378,8 +372,4 @@ fn mounts_system(arg: &str) -> bool {
         && matches!(source, "/" | "/etc" | "/root" | "/home" | "/var" | "/usr")
         || arg.contains("source=/,")
         || arg.contains("src=/,")
-}
-
-fn is_store(place: &str) -> bool {
-    place.starts_with("s3://") || place.starts_with("gs://")
 }

@@ -5,7 +5,7 @@ use super::super::marks;
 use super::super::names;
 use super::super::paths;
 use super::super::simple::Call;
-use super::super::state::State;
+use super::super::state::{HOME, State};
 use super::super::{Access, Class};
 use super::option;
 
@@ -16,9 +16,34 @@ const WRITING: [&str; 12] = [
     "tee", "touch", "mkdir", "truncate", "mkfifo", "mknod", "patch", "nano", "vim", "vi", "ee",
     "visudo",
 ];
-const PACKING: [&str; 14] = [
-    "tar", "zip", "gzip", "bzip2", "xz", "7z", "7za", "7zz", "rar", "zstd", "ditto", "cpio",
-    "bsdtar", "gtar",
+const PACKING: [&str; 27] = [
+    "tar",
+    "zip",
+    "gzip",
+    "bzip2",
+    "xz",
+    "7z",
+    "7za",
+    "7zz",
+    "rar",
+    "zstd",
+    "ditto",
+    "cpio",
+    "bsdtar",
+    "gtar",
+    "pax",
+    "hdiutil",
+    "mksquashfs",
+    "dar",
+    "zpaq",
+    "lrzip",
+    "lz4",
+    "lzma",
+    "pigz",
+    "pbzip2",
+    "compress",
+    "brotli",
+    "jar",
 ];
 const COMPILING: [&str; 12] =
     ["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "fpc", "nasm", "ld", "tcc"];
@@ -26,6 +51,11 @@ const COMPILING: [&str; 12] =
 const RUNNING: [&str; 14] = [
     "swift", "java", "ts-node", "tsx", "crystal", "nim", "scala", "kotlin", "groovy", "julia",
     "elixir", "expect", "mono", "dart",
+];
+/// How the names of their sources end.
+const SOURCES: [&str; 12] = [
+    ".go", ".java", ".kts", ".swift", ".jl", ".exs", ".nim", ".cr", ".dart", ".groovy", ".ts",
+    ".scala",
 ];
 /// Directories of which a copy of everything is a loot.
 const LOOT: [&str; 9] =
@@ -87,7 +117,7 @@ impl Engine<'_> {
         let runs = RUNNING.contains(&name) || (name == "go" && call.has(&["run"]));
         if runs {
             for path in operands.iter().filter(|it| it.as_str() != "run") {
-                let is_source = path.contains('/') || path.ends_with(".go");
+                let is_source = path.contains('/') || SOURCES.iter().any(|it| path.ends_with(it));
                 if is_source {
                     self.run_source(path, state);
                 }
@@ -105,6 +135,9 @@ impl Engine<'_> {
     fn judge_compiled(&mut self, call: &Call<'_>, state: &State) {
         let operands = call.operands();
         let plain = call.plain();
+        for source in operands {
+            self.judge_run(source);
+        }
         if plain.iter().any(|it| it.starts_with("-fplugin=")) {
             self.ask("shell-loader", "the compiler loads what an option names");
         }
@@ -134,6 +167,7 @@ impl Engine<'_> {
 
     fn copied(&mut self, call: &Call<'_>, sources: &[&String], target: &str, state: &State) {
         self.touch(Access::Write, target, state);
+        let in_folder = target.ends_with('/');
         let target = paths::resolved(target, state);
         if target.rsplit_once("/bin/").is_some_and(|it| names::matters(it.1)) {
             self.ask("shell-masquerade", "a program gets the name of another");
@@ -152,8 +186,16 @@ impl Engine<'_> {
                 }
                 self.touch(Access::Delete, source, state);
             }
+            // `find ~ -exec cp {} …`, `cp /home/$(whoami)`.
+            if parent_of_found(&from) || (LOOT.contains(&from.as_str()) && call.name != "ln") {
+                self.ask("shell-collection", "it gathers what it finds of a person or the system");
+            }
             let last = from.rsplit('/').next().unwrap_or_default();
-            self.fresh.insert(format!("{}/{last}", target.trim_end_matches('/')));
+            let inside = format!("{}/{last}", target.trim_end_matches('/'));
+            if in_folder {
+                self.touch(Access::Write, &inside, &State::default());
+            }
+            self.fresh.insert(inside);
         }
         self.fresh.insert(target);
     }
@@ -192,35 +234,22 @@ impl Engine<'_> {
     fn judge_packing(&mut self, call: &Call<'_>, operands: &[&String], state: &State) {
         let name = call.name.as_str();
         let plain = call.plain();
-        let encrypts = match name {
-            "zip" => option(call, Some('e'), "encrypt") || option(call, Some('P'), "password"),
-            "7z" | "7za" | "7zz" | "rar" => {
-                plain.iter().any(|it| it.starts_with("-p") || it.starts_with("-hp"))
-            }
-            "gpg" | "gpg2" => option(call, Some('c'), "symmetric"),
-            "openssl" => {
-                let words = call.words();
-                let first = words.first().map(String::as_str).unwrap_or_default();
-                let decrypts = plain.iter().any(|it| it == "-d" || it == "-decrypt");
-                let is_plain = plain.iter().any(|it| it == "-base64" || it == "-a");
-                let ciphers =
-                    first == "enc" || first.starts_with("aes") || first.starts_with("des");
-                let has_cipher =
-                    plain.iter().any(|it| it.starts_with("-aes") || it.starts_with("-des"));
-                (ciphers && !decrypts && (!is_plain || has_cipher))
-                    || (matches!(first, "rsautl" | "pkeyutl" | "smime" | "cms")
-                        && plain.iter().any(|it| it == "-encrypt"))
-            }
-            "ccrypt" | "ccencrypt" | "mcrypt" | "aescrypt" => true,
-            _ => false,
-        };
-        if encrypts {
+        if encrypts(call) {
             self.ask("shell-encrypt", "it makes files unreadable without a password");
+        }
+        if PACKING.contains(&name) && self.swept && self.stages > 1 {
+            self.ask("shell-collection", "it packs what was found everywhere");
         }
         if PACKING.contains(&name) {
             let extracts = matches!(name, "tar" | "bsdtar" | "gtar")
-                && plain.first().is_some_and(|it| it.contains(['x', 't']) && !it.contains('c'));
+                && plain.iter().enumerate().any(|(at, it)| is_unpacking(it, at == 0));
             let skip = usize::from(matches!(name, "zip" | "7z" | "7za" | "rar"));
+            // Names in an archive have no slash before them.
+            for member in operands.iter().filter(|it| extracts && !it.starts_with('/')) {
+                if paths::is_secret(&format!("/{}", marks::plain(member))) {
+                    self.touch(Access::Read, &format!("/{member}"), &State::default());
+                }
+            }
             for path in operands.iter().skip(skip).filter(|_| !extracts) {
                 let resolved = paths::resolved(path, state);
                 let resolved = paths::from_root(&resolved).unwrap_or(resolved);
@@ -231,11 +260,17 @@ impl Engine<'_> {
                 let parent = resolved.rsplit_once('/').map(|it| it.0).unwrap_or_default();
                 let in_log = resolved.starts_with("/var/log/");
                 let all = LOOT.contains(&resolved.as_str())
-                    || (LOOT.contains(&parent) && marks::has_pattern(&resolved));
-                if all || all_home || in_log {
+                    || (LOOT.contains(&parent) && marks::has_pattern(&resolved))
+                    || is_of_everybody(&resolved);
+                let found = parent_of_found(&resolved);
+                if all || all_home || in_log || found {
                     self.ask("shell-collection", "it packs everything of a person or the system");
                 }
             }
+        }
+        let far = |it: &&String| LOOT.contains(&paths::resolved(it, state).as_str());
+        if name == "rsync" && operands.len() > 1 && operands.first().is_some_and(far) {
+            self.ask("shell-collection", "it copies everything of people or the system");
         }
         if matches!(name, "cp" | "mv")
             && operands.iter().any(|it| it.contains("/Mail") || it.contains("/mail/"))
@@ -247,6 +282,53 @@ impl Engine<'_> {
             self.ask("shell-mount", "it mounts a file system");
         }
     }
+}
+
+/// Does it make files unreadable without a password?
+fn encrypts(call: &Call<'_>) -> bool {
+    let plain = call.plain();
+    match call.name.as_str() {
+        "zip" => option(call, Some('e'), "encrypt") || option(call, Some('P'), "password"),
+        "7z" | "7za" | "7zz" | "rar" => {
+            plain.iter().any(|it| it.starts_with("-p") || it.starts_with("-hp"))
+        }
+        "gpg" | "gpg2" => option(call, Some('c'), "symmetric"),
+        "openssl" => {
+            let words = call.words();
+            let first = words.first().map(String::as_str).unwrap_or_default();
+            let decrypts = plain.iter().any(|it| it == "-d" || it == "-decrypt");
+            let is_plain = plain.iter().any(|it| it == "-base64" || it == "-a");
+            let ciphers = first == "enc" || first.starts_with("aes") || first.starts_with("des");
+            let has_cipher =
+                plain.iter().any(|it| it.starts_with("-aes") || it.starts_with("-des"));
+            (ciphers && !decrypts && (!is_plain || has_cipher))
+                || (matches!(first, "rsautl" | "pkeyutl" | "smime" | "cms")
+                    && plain.iter().any(|it| it == "-encrypt"))
+        }
+        "ccrypt" | "ccencrypt" | "mcrypt" | "aescrypt" => true,
+        "hdiutil" => option(call, None, "encryption") || call.has(&["-encryption"]),
+        _ => false,
+    }
+}
+
+/// Whatever is found in a folder that holds everything of a person or the system.
+fn parent_of_found(path: &str) -> bool {
+    let Some((parent, last)) = path.rsplit_once('/') else { return false };
+    let is_hole = last.chars().all(|it| it == marks::HOLE) && !last.is_empty();
+    is_hole && is_everything(parent)
+}
+
+/// `/home/*/Documents`: of each of them.
+fn is_of_everybody(path: &str) -> bool {
+    ["/home/", "/Users/"].iter().any(|it| {
+        let who = path.strip_prefix(it).and_then(|it| it.split('/').next());
+        who.is_some_and(marks::has_pattern)
+    })
+}
+
+/// A folder that holds everything of a person or the system.
+pub(in super::super) fn is_everything(path: &str) -> bool {
+    path.is_empty() || path == HOME || LOOT.contains(&path)
 }
 
 /// Who or what, and then only files of the work: nobody else has less or more for it.
@@ -262,6 +344,14 @@ fn are_own(operands: &[&String], state: &State) -> bool {
         is_plain && state.cwd.is_none() && !paths::resolved(it, state).starts_with('/')
     };
     !is_root && !marks::has_hole(who) && !files.is_empty() && files.iter().all(is_own)
+}
+
+/// `x`, `-tf`, `--extract`: what `tar` does with what is there. Only the first letters need no sign before them.
+fn is_unpacking(arg: &str, is_first: bool) -> bool {
+    let letters = arg.strip_prefix('-').or(is_first.then_some(arg)).unwrap_or_default();
+    let is_short = letters.bytes().all(|it| it.is_ascii_alphabetic());
+    matches!(arg, "--extract" | "--get" | "--list")
+        || (is_short && letters.contains(['x', 't']) && !letters.contains(['c', 'r', 'u']))
 }
 
 /// `touch -t`, `-d`, `-r`: another time than now.

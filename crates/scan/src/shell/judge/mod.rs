@@ -5,11 +5,18 @@ mod burden;
 mod cloud;
 mod files;
 mod given;
+mod landing;
 mod network;
+mod offensive;
+mod planted;
+mod providers;
+mod repos;
+mod services;
 mod system;
 mod watching;
 
 pub use blocklist::Blocklist;
+pub(super) use files::is_everything;
 pub(super) use watching::attaches;
 
 use super::engine::Engine;
@@ -48,59 +55,6 @@ const CARRYING: [&str; 18] = [
 const ESCAPING: [&str; 9] = ["vi", "vim", "nvim", "ex", "view", "less", "more", "ed", "gdb"];
 /// Editors with a language of their own.
 const EDITORS: [&str; 7] = ["vi", "vim", "nvim", "ex", "view", "emacs", "emacsclient"];
-/// What is worth a question on its own, whatever its arguments.
-const OFFENSIVE: [&str; 50] = [
-    "lazagne",
-    "mimikatz",
-    "mimipenguin",
-    "msfvenom",
-    "msfconsole",
-    "meterpreter",
-    "psexec",
-    "wmiexec",
-    "smbexec",
-    "secretsdump",
-    "linpeas",
-    "linenum",
-    "autosuid",
-    "pspy",
-    "stratus",
-    "sshpass",
-    "hydra",
-    "medusa",
-    "crowbar",
-    "rubeus",
-    "sharphound",
-    "chisel",
-    "pwncat",
-    "weevely",
-    "crackmapexec",
-    "netexec",
-    "impacket",
-    "xmrig",
-    "minerd",
-    "cpuminer",
-    "gsocket",
-    "gs-netcat",
-    "sqlmap",
-    "patator",
-    "ncrack",
-    "kerbrute",
-    "evil-winrm",
-    "responder",
-    "aireplay",
-    "slowloris",
-    "iodine",
-    "iodined",
-    "dnscat",
-    "dnscat2",
-    "ptunnel",
-    "ligolo",
-    "steghide",
-    "unshadow",
-    "john",
-    "hashcat",
-];
 const DATABASES: [&str; 8] =
     ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
 
@@ -117,9 +71,12 @@ impl Engine<'_> {
             }
         }
         self.judge_files(call, state);
+        self.judge_landing(call, state);
         self.judge_network(call, state);
         self.judge_system(call, state);
         self.judge_cloud(call, state);
+        self.judge_copier(call);
+        self.judge_repos(call);
         self.judge_burden(call);
         self.judge_arguments(call, state);
         self.judge_words(call, state);
@@ -161,23 +118,16 @@ impl Engine<'_> {
             let is_address = value.contains(':') && value.contains("://");
             if is_place && !is_address && !value.starts_with('-') && !value.is_empty() {
                 self.touch(Access::Read, value, state);
+                if is_reader(&call.name) && super::paths::is_disk(value) {
+                    self.ask("shell-raw-device", "it reads a disk past what its files allow");
+                }
             }
         }
     }
 
     fn judge_words(&mut self, call: &Call<'_>, state: &mut State) {
         let name = call.name.as_str();
-        let bare = name.split(['.', '-']).next().unwrap_or(name);
-        let runs_script = super::names::interpreter(name).is_some();
-        let script = call.operands().first().filter(|_| runs_script);
-        let script = script.map(|it| super::names::base(it).to_lowercase()).unwrap_or_default();
-        let script = script.split(['.', '-']).next().unwrap_or_default();
-        if OFFENSIVE.contains(&bare)
-            || OFFENSIVE.contains(&name)
-            || (runs_script && OFFENSIVE.contains(&script))
-        {
-            self.ask("shell-offensive", format!("`{name}` is a tool of attackers"));
-        }
+        self.judge_tool(call);
         for text in given(call) {
             self.quiet += 1;
             self.run_text(text, &mut state.clone(), None);
@@ -216,6 +166,10 @@ impl Engine<'_> {
         if ends_all(call) {
             self.ask("shell-kill", "it ends every process");
         }
+        if shows_passwords(call) {
+            self.classes.insert(Class::Credentials);
+            self.ask("shell-credentials", "it reads the passwords of a database");
+        }
         if drops(call) {
             self.classes.insert(Class::Delete);
             self.ask("shell-erase", "it drops a table or a database");
@@ -236,6 +190,9 @@ impl Engine<'_> {
         if !matches!(name, "sed" | "gsed") {
             return;
         }
+        for program in call.operands() {
+            self.judge_planted(program);
+        }
         for path in call.operands().iter().filter_map(|it| written(it)) {
             self.touch(Access::Write, path, state);
         }
@@ -244,6 +201,20 @@ impl Engine<'_> {
             self.ask("shell-spawn", "`sed` runs a command");
         }
     }
+}
+
+/// Does it read where a database keeps who may log in?
+fn shows_passwords(call: &Call<'_>) -> bool {
+    const KEPT: [&str; 6] = [
+        "mysql.user",
+        "authentication_string",
+        "pg_shadow",
+        "pg_authid",
+        "rolpassword",
+        "sys.sql_logins",
+    ];
+    DATABASES.contains(&call.name.as_str())
+        && call.plain().iter().any(|arg| KEPT.iter().any(|it| arg.to_lowercase().contains(it)))
 }
 
 /// Does it throw away what a database holds?

@@ -10,7 +10,7 @@ use super::{has_unknown, option};
 use crate::net::{Target, exfiltration};
 
 /// They carry files, or a shell, to a machine that they are told.
-const CARRYING: [&str; 25] = [
+const CARRYING: [&str; 26] = [
     "scp",
     "sftp",
     "ftp",
@@ -19,6 +19,7 @@ const CARRYING: [&str; 25] = [
     "telnet",
     "socat",
     "ssh",
+    "ssh-copy-id",
     "rsh",
     "rcp",
     "nscurl",
@@ -47,7 +48,7 @@ const TALKING: [&str; 22] = [
 /// A name with signs of an encoding that is longer carries data, in bytes.
 const NAME_BYTES_MAX: usize = 24;
 /// Words that install a package, by command.
-const INSTALLING: [(&str, &[&str]); 27] = [
+const INSTALLING: [(&str, &[&str]); 30] = [
     ("apt", &["install", "upgrade", "full-upgrade"]),
     ("apt-get", &["install", "upgrade", "dist-upgrade"]),
     ("aptitude", &["install"]),
@@ -75,6 +76,9 @@ const INSTALLING: [(&str, &[&str]); 27] = [
     ("cargo", &["install", "add"]),
     ("go", &["install", "get"]),
     ("composer", &["require", "install"]),
+    ("code", &["--install-extension"]),
+    ("codium", &["--install-extension"]),
+    ("installer", &["-pkg"]),
 ];
 
 /// What takes `host:path` for a place on another machine, and other words for places on this one.
@@ -92,6 +96,9 @@ impl Engine<'_> {
             self.classes.insert(Class::PackageInstall);
             self.classes.insert(Class::Network);
             self.judge_origin(call);
+            if call.args.iter().any(|it| paths::is_shared(&paths::resolved(it, state))) {
+                self.ask("shell-temp-run", "it installs what anybody can have put there");
+            }
         }
         if TALKING.contains(&name) {
             self.classes.insert(Class::Network);
@@ -119,12 +126,18 @@ impl Engine<'_> {
                     self.deny("shell-reverse-shell", "it passes on what another command says");
                 }
             }
-            "telnetd" => {
+            "telnetd" | "in.telnetd" | "utelnetd" => {
                 self.deny("shell-reverse-shell", "it gives a shell to whoever asks for it");
+            }
+            // A server of files that is started by hand.
+            "httpd" | "tftpd" | "ftpd" | "tcpsvd" | "udpsvd"
+                if call.short('h') || call.short('p') || call.name.ends_with("svd") =>
+            {
+                self.ask("shell-egress", "it serves files to others");
             }
             "git" => self.judge_git(call),
             "curl" | "wget" => self.judge_upload(call, state),
-            "nc" | "ncat" | "netcat" => {
+            "nc" | "ncat" | "netcat" | "nc.traditional" | "nc.openbsd" | "netcat.traditional" => {
                 let gives =
                     call.short('e') || call.short('c') || call.has(&["--exec", "--sh-exec"]);
                 if gives {

@@ -6,7 +6,7 @@ use super::super::simple::Call;
 use super::super::state::State;
 use super::option;
 
-const ACCOUNTS: [&str; 25] = [
+const ACCOUNTS: [&str; 39] = [
     "useradd",
     "adduser",
     "usermod",
@@ -32,12 +32,28 @@ const ACCOUNTS: [&str; 25] = [
     "newusers",
     "ldapadd",
     "pwpolicy",
+    "ldapmodify",
+    "ldapdelete",
+    "ldappasswd",
+    "ldapmodrdn",
+    "smbpasswd",
+    "kadmin.local",
+    "luseradd",
+    "lusermod",
+    "lpasswd",
+    "rmuser",
+    "pam-auth-update",
+    "pwunconv",
+    "grpunconv",
+    "chgpasswd",
 ];
-const KERNEL: [&str; 9] = [
+const KERNEL: [&str; 11] = [
     "insmod",
     "modprobe",
     "rmmod",
     "kextload",
+    "kldload",
+    "kldunload",
     "kextunload",
     "kmutil",
     "kexec",
@@ -60,32 +76,6 @@ const WEAKENING: [&str; 13] = [
     "tccutil",
     "setsebool",
 ];
-/// Services that watch.
-const WATCHERS: [&str; 22] = [
-    "log",
-    "audit",
-    "falcon",
-    "cbdaemon",
-    "cbagent",
-    "carbon",
-    "crowdstrike",
-    "sentinel",
-    "defend",
-    "mdatp",
-    "osquery",
-    "wazuh",
-    "ossec",
-    "clam",
-    "apparmor",
-    "selinux",
-    "firewall",
-    "ufw",
-    "nftables",
-    "fail2ban",
-    "snoop",
-    "umbrella",
-];
-
 /// Options of packet filters that change what they let through.
 const FILTER_CHANGES: [&str; 18] = [
     "-A",
@@ -115,7 +105,7 @@ impl Engine<'_> {
         if tells {
             return;
         }
-        if ACCOUNTS.contains(&name) && !only_lists(call) {
+        if (ACCOUNTS.contains(&name) && !only_lists(call)) || changes_logins(call) {
             self.classes.insert(Class::Privilege);
             self.ask("shell-accounts", format!("`{name}` changes who may log in"));
         }
@@ -137,54 +127,6 @@ impl Engine<'_> {
         self.judge_volumes(call);
         self.judge_cut_off(call);
         self.judge_apple(call);
-    }
-
-    fn judge_services(&mut self, call: &Call<'_>) {
-        let words = call.words();
-        let first = words.first().map(String::as_str).unwrap_or_default();
-        let is_watcher = words.iter().any(|it| WATCHERS.iter().any(|name| it.contains(name)));
-        let (stops, starts) = match call.name.as_str() {
-            "systemctl" => (
-                matches!(
-                    first,
-                    "stop" | "disable" | "mask" | "kill" | "isolate" | "rescue" | "emergency"
-                ),
-                matches!(first, "enable" | "link" | "edit" | "preset" | "set-default"),
-            ),
-            "service" | "rc-service" => {
-                (words.get(1).is_some_and(|it| it == "stop" || it == "onestop"), false)
-            }
-            "chkconfig" | "update-rc.d" | "rc-update" => (
-                words.iter().any(|it| matches!(it.as_str(), "off" | "disable" | "remove" | "del")),
-                words.iter().any(|it| matches!(it.as_str(), "on" | "enable" | "add" | "defaults")),
-            ),
-            "launchctl" => (
-                matches!(first, "unload" | "remove" | "bootout" | "disable" | "stop" | "kill"),
-                matches!(first, "load" | "submit" | "bootstrap" | "enable" | "start" | "kickstart"),
-            ),
-            "pkill" | "killall" | "kill" => (is_watcher, false),
-            // They ask the manager of services and accounts without its own command.
-            "busctl" | "dbus-send" | "gdbus" => {
-                let managers =
-                    ["freedesktop.systemd1", "freedesktop.accounts", "freedesktop.login1"];
-                let calls = call.name == "dbus-send" || first == "call";
-                let manager =
-                    |it: &String| managers.iter().any(|name| it.to_lowercase().contains(name));
-                (calls && call.plain().iter().any(manager), false)
-            }
-            _ if uninstalls(call) => (is_watcher, false),
-            _ => (false, false),
-        };
-        if stops && is_watcher {
-            self.classes.insert(Class::LogTampering);
-            self.ask("shell-security-off", "it stops what watches or protects the machine");
-        } else if stops {
-            self.ask("shell-service", "it stops a service");
-        }
-        if starts {
-            self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", "it makes something start by itself");
-        }
     }
 
     /// What runs later, without being asked.
@@ -237,6 +179,9 @@ impl Engine<'_> {
                     })
             }
             "timedatectl" => words.first().is_some_and(|it| it == "set-time"),
+            "hwclock" => option(call, None, "set") || option(call, None, "date"),
+            "newsyslog" => call.short('F'),
+            "faillock" | "pam_tally2" => option(call, None, "reset"),
             _ => false,
         };
         if erases {
@@ -249,11 +194,22 @@ impl Engine<'_> {
     /// Volumes, snapshots and backups.
     fn judge_volumes(&mut self, call: &Call<'_>) {
         let words = call.words();
+        let plain = call.plain();
         let has = |wanted: &str| words.iter().any(|it| it.starts_with(wanted));
         let erases = match call.name.as_str() {
             "tmutil" => has("delete") || has("disable"),
             "btrfs" | "zfs" | "zpool" => has("delete") || has("destroy"),
             "lvremove" | "vgremove" | "pvremove" | "userdel" => true,
+            "restic" => has("forget") || has("prune"),
+            "borg" | "borgmatic" | "kopia" | "snapper" | "multipass" | "limactl" => {
+                has("delete") || has("prune") || has("purge")
+            }
+            "duplicity" => has("remove-"),
+            "timeshift" => plain.iter().any(|it| it.starts_with("--delete")),
+            "virsh" => {
+                has("undefine") || has("destroy") || has("vol-delete") || has("snapshot-delete")
+            }
+            "vboxmanage" => has("unregistervm") || has("closemedium"),
             "dmsetup" => has("remove_all"),
             _ => false,
         };
@@ -274,6 +230,11 @@ impl Engine<'_> {
                     || ["blackhole", "unreachable", "prohibit"].iter().any(|it| has(it))
             }
             "ifconfig" => has("down"),
+            "route" => {
+                has("flush")
+                    || ((has("del") || has("delete")) && has("default"))
+                    || has("blackhole")
+            }
             "ifdown" => !words.is_empty(),
             "nmcli" => has("off"),
             "rfkill" => has("block"),
@@ -302,6 +263,12 @@ impl Engine<'_> {
             {
                 self.ask("shell-system-write", "it changes settings");
             }
+            "socketfilterfw" if call.plain().iter().any(|it| it.starts_with("--set")) => {
+                self.ask("shell-security-off", "it changes what protects the machine");
+            }
+            "fdesetup" if !matches!(first, "status" | "list" | "help" | "isactive" | "") => {
+                self.ask("shell-security-off", "it changes how the disk is protected");
+            }
             "plistbuddy" | "plutil" if call.args.len() > 2 => {
                 self.ask("shell-system-write", "it changes settings");
             }
@@ -323,18 +290,36 @@ fn only_lists(call: &Call<'_>) -> bool {
     call.has(asks) && options.all(|it| asks.contains(&it.as_str()) || more.contains(&it.as_str()))
 }
 
-/// Does it take a package of the system away?
-fn uninstalls(call: &Call<'_>) -> bool {
-    let first = call.words().first().map(String::as_str).unwrap_or_default();
+/// Does it change who may log in, by one of its words?
+fn changes_logins(call: &Call<'_>) -> bool {
+    let words = call.words();
+    let first = words.first().map(String::as_str).unwrap_or_default();
+    let second = words.get(1).map(String::as_str).unwrap_or_default();
+    let plain = call.plain();
     match call.name.as_str() {
-        "apt" | "apt-get" | "aptitude" | "dnf" | "yum" | "microdnf" | "zypper" | "apk" | "snap"
-        | "flatpak" | "brew" | "pkg" => matches!(
-            first,
-            "remove" | "purge" | "erase" | "autoremove" | "rm" | "del" | "delete" | "uninstall"
+        "authselect" => {
+            matches!(first, "select" | "enable-feature" | "disable-feature" | "create-profile")
+        }
+        "realm" => matches!(first, "permit" | "deny" | "leave"),
+        "homectl" => matches!(first, "create" | "passwd" | "update" | "remove" | "firstboot"),
+        "samba-tool" => matches!(
+            second,
+            "create" | "add" | "addmembers" | "setpassword" | "enable" | "delete" | "setexpiry"
         ),
-        "dpkg" => ['r', 'P'].iter().any(|it| call.short(*it)) || call.has(&["--remove", "--purge"]),
-        "rpm" => option(call, Some('e'), "erase"),
-        "pacman" => call.short('R') || call.has(&["--remove"]),
+        "pdbedit" => ['a', 'm', 'x', 'r'].iter().any(|it| call.short(*it)),
+        "ipa" => ["user-", "group-", "passwd", "hbacrule-", "sudorule-"].iter().any(|it| {
+            first.starts_with(it) && !first.ends_with("-show") && !first.ends_with("-find")
+        }),
+        "net" => {
+            matches!(first, "user" | "localgroup" | "group" | "rpc" | "ads")
+                && plain
+                    .iter()
+                    .any(|it| matches!(it.as_str(), "/add" | "add" | "addmem" | "password"))
+        }
+        // A door of its own, with rules of its own.
+        "sshd" | "dropbear" => {
+            !call.has(&["-t", "-T"]) && ['o', 'f', 'p', 'E'].iter().any(|it| call.short(*it))
+        }
         _ => false,
     }
 }
@@ -347,6 +332,7 @@ fn changes_start(call: &Call<'_>) -> bool {
         "mokutil" => call.has(&["--import", "--delete", "-i"]),
         "flashrom" => call.short('w') || call.short('E') || call.has(&["--write", "--erase"]),
         "kmod" => call.has(&["insert", "remove"]),
+        "dracut" => option(call, Some('I'), "install") || option(call, Some('i'), "include"),
         _ => false,
     }
 }
@@ -377,7 +363,19 @@ fn weakens(call: &Call<'_>) -> bool {
                 && words.iter().any(|it| it == "http.sslverify" || it == "strict-ssl")
                 && words.last().is_some_and(|it| it == "false")
         }
-        "ulimit" => false,
+        "semanage" => {
+            first == "permissive" || call.has(&["-a", "-m", "-d", "--add", "--modify", "--delete"])
+        }
+        "semodule" => ['r', 'd', 'i', 'B', 'u'].iter().any(|it| call.short(*it)),
+        "apparmor_parser" => option(call, Some('R'), "remove"),
+        "update-crypto-policies" => option(call, None, "set"),
+        "fips-mode-setup" => option(call, None, "disable"),
+        "grubby" => plain.iter().any(|it| it.starts_with("--args") || it.starts_with("--remove")),
+        // An authority that everybody believes from then on.
+        "keytool" => {
+            plain.iter().any(|it| it.starts_with("-import"))
+                && plain.iter().any(|it| it.contains("cacerts"))
+        }
         "bcdedit" | "vssadmin" => true,
         _ => false,
     }

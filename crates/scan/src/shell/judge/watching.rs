@@ -2,6 +2,7 @@
 
 use super::super::Class;
 use super::super::engine::Engine;
+use super::super::names;
 use super::super::simple::Call;
 use super::option;
 
@@ -68,6 +69,17 @@ impl Engine<'_> {
             "bpftrace" => call.short('e'),
             "capsh" => call.has(&["--"]) || plain.iter().any(|it| it.starts_with("--uid=0")),
             "bwrap" | "proot" | "systemd-nspawn" | "flatpak-spawn" => call.args.len() > 1,
+            "frida" | "frida-trace" => call.short('p') || option(call, None, "attach-pid"),
+            // A shell of another machine is made ready for a person.
+            "stty" => call.has(&["raw"]) && call.has(&["-echo"]),
+            "xev" => call.has(&["-root"]),
+            "ip" | "ifconfig" => {
+                call.words().iter().any(|it| it == "promisc") && !call.has(&["off", "-promisc"])
+            }
+            "debugfs" => {
+                let asked = |it: &String| it.starts_with("cat ") || it.starts_with("dump ");
+                plain.iter().any(asked)
+            }
             "zmodload" => plain.iter().any(|it| it.starts_with("zsh/net")),
             _ => false,
         };
@@ -112,6 +124,40 @@ pub(in super::super) fn attaches(call: &Call<'_>) -> bool {
     call.plain().iter().any(|it| it.starts_with("-p") || it.starts_with("--attach"))
 }
 
+/// Processes that hold passwords and keys.
+fn keeps_secrets(name: &str) -> bool {
+    const KEEPERS: [&str; 12] = [
+        "sshd",
+        "ssh-agent",
+        "gpg-agent",
+        "keyring",
+        "kwallet",
+        "passwd",
+        "sudo",
+        "login",
+        "gdm",
+        "lightdm",
+        "pinentry",
+        "sssd",
+    ];
+    KEEPERS.iter().any(|it| name.contains(it)) || name == "su"
+}
+
+impl Engine<'_> {
+    /// `exec -a`: under which name a command runs.
+    pub(in super::super) fn judge_prefix(&mut self, call: &Call<'_>) {
+        let plain = call.plain();
+        let renamed = plain.windows(2).find_map(|it| match it {
+            [flag, name] if flag == "-a" && call.name == "exec" => Some(name),
+            _ => None,
+        });
+        if renamed.is_some_and(|it| it.starts_with('[') || names::matters(it) || keeps_secrets(it))
+        {
+            self.ask("shell-masquerade", "a program gets the name of another");
+        }
+    }
+}
+
 fn captures(call: &Call<'_>) -> bool {
     let words = call.words();
     let lists = call.has(&["-l", "-L", "--list", "--list-devices", "--list-pcms"]);
@@ -119,15 +165,38 @@ fn captures(call: &Call<'_>) -> bool {
     match name {
         "pbpaste" | "wl-paste" => true,
         "xclip" => call.plain().iter().any(|it| it.len() > 1 && "-out".starts_with(it.as_str())),
-        "xsel" => option(call, Some('o'), "output"),
+        // Without a word of what to do, it prints unless something is put into it.
+        "xsel" => {
+            let puts = ['i', 'a', 'c', 'd', 'k', 'x'].iter().any(|it| call.short(*it))
+                || call.has(&[
+                    "--input",
+                    "--append",
+                    "--clear",
+                    "--delete",
+                    "--keep",
+                    "--exchange",
+                ]);
+            option(call, Some('o'), "output")
+                || (!puts && call.stdin.is_none() && !call.has(&["--help", "--version"]))
+        }
+        "sox" => call.plain().iter().rev().skip(1).any(|it| it == "-d" || it == "--default-device"),
+        "rec" | "imagesnap" | "ttyrec" => !call.args.is_empty() && !lists,
+        "script" => {
+            let hidden = |it: &String| {
+                it.starts_with("/tmp/") || it.contains("/.") || it.starts_with("/dev/shm/")
+            };
+            option(call, Some('f'), "flush") && call.operands().iter().any(hidden)
+        }
+        // A window that asks a person for a password.
+        "zenity" | "kdialog" | "yad" => {
+            call.plain().iter().any(|it| it == "--password" || it == "--hide-text")
+        }
         "arecord" | "parec" | "parecord" | "pw-record" | "fswebcam" | "streamer" => !lists,
         "ffmpeg" | "avconv" | "gst-launch-1.0" | "mencoder" => {
             let glued =
                 |it: &String| it.strip_prefix("-f").is_some_and(|it| CAPTURED.contains(&it));
             words.iter().any(|it| CAPTURED.contains(&it.as_str())) || call.plain().iter().any(glued)
         }
-        "rec" => true,
-        "sox" => call.plain().first().is_some_and(|it| it == "-d"),
         "xinput" => call.plain().first().is_some_and(|it| {
             it.trim_start_matches('-') == "test" || it.trim_start_matches('-') == "test-xi2"
         }),
