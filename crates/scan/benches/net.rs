@@ -13,6 +13,10 @@ use std::time::{Duration, Instant};
 use scan::net::{Domains, Host, Target, blocked, exfiltration, vet};
 use serde_json::Value;
 
+/// That of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Judged URLs per second on one core.
 const TARGET_PER_SECOND: f64 = 300_000.0;
 const FALSE_ALARMS_TARGET_PERCENT: f64 = 0.5;

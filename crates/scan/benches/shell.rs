@@ -15,6 +15,10 @@ use std::time::{Duration, Instant};
 use scan::shell::{Decision, Reading, read};
 use serde_json::Value;
 
+/// That of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Of the commands of attackers, in percent.
 const STOPPED_TARGET: f64 = 96.0;
 /// Of ordinary commands that do not erase, format, switch off or raise privileges, in percent.

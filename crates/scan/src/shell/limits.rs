@@ -15,7 +15,7 @@ pub(super) const VALUE_BYTES_MAX: usize = 64 << 10;
 /// Arguments that one command can have.
 pub(super) const FIELDS_MAX: usize = 4_096;
 /// Arguments of all commands together, those of commands that run others again and again.
-pub(super) const HANDLED_MAX: usize = 128 << 10;
+pub(super) const HANDLED_MAX: usize = 64 << 10;
 /// Turns of one loop whose list is known.
 pub(super) const TURNS_MAX: usize = 512;
 /// Turns of all loops together.

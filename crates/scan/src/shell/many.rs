@@ -83,6 +83,9 @@ impl Engine<'_> {
                 self.touch(super::Access::Write, path, state);
             }
         }
+        let place = format!("{}/{}", root.trim_end_matches('/'), found_by(plain));
+        let whole = paths::resolved(root, state);
+        let everything = super::judge::is_everything(whole.trim_end_matches('/'));
         let mut at = 0;
         while let Some(found) = plain.get(at..)?.iter().position(|it| signs.contains(&it.as_str()))
         {
@@ -92,7 +95,6 @@ impl Engine<'_> {
                 .iter()
                 .position(|it| matches!(marks::plain(it).as_str(), ";" | "+"))
                 .unwrap_or(rest.len());
-            let place = format!("{}/{}", root.trim_end_matches('/'), found_by(plain));
             let inner: Vec<String> = rest
                 .iter()
                 .take(length)
@@ -101,13 +103,10 @@ impl Engine<'_> {
             let name = inner.first().map(|it| super::names::base(&marks::plain(it)));
             let is = |all: &[&str]| name.as_ref().is_some_and(|it| all.contains(&it.as_str()));
             let erases = is(&["rm", "shred", "unlink"]);
-            let everything = paths::resolved(root, state);
-            if is(&["cp", "mv", "tar", "zip", "rsync", "install"])
-                && super::judge::is_everything(everything.trim_end_matches('/'))
-            {
+            if is(&["cp", "mv", "tar", "zip", "rsync", "install"]) && everything {
                 self.ask("shell-collection", "it gathers what it finds of a person or the system");
             }
-            if erases && paths::is_root(&paths::resolved(root, state)) {
+            if erases && paths::is_root(&whole) {
                 self.deny("shell-erase-root", format!("it deletes what it finds in `{root}`"));
             }
             self.call(inner, &mut state.clone(), None);
