@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Dir, Mode, OFlags, openat};
 
+use super::entries;
 use super::given::real;
 
 /// What git obeys in the directory of a repository.
@@ -116,8 +117,7 @@ pub(crate) fn leads_to_harmless(
 
 /// Does nothing run by the settings and hooks of this directory of a repository?
 fn is_harmless(repository: &Path, back: &dyn Fn(&str) -> bool) -> bool {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(fd) = openat(rustix::fs::CWD, repository, flags, Mode::empty()) else { return false };
+    let Ok(fd) = entries::open(repository) else { return false };
     let settings = ["config", "config.worktree"];
     settings.iter().all(|it| is_absent(&repository.join(it)) || harmless_settings(&fd, it, back))
         && (is_absent(&repository.join("hooks")) || harmless_hooks(&fd))

@@ -12,7 +12,6 @@ use super::entries;
 const LISTED_MAX: usize = 1024;
 
 /// Directories and the names in them.
-#[derive(Debug, Default)]
 pub(crate) struct Listing(Vec<(PathBuf, HashSet<Vec<u8>>)>);
 
 impl Listing {

@@ -146,12 +146,12 @@ impl View {
         let mut view = Self { is_roots, ..Self::default() };
         view.system();
         let home = cage.home.as_deref();
+        cage.workspaces.iter().chain(&cage.readable).try_for_each(|it| allowed(it, cage))?;
+        view.writable.clone_from(&cage.workspaces);
+        view.nested = Nested::find(&cage.workspaces, &cage.readable);
+        // Later: what was just found is listed, also if somebody has made it a moment before.
         let known = cage.workspaces.iter().map(PathBuf::as_path).chain(home);
         let known = Listing::of(known.chain([Path::new(closed::SETTINGS)]));
-        for dir in &cage.workspaces {
-            allowed(dir, cage)?;
-            view.writable.push(dir.clone());
-        }
         if let Some(home) = home {
             view.fresh.push(home.to_owned());
             // A link may lead to anything; what it leads to can be named.
@@ -160,16 +160,12 @@ impl View {
             let there = there.filter(|it| real(it).as_ref() == Some(it));
             view.readable.extend(there.filter(|it| !holds_a_token(it)));
         }
-        for path in &cage.readable {
-            allowed(path, cage)?;
-            view.readable.push(path.clone());
-        }
+        view.readable.extend(cage.readable.iter().cloned());
         view.fresh.extend(["/tmp", "/dev/shm"].map(PathBuf::from));
         let below = |it: &PathBuf| it.starts_with(OTHER_TMP);
         if view.readable.iter().chain(&view.writable).chain(&view.fresh).any(below) {
             view.fresh.push(PathBuf::from(OTHER_TMP));
         }
-        view.nested = Nested::find(&cage.workspaces, &cage.readable);
         view.cover(cage, &known)?;
         view.keep(home, &known);
         Ok(view)
