@@ -35,12 +35,10 @@ fn shows(name: ActionName) -> Shows {
         | ActionName::MemoryQuery
         | ActionName::MemoryRead
         | ActionName::MemoryList
+        | ActionName::WebSearch
         | ActionName::LlmCall => Shows::Document,
-        // A command may print anything, and what is found is written by others; but names are mostly what is asked for.
-        ActionName::ShellExec
-        | ActionName::FileList
-        | ActionName::FileSearch
-        | ActionName::WebSearch => Shows::Names,
+        // A command may print anything; but names of files are mostly what is asked for.
+        ActionName::ShellExec | ActionName::FileList | ActionName::FileSearch => Shows::Names,
         ActionName::MemoryWrite
         | ActionName::MemoryDelete
         | ActionName::BrowserLaunch
