@@ -347,7 +347,7 @@ fn are_own(operands: &[&String], state: &State) -> bool {
 }
 
 /// `x`, `-tf`, `--extract`: what `tar` does with what is there. Only the first letters need no sign before them.
-fn is_unpacking(arg: &str, is_first: bool) -> bool {
+pub(super) fn is_unpacking(arg: &str, is_first: bool) -> bool {
     let letters = arg.strip_prefix('-').or(is_first.then_some(arg)).unwrap_or_default();
     let is_short = letters.bytes().all(|it| it.is_ascii_alphabetic());
     matches!(arg, "--extract" | "--get" | "--list")

@@ -5,6 +5,7 @@ use super::super::engine::Engine;
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
+use super::files::is_unpacking;
 
 /// Options whose value is a file or a folder that is written, by command.
 const OPTIONS: [(&str, &[&str]); 29] = [
@@ -105,8 +106,11 @@ fn last(call: &Call<'_>) -> Option<String> {
     target.filter(|it| is_target && !it.contains(':')).cloned()
 }
 
-/// `tar -C DIR -c` reads there.
+/// `tar -C DIR -c` reads there. Told to do both, it does the other.
 fn packs(call: &Call<'_>) -> bool {
+    if call.plain().iter().enumerate().any(|(at, it)| is_unpacking(it, at == 0)) {
+        return false;
+    }
     let creates = |it: &String| {
         let letters = it.strip_prefix('-').unwrap_or(it);
         !letters.starts_with('-') && letters.contains('c') && !letters.contains('/')
