@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -23,6 +23,16 @@ pub enum Cut {
     Sender(#[from] hyper::Error),
 }
 
+/// The next bytes of a body; none at its end.
+fn poll_data(
+    body: &mut Incoming,
+    context: &mut Context<'_>,
+) -> Poll<Result<Option<Bytes>, hyper::Error>> {
+    let frame = ready!(Pin::new(body).poll_frame(context)).transpose()?;
+    // What stands behind a body concerns this connection alone.
+    Poll::Ready(Ok(frame.and_then(|it| it.into_data().ok())))
+}
+
 /// A body on its way out.
 pub(crate) struct Leaving {
     pub(crate) inner: Incoming,
@@ -39,15 +49,9 @@ impl Body for Leaving {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        let polled = Pin::new(&mut self.inner).poll_frame(context);
-        let frame = match polled {
-            Poll::Ready(Some(Ok(frame))) => frame,
-            Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into()))),
-            Poll::Ready(None) => return Poll::Ready(None),
-            Poll::Pending => return Poll::Pending,
+        let Some(data) = ready!(poll_data(&mut self.inner, context)?) else {
+            return Poll::Ready(None);
         };
-        // What stands behind a body concerns this connection alone.
-        let Ok(data) = frame.into_data() else { return Poll::Ready(None) };
         let total = self.carried.sent().saturating_add(data.len() as u64);
         if total > self.bytes_max {
             let refused = too_much(self.bytes_max);
@@ -82,14 +86,9 @@ impl Body for Arriving {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        let polled = Pin::new(&mut self.inner).poll_frame(context);
-        let frame = match polled {
-            Poll::Ready(Some(Ok(frame))) => frame,
-            Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into()))),
-            Poll::Ready(None) => return Poll::Ready(None),
-            Poll::Pending => return Poll::Pending,
+        let Some(data) = ready!(poll_data(&mut self.inner, context)?) else {
+            return Poll::Ready(None);
         };
-        let Ok(data) = frame.into_data() else { return Poll::Ready(None) };
         let counted = self.carried.receive(data.len());
         Poll::Ready(Some(counted.map(|()| Frame::data(data)).map_err(Cut::from)))
     }
