@@ -55,7 +55,8 @@ enum Command {
     Access(access::Args),
 }
 
-/// `lazaret exec` alone: to read the options of all commands takes half as long as to make a cage.
+// `lazaret exec` alone: to read the options of all commands takes half as long as to make a cage. What it says of itself
+// is what its arguments say.
 #[derive(Parser)]
 #[command(name = "lazaret exec", version)]
 struct ExecOnly {

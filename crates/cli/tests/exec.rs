@@ -382,3 +382,99 @@ fn of_very_many_things_that_are_set_aside_some_are_named_and_the_rest_is_counted
     let end = end.unwrap().to_string();
     assert!(end.contains("\"set_aside_more\":36"), "{end}");
 }
+
+#[test]
+fn a_mistyped_option_is_no_command() {
+    let place = Place::new();
+    let (code, _, err) = place.run(&["--reprot", "--", "ls"]);
+    assert!(code == 2 && err.contains("--report"), "{code} {err}");
+    // Options of the command are its own.
+    let (code, out, err) = place.run(&["echo", "--reprot", "-n"]);
+    assert_eq!((code, out.as_str()), (0, "--reprot -n\n"), "{err}");
+}
+
+#[test]
+fn help_begins_with_what_it_does() {
+    let (code, out, _) = Place::new().run(&["--help"]);
+    assert!(code == 0 && out.starts_with("Run a command in a cage."), "{out}");
+}
+
+#[test]
+fn what_cannot_be_had_is_said_with_what_is_wrong() {
+    let place = Place::new();
+    place.put("home/.ssh/other", "");
+    let key = place.dir.path().join("home/.ssh/other").display().to_string();
+    place.put("work/file", "");
+    let file = place.work().join("file").display().to_string();
+    for (words, why) in [
+        (["--show", &key], "cannot be shown"),
+        (["-w", &file], "is no directory"),
+        (["-w", "/usr"], "belongs to the system"),
+        (["-w", "/etc/ssl"], "belongs to the system"),
+        (["--env", "A B=c"], "no name of a variable"),
+        (["--env", "LD_PRELOAD=c"], "changes what programs load"),
+    ] {
+        let (code, _, err) = place.run(&[words[0], words[1], "--", "true"]);
+        assert!(code == 2 && err.contains(why), "{words:?}: {code} {err}");
+    }
+    let work = place.work().display().to_string();
+    let (code, _, err) = place.run(&["-w", &work, "--dir", "/var/lib", "--", "true"]);
+    assert!(code == 2 && err.contains("/var/lib"), "{code} {err}");
+}
+
+#[test]
+fn a_bound_of_processor_time_holds_or_is_refused() {
+    let place = Place::new();
+    let spin = "while :; do :; done";
+    let words = ["--cpu", "20", "--timeout", "2", "--", "sh", "-c", spin];
+    let (code, _, err) = place.run(&words);
+    assert!(code == 124 || code == 1 && err.contains("cgroup is required"), "{code} {err}");
+    if code == 124 {
+        let script = format!("timeout 1 sh -c '{spin}'; times");
+        let (_, out, err) = place.run(&["--cpu", "20", "--", "sh", "-c", &script]);
+        // The second line is of those that it started, user time first.
+        let took = out.lines().nth(1).and_then(|it| it.split(['m', 's']).nth(1)?.parse().ok());
+        assert!(took.is_some_and(|it: f64| it < 0.6), "{out} {err}");
+    }
+}
+
+#[test]
+fn a_command_is_stopped_and_goes_on_with_us() {
+    let place = Place::new();
+    let script = "while :; do echo x >> ticks; sleep 0.02; done";
+    let mut child = place.command(&["--", "sh", "-c", script]).spawn().unwrap();
+    let pid = rustix::process::Pid::from_child(&child);
+    let signal = |it| rustix::process::kill_process(pid, it).unwrap();
+    let ticks = || fs::metadata(place.work().join("ticks")).map_or(0, |it| it.len());
+    let until = |what: &dyn Fn() -> bool| {
+        let begun = Instant::now();
+        while !what() {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    until(&|| ticks() > 0);
+    signal(rustix::process::Signal::TSTP);
+    // It stands still when two looks with a pause between them see the same.
+    until(&|| {
+        let before = ticks();
+        std::thread::sleep(Duration::from_millis(300));
+        before == ticks()
+    });
+    let stopped = ticks();
+    signal(rustix::process::Signal::CONT);
+    until(&|| ticks() > stopped);
+    signal(rustix::process::Signal::TERM);
+    let ended = child.wait().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(15));
+}
+
+#[test]
+fn a_workspace_with_too_many_directories_is_said_so() {
+    let place = Place::new();
+    for number in 0..17_000 {
+        fs::create_dir(place.work().join(number.to_string())).unwrap();
+    }
+    let (code, _, err) = place.run(&["--", "true"]);
+    assert!(code == 0 && err.contains("were not looked into"), "{code} {err}");
+}

@@ -268,6 +268,7 @@ const JOINERS: &[(&str, &str)] = &[
     ("host/src/skills/git/proposal.rs", "UUIDs"),
     ("host/src/workspace/mod.rs", "what `segment` took"),
     ("sandbox/src/audit/read.rs", "names of the kernel's files"),
+    ("sandbox/src/cage/bubblewrap.rs", "where a program would be found, to say whether it is"),
     ("sandbox/src/cage/cgroup.rs", "names of the kernel's files, and a process number"),
     ("sandbox/src/cage/closed.rs", "names that were just listed, below the system's settings"),
     ("sandbox/src/cage/fresh.rs", "random letters"),

@@ -77,6 +77,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         not_made(error)
     })?;
     report(args, waiting.held());
+    if waiting.not_looked_into() > 0 {
+        output::note(&format!(
+            "{} directories of the workspace were not looked into, there are too many: `.env` files and keys in them are \
+             seen, and repositories in them can be changed; give a smaller workspace",
+            waiting.not_looked_into()
+        ));
+    }
     let serving = way.map(|it| it.serve(&home, waiting.take_listener())).transpose();
     let serving = serving.inspect_err(|error| records.not_begun(error.message()))?;
     follow(waiting, &words, &records, || serving.map_or(Ok(()), Served::end))

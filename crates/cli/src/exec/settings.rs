@@ -33,7 +33,8 @@ pub(crate) struct Settings {
     /// A variable for its environment.
     #[arg(long = "env", short = 'e', value_name = "NAME=VALUE")]
     environment: Vec<String>,
-    /// Let it out through our proxy, to the domains of --allow, or of the agent's manifest.
+    /// Let it out through our proxy: to the domains of --allow and of the agent's manifest; without either to every public
+    /// address.
     #[arg(long, short = 'n')]
     pub(super) network: bool,
     /// A domain that it may reach (`example.com` or `*.example.com`).
@@ -67,7 +68,7 @@ pub(crate) struct Settings {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     processes: u32,
-    /// Processor time, in hundredths of one processor, where cgroups are delegated.
+    /// Processor time, in hundredths of one processor. Refused where no cgroup is delegated.
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..))]
     cpu: Option<u32>,
     /// What must hold: namespaces, landlock, seccomp, limits, cgroup; on a Mac seatbelt, limits.
@@ -77,12 +78,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "WHO", default_value = "either", value_parser = maker)]
     maker: Maker,
     /// The command and its arguments.
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "COMMAND"
-    )]
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -190,8 +186,11 @@ impl Settings {
         let host = host.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let made = vault::environment::environment(host, given);
         if let Some(name) = made.rejected.first() {
-            let why = "changes what programs load, run or trust";
-            return Err(Failure::usage(format!("--env {name}: a variable that {why}")));
+            let why = match vault::Name::parse(name).is_ok() {
+                true => "a variable that changes what programs load, run or trust",
+                false => "no name of a variable: letters, digits and `_`, and no digit first",
+            };
+            return Err(Failure::usage(format!("--env {name}: {why}")));
         }
         let directory = match (&self.directory, cage.workspaces.first()) {
             (Some(dir), _) => resolved(dir)?,

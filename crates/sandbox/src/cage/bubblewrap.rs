@@ -6,12 +6,13 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{MemfdFlags, Mode, OFlags, SeekFrom, memfd_create, open, seek};
+use rustix::fs::{Access, MemfdFlags, Mode, OFlags, SeekFrom, access, memfd_create, open, seek};
 use rustix::io::{FdFlags, fcntl_setfd};
 use seccompiler::{BpfProgram, sock_filter};
 
 use super::error::{CageError, Step};
 use super::inmate::Last;
+use super::settings::Inmate;
 use super::view::OTHER_TMP;
 
 /// Where it is looked for: not in a path that somebody else has set.
@@ -137,6 +138,27 @@ impl Bubblewrap {
         self.descriptors.push(fd);
         number
     }
+}
+
+/// Is the program there, and can it be run? As far as that can be told from outside.
+pub(crate) fn find_program(inmate: &Inmate) -> Result<(), CageError> {
+    let name = inmate.program()?;
+    let path = inmate.environment.iter().find(|(name, _)| name == "PATH");
+    let places: Vec<PathBuf> = match (name.as_encoded_bytes().contains(&b'/'), path) {
+        (true, _) => vec![inmate.directory.join(name)],
+        (false, Some((_, path))) => std::env::split_paths(path).map(|it| it.join(name)).collect(),
+        // Bubblewrap has a path of its own.
+        (false, None) => return Ok(()),
+    };
+    if places.iter().any(|it| it.is_file() && access(it, Access::EXEC_OK).is_ok()) {
+        return Ok(());
+    }
+    let (why, code) = match places.iter().any(|it| it.exists()) {
+        true => ("Permission denied", 126),
+        false => ("No such file or directory", 127),
+    };
+    let program = name.to_string_lossy().into_owned();
+    Err(CageError::Program { program, why: why.to_owned(), code })
 }
 
 /// One instruction as the kernel lays it out.

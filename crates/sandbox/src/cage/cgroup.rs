@@ -73,7 +73,7 @@ impl Group {
         if let Some(percent) = limits.cpu_percent {
             write_existing(parent.join("cgroup.subtree_control"), "+cpu")
                 .map_err(|error| told("hand down cpu", error))?;
-            set("cpu.max", format!("{} {PERIOD_US}", u64::from(percent) * PERIOD_US / 100))?;
+            set("cpu.max", format!("{} {PERIOD_US}", quota_us(percent)))?;
         }
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         let fd = rustix::fs::open(&dir, flags, Mode::empty()).map_err(|it| it.to_string())?;
@@ -84,10 +84,14 @@ impl Group {
     /// The separate trees of version 1.
     fn older(own: &str, name: &str, limits: &Limits) -> Result<Self, String> {
         let mut group = Self::at(Vec::new());
-        for (controller, file, value) in [
+        let mut wanted = vec![
             ("memory", "memory.limit_in_bytes", limits.memory_bytes.to_string()),
             ("pids", "pids.max", limits.processes.to_string()),
-        ] {
+        ];
+        // Its period is the same by default.
+        let quota = limits.cpu_percent.map(quota_us);
+        wanted.extend(quota.map(|it| ("cpu", "cpu.cfs_quota_us", it.to_string())));
+        for (controller, file, value) in wanted {
             let path = older_path(own, controller)
                 .ok_or_else(|| format!("there is no cgroup for {controller}"))?;
             let parent = Path::new(ROOT).join(controller).join(path);
@@ -117,6 +121,11 @@ impl Group {
     pub(crate) fn was_full(&self) -> bool {
         self.dirs.iter().any(|dir| was_full(dir))
     }
+}
+
+/// The time of one period that a cage may take, of all processors together.
+fn quota_us(percent: u32) -> u64 {
+    u64::from(percent) * PERIOD_US / 100
 }
 
 fn was_full(dir: &Path) -> bool {

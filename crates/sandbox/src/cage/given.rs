@@ -23,6 +23,74 @@ pub const SYSTEM: &[&str] = &[
     "/nix/store",
     "/gnu/store",
 ];
+/// Folders of the system in which nobody works: none of them, and nothing in them, is changed by a command.
+const NEVER_CHANGED: &[&str] = &[
+    "/bin",
+    "/boot",
+    "/etc",
+    "/gnu/store",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/nix/store",
+    "/sbin",
+    "/usr/bin",
+    "/usr/games",
+    "/usr/include",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/local/bin",
+    "/usr/local/etc",
+    "/usr/local/lib",
+    "/usr/local/sbin",
+    "/usr/sbin",
+    "/usr/share",
+    "/var/lib/dpkg",
+    "/var/lib/rpm",
+    "/var/spool/cron",
+    // The same on a Mac.
+    "/Library",
+    "/System",
+    "/private/etc",
+    "/private/var/db",
+];
+/// Folders of the system, or of everybody, that somebody may work below, but that are nobody's work themselves.
+const NEVER_WHOLE: &[&str] = &[
+    "/home",
+    "/media",
+    "/mnt",
+    "/opt",
+    "/private",
+    "/private/var",
+    "/run",
+    "/srv",
+    "/usr",
+    "/usr/local",
+    "/usr/src",
+    "/var",
+    "/var/lib",
+    "/var/log",
+    "/Applications",
+    "/Users",
+];
+
+/// Is this a directory that a command may change?
+pub(crate) fn changeable(path: &Path, cage: &Cage) -> Result<(), CageError> {
+    allowed(path, cage)?;
+    let refuse = |why: &str| Err(CageError::Settings(format!("`{}` {why}", path.display())));
+    if !path.is_dir() {
+        return refuse("is no directory");
+    }
+    let is_system = NEVER_CHANGED.iter().any(|it| path.starts_with(it))
+        || NEVER_WHOLE.iter().any(|it| path == Path::new(it));
+    if is_system {
+        return refuse("belongs to the system: start in, or name, a directory of your own");
+    }
+    Ok(())
+}
+
 /// Is this a directory that somebody may be given?
 pub(crate) fn allowed(path: &Path, cage: &Cage) -> Result<(), CageError> {
     let refuse = |why: &str| Err(CageError::Settings(format!("`{}` {why}", path.display())));

@@ -21,7 +21,7 @@ use super::ladder::{Held, Hold, Rung};
 use super::seccomp::DENIED_SYSCALLS;
 use super::settings::{Cage, Inmate};
 use super::view::View;
-use super::{environment, landlock, limits, sys};
+use super::{bubblewrap, environment, landlock, limits, sys};
 
 /// The highest capability that is tried to be given up; the kernel refuses numbers that it does not know.
 const LAST_CAPABILITY: u32 = 63;
@@ -82,7 +82,11 @@ pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible,
     sys::close_on_exec_from(FIRST_AFTER_STDERR).step("keep descriptors outside")?;
     sys::default_signals().step("let signals be what they are")?;
     let words = match &maker {
-        Some(maker) => maker.words(&inmate.words)?,
+        Some(maker) => {
+            // Bubblewrap would end with a code that says nothing.
+            bubblewrap::find_program(inmate)?;
+            maker.words(&inmate.words)?
+        }
         None => inmate.words.clone(),
     };
     let fresh = match &tree {

@@ -85,7 +85,7 @@ impl Kept {
     /// other means.
     pub(crate) fn of(workspaces: &[PathBuf], nested: Nested) -> Self {
         let mut kept = Self { workspaces: workspaces.to_vec(), ..Self::default() };
-        for place in all_places(&nested) {
+        for place in all_places(&nested, workspaces) {
             match place.at.symlink_metadata() {
                 // What it lies in is closed to us, and kept as a whole.
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
@@ -102,6 +102,11 @@ impl Kept {
         kept.nowhere.extend(led_to.filter(|it| !it.exists()));
         kept.nested = nested;
         kept
+    }
+
+    /// So many directories of the workspaces were not looked into.
+    pub(crate) fn not_looked_into(&self) -> usize {
+        self.nested.left
     }
 
     /// Sets aside what is new while the command still runs.
@@ -161,13 +166,18 @@ impl Kept {
 
 /// Every place of these workspaces and repositories, and before it the directory that it lies in; then what else git
 /// obeys. Each is spelled without links above it, as far as that is there.
-fn all_places(nested: &Nested) -> Vec<Place> {
+fn all_places(nested: &Nested, workspaces: &[PathBuf]) -> Vec<Place> {
     let mut all: Vec<Place> = Vec::new();
     let below = places_and_above();
     for root in nested.roots() {
         let of_root = below.iter().map(|it| Place { at: root.join(it), is_above: is_above(it) });
         all.extend(of_root);
     }
+    // A link of the home may lead to one that is not there yet.
+    let of_shells =
+        |it: &PathBuf| places::SHELL_FILES.iter().map(|name| it.join(name)).collect::<Vec<_>>();
+    let of_shells = workspaces.iter().flat_map(of_shells);
+    all.extend(of_shells.map(|at| Place { at, is_above: false }));
     let mut known: BTreeSet<PathBuf> = all.iter().map(|it| it.at.clone()).collect();
     for at in kept_places(nested) {
         let real = at.parent().and_then(real).zip(at.file_name()).map(|(dir, name)| dir.join(name));

@@ -8,6 +8,7 @@
 //! A directory of ours that is closed to us stays closed to the command: it is covered. One that the command has closed is
 //! opened when it has ended.
 
+mod keys;
 mod names;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,7 +24,7 @@ use rustix::io::Errno;
 use super::{entries, reach};
 
 /// Directories of a workspace that are read before a command begins.
-const DIRECTORIES_MAX: usize = 4096;
+const DIRECTORIES_MAX: usize = 16_384;
 /// The same of those with packages, caches and what compilers make, where people seldom work.
 const OF_PACKAGES_MAX: usize = 256;
 /// Directories that are read when it has ended: those that it made or changed.
@@ -34,6 +35,9 @@ const ENTRIES_MAX: usize = 50_000;
 const REPOSITORIES_MAX: usize = 500;
 /// A time of change that is not older than this may stand for two changes.
 const MOMENT_SECONDS: i64 = 3;
+
+/// To read a directory, and to enter it.
+const FOR_THE_OWNER: u32 = 0o500;
 
 /// What makes a directory called `.env` one with packages, and no secret.
 const PACKAGES_OF_PYTHON: &str = "pyvenv.cfg";
@@ -90,28 +94,31 @@ impl Nested {
         let mut packages = VecDeque::new();
         let (mut read, mut read_of_packages) = (0, 0);
         loop {
-            let (dir, is_package) = match (queue.pop_front(), packages.front()) {
-                (Some(dir), _) if read < DIRECTORIES_MAX => (dir, false),
-                (None, Some(_)) if read_of_packages < OF_PACKAGES_MAX => {
-                    (packages.pop_front().unwrap_or_default(), true)
-                }
-                (None, None) => return,
-                (too_many, _) => {
-                    self.left += usize::from(too_many.is_some()) + queue.len() + packages.len();
-                    return;
-                }
-            };
+            if read == DIRECTORIES_MAX {
+                self.left += queue.len();
+                queue.clear();
+            }
+            if read_of_packages == OF_PACKAGES_MAX {
+                self.left += packages.len();
+                packages.clear();
+            }
+            let next = queue.pop_front().map(|it| (it, false));
+            let next = next.or_else(|| packages.pop_front().map(|it| (it, true)));
+            let Some((dir, is_package)) = next else { return };
             if self.looked.contains_key(&dir) {
                 continue;
             }
             *(if is_package { &mut read_of_packages } else { &mut read }) += 1;
-            let seen = match see(&dir) {
-                Ok(seen) => seen,
-                // Whoever is inside could open it as its owner, and nobody knows what is in it.
-                Err(NotSeen::Closed) if dir != workspace && is_ours(&dir) => {
+            let below = dir.strip_prefix(workspace).unwrap_or(&dir);
+            let seen = match see(&dir, is_package || names::are_of_samples(below)) {
+                // Whoever is inside could open it as its owner. Root sees what is in it, and it is closed all the same.
+                Ok(Seen { is_closed: true, .. }) | Err(NotSeen::Closed)
+                    if dir != workspace && is_ours(&dir) =>
+                {
                     self.secrets.push(dir);
                     continue;
                 }
+                Ok(seen) => seen,
                 Err(NotSeen::Closed | NotSeen::Gone) => {
                     self.left += usize::from(dir == workspace && dir.is_dir());
                     continue;
@@ -164,6 +171,7 @@ impl Nested {
     pub(crate) fn made(&self) -> Made {
         let mut made = Made::default();
         let known: BTreeSet<&PathBuf> = self.roots().collect();
+        let covered: BTreeSet<&PathBuf> = self.secrets.iter().collect();
         let is_same = |(dir, before): (&PathBuf, &Option<Changed>)| {
             before.is_some() && lstat(dir).ok().as_ref().map(Changed::of) == *before
         };
@@ -172,7 +180,9 @@ impl Nested {
         let mut read = 0;
         while let Some(dir) = queue.pop_front() {
             read += 1;
-            let seen = match see(&dir).or_else(|why| why.opened(&dir)) {
+            // Root sees what is in it all the same, and opens it like everybody.
+            let open = |it: Seen| if it.is_closed { Err(NotSeen::Closed) } else { Ok(it) };
+            let seen = match see(&dir, true).and_then(open).or_else(|why| why.opened(&dir)) {
                 Ok(seen) => seen,
                 Err(NotSeen::Gone) => continue,
                 Err(NotSeen::Closed) => {
@@ -181,10 +191,10 @@ impl Nested {
                 }
             };
             made.is_cut |= seen.is_cut;
-            // One that is called as if it held secrets is looked into, unless it was covered.
-            let secrets = seen.secrets.into_iter().filter(|it| !self.secrets.contains(it));
-            let below = seen.below.into_iter().map(|it| it.0);
-            let mut below = below.filter(|it| !self.looked.contains_key(it)).chain(secrets);
+            // One that is called as if it held secrets is looked into. What was covered is as it was, and as closed.
+            let below = seen.below.into_iter().map(|it| it.0).chain(seen.secrets);
+            let is_known = |it: &PathBuf| self.looked.contains_key(it) || covered.contains(it);
+            let mut below = below.filter(|it| !is_known(it));
             // What would not be read any more is not remembered, either.
             queue.extend(below.by_ref().take(CHANGED_MAX.saturating_sub(read + queue.len())));
             made.is_cut |= below.next().is_some();
@@ -230,6 +240,8 @@ struct Seen {
     /// Directories, and whether they are of packages by their name.
     below: Vec<(PathBuf, bool)>,
     changed: Option<Changed>,
+    /// Its owner may not read or enter it.
+    is_closed: bool,
     is_cut: bool,
 }
 
@@ -252,24 +264,26 @@ impl NotSeen {
             Self::Gone => Err(self),
             Self::Closed => {
                 let _somebody_elses = reach::open_dir(dir).and_then(|it| reach::open_up(&it));
-                see(dir)
+                see(dir, true)
             }
         }
     }
 }
 
-fn see(dir: &Path) -> Result<Seen, NotSeen> {
+/// Looks at a directory. What is a key by its content is a secret, unless the directory `has_samples` of such.
+fn see(dir: &Path, has_samples: bool) -> Result<Seen, NotSeen> {
     let fd = entries::open(dir).map_err(NotSeen::of)?;
     // Names alone are not enough: what they stand for is looked at, too.
     statat(&fd, ".", AtFlags::SYMLINK_NOFOLLOW).map_err(NotSeen::of)?;
     // Before it is read: what is made meanwhile is seen as a change later.
-    let changed = fstat(&fd).ok().as_ref().map(Changed::of);
+    let stat = fstat(&fd).ok();
     let mut seen = Seen {
         is_repository: false,
         is_bare: false,
         secrets: Vec::new(),
         below: Vec::new(),
-        changed,
+        changed: stat.as_ref().map(Changed::of),
+        is_closed: stat.is_some_and(|it| it.st_mode & FOR_THE_OWNER != FOR_THE_OWNER),
         is_cut: false,
     };
     let (mut count, mut has) = (0, (false, false, false, false));
@@ -299,7 +313,11 @@ fn see(dir: &Path) -> Result<Seen, NotSeen> {
         }
         let path = || dir.join(OsStr::from_bytes(name));
         let is_dir = kind == FileType::Directory;
-        if names::is_secret(name) && !(is_dir && path().join(PACKAGES_OF_PYTHON).exists()) {
+        let is_secret = match is_dir {
+            true => names::is_secret_dir(name) && !path().join(PACKAGES_OF_PYTHON).exists(),
+            false => names::is_secret(name) || !has_samples && keys::is_one(&fd, name),
+        };
+        if is_secret {
             seen.secrets.push(path());
         } else if is_dir {
             seen.below.push((path(), names::is_of_packages(name)));

@@ -5,7 +5,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
+use rustix::process::{
+    Signal, WaitId, WaitIdOptions, getpid, kill_process, pidfd_send_signal, waitid,
+};
 
 use super::cgroup::Group;
 use super::channel::{Channel, Word};
@@ -13,7 +15,7 @@ use super::ending::Ending;
 use super::error::{CageError, Step};
 use super::fresh::Fresh;
 use super::kept::{Kept, LOOK_EVERY, SetAside};
-use super::signals::Signals;
+use super::signals::{self, Signals};
 use super::start::{Terminal, Without};
 use super::sys::Child;
 use super::terminal::Relay;
@@ -164,7 +166,7 @@ impl Running {
                     if let Some(relay) = &relay {
                         relay.resize(signal);
                     }
-                    self.say(&Word::Signal(signal))
+                    self.pass_on(signal)
                 })?;
             }
             if stopped && !ended {
@@ -177,6 +179,16 @@ impl Running {
                 return self.ending();
             }
         }
+    }
+
+    fn pass_on(&self, signal: i32) -> Result<(), CageError> {
+        if signal != signals::STOP {
+            return self.say(&Word::Signal(signal));
+        }
+        // What a terminal sends means nothing to a program in a session of its own, so it is stopped by force; and so are
+        // we, until somebody lets us go on.
+        self.say(&Word::Signal(Signal::STOP.as_raw()))?;
+        kill_process(getpid(), Signal::STOP).step("stop")
     }
 
     fn left(&self) -> Option<Duration> {

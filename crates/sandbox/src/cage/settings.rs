@@ -37,6 +37,15 @@ pub struct Cage {
     pub maker: Maker,
 }
 
+impl Cage {
+    /// Rungs without which nothing runs: whoever bounds processor time has only one that can.
+    pub(crate) fn needed(&self) -> Vec<Rung> {
+        let mut needed = self.needed.clone();
+        needed.extend(self.limits.cpu_percent.map(|_| Rung::Cgroup));
+        needed
+    }
+}
+
 /// Who makes the namespaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Maker {

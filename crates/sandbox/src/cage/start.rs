@@ -57,7 +57,7 @@ impl Cage {
             Without::For(why) => self.otherwise(inmate, &view, &why, &mut meanwhile),
             Without::Failed(error) => Err(error),
         })?;
-        if let Some((rung, why)) = waiting.held.lacks(&self.needed) {
+        if let Some((rung, why)) = waiting.held.lacks(&self.needed()) {
             return Err(CageError::Required { rung, why });
         }
         if !waiting.held.is_a_cage() {
@@ -78,6 +78,12 @@ impl Cage {
         }
         if self.maker == Maker::Bubblewrap {
             return Err(Without::For("bubblewrap is to make them".to_owned()));
+        }
+        if !view.has_room_for(&inmate.directory) {
+            let at = inmate.directory.display();
+            let why =
+                "the command would start in, is not among what it is given (--workspace, --read)";
+            return Err(CageError::Settings(format!("`{at}`, which {why}")).into());
         }
         let (group, mut held) = self.group(false);
         let kinds = "user, mount, pid, ipc, uts, net, cgroup";
@@ -196,7 +202,7 @@ impl Cage {
     }
 
     fn group(&self, nothing_else: bool) -> (Option<Group>, Held) {
-        let is_needed = nothing_else || need_a_group() || self.needed.contains(&Rung::Cgroup);
+        let is_needed = nothing_else || need_a_group() || self.needed().contains(&Rung::Cgroup);
         let mut held = Held::default();
         let group = match self.without.contains(&Rung::Cgroup) {
             true => Err("left out".to_owned()),
@@ -253,6 +259,12 @@ impl Waiting {
     #[must_use]
     pub fn held(&self) -> &Held {
         &self.held
+    }
+
+    /// So many directories of the workspaces were too many to be looked into: secrets in them are seen.
+    #[must_use]
+    pub fn not_looked_into(&self) -> usize {
+        self.running.kept.not_looked_into()
     }
 
     /// Where our proxy is asked from inside. Whoever takes it answers there.

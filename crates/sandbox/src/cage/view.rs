@@ -12,7 +12,7 @@ use model::places;
 
 use super::closed;
 use super::error::CageError;
-use super::given::{SYSTEM, allowed, kept_places, real};
+use super::given::{SYSTEM, allowed, changeable, kept_places, real};
 use super::listing::Listing;
 use super::nested::Nested;
 use super::settings::Cage;
@@ -146,7 +146,14 @@ impl View {
         let mut view = Self { is_roots, ..Self::default() };
         view.system();
         let home = cage.home.as_deref();
-        cage.workspaces.iter().chain(&cage.readable).try_for_each(|it| allowed(it, cage))?;
+        cage.workspaces.iter().try_for_each(|it| changeable(it, cage))?;
+        cage.readable.iter().try_for_each(|it| allowed(it, cage))?;
+        let given =
+            |it: &Path| cage.workspaces.iter().chain(&cage.readable).any(|dir| it.starts_with(dir));
+        if let Some(other) = cage.shown.iter().find(|it| !given(it)) {
+            let why = "lies in no workspace and nothing else that is given, so it cannot be shown";
+            return Err(CageError::Settings(format!("`{}` {why}", other.display())));
+        }
         view.writable.clone_from(&cage.workspaces);
         view.nested = Nested::find(&cage.workspaces, &cage.readable);
         // Later: what was just found is listed, also if somebody has made it a moment before.
@@ -227,6 +234,12 @@ impl View {
     /// Is this seen inside?
     pub(crate) fn shows(&self, path: &Path) -> bool {
         self.readable.iter().chain(&self.writable).any(|it| path.starts_with(it))
+    }
+
+    /// Is this a directory inside?
+    pub(crate) fn has_room_for(&self, dir: &Path) -> bool {
+        let mut all = self.readable.iter().chain(&self.writable).chain(&self.fresh);
+        self.shows(dir) || all.any(|it| it.starts_with(dir))
     }
 
     /// Keeps what git, shells, editors and agents obey, and pins the directories on the way to it: whoever could

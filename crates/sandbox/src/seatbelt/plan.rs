@@ -8,7 +8,7 @@ use super::policy::{Policy, PolicyError};
 use super::{Kind, Network, Request};
 use crate::cage::environment;
 use crate::cage::error::CageError;
-use crate::cage::given::{allowed, kept_places, real};
+use crate::cage::given::{allowed, changeable, kept_places, real};
 use crate::cage::nested::Nested;
 use crate::cage::{self, Cage, Held, Hold, Inmate, Maker, Rung};
 
@@ -42,9 +42,8 @@ impl Plan {
     ) -> Result<Self, CageError> {
         inmate.program()?;
         only_elsewhere(cage, inmate)?;
-        for path in cage.workspaces.iter().chain(&cage.readable) {
-            allowed(path, cage)?;
-        }
+        cage.workspaces.iter().try_for_each(|it| changeable(it, cage))?;
+        cage.readable.iter().try_for_each(|it| allowed(it, cage))?;
         if !inmate.directory.is_dir() {
             let step = format!("enter {}", inmate.directory.display());
             return Err(CageError::step(step, "it is no directory"));

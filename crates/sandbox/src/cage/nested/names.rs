@@ -1,5 +1,7 @@
 //! Names that say what a file or directory holds.
 
+use std::path::Path;
+
 /// Names of directories with packages, caches and what compilers make.
 const PACKAGES: &[&str] = &[
     ".cache",
@@ -39,6 +41,30 @@ const SECRETS: &[&str] = &[
     ".vault-token",
     "_netrc",
 ];
+/// The same for directories.
+const SECRET_DIRS: &[&str] = &[".aws", ".azure", ".gnupg", ".kube", ".password-store", ".ssh"];
+/// How names of personal keys begin. What ends with `.pub` is public.
+const PERSONAL_KEYS: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+const PUBLIC: &str = ".pub";
+/// What the name of a file is or ends with that says no more than that it is secret.
+const CREDENTIALS: &str = "credentials";
+const SECRET_ENDING: &str = ".secret";
+/// Names of directories whose keys are there to try something with.
+const SAMPLES: &[&str] = &[
+    "__tests__",
+    "example",
+    "examples",
+    "fixtures",
+    "sample",
+    "samples",
+    "spec",
+    "test",
+    "test-data",
+    "testdata",
+    "testing",
+    "tests",
+    "vendor",
+];
 /// How the name of a file with an environment begins.
 const ENVIRONMENT: &str = ".env";
 /// Endings of such files that hold only examples.
@@ -50,12 +76,31 @@ pub(super) fn is_of_packages(name: &[u8]) -> bool {
 
 /// Does a file of this name hold secrets, and no examples of such?
 pub(super) fn is_secret(name: &[u8]) -> bool {
-    let Some(rest) = name.strip_prefix(ENVIRONMENT.as_bytes()) else {
-        return SECRETS.iter().any(|it| it.as_bytes() == name);
-    };
-    match rest {
-        [] => true,
-        [b'.' | b'-' | b'_' | b'~', ..] => !EXAMPLES.iter().any(|it| rest.ends_with(it.as_bytes())),
-        _ => false,
+    let is = |it: &&str| it.as_bytes() == name;
+    let begins = |it: &&str| name.starts_with(it.as_bytes());
+    is_of_environment(name)
+        || SECRETS.iter().any(is)
+        || name == CREDENTIALS.as_bytes()
+        || name.ends_with(SECRET_ENDING.as_bytes())
+        || PERSONAL_KEYS.iter().any(begins) && !name.ends_with(PUBLIC.as_bytes())
+}
+
+/// Does a directory of this name?
+pub(super) fn is_secret_dir(name: &[u8]) -> bool {
+    is_of_environment(name) || SECRET_DIRS.iter().any(|it| it.as_bytes() == name)
+}
+
+fn is_of_environment(name: &[u8]) -> bool {
+    match name.strip_prefix(ENVIRONMENT.as_bytes()) {
+        Some([]) => true,
+        Some(rest @ [b'.' | b'-' | b'_' | b'~', ..]) => {
+            !EXAMPLES.iter().any(|it| rest.ends_with(it.as_bytes()))
+        }
+        Some(_) | None => false,
     }
+}
+
+/// Are keys in this directory, seen from its workspace, there to try something with?
+pub(super) fn are_of_samples(dir: &Path) -> bool {
+    dir.iter().any(|part| SAMPLES.iter().any(|it| part == *it))
 }

@@ -92,3 +92,82 @@ fn a_time_of_change_that_may_stand_for_two_changes_is_not_relied_on() {
     // It is read again, and nothing is new.
     assert!(found.made().repositories.is_empty());
 }
+
+#[test]
+fn keys_are_known_by_their_name_or_by_what_they_hold_and_samples_are_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let private = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQ\n-----END EC PRIVATE KEY-----\n";
+    let public = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+    let chain = public.repeat(20) + private;
+    for (name, content) in [
+        ("tls/server.key", private),
+        ("tls/chain.pem", &chain),
+        ("tls/ca.pem", public),
+        ("config/master.key", "0123456789abcdef0123456789abcdef\n"),
+        ("talk.key", "PK\u{3}\u{4} slides"),
+        ("deploy/id_rsa", ""),
+        ("deploy/id_ed25519_ci", ""),
+        ("deploy/id_ed25519_ci.pub", ""),
+        ("deploy/credentials", ""),
+        ("deploy/credentials.ts", ""),
+        ("deploy/db.secret", ""),
+        ("dot/.ssh/known_hosts", ""),
+        ("web/.npmrc", "//registry.example/:_authToken=npm_0123\n"),
+        ("api/.npmrc", "//registry.example/:_authToken=${NPM_TOKEN}\nengine-strict=true\n"),
+        ("tests/tls/server.key", private),
+        ("crates/x/testdata/key.pem", private),
+        ("node_modules/x/certs/server.key", private),
+    ] {
+        make(root, &[name]);
+        #[expect(clippy::disallowed_methods, reason = "a test's own file")]
+        fs::write(root.join(name), content).unwrap();
+    }
+    let found = Nested::find(&[root.to_owned()], &[]);
+    assert_eq!(
+        below(root, &found.secrets),
+        [
+            "config/master.key",
+            "deploy/credentials",
+            "deploy/db.secret",
+            "deploy/id_ed25519_ci",
+            "deploy/id_rsa",
+            "dot/.ssh",
+            "tls/chain.pem",
+            "tls/server.key",
+            "web/.npmrc",
+        ]
+    );
+}
+
+#[test]
+fn what_was_closed_before_stays_closed() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    make(root, &["a/closed/file", "a/b"]);
+    let closed = root.join("a/closed");
+    let mode = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+    mode(0);
+    // Also for root, who could look into it.
+    let found = Nested::find(&[root.to_owned()], &[]);
+    assert_eq!(below(root, &found.secrets), ["a/closed"]);
+    make(root, &["a/new"]);
+    let made = found.made();
+    let now = fs::symlink_metadata(&closed).unwrap().permissions().mode() & 0o777;
+    mode(0o700);
+    assert_eq!((now, made.is_cut), (0, false));
+}
+
+#[test]
+fn packages_are_looked_into_also_where_there_is_too_much_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    make(root, &["node_modules/a/b/.env"]);
+    for number in 0..DIRECTORIES_MAX {
+        fs::create_dir(root.join(format!("d{number}"))).unwrap();
+    }
+    let found = Nested::find(&[root.to_owned()], &[]);
+    assert_eq!(below(root, &found.secrets), ["node_modules/a/b/.env"]);
+    assert_eq!(found.left, 1);
+}
