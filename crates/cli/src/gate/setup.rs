@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aegx::RecordType;
-use evidence::{Config, Durability, Journal, NewRecord, SystemClock};
+use evidence::{Config, Durability, Journal, NewRecord, OpenError, SystemClock};
 use host::EngineKey;
 use model::Kind;
 use monitor::provenance::Catalogue;
@@ -41,7 +41,7 @@ pub(crate) fn open(
         .map_err(|error| Failure::unable(format!("`{}`: {error}", home.display())))?;
     let mut config = Config::new(home.join("evidence"));
     config.durability = durability;
-    let (journal, _) = Journal::open(&config).map_err(Failure::unable)?;
+    let (journal, _) = Journal::open(&config).map_err(not_opened)?;
     let journal = Arc::new(journal);
     let store = SqliteStore::open_with(&home.join("store.sqlite"), durability);
     let store = Arc::new(store.map_err(Failure::unable)?);
@@ -168,4 +168,13 @@ pub(crate) fn catalogue(file: Option<&Path>) -> Result<Catalogue, Failure> {
         |error: &dyn std::fmt::Display| Failure::usage(format!("`{}`: {error}", file.display()));
     let text = fs::read_to_string(file).map_err(|error| at(&error))?;
     Catalogue::parse(&text).map_err(|error| at(&error))
+}
+
+/// Only one process at a time decides by a journal.
+fn not_opened(error: OpenError) -> Failure {
+    const NEXT: &str =
+        "one gate, proxy or command with a network at a time: wait for it, or name another --home";
+    let next =
+        if matches!(error, OpenError::Locked { .. }) { format!("; {NEXT}") } else { String::new() };
+    Failure::unable(format!("{error}{next}"))
 }
