@@ -55,6 +55,10 @@ pub(super) struct Engine<'a> {
     pub(super) sinks: BTreeMap<String, Script>,
     /// Files that were written, fetched or made executable by this text.
     pub(super) fresh: BTreeSet<String>,
+    /// Above 0, nobody waits for what is followed.
+    pub(super) aside: usize,
+    /// Does something go on without an end, which nobody waits for?
+    pub(super) unended: bool,
     /// Was everything of a person or the system gone through?
     pub(super) swept: bool,
     /// Was a file read that a pattern names? There may be others that it names, too.
@@ -91,6 +95,8 @@ impl<'a> Engine<'a> {
             left: Left::default(),
             sinks: BTreeMap::new(),
             fresh: BTreeSet::new(),
+            aside: 0,
+            unended: false,
             swept: false,
             patterned: false,
             commands: 0,

@@ -27,6 +27,10 @@ const GIGABYTES_MAX: u64 = 50;
 
 impl Engine<'_> {
     pub(super) fn judge_burden(&mut self, call: &Call<'_>) {
+        // What was begun is ended.
+        if matches!(call.name.as_str(), "kill" | "pkill" | "killall") {
+            self.unended = false;
+        }
         let mines = call.plain().iter().any(|arg| POOLS.iter().any(|it| arg.contains(it)));
         if mines {
             self.ask("shell-offensive", format!("`{}` mines for somebody", call.name));
