@@ -9,7 +9,9 @@ use super::marks::{self, NETWORK};
 use super::simple::{Call, known};
 use super::spelled::{exactly, literals, spelled};
 use super::state::State;
-use super::words::{CONNECTS, DECODES, DELETES, ENCRYPTS, INJECTS, PACKS, RUNS, WALKS, WATCHES};
+use super::words::{
+    COMMANDS, CONNECTS, DECODES, DELETES, ENCRYPTS, INJECTS, LISTENS, PACKS, RUNS, WALKS, WATCHES,
+};
 use super::{Access, Class, Decision, names, paths};
 
 /// Programs that serve what lies in a directory.
@@ -55,9 +57,12 @@ impl Engine<'_> {
         let serves = module.is_some_and(|it| SERVERS.contains(&it.to_lowercase().as_str()))
             || (call.name.starts_with("php") && call.short('S'))
             || (call.name.starts_with("ruby") && call.has(&["-run"]) && call.has(&["httpd"]));
-        if serves {
+        if serves && !serves_itself(args) {
             self.classes.insert(Class::Network);
             self.ask("shell-egress", "it serves files to others");
+        }
+        if let Some(module) = module {
+            self.judge_run(module);
         }
         let file = call.operands().first();
         match file {
@@ -184,8 +189,13 @@ impl Engine<'_> {
         } else if runs && shells {
             self.ask("shell-spawn", "its code starts a shell");
         }
+        if has(&LISTENS) && has(&COMMANDS) {
+            self.classes.insert(Class::Network);
+            self.ask("shell-reverse-shell", "its code runs commands and waits for others to ask");
+        }
         self.intents(&lower, &literals);
-        if has(&["memfd_create", "syscall(319", "syscall 319"]) {
+        let fills = has(&["cfunctype"]) && has(&["mmap", "mprotect", "virtualalloc"]);
+        if fills || has(&["memfd_create", "syscall(319", "syscall 319"]) {
             self.ask("shell-loader", "its code starts a program that lies nowhere");
         }
         if connects {
@@ -336,6 +346,15 @@ impl Engine<'_> {
             }
         }
     }
+}
+
+/// `--bind 127.0.0.1`, `-S localhost:8000`: only this machine can ask.
+fn serves_itself(args: &[String]) -> bool {
+    args.windows(2).any(|it| {
+        let [flag, place] = it else { return false };
+        let host = place.rsplit_once(':').map_or(place.as_str(), |it| it.0);
+        matches!(flag.as_str(), "-b" | "--bind" | "-S") && matches!(host, "127.0.0.1" | "localhost")
+    })
 }
 
 /// `-e`, `-enc`, `-EncodedCommand`: any beginning of it.

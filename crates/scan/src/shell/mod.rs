@@ -30,6 +30,7 @@ mod params;
 mod paths;
 mod places;
 mod reading;
+mod revealed;
 mod sed;
 mod shells;
 mod simple;

@@ -1,7 +1,12 @@
 //! Lists of places that matter.
 
 /// Names of secrets wherever they are, besides those of a home (`model::places`).
-pub(super) const SECRET_NAMES: [&str; 38] = [
+pub(super) const SECRET_NAMES: [&str; 43] = [
+    "Local Storage/leveldb",
+    "Signal/sql",
+    "Slack/storage",
+    "Telegram Desktop/tdata",
+    "TelegramDesktop/tdata",
     "filezilla/sitemanager.xml",
     "filezilla/recentservers.xml",
     ".remmina",
@@ -146,7 +151,17 @@ pub(super) const STARTING: [&str; 33] = [
     "/etc/modules",
 ];
 /// The same in any home, by the end of the path or a part of it, besides what shells run (`model::places`).
-pub(super) const STARTING_NAMES: [&str; 32] = [
+pub(super) const STARTING_NAMES: [&str; 42] = [
+    "Library/Application Scripts",
+    "Library/ColorPickers",
+    "Library/Input Methods",
+    "Library/Internet Plug-Ins",
+    "Library/PreferencePanes",
+    "Library/QuickLook",
+    "Library/Screen Savers",
+    "Library/ScriptingAdditions",
+    "Library/Services",
+    "Library/Spotlight",
     "git/config",
     ".vimrc",
     ".gdbinit",

@@ -48,6 +48,7 @@ impl Engine<'_> {
             self.too_much();
             return unknown();
         }
+        self.reveal(call, &output);
         output
     }
 }
@@ -180,7 +181,7 @@ fn matching(pattern: &str, state: &State) -> Option<Output> {
     (!output.is_empty()).then_some(output)
 }
 
-fn decodes(call: &Call<'_>) -> bool {
+pub(super) fn decodes(call: &Call<'_>) -> bool {
     call.short('d') || call.short('D') || call.has(&["--decode"])
 }
 

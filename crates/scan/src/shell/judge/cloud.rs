@@ -193,7 +193,8 @@ impl Engine<'_> {
         let opens = files.chain([given]).any(|it| opens_machine(&it));
         if opens
             || plain.iter().any(|it| {
-                it.contains("\"privileged\"")
+                it.starts_with("--privileged")
+                    || it.contains("\"privileged\"")
                     || it.contains("hostPID")
                     || it.contains("hostNetwork")
             })
@@ -224,7 +225,9 @@ impl Engine<'_> {
             self.ask("shell-credentials", "it prints a key of the cluster");
         }
         let binds = words.iter().any(|it| it == "clusterrolebinding" || it == "rolebinding");
-        if first == "create" && binds {
+        let adds = |it: &String| it.starts_with("add-") && it.contains("-to-");
+        let admits = words.iter().any(|it| it == "policy") && words.iter().any(adds);
+        if admits || (first == "create" && binds) {
             self.classes.insert(Class::Privilege);
             self.ask("shell-permissions", "it changes who may do what in the cluster");
         }

@@ -121,6 +121,14 @@ impl Engine<'_> {
             texts.push(quoted(plain.get(at..).unwrap_or_default()));
         }
         texts.extend(set(name, plain));
+        let starts_shell = |it: &String| {
+            let mut words = it.split(' ').filter(|it| !it.is_empty());
+            words.next().is_some_and(|it| names::is_shell(&names::base(it)))
+                && words.next().is_some()
+        };
+        if matches!(name, "make" | "gmake" | "bmake") && texts.iter().any(starts_shell) {
+            self.ask("shell-carried", "an option says what to run");
+        }
         if name == "fzf" {
             texts.extend(plain.iter().flat_map(|it| bound(it)));
         }
@@ -138,8 +146,10 @@ impl Engine<'_> {
             && let Some(at) = plain.iter().position(|it| verbs.contains(&it.as_str()))
         {
             let rest = call.args.get(at + 1..).unwrap_or_default();
-            let rest = after_options(rest, &["-n", "--name", "-p", "--python", "--with"], *words);
-            if !rest.is_empty() {
+            let rest = after_options(rest, &VALUED, *words);
+            // A shell of a container, for whoever sits there.
+            let is_bare = matches!(rest, [only] if names::is_shell(&names::base(only)));
+            if !rest.is_empty() && !(is_bare && verbs.contains(&"exec") && *words == 1) {
                 self.call(rest.to_vec(), &mut state.clone(), None);
             }
         }
@@ -183,7 +193,7 @@ fn set(name: &str, plain: &[String]) -> Vec<String> {
             .collect(),
         // Another shell alone is nothing special.
         "make" | "gmake" | "bmake" => settings
-            .filter(|(key, value)| *key == "SHELL" && !names::is_shell(&names::base(value)))
+            .filter(|(key, value)| PROGRAMS.contains(key) && !names::is_shell(&names::base(value)))
             .map(|it| it.1.to_owned())
             .collect(),
         _ => Vec::new(),
@@ -293,8 +303,31 @@ const TELLING: [(&str, &[&str]); 20] = [
     ("vagrant", &["-c"]),
     ("pssh", &["-x"]),
 ];
+/// Options that may stand between, with a value of their own.
+const VALUED: [&str; 13] = [
+    "-n",
+    "--name",
+    "-p",
+    "--python",
+    "--with",
+    "-e",
+    "--env",
+    "-u",
+    "--user",
+    "-w",
+    "--workdir",
+    "--env-file",
+    "--detach-keys",
+];
+/// Variables of recipes that name programs.
+const PROGRAMS: [&str; 12] =
+    ["AR", "AS", "CC", "CPP", "CXX", "INSTALL", "LD", "MAKE", "PYTHON", "RM", "SHELL", "STRIP"];
 /// Words behind which a command stands, and how many words come between.
-const RUNNING: [(&str, &[&str], usize); 32] = [
+const RUNNING: [(&str, &[&str], usize); 36] = [
+    ("docker", &["exec"], 1),
+    ("docker-compose", &["exec"], 1),
+    ("nerdctl", &["exec"], 1),
+    ("podman", &["exec"], 1),
     ("rr", &["record"], 0),
     ("uftrace", &["record", "live"], 0),
     ("pyenv", &["exec"], 0),

@@ -63,12 +63,27 @@ impl Engine<'_> {
                 self.fresh.insert(paths::resolved(&path, state));
             }
         }
+        if let Some(folder) = cloned(call) {
+            self.fresh.insert(format!("clone:{}", paths::resolved(&folder, state)));
+        }
         let changes = CHANGING.contains(&call.name.as_str());
         let in_place = !matches!(call.name.as_str(), "yq") || call.short('i');
         for path in call.operands().iter().filter(|it| changes && in_place && it.contains('/')) {
             self.touch(Access::Write, path, state);
         }
     }
+}
+
+/// The folder that `git clone` makes.
+fn cloned(call: &Call<'_>) -> Option<String> {
+    let (verb, rest) = call.operands().split_first()?;
+    if call.name != "git" || verb != "clone" {
+        return None;
+    }
+    let from = rest.iter().position(|it| it.contains(':') || it.contains('/'))?;
+    let named = rest.get(from)?.trim_end_matches('/').trim_end_matches(".git");
+    let own = rest.get(from + 1).cloned();
+    own.or_else(|| named.rsplit(['/', ':']).next().map(str::to_owned))
 }
 
 /// The values of the options that name where.

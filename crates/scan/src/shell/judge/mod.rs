@@ -1,8 +1,10 @@
 //! What a command with its arguments means: the blocklist first, then everything else.
 
+mod apple;
 mod blocklist;
 mod burden;
 mod cloud;
+mod compiled;
 mod files;
 mod given;
 mod landing;

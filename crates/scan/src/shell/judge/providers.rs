@@ -116,7 +116,10 @@ impl Engine<'_> {
         let sets_password =
             call.plain().iter().any(|it| it.starts_with("--") && it.contains("password"))
                 && verb_starts(&["modify", "update", "set-", "reset"]);
-        if (identity && verb_starts(&GRANTING)) || sets_password {
+        let keys = ["ssh-key", "ssh-keys", "sshkeys", "sshkey", "import-key-pair"];
+        let admits = (has(&keys) && verb_starts(&["import", "add", "create"]))
+            || (has(&["vm", "vmss"]) && has(&["user"]) && verb_starts(&["update", "reset"]));
+        if (identity && verb_starts(&GRANTING)) || sets_password || admits {
             self.classes.insert(Class::Privilege);
             self.ask("shell-cloud-identity", "it changes who may do what in the cloud");
         }
@@ -198,6 +201,7 @@ impl Engine<'_> {
         let first = words.first().map(String::as_str).unwrap_or_default();
         let sends = match call.name.as_str() {
             "azcopy" => matches!(first, "copy" | "cp" | "sync"),
+            "mc" | "mcli" => matches!(first, "cp" | "mirror" | "put" | "mv"),
             "s3cmd" | "s5cmd" => matches!(first, "put" | "sync" | "cp" | "mv"),
             "b2" => first.starts_with("upload") || first == "sync",
             "gdrive" | "drive" => matches!(first, "upload" | "push"),

@@ -85,6 +85,20 @@ impl Engine<'_> {
                 && !value.starts_with("http://localhost")
                 && !value.starts_with("http://127.")
         });
+        let hooks = ["preinstall", "postinstall", "prepublish", "postprepare"];
+        let is_hook = |it: &String| {
+            let name = it.split('=').next().unwrap_or_default();
+            hooks.contains(&name.strip_prefix("scripts.").unwrap_or_default())
+        };
+        let plants = match words {
+            [verb, name, ..] if verb == "set-script" => hooks.contains(&name.as_str()),
+            [kind, verb, rest @ ..] if kind == "pkg" && verb == "set" => rest.iter().any(is_hook),
+            _ => false,
+        };
+        if plants {
+            self.classes.insert(Class::Persistence);
+            self.ask("shell-persistence", "whoever installs the package runs it");
+        }
         let runs = words.iter().any(|it| it.starts_with("script-shell"));
         if sets && (in_the_clear || (runs && words.len() > 2)) {
             self.ask("shell-remote-code", "anybody can say then what is installed");

@@ -244,37 +244,6 @@ impl Engine<'_> {
             self.ask("shell-service", "it takes the machine off its network");
         }
     }
-
-    /// What only Apple's machines have.
-    fn judge_apple(&mut self, call: &Call<'_>) {
-        let words = call.words();
-        let first = words.first().map(String::as_str).unwrap_or_default();
-        match call.name.as_str() {
-            "osascript" => self.ask("shell-spawn", "it runs a script that can control everything"),
-            "defaults" if matches!(first, "write" | "delete" | "import") => {
-                self.ask("shell-system-write", "it changes settings");
-            }
-            "security" => {
-                self.classes.insert(Class::Credentials);
-                self.ask("shell-credentials", "it opens the keychain");
-            }
-            "scutil" | "networksetup" | "systemsetup" | "nvram" | "pmset"
-                if call.args.len() > 1 =>
-            {
-                self.ask("shell-system-write", "it changes settings");
-            }
-            "socketfilterfw" if call.plain().iter().any(|it| it.starts_with("--set")) => {
-                self.ask("shell-security-off", "it changes what protects the machine");
-            }
-            "fdesetup" if !matches!(first, "status" | "list" | "help" | "isactive" | "") => {
-                self.ask("shell-security-off", "it changes how the disk is protected");
-            }
-            "plistbuddy" | "plutil" if call.args.len() > 2 => {
-                self.ask("shell-system-write", "it changes settings");
-            }
-            _ => {}
-        }
-    }
 }
 
 /// Is it asked what there is, and told to change nothing?
@@ -375,6 +344,11 @@ fn weakens(call: &Call<'_>) -> bool {
         "keytool" => {
             plain.iter().any(|it| it.starts_with("-import"))
                 && plain.iter().any(|it| it.contains("cacerts"))
+        }
+        "gsettings" => {
+            first == "set"
+                && words.iter().any(|it| it.ends_with(".screensaver") || it.ends_with(".lockdown"))
+                && words.last().is_some_and(|it| it == "false" || it == "0")
         }
         "bcdedit" | "vssadmin" => true,
         _ => false,
