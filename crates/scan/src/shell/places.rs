@@ -1,7 +1,9 @@
 //! Lists of places that matter.
 
 /// Names of secrets wherever they are, besides those of a home (`model::places`).
-pub(super) const SECRET_NAMES: [&str; 43] = [
+pub(super) const SECRET_NAMES: [&str; 45] = [
+    "master.key",
+    "credentials.xml",
     "Local Storage/leveldb",
     "Signal/sql",
     "Slack/storage",
@@ -47,7 +49,10 @@ pub(super) const SECRET_NAMES: [&str; 43] = [
     "System.keychain",
 ];
 /// Of the system.
-pub(super) const SECRET_PATHS: [&str; 39] = [
+pub(super) const SECRET_PATHS: [&str; 42] = [
+    "/var/lib/jenkins/secrets",
+    "/var/lib/mysql",
+    "/var/lib/postgresql",
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",

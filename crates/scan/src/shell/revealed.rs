@@ -30,8 +30,13 @@ impl Engine<'_> {
 
     pub(super) fn is_revealed(&self, source: &str) -> bool {
         let source = source.trim();
-        source.len() > 1 && self.revealed.iter().any(|it| it == source)
+        source.len() > 1 && self.revealed.iter().any(|it| it == source || is_line(it, source))
     }
+}
+
+/// One of several lines.
+fn is_line(text: &str, line: &str) -> bool {
+    text.contains('\n') && text.lines().any(|it| it.trim() == line)
 }
 
 /// `tr a-z n-za-m`: letters become others. Capitals are the same letters.

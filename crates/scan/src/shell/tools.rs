@@ -123,6 +123,7 @@ fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
 fn without_input(call: &Call<'_>) -> Option<Option<Output>> {
     let args = call.plain();
     Some(match call.name.as_str() {
+        _ if super::settings::prints_settings(call) => Some(Output::new()),
         "echo" => Some(echo(call)),
         "printf" => printf(call.args),
         "which" => call.operands().last().map(|it| format!("/usr/bin/{it}\n").into_bytes()),

@@ -335,6 +335,8 @@ impl Engine<'_> {
             "gpg" | "gpg2" => call.plain().iter().any(|it| it.starts_with("--export-secret")),
             "secret-tool" => matches!(first, "lookup" | "search"),
             "kwallet-query" | "keyctl" => matches!(first, "print" | "read") || call.short('r'),
+            // As BSD writes it: with what every process has in its environment.
+            "ps" => call.operands().first().is_some_and(|it| it.contains('e') && !it.contains('-')),
             "unshadow" | "getent" => {
                 matches!(first, "shadow" | "gshadow") || call.name == "unshadow"
             }

@@ -147,6 +147,8 @@ impl Engine<'_> {
         {
             let rest = call.args.get(at + 1..).unwrap_or_default();
             let rest = after_options(rest, &VALUED, *words);
+            let signed = rest.first().is_some_and(|it| it == "--");
+            let rest = rest.get(usize::from(signed)..).unwrap_or_default();
             // A shell of a container, for whoever sits there.
             let is_bare = matches!(rest, [only] if names::is_shell(&names::base(only)));
             if !rest.is_empty() && !(is_bare && verbs.contains(&"exec") && *words == 1) {
@@ -323,7 +325,21 @@ const VALUED: [&str; 13] = [
 const PROGRAMS: [&str; 12] =
     ["AR", "AS", "CC", "CPP", "CXX", "INSTALL", "LD", "MAKE", "PYTHON", "RM", "SHELL", "STRIP"];
 /// Words behind which a command stands, and how many words come between.
-const RUNNING: [(&str, &[&str], usize); 36] = [
+const RUNNING: [(&str, &[&str], usize); 50] = [
+    ("lxc", &["exec"], 1),
+    ("incus", &["exec"], 1),
+    ("lxc-attach", &["--"], 0),
+    ("distrobox", &["--"], 0),
+    ("toolbox", &["run"], 0),
+    ("aws-vault", &["exec"], 1),
+    ("chamber", &["exec"], 1),
+    ("infisical", &["run"], 0),
+    ("sops", &["exec-env"], 1),
+    ("guix", &["--"], 0),
+    ("volta", &["run"], 0),
+    ("fnm", &["exec"], 0),
+    ("nodenv", &["exec"], 0),
+    ("gnome-terminal", &["--"], 0),
     ("docker", &["exec"], 1),
     ("docker-compose", &["exec"], 1),
     ("nerdctl", &["exec"], 1),

@@ -1,6 +1,7 @@
 //! What a command with its arguments means: the blocklist first, then everything else.
 
 mod apple;
+mod behind;
 mod blocklist;
 mod burden;
 mod cloud;
@@ -161,6 +162,7 @@ impl Engine<'_> {
         self.judge_editors(call, state);
         self.judge_escapes(call, state);
         self.judge_told(call, state);
+        self.judge_behind(call, state);
         if name.starts_with("ansible") && option(call, Some('b'), "become") {
             self.classes.insert(Class::Privilege);
             self.ask("shell-privilege", "it runs commands as somebody else on other machines");

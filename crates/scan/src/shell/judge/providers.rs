@@ -224,8 +224,12 @@ fn opens_to_all(call: &Call<'_>) -> bool {
     let from_all = plain.windows(2).any(
         |it| matches!(it, [flag, from] if flag.contains("source-address") && matches!(from.as_str(), "*" | "Internet")),
     );
-    let public =
-        plain.iter().any(|it| it == "public-read" || it == "public-read-write" || it == "allUsers");
+    let public = plain.iter().any(|it| {
+        it == "--allow-unauthenticated"
+            || it == "public-read"
+            || it == "public-read-write"
+            || it == "allUsers"
+    });
     from_all
         || public
         || (plain.iter().any(everybody)

@@ -26,6 +26,15 @@ impl Engine<'_> {
     pub(super) fn judge_repos(&mut self, call: &Call<'_>) {
         match call.name.as_str() {
             "gh" | "glab" => self.judge_forge(call),
+            // Of every work, not of this one.
+            "git"
+                if call.has(&["--global", "--system"])
+                    && call.words().iter().any(|it| it == "core.hookspath")
+                    && call.words().len() > 2 =>
+            {
+                self.classes.insert(Class::Persistence);
+                self.ask("shell-persistence", "every `git` runs then what lies there");
+            }
             "git" if leads_elsewhere(call) => {
                 self.ask("shell-remote-code", "what is fetched comes from another place then");
             }
