@@ -150,7 +150,7 @@ impl Engine<'_> {
         }
     }
 
-    fn code_on_stdin(&mut self, call: &Call<'_>, state: &State) {
+    pub(super) fn code_on_stdin(&mut self, call: &Call<'_>, state: &State) {
         if let Some(stdin) = call.stdin {
             self.code_of(&text(stdin), state);
         }
@@ -163,6 +163,9 @@ impl Engine<'_> {
             self.ask("shell-dynamic", "it runs code that only a run would show");
         }
         self.code(&marks::plain(code), state, 0);
+        if self.is_revealed(code) {
+            self.ask("shell-dynamic", "it runs text that was hidden or put away before");
+        }
     }
 
     /// Judges code by what it names.

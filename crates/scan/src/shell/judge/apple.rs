@@ -1,17 +1,29 @@
 //! What only Apple's machines have.
 
-use super::super::Class;
 use super::super::engine::Engine;
 use super::super::marks;
 use super::super::simple::Call;
+use super::super::state::State;
+use super::super::{Access, Class};
+
+/// Kinds of files that are run when they are opened.
+const RUN: [&str; 7] = [".app", ".command", ".pkg", ".scpt", ".terminal", ".tool", ".workflow"];
 
 impl Engine<'_> {
-    pub(super) fn judge_apple(&mut self, call: &Call<'_>) {
+    pub(super) fn judge_apple(&mut self, call: &Call<'_>, state: &State) {
         let words = call.words();
         let first = words.first().map(String::as_str).unwrap_or_default();
         match call.name.as_str() {
             "osascript" if only_tells(call) => {}
             "osascript" => self.ask("shell-spawn", "it runs a script that can control everything"),
+            // What it opens is run.
+            "open" => {
+                let runs =
+                    |it: &&String| RUN.iter().any(|end| it.trim_end_matches('/').ends_with(end));
+                for path in call.operands().iter().filter(runs) {
+                    self.touch(Access::Execute, path, state);
+                }
+            }
             "defaults" if matches!(first, "write" | "delete" | "import") => {
                 self.ask("shell-system-write", "it changes settings");
             }

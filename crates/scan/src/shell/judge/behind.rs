@@ -8,6 +8,7 @@ use super::super::engine::Engine;
 use super::super::names;
 use super::super::simple::Call;
 use super::super::state::State;
+use super::super::words::{CONNECTS, RUNS};
 
 /// What is grave enough to be refused though it may be only words.
 const GRAVE: [&str; 7] = [
@@ -19,13 +20,21 @@ const GRAVE: [&str; 7] = [
     "shell-reverse-shell",
     "shell-system-file",
 ];
+/// What stands behind `-e` is no code of theirs, or only a line of an editor.
+const SEARCHING: [&str; 8] = ["ag", "egrep", "fgrep", "git", "grep", "gsed", "rg", "sed"];
+/// Options with code behind them, as nearly all languages name them.
+const CODED: [&str; 7] = ["-c", "-e", "-E", "-r", "--eval", "-eval", "--execute"];
 /// Words of one command that are tried.
 const TRIES_MAX: usize = 2;
 
 impl Engine<'_> {
     pub(super) fn judge_behind(&mut self, call: &Call<'_>, state: &State) {
-        if super::SAYING.contains(&call.name.as_str()) {
+        let name = call.name.as_str();
+        if super::SAYING.contains(&name) {
             return;
+        }
+        if !SEARCHING.contains(&name) && call.plain().windows(2).any(is_reverse) {
+            self.deny("shell-reverse-shell", "its code gives a shell to another machine");
         }
         let plain = call.plain().iter().enumerate();
         let begins = |(at, it): &(usize, &String)| at + 1 < call.args.len() && names::matters(it);
@@ -49,4 +58,15 @@ impl Engine<'_> {
             }
         }
     }
+}
+
+/// Code of any language that connects to another machine and starts a shell.
+fn is_reverse(pair: &[String]) -> bool {
+    let [option, code] = pair else { return false };
+    if !CODED.contains(&option.as_str()) || !code.contains('(') {
+        return false;
+    }
+    let code = code.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|it| code.contains(it));
+    has(&CONNECTS) && has(&RUNS) && has(&["\"sh\"", "'sh'", "/sh", "bash", "cmd.exe"])
 }

@@ -5,8 +5,9 @@ use super::super::simple::Call;
 use super::option;
 
 /// How miners name the pool they work for.
-const POOLS: [&str; 14] = [
+const POOLS: [&str; 15] = [
     "stratum+",
+    "stratum1+",
     "stratum://",
     "stratum2+",
     "--donate-level",

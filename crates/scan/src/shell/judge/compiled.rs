@@ -6,16 +6,32 @@ use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 
-pub(super) const COMPILING: [&str; 13] = [
+const COMPILING: [&str; 19] = [
     "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "fpc", "nasm", "ld", "tcc",
-    "javac",
+    "javac", "gfortran", "swiftc", "dmd", "ldc2", "mcs", "valac",
+];
+/// They compile if one of these words says so, and only what they are given.
+const TOLD: [(&str, &[&str]); 4] = [
+    ("crystal", &["build"]),
+    ("go", &["build"]),
+    ("nim", &["c", "cc", "compile"]),
+    ("zig", &["build-exe", "cc"]),
 ];
 
 impl Engine<'_> {
     /// What a compiler makes of something that is not the work's own is as fresh as that.
     pub(super) fn judge_compiled(&mut self, call: &Call<'_>, state: &State) {
-        let operands = call.operands();
+        let name = call.name.as_str();
+        let first = call.operands().first().map(String::as_str).unwrap_or_default();
+        let is_told = TOLD.iter().any(|it| it.0 == name && it.1.contains(&first));
+        if !is_told && !COMPILING.contains(&name) {
+            return;
+        }
+        let operands = call.operands().get(usize::from(is_told)..).unwrap_or_default();
         let plain = call.plain();
+        if name == "tcc" && call.has(&["-run"]) {
+            operands.iter().for_each(|it| self.run_source(it, state));
+        }
         for source in operands {
             self.judge_run(source);
         }
@@ -38,13 +54,16 @@ impl Engine<'_> {
                 || path.starts_with('/')
         };
         // Headers are sources, too: after anything was fetched or written, nobody knows what is compiled.
-        let is_elsewhere = !self.fresh.is_empty() || state.cwd.is_some();
-        let reads_given = call.has(&["-"]) || is_elsewhere || operands.is_empty();
+        let is_elsewhere = !self.fresh.is_empty() || state.cwd.is_some() || operands.is_empty();
+        let reads_given = call.has(&["-"]) || (is_elsewhere && !is_told);
         let target = paths::resolved(target, state);
         if reads_given || operands.iter().any(is_foreign) {
             self.fresh.insert(target);
-            let sources = operands.iter().filter_map(|it| it.strip_suffix(".java"));
-            self.fresh.extend(sources.map(|it| paths::resolved(&format!("{it}.class"), state)));
+            for source in operands {
+                let stem = source.rsplit_once('.').map_or(source.as_str(), |it| it.0);
+                let ending = if name == "javac" { ".class" } else { "" };
+                self.fresh.insert(paths::resolved(&format!("{stem}{ending}"), state));
+            }
         }
     }
 

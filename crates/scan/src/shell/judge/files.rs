@@ -7,7 +7,7 @@ use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::{HOME, State};
 use super::super::{Access, Class};
-use super::{compiled, option};
+use super::option;
 
 /// The last argument is written; the others are read.
 const COPYING: [&str; 8] = ["cp", "mv", "install", "ln", "ditto", "gcp", "gmv", "rename"];
@@ -116,9 +116,7 @@ impl Engine<'_> {
             }
             _ => {}
         }
-        if compiled::COMPILING.contains(&name) {
-            self.judge_compiled(call, state);
-        }
+        self.judge_compiled(call, state);
         let runs = RUNNING.contains(&name) || (name == "go" && call.has(&["run"]));
         if runs {
             for path in operands.iter().filter(|it| it.as_str() != "run") {
@@ -128,6 +126,9 @@ impl Engine<'_> {
                 }
             }
             self.judge_classes(call, state);
+            if call.has(&["-"]) {
+                self.code_on_stdin(call, state);
+            }
         }
         if name == "make" {
             for path in &operands {

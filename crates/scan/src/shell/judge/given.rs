@@ -126,7 +126,9 @@ impl Engine<'_> {
             words.next().is_some_and(|it| names::is_shell(&names::base(it)))
                 && words.next().is_some()
         };
-        if matches!(name, "make" | "gmake" | "bmake") && texts.iter().any(starts_shell) {
+        let is_odd = ["make", "gmake", "bmake", "man", "sort", "tcpdump"].contains(&name)
+            || COMPILERS.contains(&name);
+        if is_odd && texts.iter().any(|it| starts_shell(&it.replace(',', " "))) {
             self.ask("shell-carried", "an option says what to run");
         }
         if name == "fzf" {
@@ -321,6 +323,8 @@ const VALUED: [&str; 13] = [
     "--env-file",
     "--detach-keys",
 ];
+/// Compilers that run another program if they are told to.
+const COMPILERS: [&str; 2] = ["gcc", "cc"];
 /// Variables of recipes that name programs.
 const PROGRAMS: [&str; 12] =
     ["AR", "AS", "CC", "CPP", "CXX", "INSTALL", "LD", "MAKE", "PYTHON", "RM", "SHELL", "STRIP"];

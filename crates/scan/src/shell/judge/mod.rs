@@ -245,6 +245,7 @@ fn drops(call: &Call<'_>) -> bool {
 /// Does it end every process?
 fn ends_all(call: &Call<'_>) -> bool {
     match call.name.as_str() {
+        "killall5" => !call.args.is_empty(),
         "kill" => {
             (call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1"))
                 || call.operands().iter().any(|it| it == "1" || it == "0")

@@ -124,14 +124,18 @@ impl Engine<'_> {
             self.ask("shell-cloud-identity", "it changes who may do what in the cloud");
         }
         let decrypts = verb_starts(&["get-parameter"]) && call.has(&["--with-decryption"]);
-        let reveals = has(&REVEALING)
-            || (has(&["secrets", "secret"]) && has(&["access", "show", "download"]))
-            || (has(&["keys", "key"])
-                && has(&["list", "renew"])
-                && has(&["storage", "cosmosdb", "redis"]))
-            || (call.name == "az" && has(&["list-keys"]))
-            || (has(&["get-credentials"]) && call.has(&["--admin"]))
-            || decrypts;
+        let shown = ["secret", "token", "password", "private"];
+        let is_shown = |it: &String| shown.iter().any(|part| it.contains(part));
+        let reveals =
+            (has(&["configure", "config"]) && has(&["get"]) && words.iter().any(is_shown))
+                || has(&REVEALING)
+                || (has(&["secrets", "secret"]) && has(&["access", "show", "download"]))
+                || (has(&["keys", "key"])
+                    && has(&["list", "renew"])
+                    && has(&["storage", "cosmosdb", "redis"]))
+                || (call.name == "az" && has(&["list-keys"]))
+                || (has(&["get-credentials"]) && call.has(&["--admin"]))
+                || decrypts;
         if reveals {
             self.classes.insert(Class::Credentials);
             self.ask("shell-credentials", "it prints a secret");

@@ -126,7 +126,7 @@ impl Engine<'_> {
         self.judge_watching(call);
         self.judge_volumes(call);
         self.judge_cut_off(call);
-        self.judge_apple(call);
+        self.judge_apple(call, state);
     }
 
     /// What runs later, without being asked.
