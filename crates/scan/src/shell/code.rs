@@ -192,10 +192,6 @@ impl Engine<'_> {
         } else if runs && shells {
             self.ask("shell-spawn", "its code starts a shell");
         }
-        if has(&LISTENS) && has(&COMMANDS) {
-            self.classes.insert(Class::Network);
-            self.ask("shell-reverse-shell", "its code runs commands and waits for others to ask");
-        }
         self.intents(&lower, &literals);
         let fills = has(&["cfunctype"]) && has(&["mmap", "mprotect", "virtualalloc"]);
         if fills || has(&["memfd_create", "syscall(319", "syscall 319"]) {
@@ -245,6 +241,10 @@ impl Engine<'_> {
     /// What code does besides running, connecting and deleting.
     fn intents(&mut self, lower: &str, literals: &[String]) {
         let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+        if has(&LISTENS) && has(&COMMANDS) {
+            self.classes.insert(Class::Network);
+            self.ask("shell-reverse-shell", "its code runs commands and waits for others to ask");
+        }
         if has(&WATCHES) {
             self.classes.insert(Class::Credentials);
             self.ask(

@@ -78,20 +78,7 @@ impl Engine<'_> {
                 }
             }
         }
-        let erases = matches!(name, "rm" | "shred" | "unlink" | "srm" | "truncate");
-        if erases && self.swept && self.stages > 1 {
-            self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it deletes what was found everywhere");
-        }
-        // Nothing is left of what was in it.
-        let far = |it: &&String| {
-            let path = paths::resolved(it, state);
-            path.starts_with('/') && !paths::is_shared(&path)
-        };
-        if name == "truncate" && operands.iter().any(far) {
-            self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it takes away what is in files outside of the work");
-        }
+        self.judge_emptied(call, &operands, state);
         let edits = option(call, Some('i'), "in-place");
         if matches!(name, "sed" | "gsed" | "perl" | "ruby") && edits {
             for path in operands.iter().skip(1) {
@@ -136,6 +123,25 @@ impl Engine<'_> {
             }
         }
         self.judge_packing(call, &operands, state);
+    }
+
+    /// What is deleted after a search, or has nothing left in it.
+    fn judge_emptied(&mut self, call: &Call<'_>, operands: &[&String], state: &State) {
+        let name = call.name.as_str();
+        let erases = matches!(name, "rm" | "shred" | "unlink" | "srm" | "truncate");
+        if erases && self.swept && self.stages > 1 {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it deletes what was found everywhere");
+        }
+        // Nothing is left of what was in it.
+        let far = |it: &&String| {
+            let path = paths::resolved(it, state);
+            path.starts_with('/') && !paths::is_shared(&path)
+        };
+        if name == "truncate" && operands.iter().any(far) {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it takes away what is in files outside of the work");
+        }
     }
 
     fn copied(&mut self, call: &Call<'_>, sources: &[&String], target: &str, state: &State) {

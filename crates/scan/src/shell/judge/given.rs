@@ -143,6 +143,15 @@ impl Engine<'_> {
             let text = if name.ends_with("cc") { text.replace(',', " ") } else { text };
             self.run_text(&text, &mut state.clone(), None);
         }
+        self.quiet -= 1;
+        self.judge_running(call, state);
+    }
+
+    /// Words behind which a command stands.
+    fn judge_running(&mut self, call: &Call<'_>, state: &State) {
+        let name = call.name.as_str();
+        let plain = call.plain();
+        self.quiet += 1;
         let verbs = RUNNING.iter().find(|it| it.0 == name);
         if let Some((_, verbs, words)) = verbs
             && let Some(at) = plain.iter().position(|it| verbs.contains(&it.as_str()))
@@ -153,7 +162,8 @@ impl Engine<'_> {
             let rest = rest.get(usize::from(signed)..).unwrap_or_default();
             // A shell of a container, for whoever sits there.
             let is_bare = matches!(rest, [only] if names::is_shell(&names::base(only)));
-            if !rest.is_empty() && !(is_bare && verbs.contains(&"exec") && *words == 1) {
+            let is_seat = is_bare && verbs.contains(&"exec") && *words == 1;
+            if !rest.is_empty() && !is_seat {
                 self.call(rest.to_vec(), &mut state.clone(), None);
             }
         }
