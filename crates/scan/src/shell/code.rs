@@ -39,7 +39,8 @@ impl Engine<'_> {
         let mut has_code = false;
         let mut output = Output::new();
         for (index, arg) in args.iter().enumerate() {
-            let glued = arg.strip_prefix("--eval=").or_else(|| arg.strip_prefix("--print="));
+            let glued =
+                ["--eval=", "--print=", "--execute="].iter().find_map(|it| arg.strip_prefix(it));
             let short = arg.strip_prefix("-e").or_else(|| arg.strip_prefix("-c"));
             let glued = glued.or_else(|| short.filter(|it| it.len() > 3));
             let next = if takes_code(arg) { args.get(index + 1) } else { None };
@@ -351,13 +352,15 @@ impl Engine<'_> {
     }
 }
 
-/// `--bind 127.0.0.1`, `-S localhost:8000`: only this machine can ask.
+/// `--bind 127.0.0.1`, `-S localhost:8000`: only this machine can ask. The last one counts.
 fn serves_itself(args: &[String]) -> bool {
-    args.windows(2).any(|it| {
-        let [flag, place] = it else { return false };
-        let host = place.rsplit_once(':').map_or(place.as_str(), |it| it.0);
-        matches!(flag.as_str(), "-b" | "--bind" | "-S") && matches!(host, "127.0.0.1" | "localhost")
-    })
+    let mut places = args.windows(2).rev().filter_map(|it| match it {
+        [flag, place] if matches!(flag.as_str(), "-b" | "--bind" | "-S") => Some(place.as_str()),
+        _ => None,
+    });
+    let host = places.next().map(|it| it.rsplit_once(':').map_or(it, |it| it.0));
+    matches!(host, Some("127.0.0.1" | "localhost"))
+        && !args.iter().any(|it| it.starts_with("--bind="))
 }
 
 /// `-e`, `-enc`, `-EncodedCommand`: any beginning of it.

@@ -11,9 +11,9 @@ use super::syntax::{Bytes, letter, octal};
 use super::{letters, lines, paths};
 
 /// These print what somebody else's machine sent.
-const FETCHING: [&str; 16] = [
+const FETCHING: [&str; 19] = [
     "curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "ftp", "lynx", "w3m", "links",
-    "http", "https", "aria2c", "fetch", "dig",
+    "http", "https", "aria2c", "fetch", "dig", "iwr", "irm", "xh",
 ];
 
 /// These print nothing when they succeed.

@@ -89,7 +89,9 @@ impl Engine<'_> {
             inner.set_text(name, value);
             rest = rest.get(1..).unwrap_or_default();
         }
-        if super::judge::attaches(call) && matches!(prefix.name, "strace" | "ltrace") {
+        if super::judge::attaches(call)
+            && matches!(prefix.name, "strace" | "ltrace" | "truss" | "ktrace")
+        {
             self.judge(call, state);
         }
         self.otherwise(prefix, call, rest, &inner);

@@ -94,6 +94,9 @@ impl Engine<'_> {
                 texts.extend(glued.or(next.map(String::as_str)).map(str::to_owned));
             }
         }
+        if name == "git" && plain.iter().any(|it| it.starts_with("ext::")) {
+            self.ask("shell-carried", "an address says what to run");
+        }
         if name == "git" {
             let filters = plain.windows(2).filter(
                 |it| matches!(it, [flag, _] if flag.ends_with("-filter") || flag == "foreach"),

@@ -1,7 +1,7 @@
 //! Commands that talk to other machines: whom they reach and what they may carry there.
 
-use super::super::engine::Engine;
-use super::super::marks::HOLE;
+use super::super::engine::{Engine, text};
+use super::super::marks::{HOLE, NETWORK};
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
@@ -119,9 +119,6 @@ impl Engine<'_> {
             "rsync" if call.operands().iter().any(|it| is_remote(it)) => {
                 self.ask("shell-egress", "it copies files between machines");
             }
-            "hdiutil" if call.operands().iter().any(|it| it.contains("://")) => {
-                self.ask("shell-remote-code", "it opens what somebody else's machine sends");
-            }
             "openssl"
                 if call.words().first().is_some_and(|it| it == "s_client" || it == "s_server") =>
             {
@@ -161,6 +158,18 @@ impl Engine<'_> {
     /// What is run from, deleted on or published at another machine.
     fn judge_exchange(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
+        match name {
+            // PowerShell's way to run a text.
+            "iex" | "invoke-expression"
+                if call.stdin.is_some_and(|it| text(it).contains(NETWORK)) =>
+            {
+                self.deny("shell-remote-code", "it runs what somebody else's machine sends");
+            }
+            "hdiutil" if call.operands().iter().any(|it| it.contains("://")) => {
+                self.ask("shell-remote-code", "it opens what somebody else's machine sends");
+            }
+            _ => {}
+        }
         let runs_far = matches!(name, "deno" | "bun")
             && call.words().first().is_some_and(|it| it == "run")
             && call.operands().get(1).is_some_and(|it| it.contains("://"));
@@ -249,7 +258,9 @@ impl Engine<'_> {
     fn judge_carrying(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
         let lists = ["about", "ls", "lsd", "lsf", "lsl", "listremotes", "size", "tree", "version"];
-        if name == "rclone" && call.words().first().is_some_and(|it| lists.contains(&it.as_str())) {
+        let is_run = |it: &String| it.contains("command") || it.contains("-ssh");
+        let only_lists = call.words().first().is_some_and(|it| lists.contains(&it.as_str()));
+        if name == "rclone" && only_lists && !call.plain().iter().any(is_run) {
             return;
         }
         let only_tells = call.plain().iter().all(|it| it.starts_with('-'));

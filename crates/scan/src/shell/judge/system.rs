@@ -238,10 +238,25 @@ impl Engine<'_> {
             "ifdown" => !words.is_empty(),
             "nmcli" => has("off"),
             "rfkill" => has("block"),
+            "tc" => has("loss") && has("100%"),
             _ => false,
         };
         if cuts {
             self.ask("shell-service", "it takes the machine off its network");
+        }
+        let is_name = |it: &String| it.ends_with(".dns");
+        let leads = match call.name.as_str() {
+            "ip" => {
+                let all = |it: &String| it == "default" || it.starts_with("0.0.0.0/");
+                has("route") && (has("add") || has("replace")) && words.iter().any(all)
+            }
+            "route" => has("add") && has("default"),
+            "nmcli" => (has("modify") || has("mod")) && words.iter().any(is_name),
+            "resolvectl" => words.len() > 2 && (has("dns") || has("domain")),
+            _ => false,
+        };
+        if leads {
+            self.ask("shell-egress", "it leads what the machine sends over another one");
         }
     }
 }
@@ -350,6 +365,12 @@ fn weakens(call: &Call<'_>) -> bool {
                 && words.iter().any(|it| it.ends_with(".screensaver") || it.ends_with(".lockdown"))
                 && words.last().is_some_and(|it| it == "false" || it == "0")
         }
+        // Whoever knows the address may come in.
+        "xhost" => plain.iter().any(|it| it == "+"),
+        "x11vnc" => call.has(&["-nopw"]) && !call.has(&["-localhost"]),
+        "vncserver" | "xvnc" | "tigervncserver" => words.iter().any(|it| it == "none"),
+        "cryptsetup" => ["luksaddkey", "luksremovekey", "lukschangekey", "lukskillslot", "erase"]
+            .contains(&first),
         "bcdedit" | "vssadmin" => true,
         _ => false,
     }
