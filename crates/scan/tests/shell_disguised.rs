@@ -175,14 +175,29 @@ fn disguises_over_disguises_are_never_allowed() {
     assert!(denied * 10 >= all * 8, "only {denied} of {all} were refused");
 }
 
+const HARMLESS: [&str; 4] =
+    ["ls -la src", "git status", "grep -rn 'sudo rm' docs", "echo 'curl x | sh'"];
+
 #[test]
 fn harmless_commands_in_disguise_stay_harmless() {
-    for text in ["ls -la src", "git status", "grep -rn 'sudo rm' docs", "echo 'curl x | sh'"] {
+    for text in HARMLESS {
         assert_eq!(read(text).decision, Decision::Allow, "{text}");
-        for kind in [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 13] {
+        for kind in [1, 7, 8, 9, 10, 13] {
             let disguised = mutated(text, kind);
             let reading = read(&disguised);
             assert_eq!(reading.decision, Decision::Allow, "{disguised}: {:?}", reading.findings);
+        }
+    }
+}
+
+#[test]
+fn harmless_commands_that_were_hidden_are_asked_about_for_that_alone() {
+    for text in HARMLESS {
+        for kind in [0, 2, 3, 4, 6] {
+            let disguised = mutated(text, kind);
+            let reading = read(&disguised);
+            let rules: Vec<_> = reading.findings.iter().map(|it| it.rule).collect();
+            assert_eq!(rules, ["shell-dynamic"], "{disguised}: {:?}", reading.findings);
         }
     }
 }

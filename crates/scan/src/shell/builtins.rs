@@ -4,6 +4,7 @@ use super::engine::{Engine, Output, unknown};
 use super::marks::{self, HOLE};
 use super::simple::{Call, known};
 use super::state::{State, Var};
+use super::syntax::{Part, Simple, Word, literal};
 use super::{Class, names, paths};
 
 /// They read arguments as names or expressions, and expand the subscripts in them.
@@ -228,6 +229,10 @@ impl Engine<'_> {
         if resolved.starts_with("/dev/fd") && !state.files.contains_key(&resolved) {
             self.ask("shell-dynamic", "it runs what a descriptor holds");
         }
+        let mut folders = resolved.match_indices('/').filter_map(|it| resolved.get(..it.0));
+        if folders.any(|it| self.fresh.contains(&format!("clone:{it}"))) {
+            self.ask("shell-fresh-run", "it runs what it fetched from somebody else before");
+        }
         if self.fresh.contains(&resolved) {
             self.ask("shell-fresh-run", "it runs a file that it wrote or fetched before");
         }
@@ -262,6 +267,22 @@ impl Engine<'_> {
             }
         }
     }
+}
+
+/// `kill -9 $$`: a shell that is ended so leaves no history.
+pub(super) fn ends_itself(simple: &Simple) -> bool {
+    let is_own = |it: &Word| {
+        let parts = match it.parts.as_slice() {
+            [Part::Double(parts)] => parts.as_slice(),
+            parts => parts,
+        };
+        matches!(parts, [Part::Parameter(it)] if matches!(it.name.as_str(), "$" | "BASHPID"))
+    };
+    let is = |all: &[&str], it: &Word| literal(it).is_some_and(|it| all.contains(&it.as_str()));
+    let signal = ["-9", "-KILL", "-SIGKILL", "KILL", "9"];
+    simple.words.first().is_some_and(|it| is(&["kill", "/bin/kill"], it))
+        && simple.words.iter().any(|it| is(&signal, it))
+        && simple.words.iter().any(is_own)
 }
 
 /// `declare -p NAME`.

@@ -9,7 +9,9 @@ use super::marks::{self, NETWORK};
 use super::simple::{Call, known};
 use super::spelled::{exactly, literals, spelled};
 use super::state::State;
-use super::words::{CONNECTS, DECODES, DELETES, ENCRYPTS, INJECTS, PACKS, RUNS, WALKS, WATCHES};
+use super::words::{
+    COMMANDS, CONNECTS, DECODES, DELETES, ENCRYPTS, INJECTS, LISTENS, PACKS, RUNS, WALKS, WATCHES,
+};
 use super::{Access, Class, Decision, names, paths};
 
 /// Programs that serve what lies in a directory.
@@ -37,7 +39,8 @@ impl Engine<'_> {
         let mut has_code = false;
         let mut output = Output::new();
         for (index, arg) in args.iter().enumerate() {
-            let glued = arg.strip_prefix("--eval=").or_else(|| arg.strip_prefix("--print="));
+            let glued =
+                ["--eval=", "--print=", "--execute="].iter().find_map(|it| arg.strip_prefix(it));
             let short = arg.strip_prefix("-e").or_else(|| arg.strip_prefix("-c"));
             let glued = glued.or_else(|| short.filter(|it| it.len() > 3));
             let next = if takes_code(arg) { args.get(index + 1) } else { None };
@@ -55,9 +58,12 @@ impl Engine<'_> {
         let serves = module.is_some_and(|it| SERVERS.contains(&it.to_lowercase().as_str()))
             || (call.name.starts_with("php") && call.short('S'))
             || (call.name.starts_with("ruby") && call.has(&["-run"]) && call.has(&["httpd"]));
-        if serves {
+        if serves && !serves_itself(args) {
             self.classes.insert(Class::Network);
             self.ask("shell-egress", "it serves files to others");
+        }
+        if let Some(module) = module {
+            self.judge_run(module);
         }
         let file = call.operands().first();
         match file {
@@ -145,7 +151,7 @@ impl Engine<'_> {
         }
     }
 
-    fn code_on_stdin(&mut self, call: &Call<'_>, state: &State) {
+    pub(super) fn code_on_stdin(&mut self, call: &Call<'_>, state: &State) {
         if let Some(stdin) = call.stdin {
             self.code_of(&text(stdin), state);
         }
@@ -158,6 +164,9 @@ impl Engine<'_> {
             self.ask("shell-dynamic", "it runs code that only a run would show");
         }
         self.code(&marks::plain(code), state, 0);
+        if self.is_revealed(code) {
+            self.ask("shell-dynamic", "it runs text that was hidden or put away before");
+        }
     }
 
     /// Judges code by what it names.
@@ -185,7 +194,8 @@ impl Engine<'_> {
             self.ask("shell-spawn", "its code starts a shell");
         }
         self.intents(&lower, &literals);
-        if has(&["memfd_create", "syscall(319", "syscall 319"]) {
+        let fills = has(&["cfunctype"]) && has(&["mmap", "mprotect", "virtualalloc"]);
+        if fills || has(&["memfd_create", "syscall(319", "syscall 319"]) {
             self.ask("shell-loader", "its code starts a program that lies nowhere");
         }
         if connects {
@@ -232,6 +242,10 @@ impl Engine<'_> {
     /// What code does besides running, connecting and deleting.
     fn intents(&mut self, lower: &str, literals: &[String]) {
         let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+        if has(&LISTENS) && has(&COMMANDS) {
+            self.classes.insert(Class::Network);
+            self.ask("shell-reverse-shell", "its code runs commands and waits for others to ask");
+        }
         if has(&WATCHES) {
             self.classes.insert(Class::Credentials);
             self.ask(
@@ -336,6 +350,17 @@ impl Engine<'_> {
             }
         }
     }
+}
+
+/// `--bind 127.0.0.1`, `-S localhost:8000`: only this machine can ask. The last one counts.
+fn serves_itself(args: &[String]) -> bool {
+    let mut places = args.windows(2).rev().filter_map(|it| match it {
+        [flag, place] if matches!(flag.as_str(), "-b" | "--bind" | "-S") => Some(place.as_str()),
+        _ => None,
+    });
+    let host = places.next().map(|it| it.rsplit_once(':').map_or(it, |it| it.0));
+    matches!(host, Some("127.0.0.1" | "localhost"))
+        && !args.iter().any(|it| it.starts_with("--bind="))
 }
 
 /// `-e`, `-enc`, `-EncodedCommand`: any beginning of it.

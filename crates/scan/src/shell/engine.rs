@@ -55,6 +55,14 @@ pub(super) struct Engine<'a> {
     pub(super) sinks: BTreeMap<String, Script>,
     /// Files that were written, fetched or made executable by this text.
     pub(super) fresh: BTreeSet<String>,
+    /// Above 0, nobody waits for what is followed.
+    pub(super) aside: usize,
+    /// Does something go on without an end, which nobody waits for?
+    pub(super) unended: bool,
+    /// Does a variable of this text stand among the words of the command?
+    pub(super) put_away: bool,
+    /// Texts that were hidden in others until a command of this text showed them.
+    pub(super) revealed: Vec<String>,
     /// Was everything of a person or the system gone through?
     pub(super) swept: bool,
     /// Was a file read that a pattern names? There may be others that it names, too.
@@ -91,6 +99,10 @@ impl<'a> Engine<'a> {
             left: Left::default(),
             sinks: BTreeMap::new(),
             fresh: BTreeSet::new(),
+            aside: 0,
+            unended: false,
+            put_away: false,
+            revealed: Vec::new(),
             swept: false,
             patterned: false,
             commands: 0,
@@ -318,6 +330,10 @@ impl<'a> Engine<'a> {
             }
         };
         self.depth -= 4;
+        // What it does says more than that it was hidden.
+        if self.is_revealed(source) {
+            self.ask("shell-dynamic", "it runs text that was hidden or put away before");
+        }
         output
     }
 }

@@ -46,7 +46,11 @@ impl Engine<'_> {
                 reached = Some(state.clone());
                 output.extend(unknown());
             }
-            output.extend(self.chain(chain, state, stdin));
+            if chain.aside {
+                output.extend(self.beside(chain, state, stdin));
+            } else {
+                output.extend(self.chain(chain, state, stdin));
+            }
             self.joint = "; ";
         }
         if let Some(reached) = reached {
@@ -56,21 +60,44 @@ impl Engine<'_> {
         output
     }
 
+    /// `a &`: a shell of its own, which nobody waits for.
+    fn beside(&mut self, chain: &Chain, state: &mut State, stdin: Option<&[u8]>) -> Output {
+        let mut inner = state.clone();
+        let left = self.left;
+        self.aside += 1;
+        let output = self.chain(chain, &mut inner, stdin);
+        self.aside -= 1;
+        self.left = left;
+        state.files = inner.files;
+        self.status = Some(true);
+        output
+    }
+
     fn chain(&mut self, chain: &Chain, state: &mut State, stdin: Option<&[u8]>) -> Output {
         let mut output = self.pipeline(&chain.first, state, stdin);
+        // How things stand where an `&&` may have ended it: what follows runs only if none did.
+        let mut ended: Vec<State> = Vec::new();
         for (joint, pipeline) in &chain.rest {
             let (sign, wanted) = match joint {
                 Joint::And => (" && ", true),
                 Joint::Or => (" || ", false),
             };
+            if *joint == Joint::Or && !ended.is_empty() {
+                ended.drain(..).for_each(|it| state.join(it));
+                self.status = None;
+            }
             self.joint = sign;
-            match self.status {
-                Some(status) if status == wanted => {
+            match (self.status, joint) {
+                (Some(status), _) if status == wanted => {
                     output.extend(self.pipeline(pipeline, state, stdin));
                 }
                 // It does not run, but who knows what else it is good for.
-                Some(_) => drop(self.pipeline(pipeline, &mut state.clone(), stdin)),
-                None => {
+                (Some(_), _) => drop(self.pipeline(pipeline, &mut state.clone(), stdin)),
+                (None, Joint::And) => {
+                    ended.push(state.clone());
+                    output.extend(doubted(self.pipeline(pipeline, state, stdin)));
+                }
+                (None, Joint::Or) => {
                     let mut maybe = state.clone();
                     let more = self.pipeline(pipeline, &mut maybe, stdin);
                     output.extend(doubted(more));
@@ -78,6 +105,10 @@ impl Engine<'_> {
                     self.status = None;
                 }
             }
+        }
+        if !ended.is_empty() {
+            ended.into_iter().for_each(|it| state.join(it));
+            self.status = None;
         }
         output
     }

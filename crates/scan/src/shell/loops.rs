@@ -5,7 +5,7 @@ use super::engine::{Engine, Left, Output, unknown};
 use super::limits::TURNS_MAX;
 use super::marks::{self, HOLE};
 use super::state::State;
-use super::syntax::{Command, Kind, Script, Word, literal};
+use super::syntax::{Command, Joint, Kind, Pipeline, Script, Word, literal};
 
 impl Engine<'_> {
     /// `while` and `until`.
@@ -17,8 +17,8 @@ impl Engine<'_> {
         state: &mut State,
         stdin: Option<&[u8]>,
     ) -> Output {
-        if is_idle(condition, if until { &["false"] } else { &NOTHING }) && is_idle(body, &NOTHING)
-        {
+        let idle: &[&str] = if until { &["false"] } else { &NOTHING };
+        if is_idle(condition, idle) && is_idle(body, &NOTHING) {
             self.ask("shell-endless", "it turns without an end and does nothing");
         }
         let known = stdin.filter(|it| !marks::has_hole(&String::from_utf8_lossy(it)));
@@ -37,10 +37,27 @@ impl Engine<'_> {
         let mut inner = state.clone();
         self.script(condition, &mut inner, stdin);
         let output = self.script(body, &mut inner, stdin);
-        self.left.turns = left.turns;
+        if self.aside > 0 && self.left == left && is_idle(condition, idle) {
+            self.unended = true;
+        }
+        let changed = inner.vars != state.vars || inner.args != state.args;
         state.join(inner);
+        if changed || known.is_some_and(|it| it.contains(&b'\n')) {
+            self.turned(condition, body, state, stdin.is_some());
+        }
+        self.left.turns = left.turns;
         self.status = None;
         if output.is_empty() { output } else { [output, unknown()].concat() }
+    }
+
+    /// The turns after the first: what the first one changed or read is another thing then.
+    fn turned(&mut self, condition: &Script, body: &Script, state: &State, reads: bool) {
+        let mut inner = state.clone();
+        let stdin = reads.then(unknown);
+        self.quiet += 1;
+        self.script(condition, &mut inner, stdin.as_deref());
+        self.script(body, &mut inner, stdin.as_deref());
+        self.quiet -= 1;
     }
 
     /// `while read line`: one turn for each line, or for so many letters.
@@ -68,9 +85,13 @@ impl Engine<'_> {
             output.extend(self.script(body, state, Some(rest.as_bytes())));
         }
         // The last `read` fails and leaves nothing, or what has no line end. The body does not run then,
-        // but who knows what else it is good for.
+        // unless `||` says that it does, but who knows what else it is good for.
         self.script(condition, state, Some(rest.as_bytes()));
-        self.script(body, &mut state.clone(), None);
+        if condition.chains.iter().all(|it| it.rest.is_empty()) || rest.is_empty() {
+            self.script(body, &mut state.clone(), None);
+        } else {
+            output.extend(self.script(body, state, Some(b"")));
+        }
         Some(output)
     }
 
@@ -181,7 +202,13 @@ fn reading(condition: &Script) -> Option<Vec<String>> {
     let [chain] = condition.chains.as_slice() else { return None };
     let [stage] = chain.first.stages.as_slice() else { return None };
     let Kind::Simple(simple) = &stage.kind else { return None };
-    if !chain.rest.is_empty() || !stage.redirects.is_empty() || chain.first.negated {
+    let ends_whole = match chain.rest.as_slice() {
+        [] => true,
+        // A last line without an end is a line, too.
+        [(Joint::Or, Pipeline { stages, negated: false })] => is_comparison(stages),
+        _ => false,
+    };
+    if !ends_whole || !stage.redirects.is_empty() || chain.first.negated {
         return None;
     }
     let words: Vec<String> = simple.words.iter().map(literal).collect::<Option<_>>()?;
@@ -237,8 +264,12 @@ fn is_idle(script: &Script, words: &[&str]) -> bool {
 /// Does arithmetic or a comparison decide how long it goes on?
 fn is_counted(condition: &Script) -> bool {
     let [chain] = condition.chains.as_slice() else { return false };
-    let [stage] = chain.first.stages.as_slice() else { return false };
-    let compares = match &stage.kind {
+    chain.rest.is_empty() && is_comparison(&chain.first.stages)
+}
+
+fn is_comparison(stages: &[Command]) -> bool {
+    let [stage] = stages else { return false };
+    match &stage.kind {
         Kind::Arithmetic(_) | Kind::Test(_) => true,
         Kind::Simple(simple) => simple
             .words
@@ -253,6 +284,5 @@ fn is_counted(condition: &Script) -> bool {
         | Kind::ForArithmetic { .. }
         | Kind::Case { .. }
         | Kind::Function { .. } => false,
-    };
-    chain.rest.is_empty() && compares
+    }
 }

@@ -29,8 +29,11 @@ mod names;
 mod params;
 mod paths;
 mod places;
+mod prefixes;
 mod reading;
+mod revealed;
 mod sed;
+mod settings;
 mod shells;
 mod simple;
 mod spelled;
@@ -226,7 +229,10 @@ fn follow(text: &str, engine: &mut Engine<'_>) {
 const TELLING: [&str; 4] =
     ["shell-remote-code", "shell-reverse-shell", "shell-erase-root", "shell-fork-bomb"];
 
-fn finished(engine: Engine<'_>) -> Reading {
+fn finished(mut engine: Engine<'_>) -> Reading {
+    if engine.unended {
+        engine.ask("shell-endless", "it goes on without an end, and nobody waits for it");
+    }
     let decision = engine.findings.iter().map(|it| it.decision).max().unwrap_or(Decision::Allow);
     let mut strict = engine.findings.iter().filter(|it| it.decision == decision);
     let telling = strict.clone().find(|it| TELLING.contains(&it.rule));

@@ -166,6 +166,8 @@ pub(super) fn is_secret(path: &str) -> bool {
         || ["/dev/input/", "/dev/video", "/dev/vcs", "/dev/fb", "/dev/snd/"]
             .iter()
             .any(|it| path.starts_with(it))
+        // Wherever that is: nothing else has such a name.
+        || (path.starts_with(HOLE) && ["shadow", "gshadow", "master.passwd"].contains(&last))
         // Tickets: whoever has them is their owner to every service.
         || last.starts_with("krb5cc")
         || [".keytab", ".ccache"].iter().any(|it| last.ends_with(it))
@@ -192,14 +194,18 @@ fn is_starting(path: &str) -> bool {
         || has_place(path, &[USER_UNITS])
 }
 
-/// A script of a web server.
-fn is_served(path: &str) -> bool {
-    let (_, kind) = path.rsplit_once('.').unwrap_or_default();
+/// Below a folder of a web server.
+fn is_shown(path: &str) -> bool {
     path.starts_with('/')
         && !path.starts_with(HOME)
         && !is_shared(path)
-        && (SERVED_KINDS.contains(&kind) || path.contains("/cgi-bin/"))
         && SERVED.iter().any(|it| path.contains(it))
+}
+
+/// A script of a web server.
+fn is_served(path: &str) -> bool {
+    let (_, kind) = path.rsplit_once('.').unwrap_or_default();
+    is_shown(path) && (SERVED_KINDS.contains(&kind) || path.contains("/cgi-bin/"))
 }
 
 pub(super) fn is_log(path: &str) -> bool {
@@ -267,6 +273,8 @@ impl Engine<'_> {
             self.ask("shell-credentials", format!("`{shown}` holds secrets"));
         } else if is_system(path) {
             self.ask("shell-system-write", format!("`{shown}` belongs to the system"));
+        } else if is_shown(path) {
+            self.ask("shell-system-write", format!("a server shows `{shown}` to whoever asks"));
         } else if is_shared(path) && path.split('/').any(|it| it.starts_with('.') && it.len() > 1) {
             self.ask("shell-hidden-file", format!("`{shown}` is hidden where anybody can write"));
         }

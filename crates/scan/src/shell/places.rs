@@ -1,7 +1,14 @@
 //! Lists of places that matter.
 
 /// Names of secrets wherever they are, besides those of a home (`model::places`).
-pub(super) const SECRET_NAMES: [&str; 38] = [
+pub(super) const SECRET_NAMES: [&str; 45] = [
+    "master.key",
+    "credentials.xml",
+    "Local Storage/leveldb",
+    "Signal/sql",
+    "Slack/storage",
+    "Telegram Desktop/tdata",
+    "TelegramDesktop/tdata",
     "filezilla/sitemanager.xml",
     "filezilla/recentservers.xml",
     ".remmina",
@@ -42,7 +49,10 @@ pub(super) const SECRET_NAMES: [&str; 38] = [
     "System.keychain",
 ];
 /// Of the system.
-pub(super) const SECRET_PATHS: [&str; 39] = [
+pub(super) const SECRET_PATHS: [&str; 42] = [
+    "/var/lib/jenkins/secrets",
+    "/var/lib/mysql",
+    "/var/lib/postgresql",
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -146,7 +156,17 @@ pub(super) const STARTING: [&str; 33] = [
     "/etc/modules",
 ];
 /// The same in any home, by the end of the path or a part of it, besides what shells run (`model::places`).
-pub(super) const STARTING_NAMES: [&str; 32] = [
+pub(super) const STARTING_NAMES: [&str; 42] = [
+    "Library/Application Scripts",
+    "Library/ColorPickers",
+    "Library/Input Methods",
+    "Library/Internet Plug-Ins",
+    "Library/PreferencePanes",
+    "Library/QuickLook",
+    "Library/Screen Savers",
+    "Library/ScriptingAdditions",
+    "Library/Services",
+    "Library/Spotlight",
     "git/config",
     ".vimrc",
     ".gdbinit",

@@ -86,7 +86,11 @@ impl Engine<'_> {
             return unknown();
         }
         self.unset_names.clear();
+        if super::builtins::ends_itself(simple) {
+            self.history("kill -9 $$");
+        }
         let fields = self.arguments(&simple.words, state);
+        self.put_away = simple.words.iter().any(|it| super::revealed::holds_variable(it, state));
         let declares = fields.first().is_some_and(|it| names::DECLARING.contains(&it.as_str()));
         if fields.is_empty() || declares {
             self.status = Some(true);
@@ -212,6 +216,9 @@ impl Engine<'_> {
         let Some(first) = fields.first().cloned() else { return Output::new() };
         self.status = None;
         let path = self.named(&first);
+        if self.is_revealed(&path) {
+            self.ask("shell-unknown-command", "the name of the command was hidden before");
+        }
         if let Some(alias) = state.aliases.get(&path).cloned() {
             state.aliases.remove(&path);
             let rest: Vec<String> =

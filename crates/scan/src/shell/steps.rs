@@ -4,8 +4,8 @@
 
 use super::engine::{Engine, text};
 use super::names;
+use super::prefixes::RAISING;
 use super::simple::Call;
-use super::wrappers::RAISING;
 
 /// One command of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

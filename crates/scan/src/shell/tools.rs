@@ -11,9 +11,9 @@ use super::syntax::{Bytes, letter, octal};
 use super::{letters, lines, paths};
 
 /// These print what somebody else's machine sent.
-const FETCHING: [&str; 16] = [
+const FETCHING: [&str; 19] = [
     "curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "ftp", "lynx", "w3m", "links",
-    "http", "https", "aria2c", "fetch", "dig",
+    "http", "https", "aria2c", "fetch", "dig", "iwr", "irm", "xh",
 ];
 
 /// These print nothing when they succeed.
@@ -48,6 +48,7 @@ impl Engine<'_> {
             self.too_much();
             return unknown();
         }
+        self.reveal(call, &output);
         output
     }
 }
@@ -122,6 +123,7 @@ fn pure(call: &Call<'_>, state: &State) -> Option<Output> {
 fn without_input(call: &Call<'_>) -> Option<Option<Output>> {
     let args = call.plain();
     Some(match call.name.as_str() {
+        _ if super::settings::prints_settings(call) => Some(Output::new()),
         "echo" => Some(echo(call)),
         "printf" => printf(call.args),
         "which" => call.operands().last().map(|it| format!("/usr/bin/{it}\n").into_bytes()),
@@ -180,7 +182,7 @@ fn matching(pattern: &str, state: &State) -> Option<Output> {
     (!output.is_empty()).then_some(output)
 }
 
-fn decodes(call: &Call<'_>) -> bool {
+pub(super) fn decodes(call: &Call<'_>) -> bool {
     call.short('d') || call.short('D') || call.has(&["--decode"])
 }
 

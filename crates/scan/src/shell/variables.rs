@@ -148,6 +148,15 @@ impl Engine<'_> {
             self.classes.insert(Class::Network);
             self.ask("shell-security-off", format!("with `{name}`, whoever answers is believed"));
         }
+        let borrows = match name {
+            "SSH_AUTH_SOCK" => value.starts_with("/tmp/ssh-") || value.contains("/agent."),
+            "KRB5CCNAME" => is_shared(value.trim_start_matches("FILE:")),
+            _ => false,
+        };
+        if borrows {
+            self.classes.insert(Class::Credentials);
+            self.ask("shell-credentials", format!("`{name}` lends keys that somebody else holds"));
+        }
         let off = match name {
             "HISTSIZE" | "HISTFILESIZE" | "SAVEHIST" => value == "0",
             "HISTFILE" => value.is_empty() || value == "/dev/null",

@@ -100,6 +100,28 @@ pub(super) const CONNECTS: [&str; 44] = [
     "tcpserver",
     "net.createserver",
 ];
+/// It waits for others to ask.
+pub(super) const LISTENS: [&str; 8] = [
+    "basehttprequesthandler",
+    "createserver(",
+    "http.server",
+    "serve_forever",
+    "socketserver",
+    "tcpserver",
+    "webrick",
+    ".listenandserve(",
+];
+/// It hands texts to a shell.
+pub(super) const COMMANDS: [&str; 8] = [
+    "child_process",
+    "exec.command",
+    "getoutput",
+    "os.system",
+    "popen",
+    "shell_exec",
+    "subprocess",
+    "system(",
+];
 /// It deletes.
 pub(super) const DELETES: [&str; 18] = [
     "rmtree",

@@ -2,110 +2,11 @@
 
 use super::engine::{Engine, Output, unknown};
 use super::marks;
+use super::prefixes::{PREFIXES, Prefix, RAISING, SEATS};
 use super::simple::Call;
 use super::state::State;
 use super::{Class, names};
 
-/// A prefix: its options that take a value, and how many words come before the command.
-struct Prefix {
-    name: &'static str,
-    values: &'static [&'static str],
-    words: usize,
-}
-
-const fn prefix(name: &'static str, values: &'static [&'static str], words: usize) -> Prefix {
-    Prefix { name, values, words }
-}
-
-const PREFIXES: [Prefix; 76] = [
-    prefix("chronic", &[], 0),
-    prefix("ifne", &[], 0),
-    prefix("lckdo", &["-W"], 1),
-    prefix("setlock", &[], 1),
-    prefix("systemd-cat", &["-t", "-p", "--identifier", "--priority"], 0),
-    prefix("systemd-inhibit", &["--what", "--who", "--why", "--mode"], 0),
-    prefix("tini", &["-p", "-e"], 0),
-    prefix("dumb-init", &["-r", "--rewrite"], 0),
-    prefix("catatonit", &[], 0),
-    prefix("cpulimit", &["-l", "-e", "-P", "-p", "--limit", "--exe", "--path", "--pid"], 0),
-    prefix("trickle", &["-u", "-d", "-w", "-t", "-l", "-n"], 0),
-    prefix("nocache", &["-n"], 0),
-    prefix("daemonize", &["-c", "-e", "-o", "-p", "-l", "-u", "-E"], 0),
-    prefix("heaptrack", &["-o", "--output"], 0),
-    prefix("env", &["-u", "-C", "-a", "--unset", "--chdir", "--argv0"], 0),
-    prefix("command", &[], 0),
-    prefix("builtin", &[], 0),
-    prefix("exec", &["-a"], 0),
-    prefix("nohup", &[], 0),
-    prefix("setsid", &[], 0),
-    prefix("nice", &["-n", "--adjustment"], 0),
-    prefix("ionice", &["-c", "-n", "--class", "--classdata"], 0),
-    prefix("chrt", &["-T", "-P", "-D"], 1),
-    prefix("taskset", &[], 1),
-    prefix("timeout", &["-s", "-k", "--signal", "--kill-after"], 1),
-    prefix("gtimeout", &["-s", "-k", "--signal", "--kill-after"], 1),
-    prefix("stdbuf", &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
-    prefix("time", &["-f", "-o", "--format", "--output"], 0),
-    prefix("chroot", &["--userspec", "--groups"], 1),
-    prefix("unshare", &["-S", "-G", "-R", "-w", "--setuid", "--setgid", "--root", "--wd"], 0),
-    prefix("nsenter", &["-t", "-S", "-G", "--target", "--setuid", "--setgid"], 0),
-    prefix(
-        "strace",
-        &["-e", "-o", "-s", "-u", "-E", "-P", "-a", "-O", "-S", "-p", "-b", "-I", "-X"],
-        0,
-    ),
-    prefix("ltrace", &["-e", "-o", "-s", "-u", "-l", "-a", "-n", "-x", "-p", "-F"], 0),
-    prefix("rlwrap", &["-f", "-b", "-C", "-D", "-H", "-l", "-p", "-P", "-q", "-s", "-S", "-t"], 0),
-    prefix("torsocks", &[], 0),
-    prefix("torify", &[], 0),
-    prefix("proxychains", &["-f"], 0),
-    prefix("proxychains4", &["-f"], 0),
-    prefix("fakeroot", &["-l", "-i", "-s", "--lib"], 0),
-    prefix("xvfb-run", &["-e", "-f", "-n", "-p", "-s", "-w"], 0),
-    prefix("dbus-run-session", &[], 0),
-    prefix("caffeinate", &["-t", "-w"], 0),
-    prefix("unbuffer", &[], 0),
-    prefix("catchsegv", &[], 0),
-    prefix("numactl", &["-m", "-N", "-C", "-l"], 0),
-    prefix("faketime", &["-f"], 1),
-    prefix("setpriv", &[], 0),
-    prefix("gosu", &[], 1),
-    prefix("su-exec", &[], 1),
-    prefix("setuidgid", &[], 1),
-    prefix("chpst", &["-u", "-U", "-e", "-n", "-m"], 0),
-    prefix("softlimit", &["-m", "-d", "-s"], 0),
-    prefix("prlimit", &["-p", "--pid"], 0),
-    prefix("cgexec", &["-g"], 0),
-    prefix("firejail", &[], 0),
-    prefix("eatmydata", &[], 0),
-    prefix("linux64", &[], 0),
-    prefix("linux32", &[], 0),
-    prefix("setarch", &[], 1),
-    prefix("busybox", &[], 0),
-    prefix("toybox", &[], 0),
-    prefix("sudo", SUDO, 0),
-    prefix("doas", &["-u", "-C", "-a"], 0),
-    prefix("pkexec", &["--user"], 0),
-    prefix("dzdo", SUDO, 0),
-    prefix("gksu", &["-u", "--user"], 0),
-    prefix("gksudo", &["-u", "--user"], 0),
-    prefix("kdesu", &["-u"], 0),
-    prefix("kdesudo", &["-u"], 0),
-    prefix("valgrind", &[], 0),
-    prefix("sem", &["-j", "--id"], 0),
-    prefix("aa-exec", &["-p", "-n", "--profile", "--namespace"], 0),
-    prefix("runcon", &["-t", "-u", "-r", "-l"], 1),
-    prefix("logsave", &[], 1),
-    prefix("noglob", &[], 0),
-    prefix("nocorrect", &[], 0),
-];
-const SUDO: &[&str] = &[
-    "-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "-R", "--user", "--group",
-    "--host", "--prompt", "--chdir", "--chroot", "--role", "--type",
-];
-/// These make another user of who runs the command.
-pub(super) const RAISING: [&str; 8] =
-    ["sudo", "doas", "pkexec", "dzdo", "gksu", "gksudo", "kdesu", "kdesudo"];
 impl Engine<'_> {
     /// Runs what a command runs; `None` if it runs nothing else.
     pub(super) fn unwrap(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
@@ -148,6 +49,9 @@ impl Engine<'_> {
             self.ask("shell-loader", "it starts a program through the loader");
             return Some(self.call(rest.to_vec(), state, call.stdin));
         }
+        if super::settings::prints_settings(call) {
+            return None;
+        }
         let prefix = PREFIXES.iter().find(|it| it.name == name)?;
         self.prefixed(prefix, call, state)
     }
@@ -165,7 +69,10 @@ impl Engine<'_> {
         {
             return Some(self.env_split(at, plain, state, call.stdin));
         }
-        let mut rest = after_options(call.args, prefix.values, prefix.words);
+        // What the words before it say can be said by options, too.
+        let told = prefix.name == "runcon" && plain.first().is_some_and(|it| it.starts_with('-'));
+        let words = if told { 0 } else { prefix.words };
+        let mut rest = after_options(call.args, prefix.values, words);
         if prefix.name == "setarch" {
             rest = after_options(call.args, prefix.values, 0);
             let is_machine =
@@ -174,12 +81,17 @@ impl Engine<'_> {
         }
         self.judge_prefix(call);
         let mut inner = state.clone();
+        if let Some(place) = begun_at(prefix.name, call.args) {
+            inner.cwd = Some(super::paths::resolved(&place, state));
+        }
         while let Some((name, value)) = rest.first().and_then(|it| assignment(it)) {
             self.judge_variable(name, value, state);
             inner.set_text(name, value);
             rest = rest.get(1..).unwrap_or_default();
         }
-        if super::judge::attaches(call) && matches!(prefix.name, "strace" | "ltrace") {
+        if super::judge::attaches(call)
+            && matches!(prefix.name, "strace" | "ltrace" | "truss" | "ktrace")
+        {
             self.judge(call, state);
         }
         self.otherwise(prefix, call, rest, &inner);
@@ -200,6 +112,11 @@ impl Engine<'_> {
                 self.status = Some(prefix.name == "exec");
                 self.step(call);
             }
+            self.record_all(call);
+            return Some(unknown());
+        }
+        let is_bare = matches!(rest, [only] if names::is_shell(&names::base(only)));
+        if is_bare && SEATS.contains(&prefix.name) {
             self.record_all(call);
             return Some(unknown());
         }
@@ -289,6 +206,22 @@ impl Engine<'_> {
         }
         None
     }
+}
+
+/// `env -C DIR`: where the command begins.
+fn begun_at(prefix: &str, args: &[String]) -> Option<String> {
+    if prefix != "env" {
+        return None;
+    }
+    let glued = |it: &String| {
+        let short = it.strip_prefix("-C").filter(|it| !it.is_empty());
+        short.or_else(|| it.strip_prefix("--chdir=")).map(str::to_owned)
+    };
+    let next = args.windows(2).find_map(|it| match it {
+        [flag, place] if flag == "-C" || flag == "--chdir" => Some(place.clone()),
+        _ => None,
+    });
+    next.or_else(|| args.iter().find_map(glued))
 }
 
 /// `-S`, alone or behind other letters.

@@ -5,8 +5,9 @@ use super::super::simple::Call;
 use super::option;
 
 /// How miners name the pool they work for.
-const POOLS: [&str; 14] = [
+const POOLS: [&str; 15] = [
     "stratum+",
+    "stratum1+",
     "stratum://",
     "stratum2+",
     "--donate-level",
@@ -27,9 +28,21 @@ const GIGABYTES_MAX: u64 = 50;
 
 impl Engine<'_> {
     pub(super) fn judge_burden(&mut self, call: &Call<'_>) {
+        // What was begun is ended.
+        if matches!(call.name.as_str(), "kill" | "pkill" | "killall") {
+            self.unended = false;
+        }
         let mines = call.plain().iter().any(|arg| POOLS.iter().any(|it| arg.contains(it)));
         if mines {
             self.ask("shell-offensive", format!("`{}` mines for somebody", call.name));
+        }
+        let floods = match call.name.as_str() {
+            "ping" | "ping6" | "fping" => call.short('f'),
+            "hping3" | "hping" | "nping" => call.has(&["--flood"]),
+            _ => false,
+        };
+        if floods {
+            self.ask("shell-offensive", "it sends another machine more than it can take");
         }
         let endless = match call.name.as_str() {
             // What it says goes to nobody who would end it.

@@ -1,10 +1,10 @@
 //! Containers, clusters, searches for secrets and what prints them.
 
-use super::super::Class;
 use super::super::engine::{Engine, text};
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
+use super::super::{Access, Class};
 use super::option;
 
 const CLOUDS: [&str; 11] = [
@@ -91,7 +91,7 @@ impl Engine<'_> {
     pub(super) fn judge_cloud(&mut self, call: &Call<'_>, state: &mut State) {
         match call.name.as_str() {
             "docker" | "podman" | "nerdctl" | "docker-compose" | "ctr" | "lxc" | "incus" => {
-                self.judge_container(call);
+                self.judge_container(call, state);
             }
             "crictl" if call.has(&["exec"]) => {
                 self.ask("shell-container", "it runs a command in a container of the cluster");
@@ -119,7 +119,7 @@ impl Engine<'_> {
         }
     }
 
-    fn judge_container(&mut self, call: &Call<'_>) {
+    fn judge_container(&mut self, call: &Call<'_>, state: &State) {
         let words = call.words();
         let first = words.first().map(String::as_str).unwrap_or_default();
         let plain = call.plain();
@@ -130,6 +130,15 @@ impl Engine<'_> {
             });
             for tag in tags {
                 self.fresh.insert(format!("image:{tag}"));
+            }
+        }
+        if first == "inspect" && plain.iter().any(|it| it.contains(".Config.Env")) {
+            self.classes.insert(Class::Credentials);
+            self.ask("shell-credentials", "it prints what a container is given");
+        }
+        for source in plain.iter().filter_map(|it| mounted(it)) {
+            if paths::is_secret(&paths::resolved(source, state)) {
+                self.touch(Access::Read, source, state);
             }
         }
         let prunes = words.windows(2).any(|it| match it {
@@ -193,7 +202,8 @@ impl Engine<'_> {
         let opens = files.chain([given]).any(|it| opens_machine(&it));
         if opens
             || plain.iter().any(|it| {
-                it.contains("\"privileged\"")
+                it.starts_with("--privileged")
+                    || it.contains("\"privileged\"")
                     || it.contains("hostPID")
                     || it.contains("hostNetwork")
             })
@@ -224,7 +234,9 @@ impl Engine<'_> {
             self.ask("shell-credentials", "it prints a key of the cluster");
         }
         let binds = words.iter().any(|it| it == "clusterrolebinding" || it == "rolebinding");
-        if first == "create" && binds {
+        let adds = |it: &String| it.starts_with("add-") && it.contains("-to-");
+        let admits = words.iter().any(|it| it == "policy") && words.iter().any(adds);
+        if admits || (first == "create" && binds) {
             self.classes.insert(Class::Privilege);
             self.ask("shell-permissions", "it changes who may do what in the cluster");
         }
@@ -332,6 +344,8 @@ impl Engine<'_> {
             "gpg" | "gpg2" => call.plain().iter().any(|it| it.starts_with("--export-secret")),
             "secret-tool" => matches!(first, "lookup" | "search"),
             "kwallet-query" | "keyctl" => matches!(first, "print" | "read") || call.short('r'),
+            // As BSD writes it: with what every process has in its environment.
+            "ps" => call.operands().first().is_some_and(|it| it.contains('e') && !it.contains('-')),
             "unshadow" | "getent" => {
                 matches!(first, "shadow" | "gshadow") || call.name == "unshadow"
             }
@@ -362,6 +376,14 @@ fn is_far(place: &str, state: &State) -> bool {
 const CLUSTER_VERBS: [&str; 11] = [
     "get", "describe", "edit", "exec", "run", "create", "apply", "delete", "replace", "patch", "cp",
 ];
+
+/// The folder of this machine in `~/.aws:/aws`, `--volume=~/.aws:/aws`, `type=bind,src=/x,dst=/y`.
+fn mounted(arg: &str) -> Option<&str> {
+    let bound =
+        arg.split(',').find_map(|it| it.strip_prefix("src=").or(it.strip_prefix("source=")));
+    let place = arg.split_once(":/").map(|it| it.0.rsplit('=').next().unwrap_or(it.0));
+    bound.or(place).filter(|it| it.starts_with(['/', '~', '.']))
+}
 
 /// `-v /:/mnt`, `--volume=/etc:/x`.
 fn mounts_system(arg: &str) -> bool {

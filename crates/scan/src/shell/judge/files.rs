@@ -45,8 +45,6 @@ const PACKING: [&str; 27] = [
     "brotli",
     "jar",
 ];
-const COMPILING: [&str; 12] =
-    ["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "fpc", "nasm", "ld", "tcc"];
 /// They compile and run what they are given.
 const RUNNING: [&str; 14] = [
     "swift", "java", "ts-node", "tsx", "crystal", "nim", "scala", "kotlin", "groovy", "julia",
@@ -57,6 +55,8 @@ const SOURCES: [&str; 12] = [
     ".go", ".java", ".kts", ".swift", ".jl", ".exs", ".nim", ".cr", ".dart", ".groovy", ".ts",
     ".scala",
 ];
+/// Folders of a home that programs make for what a person keeps.
+const PERSONAL: [&str; 5] = ["Documents", "Desktop", "Pictures", "Downloads", "Library"];
 /// Directories of which a copy of everything is a loot.
 const LOOT: [&str; 9] =
     ["/etc", "/var", "/var/log", "/home", "/Users", "/root", "/", "/var/spool/mail", "/var/mail"];
@@ -78,15 +78,7 @@ impl Engine<'_> {
                 }
             }
         }
-        // Nothing is left of what was in it.
-        let far = |it: &&String| {
-            let path = paths::resolved(it, state);
-            path.starts_with('/') && !paths::is_shared(&path)
-        };
-        if name == "truncate" && operands.iter().any(far) {
-            self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it takes away what is in files outside of the work");
-        }
+        self.judge_emptied(call, &operands, state);
         let edits = option(call, Some('i'), "in-place");
         if matches!(name, "sed" | "gsed" | "perl" | "ruby") && edits {
             for path in operands.iter().skip(1) {
@@ -111,9 +103,7 @@ impl Engine<'_> {
             }
             _ => {}
         }
-        if COMPILING.contains(&name) {
-            self.judge_compiled(call, state);
-        }
+        self.judge_compiled(call, state);
         let runs = RUNNING.contains(&name) || (name == "go" && call.has(&["run"]));
         if runs {
             for path in operands.iter().filter(|it| it.as_str() != "run") {
@@ -121,6 +111,10 @@ impl Engine<'_> {
                 if is_source {
                     self.run_source(path, state);
                 }
+            }
+            self.judge_classes(call, state);
+            if call.has(&["-"]) {
+                self.code_on_stdin(call, state);
             }
         }
         if name == "make" {
@@ -131,37 +125,22 @@ impl Engine<'_> {
         self.judge_packing(call, &operands, state);
     }
 
-    /// What a compiler makes of something that is not the work's own is as fresh as that.
-    fn judge_compiled(&mut self, call: &Call<'_>, state: &State) {
-        let operands = call.operands();
-        let plain = call.plain();
-        for source in operands {
-            self.judge_run(source);
+    /// What is deleted after a search, or has nothing left in it.
+    fn judge_emptied(&mut self, call: &Call<'_>, operands: &[&String], state: &State) {
+        let name = call.name.as_str();
+        let erases = matches!(name, "rm" | "shred" | "unlink" | "srm" | "truncate");
+        if erases && self.swept && self.stages > 1 {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it deletes what was found everywhere");
         }
-        if plain.iter().any(|it| it.starts_with("-fplugin=")) {
-            self.ask("shell-loader", "the compiler loads what an option names");
-        }
-        let target = plain.iter().position(|it| it == "-o").and_then(|it| plain.get(it + 1));
-        let target = target.map_or("a.out", String::as_str);
-        // What is made of sources of the work is as good as they are.
-        let is_foreign = |it: &String| {
+        // Nothing is left of what was in it.
+        let far = |it: &&String| {
             let path = paths::resolved(it, state);
-            // A pattern, a list of arguments or a way out of the work may name anything.
-            let is_plain = !marks::has_pattern(it)
-                && !marks::has_hole(it)
-                && !it.starts_with('@')
-                && !it.split('/').any(|part| part == "..");
-            !is_plain
-                || self.fresh.contains(&path)
-                || paths::is_shared(&path)
-                || path.starts_with('/')
+            path.starts_with('/') && !paths::is_shared(&path)
         };
-        // Headers are sources, too: after anything was fetched or written, nobody knows what is compiled.
-        let is_elsewhere = !self.fresh.is_empty() || state.cwd.is_some();
-        let reads_given = call.has(&["-"]) || is_elsewhere || operands.is_empty();
-        let target = paths::resolved(target, state);
-        if reads_given || operands.iter().any(is_foreign) {
-            self.fresh.insert(target);
+        if name == "truncate" && operands.iter().any(far) {
+            self.classes.insert(Class::Delete);
+            self.ask("shell-erase", "it takes away what is in files outside of the work");
         }
     }
 
@@ -263,7 +242,7 @@ impl Engine<'_> {
                     || (LOOT.contains(&parent) && marks::has_pattern(&resolved))
                     || is_of_everybody(&resolved);
                 let found = parent_of_found(&resolved);
-                if all || all_home || in_log || found {
+                if all || all_home || in_log || found || is_personal(&resolved) {
                     self.ask("shell-collection", "it packs everything of a person or the system");
                 }
             }
@@ -328,7 +307,17 @@ fn is_of_everybody(path: &str) -> bool {
 
 /// A folder that holds everything of a person or the system.
 pub(in super::super) fn is_everything(path: &str) -> bool {
-    path.is_empty() || path == HOME || LOOT.contains(&path)
+    let whose = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"));
+    let is_home = whose.is_some_and(|it| !it.is_empty() && !it.contains('/'));
+    path.is_empty() || path == HOME || LOOT.contains(&path) || is_home
+}
+
+/// `~/Documents`: what a person keeps, and no work.
+fn is_personal(path: &str) -> bool {
+    let path = path.trim_end_matches('*').trim_end_matches('/');
+    path.rsplit_once('/').is_some_and(|(home, folder)| {
+        home != "/" && PERSONAL.contains(&folder) && is_everything(home)
+    })
 }
 
 /// Who or what, and then only files of the work: nobody else has less or more for it.

@@ -94,6 +94,9 @@ impl Engine<'_> {
                 texts.extend(glued.or(next.map(String::as_str)).map(str::to_owned));
             }
         }
+        if name == "git" && plain.iter().any(|it| it.starts_with("ext::")) {
+            self.ask("shell-carried", "an address says what to run");
+        }
         if name == "git" {
             let filters = plain.windows(2).filter(
                 |it| matches!(it, [flag, _] if flag.ends_with("-filter") || flag == "foreach"),
@@ -121,6 +124,16 @@ impl Engine<'_> {
             texts.push(quoted(plain.get(at..).unwrap_or_default()));
         }
         texts.extend(set(name, plain));
+        let starts_shell = |it: &String| {
+            let mut words = it.split(' ').filter(|it| !it.is_empty());
+            words.next().is_some_and(|it| names::is_shell(&names::base(it)))
+                && words.next().is_some()
+        };
+        let is_odd = ["make", "gmake", "bmake", "man", "sort", "tcpdump"].contains(&name)
+            || COMPILERS.contains(&name);
+        if is_odd && texts.iter().any(|it| starts_shell(&it.replace(',', " "))) {
+            self.ask("shell-carried", "an option says what to run");
+        }
         if name == "fzf" {
             texts.extend(plain.iter().flat_map(|it| bound(it)));
         }
@@ -133,13 +146,27 @@ impl Engine<'_> {
             let text = if name.ends_with("cc") { text.replace(',', " ") } else { text };
             self.run_text(&text, &mut state.clone(), None);
         }
+        self.quiet -= 1;
+        self.judge_running(call, state);
+    }
+
+    /// Words behind which a command stands.
+    fn judge_running(&mut self, call: &Call<'_>, state: &State) {
+        let name = call.name.as_str();
+        let plain = call.plain();
+        self.quiet += 1;
         let verbs = RUNNING.iter().find(|it| it.0 == name);
         if let Some((_, verbs, words)) = verbs
             && let Some(at) = plain.iter().position(|it| verbs.contains(&it.as_str()))
         {
             let rest = call.args.get(at + 1..).unwrap_or_default();
-            let rest = after_options(rest, &["-n", "--name", "-p", "--python", "--with"], *words);
-            if !rest.is_empty() {
+            let rest = after_options(rest, &VALUED, *words);
+            let signed = rest.first().is_some_and(|it| it == "--");
+            let rest = rest.get(usize::from(signed)..).unwrap_or_default();
+            // A shell of a container, for whoever sits there.
+            let is_bare = matches!(rest, [only] if names::is_shell(&names::base(only)));
+            let is_seat = is_bare && verbs.contains(&"exec") && *words == 1;
+            if !rest.is_empty() && !is_seat {
                 self.call(rest.to_vec(), &mut state.clone(), None);
             }
         }
@@ -183,7 +210,7 @@ fn set(name: &str, plain: &[String]) -> Vec<String> {
             .collect(),
         // Another shell alone is nothing special.
         "make" | "gmake" | "bmake" => settings
-            .filter(|(key, value)| *key == "SHELL" && !names::is_shell(&names::base(value)))
+            .filter(|(key, value)| PROGRAMS.contains(key) && !names::is_shell(&names::base(value)))
             .map(|it| it.1.to_owned())
             .collect(),
         _ => Vec::new(),
@@ -293,8 +320,47 @@ const TELLING: [(&str, &[&str]); 20] = [
     ("vagrant", &["-c"]),
     ("pssh", &["-x"]),
 ];
+/// Options that may stand between, with a value of their own.
+const VALUED: [&str; 13] = [
+    "-n",
+    "--name",
+    "-p",
+    "--python",
+    "--with",
+    "-e",
+    "--env",
+    "-u",
+    "--user",
+    "-w",
+    "--workdir",
+    "--env-file",
+    "--detach-keys",
+];
+/// Compilers that run another program if they are told to.
+const COMPILERS: [&str; 2] = ["gcc", "cc"];
+/// Variables of recipes that name programs.
+const PROGRAMS: [&str; 12] =
+    ["AR", "AS", "CC", "CPP", "CXX", "INSTALL", "LD", "MAKE", "PYTHON", "RM", "SHELL", "STRIP"];
 /// Words behind which a command stands, and how many words come between.
-const RUNNING: [(&str, &[&str], usize); 32] = [
+const RUNNING: [(&str, &[&str], usize); 50] = [
+    ("lxc", &["exec"], 1),
+    ("incus", &["exec"], 1),
+    ("lxc-attach", &["--"], 0),
+    ("distrobox", &["--"], 0),
+    ("toolbox", &["run"], 0),
+    ("aws-vault", &["exec"], 1),
+    ("chamber", &["exec"], 1),
+    ("infisical", &["run"], 0),
+    ("sops", &["exec-env"], 1),
+    ("guix", &["--"], 0),
+    ("volta", &["run"], 0),
+    ("fnm", &["exec"], 0),
+    ("nodenv", &["exec"], 0),
+    ("gnome-terminal", &["--"], 0),
+    ("docker", &["exec"], 1),
+    ("docker-compose", &["exec"], 1),
+    ("nerdctl", &["exec"], 1),
+    ("podman", &["exec"], 1),
     ("rr", &["record"], 0),
     ("uftrace", &["record", "live"], 0),
     ("pyenv", &["exec"], 0),

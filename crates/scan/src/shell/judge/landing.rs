@@ -59,9 +59,23 @@ impl Engine<'_> {
     pub(super) fn judge_landing(&mut self, call: &Call<'_>, state: &State) {
         for path in named(call).into_iter().chain(last(call)) {
             self.touch(Access::Write, &path, state);
+            if paths::resolved(&path, state) == "/" {
+                self.ask("shell-system-write", "what it brings lies over the system then");
+            }
             if call.name == "install" || call.name == "cp" || call.name == "mv" {
                 self.fresh.insert(paths::resolved(&path, state));
             }
+        }
+        if call.name == "run-parts" {
+            for folder in call.operands() {
+                self.run_file(&format!("{folder}/part"), state);
+            }
+        }
+        for (name, value) in exported(call) {
+            self.judge_variable(&name, &value, state);
+        }
+        if let Some(folder) = cloned(call) {
+            self.fresh.insert(format!("clone:{}", paths::resolved(&folder, state)));
         }
         let changes = CHANGING.contains(&call.name.as_str());
         let in_place = !matches!(call.name.as_str(), "yq") || call.short('i');
@@ -69,6 +83,33 @@ impl Engine<'_> {
             self.touch(Access::Write, path, state);
         }
     }
+}
+
+/// Variables for everything that is started from then on.
+fn exported(call: &Call<'_>) -> Vec<(String, String)> {
+    let pair = |it: &String| it.split_once('=').map(|it| (it.0.to_owned(), it.1.to_owned()));
+    match (call.name.as_str(), call.operands()) {
+        ("systemctl", [verb, rest @ ..]) if verb == "set-environment" => {
+            rest.iter().filter_map(pair).collect()
+        }
+        ("dbus-update-activation-environment", rest) => rest.iter().filter_map(pair).collect(),
+        ("launchctl", [verb, name, value]) if verb == "setenv" => {
+            vec![(name.clone(), value.clone())]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The folder that `git clone` makes.
+fn cloned(call: &Call<'_>) -> Option<String> {
+    let (verb, rest) = call.operands().split_first()?;
+    if call.name != "git" || verb != "clone" {
+        return None;
+    }
+    let from = rest.iter().position(|it| it.contains(':') || it.contains('/'))?;
+    let named = rest.get(from)?.trim_end_matches('/').trim_end_matches(".git");
+    let own = rest.get(from + 1).cloned();
+    own.or_else(|| named.rsplit(['/', ':']).next().map(str::to_owned))
 }
 
 /// The values of the options that name where.

@@ -1,8 +1,12 @@
 //! What a command with its arguments means: the blocklist first, then everything else.
 
+mod apple;
+mod behind;
 mod blocklist;
 mod burden;
 mod cloud;
+mod compiled;
+mod databases;
 mod files;
 mod given;
 mod landing;
@@ -55,8 +59,6 @@ const CARRYING: [&str; 18] = [
 const ESCAPING: [&str; 9] = ["vi", "vim", "nvim", "ex", "view", "less", "more", "ed", "gdb"];
 /// Editors with a language of their own.
 const EDITORS: [&str; 7] = ["vi", "vim", "nvim", "ex", "view", "emacs", "emacsclient"];
-const DATABASES: [&str; 8] =
-    ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
 
 impl Engine<'_> {
     /// Judges one command.
@@ -159,6 +161,7 @@ impl Engine<'_> {
         self.judge_editors(call, state);
         self.judge_escapes(call, state);
         self.judge_told(call, state);
+        self.judge_behind(call, state);
         if name.starts_with("ansible") && option(call, Some('b'), "become") {
             self.classes.insert(Class::Privilege);
             self.ask("shell-privilege", "it runs commands as somebody else on other machines");
@@ -166,14 +169,7 @@ impl Engine<'_> {
         if ends_all(call) {
             self.ask("shell-kill", "it ends every process");
         }
-        if shows_passwords(call) {
-            self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "it reads the passwords of a database");
-        }
-        if drops(call) {
-            self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it drops a table or a database");
-        }
+        self.judge_databases(call);
         if call.stdin.is_some() && !SAYING.contains(&name) {
             self.mentions(call, state);
         }
@@ -203,44 +199,10 @@ impl Engine<'_> {
     }
 }
 
-/// Does it read where a database keeps who may log in?
-fn shows_passwords(call: &Call<'_>) -> bool {
-    const KEPT: [&str; 6] = [
-        "mysql.user",
-        "authentication_string",
-        "pg_shadow",
-        "pg_authid",
-        "rolpassword",
-        "sys.sql_logins",
-    ];
-    DATABASES.contains(&call.name.as_str())
-        && call.plain().iter().any(|arg| KEPT.iter().any(|it| arg.to_lowercase().contains(it)))
-}
-
-/// Does it throw away what a database holds?
-fn drops(call: &Call<'_>) -> bool {
-    const DROPPING: [&str; 5] =
-        ["drop table", "drop database", "drop schema", "truncate table", "dropdatabase"];
-    let words = call.words();
-    let first = words.first().map(String::as_str).unwrap_or_default();
-    match call.name.as_str() {
-        "drop" => first == "table",
-        "dropdb" => !words.is_empty(),
-        "mysqladmin" => words.iter().any(|it| it == "drop"),
-        "redis-cli" | "valkey-cli" => {
-            words.iter().any(|it| matches!(it.as_str(), "flushall" | "flushdb"))
-        }
-        name if DATABASES.contains(&name) => {
-            let lower = call.plain().join(" ").to_lowercase();
-            DROPPING.iter().any(|it| lower.contains(it))
-        }
-        _ => false,
-    }
-}
-
 /// Does it end every process?
 fn ends_all(call: &Call<'_>) -> bool {
     match call.name.as_str() {
+        "killall5" => !call.args.is_empty(),
         "kill" => {
             (call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1"))
                 || call.operands().iter().any(|it| it == "1" || it == "0")

@@ -1,7 +1,7 @@
 //! Commands that talk to other machines: whom they reach and what they may carry there.
 
-use super::super::engine::Engine;
-use super::super::marks::HOLE;
+use super::super::engine::{Engine, text};
+use super::super::marks::{HOLE, NETWORK};
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
@@ -10,7 +10,9 @@ use super::{has_unknown, option};
 use crate::net::{Target, exfiltration};
 
 /// They carry files, or a shell, to a machine that they are told.
-const CARRYING: [&str; 26] = [
+const CARRYING: [&str; 28] = [
+    "ftpget",
+    "ftpput",
     "scp",
     "sftp",
     "ftp",
@@ -144,8 +146,8 @@ impl Engine<'_> {
                     self.deny("shell-reverse-shell", "it gives a command to another machine");
                 }
             }
-            "mail" | "mailx" | "sendmail" | "mutt" | "swaks" | "sendemail"
-                if call.stdin.is_some() =>
+            "mail" | "mailx" | "sendmail" | "mutt" | "neomutt" | "swaks" | "sendemail"
+                if call.stdin.is_some() || attaches(call) =>
             {
                 self.ask("shell-egress", "it sends a message");
             }
@@ -156,6 +158,18 @@ impl Engine<'_> {
     /// What is run from, deleted on or published at another machine.
     fn judge_exchange(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
+        match name {
+            // PowerShell's way to run a text.
+            "iex" | "invoke-expression"
+                if call.stdin.is_some_and(|it| text(it).contains(NETWORK)) =>
+            {
+                self.deny("shell-remote-code", "it runs what somebody else's machine sends");
+            }
+            "hdiutil" if call.operands().iter().any(|it| it.contains("://")) => {
+                self.ask("shell-remote-code", "it opens what somebody else's machine sends");
+            }
+            _ => {}
+        }
         let runs_far = matches!(name, "deno" | "bun")
             && call.words().first().is_some_and(|it| it == "run")
             && call.operands().get(1).is_some_and(|it| it.contains("://"));
@@ -243,6 +257,12 @@ impl Engine<'_> {
 
     fn judge_carrying(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
+        let lists = ["about", "ls", "lsd", "lsf", "lsl", "listremotes", "size", "tree", "version"];
+        let is_run = |it: &String| it.contains("command") || it.contains("-ssh");
+        let only_lists = call.words().first().is_some_and(|it| lists.contains(&it.as_str()));
+        if name == "rclone" && only_lists && !call.plain().iter().any(is_run) {
+            return;
+        }
         let only_tells = call.plain().iter().all(|it| it.starts_with('-'));
         let version = call.has(&["-V", "--version", "--help", "-h", "help"]);
         if only_tells && version {
@@ -286,12 +306,19 @@ impl Engine<'_> {
 
     fn judge_git(&mut self, call: &Call<'_>) {
         let words = call.words();
+        if let [kind, verb, name, ..] = words
+            && kind == "remote"
+            && (verb == "add" || verb == "set-url")
+        {
+            self.fresh.insert(format!("remote:{name}"));
+        }
         if words.iter().any(|it| it == "push") {
             let forces = option(call, Some('f'), "force") || option(call, None, "mirror");
             if forces {
                 self.ask("shell-force-push", "it overwrites what others have");
             }
-            if words.iter().any(|it| it.contains("://")) {
+            let is_new = |it: &String| self.fresh.contains(&format!("remote:{it}"));
+            if words.iter().any(|it| it.contains("://") || is_new(it)) {
                 self.ask("shell-egress", "it pushes to a place of its own");
             }
         }
@@ -339,6 +366,12 @@ impl Engine<'_> {
             self.ask("shell-egress", "it sends data to another machine");
         }
     }
+}
+
+/// Does a message carry a file that is none of the work?
+fn attaches(call: &Call<'_>) -> bool {
+    let is_far = |it: &String| it.trim_start_matches('@').starts_with('/');
+    option(call, Some('a'), "attach") && call.plain().iter().any(is_far)
 }
 
 /// `host:path`, `host::module`, `rsync://…`.

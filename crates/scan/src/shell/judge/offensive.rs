@@ -5,16 +5,20 @@ use super::super::names;
 use super::super::simple::Call;
 
 /// What is worth a question on its own, whatever its arguments.
-const TOOLS: [&str; 97] = [
+const TOOLS: [&str; 107] = [
     "3snake",
     "aireplay",
     "aireplay-ng",
     "autosuid",
     "bashark",
     "beroot",
+    "bloodhound",
+    "bloodhound-python",
+    "certipy",
     "chisel",
     "cloudfox",
     "cobaltstrike",
+    "coercer",
     "cpuminer",
     "crackmapexec",
     "crowbar",
@@ -28,6 +32,8 @@ const TOOLS: [&str; 97] = [
     "dnsteal",
     "empire",
     "evil-winrm",
+    "evilginx",
+    "evilginx2",
     "firefox_decrypt",
     "goawsconsolespray",
     "gs-netcat",
@@ -57,6 +63,7 @@ const TOOLS: [&str; 97] = [
     "mimipenguin",
     "mimipy",
     "minerd",
+    "mitm6",
     "msfconsole",
     "msfdb",
     "msfvenom",
@@ -67,6 +74,7 @@ const TOOLS: [&str; 97] = [
     "pacu",
     "patator",
     "peirates",
+    "petitpotam",
     "poshc2",
     "proxyshell",
     "psexec",
@@ -80,6 +88,7 @@ const TOOLS: [&str; 97] = [
     "responder",
     "rubeus",
     "secretsdump",
+    "setoolkit",
     "sharphound",
     "silenttrinity",
     "sliver",
@@ -100,10 +109,14 @@ const TOOLS: [&str; 97] = [
     "unshadow",
     "vegile",
     "weevely",
+    "windapsearch",
     "wmiexec",
     "xmr-stak",
     "xmrig",
 ];
+/// Questions to a directory whose answers are the accounts that can be broken.
+const QUESTIONS: [&str; 3] =
+    ["1.2.840.113556.1.4.803:=4194304", "1.2.840.113556.1.4.803:=524288", "serviceprincipalname=*"];
 /// A script with one of these in its name says what it is for.
 const TELLTALE: [&str; 9] = [
     "exploit.",
@@ -124,6 +137,14 @@ impl Engine<'_> {
         let fetched = fetched.filter_map(|it| it.trim_end_matches('/').rsplit('/').next());
         if is_tool(&call.name) || fetched.into_iter().any(|it| is_tool(&it.to_lowercase())) {
             self.ask("shell-offensive", format!("`{}` is a tool of attackers", call.name));
+        }
+        // The sum of a password in its place.
+        if call.words().iter().any(|it| it.starts_with("/pth:")) {
+            self.ask("shell-offensive", "it logs in with a password that it does not know");
+        }
+        let asks = |it: &String| QUESTIONS.iter().any(|question| it.contains(question));
+        if call.name.starts_with("ldap") && call.words().iter().any(asks) {
+            self.ask("shell-offensive", "it asks for accounts whose passwords can be broken");
         }
     }
 

@@ -116,19 +116,26 @@ impl Engine<'_> {
         let sets_password =
             call.plain().iter().any(|it| it.starts_with("--") && it.contains("password"))
                 && verb_starts(&["modify", "update", "set-", "reset"]);
-        if (identity && verb_starts(&GRANTING)) || sets_password {
+        let keys = ["ssh-key", "ssh-keys", "sshkeys", "sshkey", "import-key-pair"];
+        let admits = (has(&keys) && verb_starts(&["import", "add", "create"]))
+            || (has(&["vm", "vmss"]) && has(&["user"]) && verb_starts(&["update", "reset"]));
+        if (identity && verb_starts(&GRANTING)) || sets_password || admits {
             self.classes.insert(Class::Privilege);
             self.ask("shell-cloud-identity", "it changes who may do what in the cloud");
         }
         let decrypts = verb_starts(&["get-parameter"]) && call.has(&["--with-decryption"]);
-        let reveals = has(&REVEALING)
-            || (has(&["secrets", "secret"]) && has(&["access", "show", "download"]))
-            || (has(&["keys", "key"])
-                && has(&["list", "renew"])
-                && has(&["storage", "cosmosdb", "redis"]))
-            || (call.name == "az" && has(&["list-keys"]))
-            || (has(&["get-credentials"]) && call.has(&["--admin"]))
-            || decrypts;
+        let shown = ["secret", "token", "password", "private"];
+        let is_shown = |it: &String| shown.iter().any(|part| it.contains(part));
+        let reveals =
+            (has(&["configure", "config"]) && has(&["get"]) && words.iter().any(is_shown))
+                || has(&REVEALING)
+                || (has(&["secrets", "secret"]) && has(&["access", "show", "download"]))
+                || (has(&["keys", "key"])
+                    && has(&["list", "renew"])
+                    && has(&["storage", "cosmosdb", "redis"]))
+                || (call.name == "az" && has(&["list-keys"]))
+                || (has(&["get-credentials"]) && call.has(&["--admin"]))
+                || decrypts;
         if reveals {
             self.classes.insert(Class::Credentials);
             self.ask("shell-credentials", "it prints a secret");
@@ -198,6 +205,7 @@ impl Engine<'_> {
         let first = words.first().map(String::as_str).unwrap_or_default();
         let sends = match call.name.as_str() {
             "azcopy" => matches!(first, "copy" | "cp" | "sync"),
+            "mc" | "mcli" => matches!(first, "cp" | "mirror" | "put" | "mv"),
             "s3cmd" | "s5cmd" => matches!(first, "put" | "sync" | "cp" | "mv"),
             "b2" => first.starts_with("upload") || first == "sync",
             "gdrive" | "drive" => matches!(first, "upload" | "push"),
@@ -220,8 +228,12 @@ fn opens_to_all(call: &Call<'_>) -> bool {
     let from_all = plain.windows(2).any(
         |it| matches!(it, [flag, from] if flag.contains("source-address") && matches!(from.as_str(), "*" | "Internet")),
     );
-    let public =
-        plain.iter().any(|it| it == "public-read" || it == "public-read-write" || it == "allUsers");
+    let public = plain.iter().any(|it| {
+        it == "--allow-unauthenticated"
+            || it == "public-read"
+            || it == "public-read-write"
+            || it == "allUsers"
+    });
     from_all
         || public
         || (plain.iter().any(everybody)

@@ -26,6 +26,15 @@ impl Engine<'_> {
     pub(super) fn judge_repos(&mut self, call: &Call<'_>) {
         match call.name.as_str() {
             "gh" | "glab" => self.judge_forge(call),
+            // Of every work, not of this one.
+            "git"
+                if call.has(&["--global", "--system"])
+                    && call.words().iter().any(|it| it == "core.hookspath")
+                    && call.words().len() > 2 =>
+            {
+                self.classes.insert(Class::Persistence);
+                self.ask("shell-persistence", "every `git` runs then what lies there");
+            }
             "git" if leads_elsewhere(call) => {
                 self.ask("shell-remote-code", "what is fetched comes from another place then");
             }
@@ -85,6 +94,20 @@ impl Engine<'_> {
                 && !value.starts_with("http://localhost")
                 && !value.starts_with("http://127.")
         });
+        let hooks = ["preinstall", "postinstall", "prepublish", "postprepare"];
+        let is_hook = |it: &String| {
+            let name = it.split('=').next().unwrap_or_default();
+            hooks.contains(&name.strip_prefix("scripts.").unwrap_or_default())
+        };
+        let plants = match words {
+            [verb, name, ..] if verb == "set-script" => hooks.contains(&name.as_str()),
+            [kind, verb, rest @ ..] if kind == "pkg" && verb == "set" => rest.iter().any(is_hook),
+            _ => false,
+        };
+        if plants {
+            self.classes.insert(Class::Persistence);
+            self.ask("shell-persistence", "whoever installs the package runs it");
+        }
         let runs = words.iter().any(|it| it.starts_with("script-shell"));
         if sets && (in_the_clear || (runs && words.len() > 2)) {
             self.ask("shell-remote-code", "anybody can say then what is installed");

@@ -98,7 +98,8 @@ impl Engine<'_> {
                     first,
                     "stop" | "disable" | "mask" | "kill" | "isolate" | "rescue" | "emergency"
                 ),
-                matches!(first, "enable" | "link" | "edit" | "preset" | "set-default"),
+                (first == "enable" && !enables_named(call))
+                    || matches!(first, "link" | "edit" | "preset" | "set-default"),
             ),
             "service" | "rc-service" | "invoke-rc.d" => (is_stop(second), false),
             "rcctl" | "sv" | "svcadm" => (
@@ -148,6 +149,17 @@ impl Engine<'_> {
         let mut steps = self.steps.iter().filter(|it| looks(&it.program));
         steps.any(|it| it.reads.iter().any(|it| wanted(&it.to_lowercase())))
     }
+}
+
+/// A unit that is there already, by its name: what it runs, whoever brought it has said. Not those that let
+/// others in.
+fn enables_named(call: &Call<'_>) -> bool {
+    const ADMITTING: [&str; 8] =
+        ["ssh", "telnet", "vnc", "rdp", "rsh", "rlogin", "cockpit", "shellinabox"];
+    let names = call.words().get(1..).unwrap_or_default();
+    let is_plain =
+        |it: &String| !it.contains('/') && !ADMITTING.iter().any(|part| it.contains(part));
+    !names.is_empty() && names.iter().all(is_plain) && !has_unknown(call)
 }
 
 fn watches(name: &str) -> bool {

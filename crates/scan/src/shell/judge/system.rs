@@ -126,7 +126,7 @@ impl Engine<'_> {
         self.judge_watching(call);
         self.judge_volumes(call);
         self.judge_cut_off(call);
-        self.judge_apple(call);
+        self.judge_apple(call, state);
     }
 
     /// What runs later, without being asked.
@@ -238,41 +238,25 @@ impl Engine<'_> {
             "ifdown" => !words.is_empty(),
             "nmcli" => has("off"),
             "rfkill" => has("block"),
+            "tc" => has("loss") && has("100%"),
             _ => false,
         };
         if cuts {
             self.ask("shell-service", "it takes the machine off its network");
         }
-    }
-
-    /// What only Apple's machines have.
-    fn judge_apple(&mut self, call: &Call<'_>) {
-        let words = call.words();
-        let first = words.first().map(String::as_str).unwrap_or_default();
-        match call.name.as_str() {
-            "osascript" => self.ask("shell-spawn", "it runs a script that can control everything"),
-            "defaults" if matches!(first, "write" | "delete" | "import") => {
-                self.ask("shell-system-write", "it changes settings");
+        let is_name = |it: &String| it.ends_with(".dns");
+        let leads = match call.name.as_str() {
+            "ip" => {
+                let all = |it: &String| it == "default" || it.starts_with("0.0.0.0/");
+                has("route") && (has("add") || has("replace")) && words.iter().any(all)
             }
-            "security" => {
-                self.classes.insert(Class::Credentials);
-                self.ask("shell-credentials", "it opens the keychain");
-            }
-            "scutil" | "networksetup" | "systemsetup" | "nvram" | "pmset"
-                if call.args.len() > 1 =>
-            {
-                self.ask("shell-system-write", "it changes settings");
-            }
-            "socketfilterfw" if call.plain().iter().any(|it| it.starts_with("--set")) => {
-                self.ask("shell-security-off", "it changes what protects the machine");
-            }
-            "fdesetup" if !matches!(first, "status" | "list" | "help" | "isactive" | "") => {
-                self.ask("shell-security-off", "it changes how the disk is protected");
-            }
-            "plistbuddy" | "plutil" if call.args.len() > 2 => {
-                self.ask("shell-system-write", "it changes settings");
-            }
-            _ => {}
+            "route" => has("add") && has("default"),
+            "nmcli" => (has("modify") || has("mod")) && words.iter().any(is_name),
+            "resolvectl" => words.len() > 2 && (has("dns") || has("domain")),
+            _ => false,
+        };
+        if leads {
+            self.ask("shell-egress", "it leads what the machine sends over another one");
         }
     }
 }
@@ -376,6 +360,17 @@ fn weakens(call: &Call<'_>) -> bool {
             plain.iter().any(|it| it.starts_with("-import"))
                 && plain.iter().any(|it| it.contains("cacerts"))
         }
+        "gsettings" => {
+            first == "set"
+                && words.iter().any(|it| it.ends_with(".screensaver") || it.ends_with(".lockdown"))
+                && words.last().is_some_and(|it| it == "false" || it == "0")
+        }
+        // Whoever knows the address may come in.
+        "xhost" => plain.iter().any(|it| it == "+"),
+        "x11vnc" => call.has(&["-nopw"]) && !call.has(&["-localhost"]),
+        "vncserver" | "xvnc" | "tigervncserver" => words.iter().any(|it| it == "none"),
+        "cryptsetup" => ["luksaddkey", "luksremovekey", "lukschangekey", "lukskillslot", "erase"]
+            .contains(&first),
         "bcdedit" | "vssadmin" => true,
         _ => false,
     }

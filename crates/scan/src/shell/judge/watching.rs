@@ -52,7 +52,7 @@ impl Engine<'_> {
                     || plain.iter().any(|it| it.contains("lua_script"))
             }
             "ngrep" => !reads_saved(call, 'I', "AcdFnOPsSW"),
-            "strace" | "ltrace" => attaches(call),
+            "strace" | "ltrace" | "truss" | "ktrace" => attaches(call),
             "dumpcap" | "ettercap" | "bettercap" | "arpspoof" | "dsniff" | "logkeys" | "xspy" => {
                 true
             }
@@ -66,7 +66,8 @@ impl Engine<'_> {
             }
             "ztcp" => true,
             "machinectl" => call.words().first().is_some_and(|it| it == "shell" || it == "login"),
-            "bpftrace" => call.short('e'),
+            "bpftrace" | "stap" => call.short('e'),
+            "procstat" => call.short('e'),
             "capsh" => call.has(&["--"]) || plain.iter().any(|it| it.starts_with("--uid=0")),
             "bwrap" | "proot" | "systemd-nspawn" | "flatpak-spawn" => call.args.len() > 1,
             "frida" | "frida-trace" => call.short('p') || option(call, None, "attach-pid"),

@@ -27,6 +27,8 @@ pub(super) struct Script {
 pub(super) struct Chain {
     pub(super) first: Pipeline,
     pub(super) rest: Vec<(Joint, Pipeline)>,
+    /// `&` stands behind it.
+    pub(super) aside: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -76,7 +76,8 @@ impl Cursor<'_> {
             } else if self.take("||") {
                 Joint::Or
             } else {
-                return Ok(Chain { first, rest });
+                let aside = self.peek() == b'&' && self.peek_at(1) != b'&';
+                return Ok(Chain { first, rest, aside });
             };
             self.lines()?;
             rest.push((joint, self.pipeline()?));

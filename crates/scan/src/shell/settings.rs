@@ -1,0 +1,82 @@
+//! Programs that print settings for the shell that asked: `eval "$(ssh-agent)"`.
+//!
+//! What they print is their own, as is all that they do when they run: reading it into a shell adds
+//! nothing to that. Nothing of it is known, and nothing of it is needed.
+
+use super::marks;
+use super::simple::Call;
+
+/// Words that ask for settings.
+const ASKING: [&str; 9] = [
+    "activate",
+    "completion",
+    "completions",
+    "docker-env",
+    "env",
+    "hook",
+    "init",
+    "shell-init",
+    "shellenv",
+];
+/// Programs that are asked with one of them.
+const ASKED: [&str; 40] = [
+    "anyenv",
+    "atuin",
+    "brew",
+    "chezmoi",
+    "cilium",
+    "conda",
+    "deno",
+    "direnv",
+    "docker",
+    "docker-machine",
+    "flux",
+    "fnm",
+    "gh",
+    "glab",
+    "goenv",
+    "helm",
+    "istioctl",
+    "jenv",
+    "jj",
+    "just",
+    "kind",
+    "kubectl",
+    "mamba",
+    "mcfly",
+    "minikube",
+    "mise",
+    "nodenv",
+    "oh-my-posh",
+    "opam",
+    "phpenv",
+    "plenv",
+    "podman",
+    "pyenv",
+    "rbenv",
+    "rtx",
+    "rustup",
+    "scw",
+    "starship",
+    "swiftenv",
+    "zoxide",
+];
+
+/// Does it print settings, and nothing that others wrote?
+pub(super) fn prints_settings(call: &Call<'_>) -> bool {
+    let plain = call.plain();
+    // A program of another folder may be another program.
+    if call.path.contains('/') || call.args.iter().any(|it| marks::has_hole(it)) {
+        return false;
+    }
+    let first = call.words().first().map(String::as_str).unwrap_or_default();
+    match call.name.as_str() {
+        "ssh-agent" => plain.iter().all(|it| matches!(it.as_str(), "-s" | "-c" | "-k")),
+        "dircolors" => {
+            plain.iter().all(|it| matches!(it.as_str(), "-b" | "--sh" | "--bourne-shell"))
+        }
+        "thefuck" => plain.iter().all(|it| it == "--alias"),
+        "luarocks" => first == "path",
+        name => ASKED.contains(&name) && ASKING.contains(&first),
+    }
+}
