@@ -74,6 +74,26 @@ impl Ink {
         Self::of(by(parts).map(|it| it * 255.0), f64::from(self.cover))
     }
 
+    /// Of red, green, blue and cover, each 0 to 1.
+    pub(super) fn of_parts([red, green, blue, cover]: [f64; 4]) -> Self {
+        Self::of([red, green, blue].map(|it| it * 255.0), cover * 255.0)
+    }
+
+    /// Each of the four mixed anew from all four and a constant.
+    pub(super) fn through(self, by: &[f64; 20]) -> Self {
+        let parts = [self.red, self.green, self.blue, self.cover].map(|it| f64::from(it) / 255.0);
+        let mut all = by.chunks(5).map(|row| {
+            let mixed: f64 = row.iter().zip(parts).map(|(by, part)| by * part).sum();
+            mixed + row.last().copied().unwrap_or_default()
+        });
+        Self::of_parts([(); 4].map(|()| all.next().unwrap_or_default()))
+    }
+
+    /// How much of it covers what lies below, 0 to 1.
+    pub(super) fn share(self) -> f64 {
+        f64::from(self.cover) / 255.0
+    }
+
     fn of(parts: [f64; 3], cover: f64) -> Self {
         let [red, green, blue] = parts.map(byte);
         Self { red, green, blue, cover: byte(cover) }
@@ -123,12 +143,20 @@ impl Ink {
         if light < 1800 { WHITE } else { BLACK }
     }
 
-    /// So much of this one, and the rest of the other.
-    fn mixed(self, other: Self, share: f64) -> Self {
-        let mix = |a: u8, b: u8| f64::from(a) * share + f64::from(b) * (1.0 - share);
+    /// Does one look like the other, whatever lies below?
+    pub(super) fn is_like(self, other: Self) -> bool {
+        let same = Self { cover: 255, ..self }.vanishes_on(other) || self.is_clear();
+        same && self.cover.abs_diff(other.cover) < COVER_MIN
+    }
+
+    /// So much of this one, and the rest of the other; what covers less counts less.
+    pub(super) fn mixed(self, other: Self, share: f64) -> Self {
+        let (own, rest) = (f64::from(self.cover) * share, f64::from(other.cover) * (1.0 - share));
+        let cover = own + rest;
+        let mix = |a: u8, b: u8| (f64::from(a) * own + f64::from(b) * rest) / cover.max(1e-6);
         Self::of(
             [mix(self.red, other.red), mix(self.green, other.green), mix(self.blue, other.blue)],
-            mix(self.cover, other.cover),
+            cover,
         )
     }
 }

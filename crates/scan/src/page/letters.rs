@@ -3,8 +3,9 @@
 use super::colour::Ink;
 use super::css::{Part, Token, address_of, components, split};
 use super::declare::{Paint, Said, State, Surface, Switch, Wide};
+use super::gradient::flat;
 use super::number::{Kind, amount, length};
-use super::value::{FAINT, TINY_PIXELS, called, is_far, only, word};
+use super::value::{FAINT, TINY_PIXELS, is_far, only, word};
 use super::words;
 
 pub(super) fn size(item: &[Part<'_>], old: bool) -> Option<Said> {
@@ -145,14 +146,6 @@ pub(super) fn is_away(items: &[&[Part<'_>]]) -> bool {
 /// Is a picture there once, and not again and again in both directions?
 pub(super) fn is_once(items: &[&[Part<'_>]]) -> bool {
     items.iter().any(|it| it.first().is_some_and(|it| it.is_word("no-repeat")))
-}
-
-/// The colour that a gradient has throughout.
-fn flat(item: &[Part<'_>]) -> Option<Ink> {
-    let (_, inside) = called(item).filter(|it| it.0.ends_with("gradient"))?;
-    let mut inks = components(inside).filter_map(|it| Ink::read(it, false));
-    let first = inks.next()??;
-    inks.all(|it| it.is_some_and(|it| it.vanishes_on(first))).then_some(first)
 }
 
 /// Does an animation stand still at its first picture, or for long before it begins?

@@ -5,6 +5,7 @@ use url::Url;
 use super::condition::media_of;
 use super::drawn::{masks, voids};
 use super::dropped::DropKind;
+use super::filter::filters;
 use super::fit::Sure;
 use super::sheet::{Sheet, of_data};
 use super::tree::{DOCUMENT, Element, Id, Tree};
@@ -14,6 +15,7 @@ pub(super) fn sheet_of(tree: &Tree) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.voids = voids(tree);
     sheet.masks = masks(tree);
+    sheet.filters = filters(tree);
     // Of sheets with titles, those with the first title count; the others are for who chooses them.
     let mut chosen: Option<&str> = None;
     for (id, element) in tree.elements() {

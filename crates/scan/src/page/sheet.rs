@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::condition::{media, supports};
 use super::css::{Part, Token, split, tokens, trim};
 use super::declare::{Declaration, Switch, declare, raw};
+use super::filter::Filter;
 use super::fit::Sure;
 use super::items::{Item, Items};
 use super::layer::{Layers, OUTSIDE};
@@ -21,6 +22,8 @@ pub(super) struct Sheet {
     pub(super) voids: HashSet<String>,
     /// Masks that are drawn in the page.
     pub(super) masks: HashSet<String>,
+    /// Filters that are drawn in the page.
+    pub(super) filters: HashMap<String, Filter>,
     /// Rules for boxes before or after a text that are placed and painted.
     pub(super) decorations: Vec<usize>,
     /// What animations come to in the end, by name.

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::colour::Ink;
-use super::css::tokens;
-use super::declare::{Bits, Declaration, Paint, Said, State, Surface, Switch, Wide, declarations};
+use super::declare::{
+    Bits, Declaration, Line, Paint, Said, State, Surface, Switch, Thickness, Wide, declarations,
+};
+use super::filter::Filter;
 use super::fit::{Scene, Sure};
 use super::lens::Step;
 use super::own::Own;
@@ -13,7 +15,7 @@ use super::scenery::Scenery;
 use super::selector::{Key, Specificity};
 use super::sheet::{Rule, Sheet};
 use super::tree::{Element, Id, Tree};
-use super::turn::{Matrix, View};
+use super::turn::Matrix;
 use super::{value, words};
 
 /// The style sheets of a page at work.
@@ -117,6 +119,10 @@ impl<'a> Styles<'a> {
             }
         }
         for (which, name) in std::mem::take(&mut style.refers) {
+            if let Some(filter) = self.sheet.filters.get(&*name).filter(|_| which == Switch::Filtered) {
+                style.look_through(filter);
+                continue;
+            }
             // What a mask that is not there leaves is nothing.
             let missing = which == Switch::Masked && !self.sheet.masks.contains(&*name);
             if missing || self.sheet.voids.contains(&*name) {
@@ -182,6 +188,10 @@ pub(super) struct Style {
     pub(super) cast: Option<Paint>,
     pub(super) halo: Option<Paint>,
     pub(super) stroke: Option<Paint>,
+    pub(super) stroke_thick: Option<Thickness>,
+    pub(super) strike: Option<Paint>,
+    /// How thick a line through the letters is.
+    pub(super) strike_thick: Option<Thickness>,
     /// What links in it have.
     pub(super) link: Option<Ink>,
     pub(super) lens: Rc<[Step]>,
@@ -216,11 +226,9 @@ impl Style {
         switches.iter().any(|it| self.on & it.bit() != 0)
     }
 
-    /// What is seen of a line of text in it, by an eye so many pixels before it.
-    pub(super) fn view(&self, eye: Option<f64>) -> Option<View> {
-        let turned = self.turns.iter().flatten().copied().reduce(Matrix::after)?;
-        let eye = eye.map_or(Matrix::ONE, Matrix::perspective);
-        Some(eye.after(turned).view())
+    /// How it is moved, turned and stretched, if it is.
+    pub(super) fn turned(&self) -> Option<Matrix> {
+        self.turns.iter().flatten().copied().reduce(Matrix::after)
     }
 
     fn take(&mut self, found: &[Declaration], unsure: bool, important: bool, old: bool) {
@@ -231,7 +239,7 @@ impl Style {
             match &one.said {
                 Said::Late(name, raw) => {
                     let late = self.late(name, raw, important, old);
-                    late.iter().for_each(|it| self.weigh(it, unsure, paints));
+                    late.iter().for_each(|it| self.weigh(&it.0, unsure || it.1, paints));
                 }
                 Said::Switch(..)
                 | Said::Opacity(_)
@@ -243,6 +251,7 @@ impl Style {
                 | Said::Refers(..)
                 | Said::Turn(..)
                 | Said::Eye(_)
+                | Said::Thick(..)
                 | Said::All(_)
                 | Said::Own(..) => self.weigh(one, unsure, paints),
             }
@@ -282,30 +291,6 @@ impl Style {
         sheet.keyframes.get(name).filter(|_| known).map(Vec::as_slice)
     }
 
-    /// What a value says once its own properties are known.
-    fn late(&self, name: &str, raw: &str, important: bool, old: bool) -> Vec<Declaration> {
-        let mut found = Vec::new();
-        let say = |said| found.push(Declaration { said, important });
-        match self.own.replace(raw) {
-            Some(text) if !value::is_late(&tokens(&text)) => {
-                let before = tokens(&text);
-                let mut any = false;
-                let mut say = say;
-                value::read(name, &before, old, |said| {
-                    any = true;
-                    say(said);
-                });
-                if !any {
-                    value::everywhere(name, Wide::Unset, say);
-                }
-            }
-            // It depends on an attribute, on the place or on a function of the page's own.
-            Some(text) if value::may_hide(name, &tokens(&text)) => value::hides(name, say),
-            Some(_) | None => value::everywhere(name, Wide::Unset, say),
-        }
-        found
-    }
-
     pub(super) fn say(&mut self, said: &Said) {
         match said {
             Said::Switch(which, state) => {
@@ -331,9 +316,12 @@ impl Style {
                 turn.into_iter().for_each(|it| *it = Some(*matrix));
             }
             Said::Eye(pixels) => self.eye = *pixels,
+            Said::Thick(Line::Stroke, thick) => self.stroke_thick = Some(*thick),
+            Said::Thick(Line::Strike, thick) => self.strike_thick = Some(*thick),
             Said::Ink(Surface::Cast, paint) => self.cast = Some(*paint),
             Said::Ink(Surface::Halo, paint) => self.halo = Some(*paint),
             Said::Ink(Surface::Stroke, paint) => self.stroke = Some(*paint),
+            Said::Ink(Surface::Strike, paint) => self.strike = Some(*paint),
             Said::SizeWide(wide) => self.size_wide(*wide),
             Said::Ink(Surface::Colour, paint) => self.colour = Some(*paint),
             Said::Ink(Surface::Fill, paint) => self.fill = Some(*paint),
@@ -352,10 +340,19 @@ impl Style {
                 (self.halo, self.stroke) = (Some(Paint::Wide(*wide)), Some(Paint::Wide(*wide)));
                 (self.picture, self.cast, self.eye) = (None, None, None);
                 (self.lens, self.turns) = (Rc::from([]), [None; 5]);
+                (self.stroke_thick, self.strike_thick) = (None, None);
             }
             Said::Animated(names) => self.animated = Rc::clone(names),
             Said::Own(..) | Said::Late(..) => {}
         }
+    }
+
+    /// Puts a filter that is drawn in the page behind those that are said.
+    fn look_through(&mut self, filter: &Filter) {
+        if filter.hides {
+            self.set(Switch::Filtered, State::Hides);
+        }
+        self.lens = self.lens.iter().chain(&filter.steps).copied().collect();
     }
 
     fn size_wide(&mut self, wide: Wide) {

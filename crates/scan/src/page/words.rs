@@ -4,6 +4,7 @@ use super::declare::Switch;
 
 /// By name, in order. Four sides stand as top, right, bottom, left; two as start, end.
 pub(super) const TARGETS: &[(&str, &[Switch])] = &[
+    ("-webkit-backdrop-filter", &[Switch::Stacks]),
     ("-webkit-backface-visibility", &[Switch::BackHidden]),
     ("-webkit-background-clip", &[Switch::ClipText]),
     ("-webkit-clip-path", &[Switch::ClipPathEmpty]),
@@ -16,8 +17,10 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ("-webkit-mask-size", &[Switch::MaskEmpty]),
     ("-webkit-mask-source-type", &[Switch::MaskByLight]),
     ("-webkit-opacity", &[Switch::OpacityZero]),
+    ("-webkit-text-decoration", STRIKE),
     ("-webkit-text-security", &[Switch::TextSecret]),
     ("-webkit-transform-origin", &[Switch::OriginFar]),
+    ("-webkit-transform-style", &[Switch::KeepsDepth]),
     ("animation-composition", &[Switch::Plays]),
     ("animation-delay", &[Switch::Paused]),
     ("animation-direction", &[Switch::Plays]),
@@ -30,6 +33,7 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ("animation-range-start", &[Switch::Plays]),
     ("animation-timeline", &[Switch::Plays]),
     ("animation-trigger", &[Switch::Plays]),
+    ("backdrop-filter", &[Switch::Stacks]),
     ("backface-visibility", &[Switch::BackHidden]),
     ("background", BACKGROUND),
     ("background-clip", &[Switch::ClipText]),
@@ -103,6 +107,7 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ),
     ("inset-inline-end", &[Switch::RightFar, Switch::RightEdge, Switch::RightBack]),
     ("inset-inline-start", &[Switch::LeftFar, Switch::LeftEdge, Switch::LeftBack]),
+    ("isolation", &[Switch::Stacks]),
     ("left", &[Switch::LeftFar, Switch::LeftEdge, Switch::LeftBack]),
     ("letter-spacing", &[Switch::LettersSqueezed]),
     ("line-height", &[Switch::LineZero]),
@@ -153,14 +158,22 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ("padding-left", &[Switch::PadLeft]),
     ("padding-right", &[Switch::PadRight]),
     ("padding-top", &[Switch::PadTop]),
+    ("paint-order", &[Switch::StrokeBelow]),
     ("position", &[Switch::Placed, Switch::OutOfFlow, Switch::Fixed]),
     ("right", &[Switch::RightFar, Switch::RightEdge, Switch::RightBack]),
     ("table-layout", &[Switch::TableFixed]),
+    ("text-decoration", STRIKE),
+    ("text-decoration-line", &[Switch::Struck]),
+    ("text-decoration-style", &[Switch::StrikeBroken]),
     ("text-indent", &[Switch::IndentFar, Switch::IndentFull]),
     ("top", &[Switch::TopFar, Switch::TopEdge, Switch::TopBack]),
     ("transform-origin", &[Switch::OriginFar]),
+    ("transform-style", &[Switch::KeepsDepth]),
+    ("view-transition-name", &[Switch::Stacks]),
     ("visibility", &[Switch::VisibilityHidden]),
     ("width", &[Switch::WidthZero]),
+    ("will-change", &[Switch::Stacks]),
+    ("z-index", &[Switch::Ranked, Switch::RankedBelow]),
 ];
 
 /// What `background` says at once.
@@ -173,6 +186,9 @@ const BACKGROUND: &[Switch] = &[
     Switch::PictureOnce,
     Switch::PictureAway,
 ];
+
+/// What `text-decoration` says at once.
+const STRIKE: &[Switch] = &[Switch::Struck, Switch::StrikeBroken];
 
 /// What `mask` says at once.
 const MASK: &[Switch] = &[
