@@ -156,9 +156,18 @@ fn boolean(parts: &[Part<'_>], leaf: &dyn Fn(&[Part<'_>]) -> Sure, depth: usize)
 /// A test that is written like a function: `selector(…)`.
 fn is_test(part: &Part<'_>) -> bool {
     let Token::Call(name) = &part.token else { return false };
-    ["selector", "font-tech", "font-format", "at-rule", "style", "scroll-state", "media", "supports"]
-        .iter()
-        .any(|it| name.eq_ignore_ascii_case(it))
+    [
+        "selector",
+        "font-tech",
+        "font-format",
+        "at-rule",
+        "style",
+        "scroll-state",
+        "media",
+        "supports",
+    ]
+    .iter()
+    .any(|it| name.eq_ignore_ascii_case(it))
 }
 
 fn supported(parts: &[Part<'_>]) -> Sure {

@@ -134,7 +134,7 @@ switches! {
     MaskDark, MaskByLight, MaskTwice, MaskTurned, MaskAway, MaskOnce,
     Flex, FlexColumn, Grows, Cell, TableFixed, BasisNone, Sizeless, SizelessContainer,
     Grid, RowsThin, RowsNone, RowsAutoNone, ColumnsThin, PictureDot, PictureOnce, PictureAway,
-    StrokeBelow, Struck, StrikeBroken, Ranked, RankedBelow, Stacks, KeepsDepth,
+    StrokeBelow, Struck, StrikeBroken, Ranked, RankedBelow, Stacks, KeepsDepth, Boxless,
 }
 
 /// A set of switches.
@@ -190,11 +190,6 @@ impl Declaration {
         self.said == Said::Switch(which, State::Hides)
     }
 
-    /// Does it hide without the help of others, colours apart?
-    pub(super) fn hides_alone(&self) -> bool {
-        self.hides() && !matches!(self.said, Said::Ink(..))
-    }
-
     /// Can it do nothing but hide? Such a one counts even where it is not known whether it holds.
     pub(super) fn hides(&self) -> bool {
         match &self.said {
@@ -205,7 +200,7 @@ impl Declaration {
             | Said::Switch(Switch::Flex | Switch::FlexColumn | Switch::Grows, _)
             | Said::Switch(Switch::PictureDot | Switch::PictureOnce | Switch::PictureAway, _)
             | Said::Switch(Switch::StrokeBelow | Switch::StrikeBroken | Switch::Ranked, _)
-            | Said::Switch(Switch::Stacks | Switch::KeepsDepth, _)
+            | Said::Switch(Switch::Stacks | Switch::KeepsDepth | Switch::Boxless, _)
             | Said::Switch(Switch::Cell | Switch::DarkScheme | Switch::Grid, _) => false,
             Said::Switch(_, state) => *state == State::Hides,
             Said::Size(pixels, times, roots) => {

@@ -84,7 +84,8 @@ impl<'a> Drawing<'a> {
 
     fn step(&self, tree: &'a Tree, id: Id, element: &Element) -> Image {
         let input = self.input(element, "in");
-        let number = |name: &str, usual: f64| numbers(element, name).first().copied().unwrap_or(usual);
+        let number =
+            |name: &str, usual: f64| numbers(element, name).first().copied().unwrap_or(usual);
         let most = |name: &str| numbers(element, name).into_iter().fold(0.0, f64::max);
         let clear = Image::Blank(Some(Ink::CLEAR));
         match &*element.name.local {
@@ -174,8 +175,7 @@ impl Image {
 /// `feComposite`: one as far as the other covers, or does not.
 fn composed(element: &Element, one: Image, other: Image) -> Image {
     let clear = Image::Blank(Some(Ink::CLEAR));
-    let factor =
-        |name: &str| numbers(element, name).first().is_some_and(|it| it.abs() >= FAINT);
+    let factor = |name: &str| numbers(element, name).first().is_some_and(|it| it.abs() >= FAINT);
     let filled = |one: Image, other: Image| match (one, other) {
         (_, other) if other.is_clear() => clear.clone(),
         (Image::Blank(Some(ink)), Image::Source(_) | Image::Shape(_)) => Image::Shape(ink),
@@ -241,13 +241,13 @@ fn function(element: &Element) -> (f64, f64) {
     match element.attribute("type").unwrap_or("identity") {
         "linear" => (number("slope", 1.0), number("intercept", 0.0)),
         "gamma" => (number("amplitude", 1.0), number("offset", 0.0)),
-        "table" | "discrete" => match (
-            numbers(element, "tableValues").first(),
-            numbers(element, "tableValues").last(),
-        ) {
-            (Some(first), Some(last)) => (last - first, *first),
-            _ => (1.0, 0.0),
-        },
+        "table" | "discrete" => {
+            match (numbers(element, "tableValues").first(), numbers(element, "tableValues").last())
+            {
+                (Some(first), Some(last)) => (last - first, *first),
+                _ => (1.0, 0.0),
+            }
+        }
         _ => (1.0, 0.0),
     }
 }

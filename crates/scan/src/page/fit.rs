@@ -24,6 +24,10 @@ pub(super) struct Scene<'a> {
     places: OnceCell<Vec<Place>>,
     /// Are boxes meant that a style puts before or after a text, and not the elements themselves?
     pub(super) generated: bool,
+    /// The element that has the shadow tree of the styles at work.
+    pub(super) host: Option<Id>,
+    /// What stands in the slot that is held against selectors.
+    pub(super) slotted: Option<Id>,
     /// What was found of lists that stand in many selectors: those of the rules around.
     known: HashMap<(*const List, Id), Sure>,
 }
@@ -43,7 +47,15 @@ type Spot = (Id, usize);
 
 impl<'a> Scene<'a> {
     pub(super) fn new(tree: &'a Tree) -> Self {
-        Self { tree, steps: 0, places: OnceCell::new(), generated: false, known: HashMap::new() }
+        Self {
+            tree,
+            steps: 0,
+            places: OnceCell::new(),
+            generated: false,
+            host: None,
+            slotted: None,
+            known: HashMap::new(),
+        }
     }
 
     /// Was so much compared that the rest of the page is better left unread?
@@ -53,6 +65,10 @@ impl<'a> Scene<'a> {
 
     /// Does `selector` select the element at `spot`, which stands below the start of `path`?
     pub(super) fn selects(&mut self, selector: &Selector, path: &[Id], spot: Spot) -> Sure {
+        let slotted = |it: &Pseudo| matches!(it, Pseudo::Slotted(_));
+        if self.slotted.is_some() && !selector.subject.pseudos.iter().any(slotted) {
+            return Sure::No;
+        }
         let own = self.fits(&selector.subject, path, spot);
         if own == Sure::No || selector.above.is_empty() {
             return own;
@@ -147,6 +163,10 @@ impl<'a> Scene<'a> {
 
     fn fits(&mut self, compound: &Compound, path: &[Id], spot: Spot) -> Sure {
         self.steps += 1;
+        // To its own shadow tree an element is nothing but the one that has it.
+        if (self.host == Some(spot.0)) != compound.pseudos.iter().any(Pseudo::is_host) {
+            return Sure::No;
+        }
         let Some(element) = self.tree.element(spot.0) else { return Sure::No };
         if compound.tag.as_ref().is_some_and(|it| !it.eq_ignore_ascii_case(&element.name.local)) {
             return Sure::No;
@@ -190,7 +210,15 @@ impl<'a> Scene<'a> {
                 Sure::Maybe => Sure::Maybe,
                 Sure::No => Sure::Yes,
             },
-            Pseudo::Never => Sure::No,
+            Pseudo::Host(None) => Sure::Yes,
+            Pseudo::HostMaybe => Sure::Maybe,
+            Pseudo::Host(Some(list)) => self.outside(list, spot.0),
+            Pseudo::Slotted(list) => match self.slotted {
+                Some(child) => self.outside(list, child),
+                None => Sure::No,
+            },
+            // Asked of the part itself, whatever element has the shadow tree.
+            Pseudo::Part(_) | Pseudo::Never => Sure::No,
             Pseudo::Generated => surely(self.generated),
             Pseudo::Unknown | Pseudo::Doubtful => Sure::Maybe,
             Pseudo::Root => surely(self.tree.parent(spot.0) == Some(DOCUMENT)),
@@ -216,6 +244,14 @@ impl<'a> Scene<'a> {
             }
             Pseudo::Nth(nth) => surely(self.stands(*nth, spot.0)),
         }
+    }
+
+    /// Does one of these select an element that stands around the shadow tree?
+    fn outside(&mut self, list: &List, id: Id) -> Sure {
+        let before = (self.host.take(), self.slotted.take());
+        let found = self.any(list, &[], (id, 0));
+        (self.host, self.slotted) = before;
+        found
     }
 
     fn any(&mut self, list: &List, path: &[Id], spot: Spot) -> Sure {

@@ -91,9 +91,7 @@ fn placed(stops: &[Stop], pixels: f64) -> Option<Vec<(Option<Ink>, f64)>> {
     let place = |it: Amount| match it.kind {
         Kind::Share => it.value / 100.0,
         Kind::Angle => it.value / 360.0,
-        Kind::Length | Kind::Plain => {
-            it.share / 100.0 + (it.value - it.share * 10.0) / pixels
-        }
+        Kind::Length | Kind::Plain => it.share / 100.0 + (it.value - it.share * 10.0) / pixels,
     };
     let last = stops.len() - 1;
     let mut found: Vec<(Option<Ink>, Option<f64>)> = Vec::new();

@@ -62,7 +62,9 @@ pub(super) fn read(
         }
         Property::Decoration => {
             let known = |it: &&[Part<'_>]| {
-                word(it, WORDS).is_some() || paint(it, false).is_some() || length(it, false).is_some()
+                word(it, WORDS).is_some()
+                    || paint(it, false).is_some()
+                    || length(it, false).is_some()
             };
             items.iter().all(known).then_some(())?;
             say(switch(Switch::Struck, has("line-through")));

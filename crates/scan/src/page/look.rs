@@ -112,7 +112,11 @@ impl Look {
         if look.gone.is_some() {
             return look;
         }
-        let style = styles.cascade(element, id, path, &self.own);
+        let mut style = styles.cascade(element, id, path, &self.own);
+        let slot = &*element.name.local == "slot" && !style.says(Switch::DisplayNone);
+        if slot || style.is_any(&[Switch::Boxless]) {
+            style.without_box();
+        }
         look.on = style.computed(self.on);
         let is_root = &*element.name.local == "html";
         if is_root && styles.sheet.is_dark && !style.says(Switch::DarkScheme) {
@@ -173,9 +177,7 @@ impl Look {
             Some(DropKind::FontSize)
         } else if self.pressed {
             Some(DropKind::ZeroSize)
-        } else if self.any(&[Switch::IndentFar, Switch::LettersSqueezed]) {
-            Some(DropKind::OffScreen)
-        } else if self.averted {
+        } else if self.averted || self.any(&[Switch::IndentFar, Switch::LettersSqueezed]) {
             Some(DropKind::OffScreen)
         } else {
             let struck = self.struck >= self.size * STRIKE_COVERS;

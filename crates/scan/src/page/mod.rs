@@ -29,6 +29,8 @@ mod letters;
 mod lex;
 mod line;
 mod look;
+mod marks;
+mod matching;
 mod names;
 mod number;
 mod old;

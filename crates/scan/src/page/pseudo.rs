@@ -21,6 +21,14 @@ pub(super) enum Pseudo {
     /// Not even that is known, whether browsers know it.
     Doubtful,
     Root,
+    /// The element that has the shadow tree of these styles, if one of these selects it.
+    Host(Option<Rc<List>>),
+    /// The same, if something around it is what is not looked at.
+    HostMaybe,
+    /// Not the slot, but what one of these selects and stands in it.
+    Slotted(Rc<List>),
+    /// Not the element, but what has these names in its shadow tree.
+    Part(Vec<String>),
     Empty,
     Link,
     Checked,
@@ -56,6 +64,10 @@ impl Pseudo {
             | Self::Generated
             | Self::Unknown
             | Self::Root
+            | Self::Host(_)
+            | Self::HostMaybe
+            | Self::Slotted(_)
+            | Self::Part(_)
             | Self::Empty
             | Self::Link
             | Self::Checked
@@ -65,18 +77,27 @@ impl Pseudo {
         }
     }
 
+    pub(super) fn is_host(&self) -> bool {
+        matches!(self, Self::Host(_) | Self::HostMaybe)
+    }
+
     pub(super) fn depth(&self) -> usize {
         self.list().map_or(0, |it| it.depth)
     }
 
     fn list(&self) -> Option<&List> {
         match self {
-            Self::Is(list) | Self::Where(list) | Self::Not(list) => Some(list),
+            Self::Is(list) | Self::Where(list) | Self::Not(list) | Self::Slotted(list) => {
+                Some(list)
+            }
+            Self::Host(list) => list.as_deref(),
             Self::Never
             | Self::Generated
             | Self::Unknown
             | Self::Doubtful
             | Self::Root
+            | Self::HostMaybe
+            | Self::Part(_)
             | Self::Empty
             | Self::Link
             | Self::Checked
@@ -90,11 +111,18 @@ impl Pseudo {
         match self {
             Self::Where(_) => (0, 0, 0),
             Self::Is(list) | Self::Not(list) => list.specificity(),
+            Self::Slotted(list) | Self::Host(Some(list)) => {
+                let (ids, classes, names) = list.specificity();
+                (ids, classes + 1, names)
+            }
             Self::Never
             | Self::Generated
             | Self::Unknown
             | Self::Doubtful
             | Self::Root
+            | Self::Host(None)
+            | Self::HostMaybe
+            | Self::Part(_)
             | Self::Empty
             | Self::Link
             | Self::Checked
@@ -119,6 +147,7 @@ fn plain(name: &str) -> Pseudo {
         |from_end, of_type, only| Pseudo::Nth(Nth { step: 0, start: 1, from_end, of_type, only });
     match name {
         "root" | "scope" => Pseudo::Root,
+        "host" => Pseudo::Host(None),
         "empty" => Pseudo::Empty,
         "link" | "any-link" | "-webkit-any-link" | "-moz-any-link" => Pseudo::Link,
         "checked" => Pseudo::Checked,
@@ -157,7 +186,12 @@ fn called(name: &str, parts: &[Part<'_>], outer: Option<&Rc<List>>) -> Option<Ps
         "nth-last-child" => place(true, false),
         "nth-of-type" => place(false, true),
         "nth-last-of-type" => place(true, true),
-        "has" | "lang" | "dir" | "host" | "host-context" | "heading" => Some(Pseudo::Unknown),
+        "host" => {
+            let list = Rc::new(List::parse(parts, None)?);
+            Some(if list.depth < DEPTH_MAX { Pseudo::Host(Some(list)) } else { Pseudo::HostMaybe })
+        }
+        "host-context" => Some(Pseudo::HostMaybe),
+        "has" | "lang" | "dir" | "heading" => Some(Pseudo::Unknown),
         "state" | "active-view-transition-type" => Some(Pseudo::Never),
         _ => Some(Pseudo::Doubtful),
     }
@@ -173,7 +207,14 @@ pub(super) fn pseudo_element(one: &[Part<'_>]) -> Option<Pseudo> {
     let first = one.first()?;
     let name = first.word().or_else(|| first.call())?.to_ascii_lowercase();
     Some(match name.as_str() {
-        "first-line" | "slotted" | "details-content" => Pseudo::Unknown,
+        "slotted" => {
+            let list = Rc::new(List::parse(inside(one), None)?);
+            if list.depth < DEPTH_MAX { Pseudo::Slotted(list) } else { Pseudo::Never }
+        }
+        "part" => {
+            Pseudo::Part(inside(one).iter().filter_map(Part::word).map(str::to_owned).collect())
+        }
+        "first-line" | "details-content" => Pseudo::Unknown,
         "before" | "after" => Pseudo::Generated,
         _ if name.starts_with("-webkit-") || ELEMENTS.contains(&name.as_str()) => Pseudo::Never,
         _ => Pseudo::Doubtful,
@@ -271,7 +312,6 @@ const UNKNOWN: &[&str] = &[
     "read-write",
     "placeholder-shown",
     "defined",
-    "host",
     "first",
     "left",
     "right",
@@ -293,7 +333,6 @@ const ELEMENTS: &[&str] = &[
     "highlight",
     "spelling-error",
     "grammar-error",
-    "part",
     "view-transition",
     "view-transition-group",
     "view-transition-image-pair",

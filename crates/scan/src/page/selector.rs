@@ -156,6 +156,11 @@ impl Selector {
         self.subject.pseudos.iter().any(|it| matches!(it, Pseudo::Generated))
     }
 
+    /// Does it select a part of a shadow tree from outside?
+    pub(super) fn is_part(&self) -> bool {
+        self.subject.pseudos.iter().any(|it| matches!(it, Pseudo::Part(_)))
+    }
+
     pub(super) fn key(&self) -> Key {
         let subject = &self.subject;
         if let Some(id) = subject.ids.first() {

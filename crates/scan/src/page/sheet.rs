@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::condition::{media, supports};
 use super::css::{Part, Token, split, tokens, trim};
 use super::declare::{Declaration, Switch, declare, raw};
-use super::filter::Filter;
+use super::drawn::Drawn;
 use super::fit::Sure;
 use super::items::{Item, Items};
 use super::layer::{Layers, OUTSIDE};
@@ -18,14 +18,11 @@ pub(super) struct Sheet {
     pub(super) rules: Vec<Rule>,
     pub(super) by_key: HashMap<Key, Vec<usize>>,
     pub(super) layers: Layers,
-    /// Shapes of the page that leave nothing of what they cut or mask.
-    pub(super) voids: HashSet<String>,
-    /// Masks that are drawn in the page.
-    pub(super) masks: HashSet<String>,
-    /// Filters that are drawn in the page.
-    pub(super) filters: HashMap<String, Filter>,
+    pub(super) drawn: Rc<Drawn>,
     /// Rules for boxes before or after a text that are placed and painted.
     pub(super) decorations: Vec<usize>,
+    /// Rules for parts of shadow trees, from outside.
+    pub(super) for_parts: Vec<usize>,
     /// What animations come to in the end, by name.
     pub(super) keyframes: HashMap<String, Vec<Declaration>>,
     /// Of these it is not known whether they hold.
@@ -71,6 +68,12 @@ struct Frame<'p, 'a> {
 }
 
 impl Sheet {
+    /// Of a shadow tree in a page with these styles: of theirs only what is drawn counts there.
+    pub(super) fn within(page: &Self) -> Self {
+        let drawn = Rc::clone(&page.drawn);
+        Self { drawn, unseen_backgrounds: page.unseen_backgrounds, ..Self::default() }
+    }
+
     /// Adds the text of one `<style>`, of an `old` page or another; `unsure` if it may not hold.
     pub(super) fn add(&mut self, text: &str, old: bool, unsure: bool) {
         self.read(text, old, unsure);
@@ -254,6 +257,9 @@ impl Sheet {
             }
             if decorates && selector.is_generated() {
                 self.decorations.push(self.rules.len());
+            }
+            if selector.is_part() {
+                self.for_parts.push(self.rules.len());
             }
             self.by_key.entry(selector.key()).or_default().push(self.rules.len());
             self.rules.push(Rule {

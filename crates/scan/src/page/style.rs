@@ -12,8 +12,8 @@ use super::fit::{Scene, Sure};
 use super::lens::Step;
 use super::own::Own;
 use super::scenery::Scenery;
-use super::selector::{Key, Specificity};
-use super::sheet::{Rule, Sheet};
+use super::shadow::{Scope, Shadow};
+use super::sheet::Sheet;
 use super::tree::{Element, Id, Tree};
 use super::turn::Matrix;
 use super::{value, words};
@@ -21,25 +21,36 @@ use super::{value, words};
 /// The style sheets of a page at work.
 pub(super) struct Styles<'a> {
     pub(super) sheet: &'a Sheet,
-    ranks: Vec<usize>,
-    scene: Scene<'a>,
+    pub(super) ranks: Rc<[usize]>,
+    /// The styles around the shadow tree.
+    pub(super) outer: Option<&'a Sheet>,
+    pub(super) shadows: &'a HashMap<Id, Shadow>,
+    /// An element that stands in a slot, and the slot with what it stands in.
+    pub(super) slot: Option<(Id, Id, Scope<'a>)>,
+    pub(super) scene: Scene<'a>,
     /// What was found to lie in elements.
     pub(super) sceneries: HashMap<Id, Scenery>,
 }
 
-/// A rule that selects, by rank.
-struct Match<'a> {
-    layer: usize,
-    specificity: Specificity,
-    index: usize,
-    rule: &'a Rule,
-    unsure: bool,
-}
-
 impl<'a> Styles<'a> {
-    pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet) -> Self {
-        let sceneries = HashMap::new();
-        Self { sheet, ranks: sheet.layers.ranks(), scene: Scene::new(tree), sceneries }
+    pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet, shadows: &'a HashMap<Id, Shadow>) -> Self {
+        let (ranks, sceneries) = (sheet.layers.ranks().into(), HashMap::new());
+        let scene = Scene::new(tree);
+        Self { sheet, ranks, outer: None, shadows, slot: None, scene, sceneries }
+    }
+
+    /// Goes over to the styles of another tree.
+    pub(super) fn enter(&mut self, scope: &Scope<'a>) {
+        (self.sheet, self.ranks) = (scope.sheet, Rc::clone(&scope.ranks));
+        self.outer = scope.outer.as_ref().map(|it| it.sheet);
+        self.scene.host = scope.shadow.map(|it| it.1);
+        self.scene.steps += scope.path.len();
+    }
+
+    /// Notes in which slot of which shadow tree an element stands.
+    pub(super) fn put(&mut self, slot: Option<(Id, Id, Scope<'a>)>) {
+        self.scene.steps += slot.as_ref().map_or(0, |it| it.2.path.len());
+        self.slot = slot;
     }
 
     pub(super) fn tree(&self) -> &'a Tree {
@@ -119,50 +130,18 @@ impl<'a> Styles<'a> {
             }
         }
         for (which, name) in std::mem::take(&mut style.refers) {
-            if let Some(filter) = self.sheet.filters.get(&*name).filter(|_| which == Switch::Filtered) {
+            let filter = self.sheet.drawn.filters.get(&*name);
+            if let Some(filter) = filter.filter(|_| which == Switch::Filtered) {
                 style.look_through(filter);
                 continue;
             }
             // What a mask that is not there leaves is nothing.
-            let missing = which == Switch::Masked && !self.sheet.masks.contains(&*name);
-            if missing || self.sheet.voids.contains(&*name) {
+            let missing = which == Switch::Masked && !self.sheet.drawn.masks.contains(&*name);
+            if missing || self.sheet.drawn.voids.contains(&*name) {
                 style.set(which, State::Hides);
             }
         }
         style
-    }
-
-    fn matching(&mut self, element: &Element, id: Id, path: &[Id]) -> Vec<Match<'a>> {
-        let sheet = self.sheet;
-        let mut found: Vec<Match<'a>> = Vec::new();
-        if sheet.rules.is_empty() {
-            return found;
-        }
-        let classes = element.attribute("class").unwrap_or_default().split_ascii_whitespace();
-        let keys = classes
-            .map(|it| Key::Class(it.to_ascii_lowercase()))
-            .chain(element.attribute("id").map(|it| Key::Id(it.to_ascii_lowercase())))
-            .chain([Key::Tag((*element.name.local).to_ascii_lowercase()), Key::Any]);
-        for key in keys {
-            for index in sheet.by_key.get(&key).into_iter().flatten() {
-                let Some(rule) = sheet.rules.get(*index).filter(|_| !self.exhausted()) else {
-                    break;
-                };
-                let Some(selector) = rule.selector() else { continue };
-                let sure = self.scene.selects(selector, path, (id, path.len()));
-                if sure == Sure::No {
-                    continue;
-                }
-                found.push(Match {
-                    layer: self.ranks.get(rule.layer).copied().unwrap_or_default(),
-                    specificity: selector.specificity,
-                    index: *index,
-                    rule,
-                    unsure: rule.unsure || sure == Sure::Maybe,
-                });
-            }
-        }
-        found
     }
 }
 
@@ -361,6 +340,14 @@ impl Style {
             Wide::Inherit | Wide::Unset | Wide::Revert => None,
             Wide::RevertLayer => self.ever_tiny.then_some((0.0, 0.0, 0.0)),
         };
+    }
+
+    /// Leaves what goes over to what is inside: an element without a box has nothing else.
+    pub(super) fn without_box(&mut self) {
+        self.on &= Switch::INHERITED | Switch::DisplayNone.bit();
+        (self.opacity, self.lens, self.turns) = (1.0, Rc::from([]), [None; 5]);
+        (self.background, self.picture, self.cast, self.eye) = (None, None, None, None);
+        self.refers.clear();
     }
 
     pub(super) fn set(&mut self, which: Switch, state: State) {

@@ -99,6 +99,7 @@ fn several(
             switch(Switch::Flex, all.iter().any(|it| it.ends_with("flex") || it.ends_with("box")));
             switch(Switch::Grid, all.iter().any(|it| it.ends_with("grid")));
             switch(Switch::Cell, all.iter().any(|it| it == "table-cell"));
+            switch(Switch::Boxless, all.iter().any(|it| it == "contents"));
         }
         "position" => {
             let word = only(items, words::POSITIONS)?;

@@ -50,7 +50,7 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ("container-type", &[Switch::SizelessContainer]),
     ("content", &[Switch::Replaced]),
     ("content-visibility", &[Switch::ContentHidden]),
-    ("display", &[Switch::DisplayNone, Switch::Flex, Switch::Grid, Switch::Cell]),
+    ("display", &[Switch::DisplayNone, Switch::Flex, Switch::Grid, Switch::Cell, Switch::Boxless]),
     ("filter", &[Switch::Filtered]),
     ("flex", &[Switch::Grows, Switch::BasisNone]),
     ("flex-basis", &[Switch::BasisNone]),
