@@ -2,7 +2,7 @@
 
 use super::css::{Part, Token, components, inside, split};
 use super::names::NAMES;
-use super::number::{Amount, Kind, amount};
+use super::number::{Amount, Kind, amount, amount_with};
 use super::space;
 
 /// Red, green, blue and how much of it covers what lies below, each 0 to 255.
@@ -254,27 +254,31 @@ fn call(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>>
     Some(space::rgb(&space, first)?.map(|it| Ink::of(it, cover)))
 }
 
-/// `rgb(from white r g b)`: the same colour again, perhaps clear; with anything calculated it cannot be known.
+/// `rgb(from white r g b)`: a colour calculated from the parts of another one.
 fn same(items: &[&[Part<'_>]], name: &str, depth: usize) -> Option<Ink> {
     let (origin, parts) = items.get(1..)?.split_first()?;
     let origin = Ink::within(origin, false, depth)??;
-    let words =
-        |it: &[&[Part<'_>]]| it.iter().all(|it| it.first().is_some_and(|it| it.word().is_some()));
-    let (colours, cover) = parts.split_at_checked(3)?;
-    let cover = match cover.first().and_then(|it| amount(it)) {
-        Some(found) => share(found, 1.0) * 255.0,
-        None if words(cover) => f64::from(origin.cover),
-        None => return None,
+    let (space, parts) = match name {
+        "color" => (parts.first()?.first()?.word()?.to_ascii_lowercase(), parts.get(1..)?),
+        _ => (name.to_owned(), parts),
     };
-    if words(colours) {
-        return Some(Ink { cover: byte(cover), ..origin });
-    }
-    // Numbers alone need no origin.
-    let [one, two, three] = *colours.iter().map(|it| amount(it)).collect::<Option<Vec<_>>>()?
-    else {
-        return None;
+    let own = [origin.red, origin.green, origin.blue].map(f64::from);
+    let (letters, values) = space::parts(&space, own)?;
+    let [first, second, third] = values.map(Amount::plain);
+    let [one, two, three] = letters;
+    let cover = Amount::plain(origin.share());
+    let names = [(one, first), (two, second), (three, third), ("alpha", cover)];
+    let part = |it: &&[Part<'_>]| {
+        let none = it.first()?.is_word("none").then_some(Amount::plain(0.0));
+        amount_with(it, &names).or(none)
     };
-    space::rgb(name, [one, two, three])?.map(|it| Ink::of(it, cover))
+    let all: Option<Vec<Amount>> = parts.iter().map(part).collect();
+    let (three, cover) = match *all?.as_slice() {
+        [a, b, c] => ([a, b, c], cover),
+        [a, b, c, d] => ([a, b, c], d),
+        _ => return None,
+    };
+    space::rgb(&space, three)?.map(|it| Ink::of(it, share(cover, 1.0) * 255.0))
 }
 
 fn mix(arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>> {

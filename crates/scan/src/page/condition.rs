@@ -64,13 +64,20 @@ pub(super) fn chosen(parts: &[Part<'_>], own: &Own) -> Sure {
         let Some(name) = one.first().and_then(Part::call) else { return Sure::Maybe };
         let within = trim(inside(one));
         match name.to_ascii_lowercase().as_str() {
-            "media" if is_feature(within) => feature(within),
-            "media" => media(within),
+            "media" if is_bracket(within) => boolean(within, &feature, 0),
+            "media" => feature(within),
             "supports" => supported(within),
             "style" => styled(within, own),
             _ => Sure::Maybe,
         }
     };
+    // By its kind no screen can be asked for here: neither that nor its opposite holds.
+    let mut asked = components(parts).filter(|it| {
+        it.first().and_then(Part::call).is_some_and(|it| it.eq_ignore_ascii_case("media"))
+    });
+    if asked.any(|it| !is_feature(trim(inside(it)))) {
+        return Sure::No;
+    }
     boolean(parts, &leaf, 0)
 }
 
@@ -79,7 +86,9 @@ fn is_feature(parts: &[Part<'_>]) -> bool {
     let compares = |it: &Part<'_>| matches!(it.sign(), Some('<' | '>' | '=' | ':'));
     let named = |it: &str| measure(it).is_some() || SCREEN.iter().any(|one| one.0 == it);
     let word = parts.first().and_then(Part::word).map(str::to_ascii_lowercase);
-    word.is_some_and(|it| named(&it)) || (parts.iter().any(compares) && !is_bracket(parts))
+    let kind = parts.iter().any(|it| it.is_word("and"))
+        && parts.first().is_some_and(|it| it.word().is_some());
+    is_bracket(parts) || word.is_some_and(|it| named(&it)) || (parts.iter().any(compares) && !kind)
 }
 
 fn is_bracket(parts: &[Part<'_>]) -> bool {

@@ -134,7 +134,8 @@ switches! {
     MaskDark, MaskByLight, MaskTwice, MaskTurned, MaskAway, MaskOnce,
     Flex, FlexColumn, Grows, Cell, TableFixed, BasisNone, Sizeless, SizelessContainer,
     Grid, RowsThin, RowsNone, RowsAutoNone, ColumnsThin, PictureDot, PictureOnce, PictureAway,
-    StrokeBelow, Struck, StrikeBroken, Ranked, RankedBelow, Stacks, KeepsDepth, Boxless,
+    StrokeBelow, Struck, StrikeBroken, Ranked, RankedBelow, Stacks, KeepsDepth, Boxless, FontShrunk,
+    OutlineSolid, OutlineThick, OutlineIn,
 }
 
 /// A set of switches.
@@ -155,6 +156,7 @@ impl Switch {
         | Self::TextSecret.bit()
         | Self::FontFlat.bit()
         | Self::StrokeBelow.bit()
+        | Self::FontShrunk.bit()
         // Not by the rules of browsers: all cells of a table are meant.
         | Self::TableFixed.bit();
 

@@ -154,7 +154,6 @@ pub(super) fn single(name: &str, items: &[&[Part<'_>]]) -> Option<bool> {
         | "-webkit-transform-origin"
         | "mask-position"
         | "-webkit-mask-position" => Some(is_away(items)),
-        "outline-offset" => Some(length(one()?, false)?.pixels() <= -COVER_PIXELS),
         "mask-mode" | "-webkit-mask-source-type" => Some(has("luminance")),
         "mask-composite" | "-webkit-mask-composite" => Some(TURNED.iter().any(|it| has(it))),
         "mask-repeat" | "-webkit-mask-repeat" => Some(has("no-repeat")),

@@ -1,5 +1,7 @@
 //! The size of letters, and what is painted: shorthands that say several things at once.
 
+use std::rc::Rc;
+
 use super::colour::Ink;
 use super::css::{Part, Token, address_of, components, split};
 use super::declare::{Paint, Said, State, Surface, Switch, Wide};
@@ -52,7 +54,25 @@ pub(super) fn font(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
     let height = height.is_some_and(|it| spaced("line-height", &[it], false) == Some(true));
     say(Said::Switch(Switch::LineZero, if height { State::Hides } else { State::Shows }));
     say(Said::Switch(Switch::FontFlat, State::Shows));
+    let named = family.into_iter().flatten().find_map(|it| family_of(it));
+    say(Said::Switch(Switch::FontShrunk, State::Shows));
+    named.into_iter().for_each(|it| say(Said::Refers(Switch::FontShrunk, Rc::from(it))));
     items.get(at).and_then(sized).into_iter().for_each(say);
+}
+
+/// The first font of a list, in lower case.
+pub(super) fn family_of(value: &[Part<'_>]) -> Option<String> {
+    let first = split(value, ',').next()?;
+    let words = first.iter().filter_map(|it| it.word().or_else(|| it.text()));
+    let name = words.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+    (!name.is_empty()).then_some(name)
+}
+
+/// Which font: one of the page may have letters of no size.
+pub(super) fn family(value: &[Part<'_>], mut say: impl FnMut(Said)) {
+    let Some(name) = family_of(value) else { return };
+    say(Said::Switch(Switch::FontShrunk, State::Shows));
+    say(Said::Refers(Switch::FontShrunk, Rc::from(name)));
 }
 
 /// What stands between letters and between lines, and how high they are: does it hide?

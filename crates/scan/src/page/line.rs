@@ -17,6 +17,10 @@ pub(super) enum Property {
     DecorationStyle,
     DecorationColour,
     DecorationThickness,
+    Outline,
+    OutlineStyle,
+    OutlineWidth,
+    OutlineOffset,
 }
 
 pub(super) fn property(name: &str) -> Option<Property> {
@@ -30,6 +34,10 @@ pub(super) fn property(name: &str) -> Option<Property> {
         "text-decoration-style" => Property::DecorationStyle,
         "text-decoration-color" => Property::DecorationColour,
         "text-decoration-thickness" => Property::DecorationThickness,
+        "outline" => Property::Outline,
+        "outline-style" => Property::OutlineStyle,
+        "outline-width" => Property::OutlineWidth,
+        "outline-offset" => Property::OutlineOffset,
         _ => return None,
     })
 }
@@ -88,8 +96,31 @@ pub(super) fn read(
             };
             say(Said::Thick(Line::Strike, thick));
         }
+        Property::Outline => {
+            let clear = matches!(ink(), Some(Paint::Known(ink)) if !ink.is_solid());
+            say(switch(Switch::OutlineSolid, SOLID.iter().any(|it| has(it)) && !clear));
+            say(switch(Switch::OutlineThick, thick().is_some_and(is_thick)));
+        }
+        Property::OutlineStyle => {
+            say(switch(Switch::OutlineSolid, SOLID.iter().any(|it| has(it))));
+        }
+        Property::OutlineWidth => {
+            let words = only(items, &["thin", "medium", "thick"]);
+            say(switch(Switch::OutlineThick, words.is_none() && is_thick(thick()?)));
+        }
+        Property::OutlineOffset => {
+            let [one] = items else { return None };
+            let by = length(one, false)?.pixels();
+            say(switch(Switch::OutlineOver, by <= -OVER_PIXELS));
+            say(switch(Switch::OutlineIn, by <= -IN_PIXELS));
+        }
     }
     Some(())
+}
+
+/// Does an outline of this reach over a line of text?
+fn is_thick(thick: Thickness) -> bool {
+    thick.of(16.0, 16.0) >= OUTLINE_PIXELS
 }
 
 /// A word for all properties, said of one of these.
@@ -106,7 +137,11 @@ pub(super) fn everywhere(which: Property, wide: Wide, say: &mut dyn FnMut(Said))
         Property::PaintOrder
         | Property::DecorationLine
         | Property::DecorationStyle
-        | Property::DecorationColour => {}
+        | Property::DecorationColour
+        | Property::Outline
+        | Property::OutlineStyle
+        | Property::OutlineWidth
+        | Property::OutlineOffset => {}
     }
 }
 
@@ -141,6 +176,13 @@ const WORDS: &[&str] = &[
     "wavy",
 ];
 const BROKEN: &[&str] = &["double", "dotted", "dashed", "wavy"];
+/// Styles of an outline that leave nothing between.
+const SOLID: &[&str] = &["solid", "groove", "ridge", "inset", "outset"];
+/// An outline that is so thick and drawn so far inside of its box covers a line; drawn further inside, it does so
+/// however thick it is.
+const OUTLINE_PIXELS: f64 = 16.0;
+const IN_PIXELS: f64 = 8.0;
+const OVER_PIXELS: f64 = 100.0;
 /// The thinnest edge of letters that is seen, in pixels.
 pub(super) const STROKE_PIXELS: f64 = 0.4;
 /// Edges that are so thick meet in the middle of a letter's strokes, by its size.

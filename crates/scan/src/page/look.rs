@@ -173,7 +173,9 @@ impl Look {
     fn veil(&self, faded: bool) -> Option<DropKind> {
         if self.any(&[Switch::VisibilityHidden, Switch::TextSecret]) {
             Some(DropKind::Visibility)
-        } else if self.size * self.stretch <= TINY_LETTERS || self.is(Switch::FontFlat) {
+        } else if self.size * self.stretch <= TINY_LETTERS
+            || self.any(&[Switch::FontFlat, Switch::FontShrunk])
+        {
             Some(DropKind::FontSize)
         } else if self.pressed {
             Some(DropKind::ZeroSize)
@@ -232,6 +234,7 @@ impl Look {
             || both(Switch::MaskDark, Switch::MaskByLight)
             || both(Switch::MaskTwice, Switch::MaskTurned)
             || both(Switch::MaskAway, Switch::MaskOnce)
+            || (both(Switch::OutlineSolid, Switch::OutlineThick) && self.is(Switch::OutlineIn))
     }
 
     /// Does a box of no size cut off what is in it?

@@ -69,7 +69,11 @@ impl<'a> Styles<'a> {
                     break;
                 };
                 let Some(selector) = rule.selector() else { continue };
-                let sure = self.scene.selects(selector, path, (id, path.len()));
+                let spot = (id, path.len());
+                let sure = match &rule.within {
+                    Some(within) => self.scene.selects_within(within, selector, path, spot),
+                    None => self.scene.selects(selector, path, spot),
+                };
                 if sure == Sure::No {
                     continue;
                 }

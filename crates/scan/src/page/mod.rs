@@ -38,6 +38,7 @@ mod own;
 mod parse;
 mod parts;
 mod pseudo;
+mod relative;
 mod room;
 mod scenery;
 mod selector;

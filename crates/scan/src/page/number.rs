@@ -33,6 +33,11 @@ impl Amount {
         Self { value, kind, letters: 0.0, roots: 0.0, share }
     }
 
+    /// A bare number.
+    pub(super) fn plain(value: f64) -> Self {
+        Self::new(value, Kind::Plain)
+    }
+
     /// So many pixels.
     pub(super) fn pixels_of(pixels: f64) -> Self {
         Self::new(pixels, Kind::Length)
@@ -81,21 +86,31 @@ pub(super) fn length(component: &[Part<'_>], old: bool) -> Option<Amount> {
     }
 }
 
-/// Where in a calculation something stands.
-#[derive(Clone, Copy, Default)]
-struct Level {
-    depth: usize,
-    /// What `size` stands for: in `calc-size` alone.
-    size: Option<Amount>,
+/// The same where words may stand for numbers.
+pub(super) fn amount_with(component: &[Part<'_>], names: &[(&str, Amount)]) -> Option<Amount> {
+    let level = Level { depth: 0, names };
+    within(component, level).or_else(|| level.named(component.first()?.word()?))
 }
 
-impl Level {
+/// Where in a calculation something stands.
+#[derive(Clone, Copy, Default)]
+struct Level<'n> {
+    depth: usize,
+    /// What words stand for.
+    names: &'n [(&'n str, Amount)],
+}
+
+impl Level<'_> {
     fn below(self) -> Self {
         Self { depth: self.depth + 1, ..self }
     }
+
+    fn named(self, word: &str) -> Option<Amount> {
+        self.names.iter().find(|it| it.0.eq_ignore_ascii_case(word)).map(|it| it.1)
+    }
 }
 
-fn within(component: &[Part<'_>], level: Level) -> Option<Amount> {
+fn within(component: &[Part<'_>], level: Level<'_>) -> Option<Amount> {
     let first = component.first()?;
     match &first.token {
         Token::Number(value) => Some(Amount::new(*value, Kind::Plain)),
@@ -154,7 +169,7 @@ fn dimension(value: f64, unit: &str) -> Option<Amount> {
     Some(Amount { letters, roots, ..Amount::new(value * pixels, Kind::Length) })
 }
 
-fn calculated(name: &str, arguments: &[Part<'_>], level: Level) -> Option<Amount> {
+fn calculated(name: &str, arguments: &[Part<'_>], level: Level<'_>) -> Option<Amount> {
     if name == "calc-size" {
         return of_size(arguments, level);
     }
@@ -189,19 +204,19 @@ fn calculated(name: &str, arguments: &[Part<'_>], level: Level) -> Option<Amount
 }
 
 /// `calc-size(auto, size / 2)`: calculated from what a box would have by itself, which is taken for some lines.
-fn of_size(arguments: &[Part<'_>], level: Level) -> Option<Amount> {
+fn of_size(arguments: &[Part<'_>], level: Level<'_>) -> Option<Amount> {
     let mut all = split(arguments, ',');
     let basis = trim(all.next()?);
     let size = match basis.first()?.word() {
         Some(_) => Amount::pixels_of(BOX_PIXELS),
         None => sum(basis, level)?,
     };
-    let last = sum(all.next()?, Level { size: Some(size), ..level })?;
+    let last = sum(all.next()?, Level { names: &[("size", size)], ..level })?;
     (all.next().is_none() && last.kind != Kind::Angle).then_some(last)
 }
 
 /// `round(down, a, b)`; nothing if no word says how.
-fn rounded(arguments: &[Part<'_>], level: Level) -> Option<Option<Amount>> {
+fn rounded(arguments: &[Part<'_>], level: Level<'_>) -> Option<Option<Amount>> {
     let mut all = split(arguments, ',').map(trim);
     let how: fn(f64) -> f64 = match all.next()?.first()?.word()?.to_ascii_lowercase().as_str() {
         "up" => f64::ceil,
@@ -253,7 +268,7 @@ fn function(name: &str, arguments: &[Amount]) -> Option<Amount> {
 }
 
 /// `a + b * c - d`; plus and minus stand between blanks.
-fn sum(parts: &[Part<'_>], level: Level) -> Option<Amount> {
+fn sum(parts: &[Part<'_>], level: Level<'_>) -> Option<Amount> {
     let mut total: Option<Amount> = None;
     let mut term: Option<Amount> = None;
     let (mut sign, mut operator, mut spaced) = (1.0, None, false);
@@ -300,14 +315,17 @@ fn sum(parts: &[Part<'_>], level: Level) -> Option<Amount> {
 }
 
 /// The numbers that have a name where something is calculated.
-fn constant(component: &[Part<'_>], level: Level) -> Option<Amount> {
-    let value = match component.first()?.word()?.to_ascii_lowercase().as_str() {
+fn constant(component: &[Part<'_>], level: Level<'_>) -> Option<Amount> {
+    let word = component.first()?.word()?;
+    if let Some(named) = level.named(word) {
+        return Some(named);
+    }
+    let value = match word.to_ascii_lowercase().as_str() {
         "e" => std::f64::consts::E,
         "pi" => std::f64::consts::PI,
         "infinity" => f64::INFINITY,
         "-infinity" => f64::NEG_INFINITY,
         "nan" => 0.0,
-        "size" => return level.size,
         _ => return None,
     };
     Some(Amount::new(value, Kind::Plain))

@@ -21,6 +21,14 @@ pub(super) enum Pseudo {
     /// Not even that is known, whether browsers know it.
     Doubtful,
     Root,
+    /// What the styles around are for: an element, or the root.
+    Scope,
+    /// One of these selects something that stands so to it.
+    Has(Rc<List>),
+    /// That to which it stands so.
+    Anchor,
+    /// The place among those that one of these selects.
+    NthOf(Nth, Rc<List>),
     /// The element that has the shadow tree of these styles, if one of these selects it.
     Host(Option<Rc<List>>),
     /// The same, if something around it is what is not looked at.
@@ -48,6 +56,16 @@ pub(super) struct Nth {
     pub(super) only: bool,
 }
 
+impl Nth {
+    pub(super) fn is_at(self, at: u32) -> bool {
+        let past = i64::from(at) - self.start;
+        match self.step {
+            0 => past == 0,
+            step => past % step == 0 && past / step >= 0,
+        }
+    }
+}
+
 impl Pseudo {
     /// Lists too deep within each other are not looked into.
     pub(super) fn is(list: Rc<List>) -> Self {
@@ -64,6 +82,10 @@ impl Pseudo {
             | Self::Generated
             | Self::Unknown
             | Self::Root
+            | Self::Scope
+            | Self::Has(_)
+            | Self::Anchor
+            | Self::NthOf(..)
             | Self::Host(_)
             | Self::HostMaybe
             | Self::Slotted(_)
@@ -87,15 +109,20 @@ impl Pseudo {
 
     fn list(&self) -> Option<&List> {
         match self {
-            Self::Is(list) | Self::Where(list) | Self::Not(list) | Self::Slotted(list) => {
-                Some(list)
-            }
+            Self::Is(list)
+            | Self::Where(list)
+            | Self::Not(list)
+            | Self::Has(list)
+            | Self::NthOf(_, list)
+            | Self::Slotted(list) => Some(list),
             Self::Host(list) => list.as_deref(),
             Self::Never
             | Self::Generated
             | Self::Unknown
             | Self::Doubtful
             | Self::Root
+            | Self::Scope
+            | Self::Anchor
             | Self::HostMaybe
             | Self::Part(_)
             | Self::Empty
@@ -110,8 +137,9 @@ impl Pseudo {
     pub(super) fn specificity(&self) -> Specificity {
         match self {
             Self::Where(_) => (0, 0, 0),
-            Self::Is(list) | Self::Not(list) => list.specificity(),
-            Self::Slotted(list) | Self::Host(Some(list)) => {
+            Self::Is(list) | Self::Not(list) | Self::Has(list) => list.specificity(),
+            Self::Anchor => (0, 0, 0),
+            Self::Slotted(list) | Self::Host(Some(list)) | Self::NthOf(_, list) => {
                 let (ids, classes, names) = list.specificity();
                 (ids, classes + 1, names)
             }
@@ -120,6 +148,7 @@ impl Pseudo {
             | Self::Unknown
             | Self::Doubtful
             | Self::Root
+            | Self::Scope
             | Self::Host(None)
             | Self::HostMaybe
             | Self::Part(_)
@@ -146,7 +175,8 @@ fn plain(name: &str) -> Pseudo {
     let nth =
         |from_end, of_type, only| Pseudo::Nth(Nth { step: 0, start: 1, from_end, of_type, only });
     match name {
-        "root" | "scope" => Pseudo::Root,
+        "root" => Pseudo::Root,
+        "scope" => Pseudo::Scope,
         "host" => Pseudo::Host(None),
         "empty" => Pseudo::Empty,
         "link" | "any-link" | "-webkit-any-link" | "-moz-any-link" => Pseudo::Link,
@@ -191,6 +221,10 @@ fn called(name: &str, parts: &[Part<'_>], outer: Option<&Rc<List>>) -> Option<Ps
             Some(if list.depth < DEPTH_MAX { Pseudo::Host(Some(list)) } else { Pseudo::HostMaybe })
         }
         "host-context" => Some(Pseudo::HostMaybe),
+        "has" if !parts.iter().any(|it| it.is('&')) => {
+            let list = Rc::new(List::parse(parts, Some(&Rc::new(List::anchor())))?);
+            Some(if list.depth < DEPTH_MAX { Pseudo::Has(list) } else { Pseudo::Unknown })
+        }
         "has" | "lang" | "dir" | "heading" => Some(Pseudo::Unknown),
         "state" | "active-view-transition-type" => Some(Pseudo::Never),
         _ => Some(Pseudo::Doubtful),
@@ -223,11 +257,12 @@ pub(super) fn pseudo_element(one: &[Part<'_>]) -> Option<Pseudo> {
 
 /// `2n+1`, `odd`, `-n + 3`, `4`.
 fn nth(parts: &[Part<'_>], from_end: bool, of_type: bool) -> Option<Pseudo> {
+    let of = parts.iter().position(|it| it.is_word("of"));
+    let (parts, others) = parts.split_at_checked(of.unwrap_or(parts.len()))?;
     let mut text = String::new();
     for part in parts {
         match &part.token {
             Token::Space => {}
-            Token::Word(word) if word.eq_ignore_ascii_case("of") => return Some(Pseudo::Unknown),
             Token::Word(word) => text.push_str(word),
             Token::Number(value) => text.push_str(&format!("{value:+}")),
             Token::Length(value, unit) => text.push_str(&format!("{value}{unit}")),
@@ -258,7 +293,12 @@ fn nth(parts: &[Part<'_>], from_end: bool, of_type: bool) -> Option<Pseudo> {
             None => (0, text.parse().ok()?),
         },
     };
-    Some(Pseudo::Nth(Nth { step, start, from_end, of_type, only: false }))
+    let nth = Nth { step, start, from_end, of_type, only: false };
+    if others.is_empty() {
+        return Some(Pseudo::Nth(nth));
+    }
+    let list = Rc::new(List::parse(others.get(1..)?, None)?);
+    Some(if list.depth < DEPTH_MAX { Pseudo::NthOf(nth, list) } else { Pseudo::Unknown })
 }
 
 /// What holds only once somebody does something.

@@ -67,6 +67,19 @@ impl List {
         Some(list)
     }
 
+    /// Stands for the element that something else must stand so to.
+    pub(super) fn anchor() -> Self {
+        let mut list = Self::default();
+        let subject = Compound::of(Pseudo::Anchor);
+        list.add(Selector { subject, above: Vec::new(), specificity: (0, 0, 0) });
+        list
+    }
+
+    pub(super) fn is_anchor(&self) -> bool {
+        let is = |it: &Selector| it.subject.pseudos.iter().any(|it| matches!(it, Pseudo::Anchor));
+        self.selectors.first().is_some_and(is)
+    }
+
     /// The same of a part of it, in brackets.
     pub(super) fn parse(parts: &[Part<'_>], outer: Option<&Rc<List>>) -> Option<Self> {
         let mut list = Self::default();
@@ -273,7 +286,7 @@ impl Compound {
         match first.first()?.sign()? {
             '&' => self.pseudos.push(match outer {
                 Some(outer) => Pseudo::is(Rc::clone(outer)),
-                None => Pseudo::Root,
+                None => Pseudo::Scope,
             }),
             '[' => self.attributes.push(attribute(trim(inside(first)))?),
             '.' => {

@@ -137,7 +137,9 @@ impl<'a> Styles<'a> {
             }
             // What a mask that is not there leaves is nothing.
             let missing = which == Switch::Masked && !self.sheet.drawn.masks.contains(&*name);
-            if missing || self.sheet.drawn.voids.contains(&*name) {
+            let flat = which == Switch::FontShrunk;
+            let void = !flat && self.sheet.drawn.voids.contains(&*name);
+            if missing || void || (flat && self.sheet.flat_fonts.contains(&*name)) {
                 style.set(which, State::Hides);
             }
         }

@@ -37,6 +37,7 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
             }
         }
         "font" => font(&items, say),
+        "font-family" => letters::family(value, say),
         "animation" | "animation-name" | "-webkit-animation" | "-webkit-animation-name" => {
             if name.ends_with("animation") {
                 switch(Switch::Paused, letters::is_late_or_paused(&items));
