@@ -51,6 +51,11 @@ fn has_words(bytes: Option<Vec<u8>>) -> bool {
     })
 }
 
+/// The same of bytes that are there.
+pub(super) fn is_text_of_words(bytes: &[u8]) -> bool {
+    has_words(Some(bytes.to_vec()))
+}
+
 /// Whole groups only: what hangs over is a byte or two.
 fn whole(run: &[u8], letters: usize) -> &[u8] {
     run.get(..run.len() - run.len() % letters).unwrap_or_default()
