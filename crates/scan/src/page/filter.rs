@@ -88,6 +88,10 @@ impl<'a> Drawing<'a> {
             |name: &str, usual: f64| numbers(element, name).first().copied().unwrap_or(usual);
         let most = |name: &str| numbers(element, name).into_iter().fold(0.0, f64::max);
         let clear = Image::Blank(Some(Ink::CLEAR));
+        let flat = |name: &str| numbers(element, name).first() == Some(&0.0);
+        if flat("width") || flat("height") {
+            return clear;
+        }
         match &*element.name.local {
             "feFlood" => Image::Blank(flood(element)),
             "feImage" | "feTurbulence" => Image::Blank(None),

@@ -143,7 +143,10 @@ impl Ground {
             Some(Paint::Current) => self.colour.is_some_and(Ink::is_solid),
             Some(Paint::Unknown | Paint::Wide(_)) | None => false,
         };
-        on & Switch::ClipText.bit() == 0 && (solid(style.background) || solid(style.cast))
+        let is = |which: Switch| on & which.bit() != 0;
+        let small = [Switch::PictureSmall, Switch::PictureDot, Switch::PictureNone];
+        let picture = style.picture.is_some() && !small.into_iter().any(is);
+        !is(Switch::ClipText) && (solid(style.background) || solid(style.cast) || picture)
     }
 
     /// The colour in which the text is seen.

@@ -96,17 +96,32 @@ pub(super) fn read(
             };
             say(Said::Thick(Line::Strike, thick));
         }
+        Property::Outline
+        | Property::OutlineStyle
+        | Property::OutlineWidth
+        | Property::OutlineOffset => outline(which, items, say)?,
+    }
+    Some(())
+}
+
+/// The same of a line around the box.
+fn outline(which: Property, items: &[&[Part<'_>]], say: &mut dyn FnMut(Said)) -> Option<()> {
+    let switch =
+        |which, on: bool| Said::Switch(which, if on { State::Hides } else { State::Shows });
+    let has = |word: &str| items.iter().any(|it| it.first().is_some_and(|it| it.is_word(word)));
+    let solid = SOLID.iter().any(|it| has(it));
+    let thick = items.iter().find_map(|it| length(it, false)).map(thickness);
+    match which {
         Property::Outline => {
-            let clear = matches!(ink(), Some(Paint::Known(ink)) if !ink.is_solid());
-            say(switch(Switch::OutlineSolid, SOLID.iter().any(|it| has(it)) && !clear));
-            say(switch(Switch::OutlineThick, thick().is_some_and(is_thick)));
+            let ink = items.iter().find_map(|it| paint(it, false));
+            let clear = matches!(ink, Some(Paint::Known(ink)) if !ink.is_solid());
+            say(switch(Switch::OutlineSolid, solid && !clear));
+            say(switch(Switch::OutlineThick, thick.is_some_and(is_thick)));
         }
-        Property::OutlineStyle => {
-            say(switch(Switch::OutlineSolid, SOLID.iter().any(|it| has(it))));
-        }
+        Property::OutlineStyle => say(switch(Switch::OutlineSolid, solid)),
         Property::OutlineWidth => {
             let words = only(items, &["thin", "medium", "thick"]);
-            say(switch(Switch::OutlineThick, words.is_none() && is_thick(thick()?)));
+            say(switch(Switch::OutlineThick, words.is_none() && is_thick(thick?)));
         }
         Property::OutlineOffset => {
             let [one] = items else { return None };
@@ -114,6 +129,15 @@ pub(super) fn read(
             say(switch(Switch::OutlineOver, by <= -OVER_PIXELS));
             say(switch(Switch::OutlineIn, by <= -IN_PIXELS));
         }
+        Property::Stroke
+        | Property::StrokeWidth
+        | Property::StrokeColour
+        | Property::PaintOrder
+        | Property::Decoration
+        | Property::DecorationLine
+        | Property::DecorationStyle
+        | Property::DecorationColour
+        | Property::DecorationThickness => {}
     }
     Some(())
 }
