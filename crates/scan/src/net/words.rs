@@ -2,49 +2,45 @@
 
 /// The letters that seldom follow `a`, `b` and so on: less than once in three thousand pairs of the words of manuals
 /// and of names of domains.
-const SELDOM: [&str; 26] = [
-    "jq",
-    "bcdfghjkmnpqtvwxz",
-    "bdfgjmnpqvwxz",
-    "chjkpqvwxz",
-    "j",
-    "bcdghjkmnpqvwxyz",
-    "bcdfjkmqtvwxyz",
-    "bcdfghjkpqsvwxz",
-    "hijquwy",
-    "bcdfghijklmnpqrstvwxyz",
-    "bcdfghjkmnpqrtvwxyz",
-    "ghjknqrwxz",
-    "dfghjknqrtvwxz",
-    "qxz",
-    "jqz",
-    "bcdfgjkmnqvwxz",
-    "abcdefghijklmnopqrstvwxyz",
-    "hjqwxz",
-    "bgjvxz",
-    "gjkqvxz",
-    "hjoquvwxyz",
-    "bcdfghjklmnpqrstuvwxyz",
-    "bcdfgjklmpqtuvwxyz",
-    "abdfghjklmnoqrsuvwxyz",
-    "bdfghjkqruvwxyz",
-    "bcdfghjklmnopqrstvwxyz",
+const SELDOM: [u32; 26] = [
+    bits(b"jq"),
+    bits(b"bcdfghjkmnpqtvwxz"),
+    bits(b"bdfgjmnpqvwxz"),
+    bits(b"chjkpqvwxz"),
+    bits(b"j"),
+    bits(b"bcdghjkmnpqvwxyz"),
+    bits(b"bcdfjkmqtvwxyz"),
+    bits(b"bcdfghjkpqsvwxz"),
+    bits(b"hijquwy"),
+    bits(b"bcdfghijklmnpqrstvwxyz"),
+    bits(b"bcdfghjkmnpqrtvwxyz"),
+    bits(b"ghjknqrwxz"),
+    bits(b"dfghjknqrtvwxz"),
+    bits(b"qxz"),
+    bits(b"jqz"),
+    bits(b"bcdfgjkmnqvwxz"),
+    bits(b"abcdefghijklmnopqrstvwxyz"),
+    bits(b"hjqwxz"),
+    bits(b"bgjvxz"),
+    bits(b"gjkqvxz"),
+    bits(b"hjoquvwxyz"),
+    bits(b"bcdfghjklmnpqrstuvwxyz"),
+    bits(b"bcdfgjklmpqtuvwxyz"),
+    bits(b"abdfghjklmnoqrsuvwxyz"),
+    bits(b"bdfghjkqruvwxyz"),
+    bits(b"bcdfghjklmnopqrstvwxyz"),
 ];
-/// The same as bits, `a` the lowest.
-const SELDOM_BITS: [u32; 26] = {
-    let mut all = [0_u32; 26];
-    let mut one = 0;
-    while one < all.len() {
-        let letters = SELDOM[one].as_bytes();
-        let mut at = 0;
-        while at < letters.len() {
-            all[one] |= 1 << (letters[at] - b'a');
-            at += 1;
-        }
-        one += 1;
+
+/// Letters as bits, `a` the lowest.
+const fn bits(letters: &[u8]) -> u32 {
+    let (mut rest, mut all) = (letters, 0);
+    while let [first, after @ ..] = rest {
+        all |= 1 << (*first - b'a');
+        rest = after;
     }
     all
-};
+}
+
 /// In a hundred pairs. Words have fewer than 25 even where they are put together without a joint, letters by chance
 /// have about 50.
 const SELDOM_PERCENT_MIN: usize = 33;
@@ -107,7 +103,7 @@ fn pairs(text: &str, read: impl Fn(u8) -> u8) -> (usize, usize) {
             all += 1;
             seldom += usize::from(seldom_here >> letter & 1 == 1);
         }
-        before = SELDOM_BITS.get(usize::from(letter)).copied();
+        before = SELDOM.get(usize::from(letter)).copied();
     }
     (all, seldom)
 }
