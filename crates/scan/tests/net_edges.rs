@@ -179,7 +179,7 @@ fn what_is_long_is_longer_than_its_limit() {
     assert_eq!(suspicions(&path(1024)), [""; 0]);
     assert_eq!(suspicions(&path(1025)), ["net-exfil-long"]);
     let name = |bytes: usize| {
-        let all = "some-words.".repeat(10);
+        let all = "some-words-that-are-a-name.".repeat(4);
         format!("https://{}.a.example/", all.get(..bytes).unwrap())
     };
     assert_eq!(suspicions(&name(100)), [""; 0]);

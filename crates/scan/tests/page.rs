@@ -216,6 +216,10 @@ fn hostile_markup_takes_linear_time() {
         ("<style>.a.a{opacity:0}</style><p class=a>x</p>", 500_000),
         ("<select><option>", 300_000),
         ("<frameset>", 300_000),
+        ("<div><template shadowrootmode=open><slot></slot>", 300_000),
+        ("<div><template shadowrootmode=open><slot></slot></template>x</div>", 300_000),
+        ("<p style='color:if(media(width>1px):if(else:red);else:if(style(--a:1):red))'>", 300_000),
+        ("<svg><filter id=a><feMerge><feMergeNode in=a>", 300_000),
         ("<form><input type=hidden value=x>", 300_000),
     ] {
         let _ = html(&piece.repeat(bytes / piece.len()));
@@ -246,6 +250,10 @@ fn hostile_attributes_and_styles_take_linear_time() {
     assert!(html(&moving).cut);
     let colours = format!("<p style='{}'>x", "color:#fff;background:red;".repeat(50_000));
     assert_eq!(html(&colours).text, "x");
+    let has = format!("<style>*:has(.x .y){{color:red}}</style>{}", "<div>".repeat(400));
+    let _ = html(&format!("{has}{}", "<i>x</i>".repeat(20_000)));
+    let within = "@scope (div) to (.z){i:nth-child(2 of i){color:red}}".repeat(50);
+    let _ = html(&format!("<style>{within}</style>{}", "<i>x</i>".repeat(5_000)));
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Ways to put a text into letters or numbers: would somebody who undoes them have words before them?
 
-use std::collections::HashSet;
-
 use data_encoding::{BASE32_NOPAD, BASE64, HEXLOWER_PERMISSIVE};
 
 use super::encoded::LETTERS_MIN;
@@ -11,7 +9,7 @@ pub(super) const WORD_LETTERS_MIN: usize = 24;
 /// The fewest in hexadecimal that are looked for amid others: those of a digest make sense by accident.
 const HEX_AMID_MIN: usize = 32;
 /// The fewest different letters of a text amid others.
-const DIFFERENT_MIN: usize = 7;
+const DIFFERENT_MIN: u32 = 7;
 /// The fewest ones and zeros.
 const BITS_MIN: usize = 80;
 /// The fewest numbers of characters.
@@ -46,9 +44,14 @@ pub(super) fn decodes_to_text(run: &str) -> bool {
 fn has_words(bytes: Option<Vec<u8>>) -> bool {
     bytes.is_some_and(|it| {
         let letters = it.iter().filter(|it| it.is_ascii_alphabetic() || **it == b' ').count();
-        let different: HashSet<u8> = it.iter().copied().collect();
-        letters * 3 > it.len() * 2 && different.len() >= DIFFERENT_MIN && is_text(&it)
+        let different = it.iter().fold(0_u128, |met, it| met | 1 << (it & 127)).count_ones();
+        letters * 3 > it.len() * 2 && different >= DIFFERENT_MIN && is_text(&it)
     })
+}
+
+/// The same of bytes that are there.
+pub(super) fn is_text_of_words(bytes: &[u8]) -> bool {
+    has_words(Some(bytes.to_vec()))
 }
 
 /// Whole groups only: what hangs over is a byte or two.

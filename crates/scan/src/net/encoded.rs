@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::alphabets::{few_letters_say_text, signs_say_text};
 use super::coded::{WORD_LETTERS_MIN, codes_to_text, decodes_to_text};
-use super::words::are_no_words;
+use super::words::{are_no_words, are_shifted_words};
 
 /// What data looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,12 @@ pub(super) fn data_in(text: &str, random_min: usize) -> Option<Data> {
     let runs = || text.split(|it: char| !is_of_base64(it));
     let mut long = runs().filter(|run| run.len() >= LETTERS_MIN.min(random_min));
     let found = long.find_map(|run| data_of(run, random_min));
-    let in_pieces = || text_in_pieces(&runs().collect::<Vec<_>>()) || codes_to_text(text);
+    let in_pieces = || {
+        text_in_pieces(&runs().collect::<Vec<_>>())
+            || codes_to_text(text)
+            || are_shifted_words(text)
+            || signs_say_text(text)
+    };
     let text_of_it = || in_pieces().then_some(Data::Text);
     found.or_else(text_of_it).or_else(|| is_no_text(text).then_some(Data::Random))
 }
@@ -65,8 +71,8 @@ fn is_no_text(text: &str) -> bool {
 
 fn data_of(run: &str, random_min: usize) -> Option<Data> {
     let parts: Vec<&str> = run.split(is_joint).collect();
-    if decodes_to_text(run) || parts.iter().any(|it| decodes_to_text(it)) || text_in_pieces(&parts)
-    {
+    let says_text = |it: &str| decodes_to_text(it) || few_letters_say_text(it);
+    if says_text(run) || parts.iter().any(|it| says_text(it)) || text_in_pieces(&parts) {
         return Some(Data::Text);
     }
     let rest = without_digest(run);

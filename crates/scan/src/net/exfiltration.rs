@@ -43,6 +43,9 @@ const PIECE_RANDOM_MIN: usize = 10;
 const PIECES_RANDOM_MIN: usize = 32;
 /// So many labels are judged as one, however short they are.
 const LABELS_MIN: usize = 4;
+/// So many labels with letters, and so long together, are a sentence and no place.
+const WORDS_MIN: usize = 6;
+const SENTENCE_BYTES_MIN: usize = 20;
 
 /// Every sign that the URL carries data off, by rule: at most one for each.
 #[must_use]
@@ -94,7 +97,11 @@ fn by_name(name: &str) -> Option<Suspicion> {
         let joined = labels.concat();
         joined.len() >= PIECES_RANDOM_MIN && is_random(&joined)
     };
+    // A sentence, a word to a label.
+    let worded = labels.iter().filter(|it| it.bytes().any(|it| it.is_ascii_alphabetic())).count();
+    let sentence = worded >= WORDS_MIN && before.len() >= SENTENCE_BYTES_MIN;
     let found = label.is_some()
+        || sentence
         || pieces.map(|it| it.len()).sum::<usize>() >= PIECES_RANDOM_MIN
         || many
         || text_in_pieces(&labels);

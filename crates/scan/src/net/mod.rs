@@ -5,6 +5,7 @@
 //!
 //! INVARIANT (OneReading): a text that two readers could take for two hosts is refused, not guessed at.
 
+mod alphabets;
 mod coded;
 mod domains;
 mod embedded;

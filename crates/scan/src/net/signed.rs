@@ -8,8 +8,8 @@ use super::lists::suffixes;
 struct Form {
     /// Of these hosts and those under them; of all if there are none.
     hosts: &'static [&'static str],
-    /// Its name, in small letters.
-    name: &'static str,
+    /// Its names, in small letters; of several one counts.
+    names: &'static [&'static str],
     /// What must stand beside it: names with any value, or with this one.
     beside: &'static [&'static str],
     fits: fn(&str) -> bool,
@@ -21,6 +21,13 @@ const RSA_HEX: usize = 512;
 const RSA_BASE64: [usize; 2] = [344, 172];
 /// SHA-256 in base64, with its sign at the end and without.
 const SHA256_BASE64: [usize; 2] = [44, 43];
+/// The longest value of a login that comes back, in bytes.
+const STATE_BYTES_MAX: usize = 64;
+/// The longest mark of a click, in bytes, and how they begin.
+const CLICK_BYTES_MAX: usize = 100;
+const CLICK_STARTS: &[&str] = &[
+    "IwAR", "IwY2xjaw", "IwZXh0", "Cj", "EAIaIQ", "AfmBOo", "0AAAA", "E.C.P.", "E_C_P_", "p2ANqtz-",
+];
 /// The longest name by which Google knows an application, in bytes, and how it ends.
 const CLIENT_BYTES_MAX: usize = 100;
 const CLIENT_END: &str = ".apps.googleusercontent.com";
@@ -28,7 +35,7 @@ const CLIENT_END: &str = ".apps.googleusercontent.com";
 const FORMS: &[Form] = &[
     Form {
         hosts: &["storage.googleapis.com", "storage.cloud.google.com"],
-        name: "x-goog-signature",
+        names: &["x-goog-signature"],
         beside: &["x-goog-algorithm", "x-goog-credential", "x-goog-date"],
         fits: |it| it.len() == RSA_HEX && it.bytes().all(|it| it.is_ascii_hexdigit()),
     },
@@ -40,26 +47,49 @@ const FORMS: &[Form] = &[
             "queue.core.windows.net",
             "table.core.windows.net",
         ],
-        name: "sig",
+        names: &["sig"],
         beside: &["se", "sv"],
         fits: |it| it.len() == SHA256_BASE64[0] && is_base64(it, "+/="),
     },
     Form {
         hosts: &["cloudfront.net"],
-        name: "signature",
+        names: &["signature"],
         beside: &["key-pair-id"],
         fits: |it| RSA_BASE64.contains(&it.len()) && is_base64(it, "-_~"),
     },
     // Who logs in says the hash of what will be shown later, RFC 7636.
     Form {
         hosts: &[],
-        name: "code_challenge",
+        names: &["code_challenge"],
         beside: &["client_id", "code_challenge_method=S256", "redirect_uri"],
         fits: |it| it.len() == SHA256_BASE64[1] && is_base64(it, "-_"),
     },
+    // What comes back with the answer, RFC 6749: by chance, and no longer than a hash in hexadecimal.
+    Form {
+        hosts: &[],
+        names: &["state"],
+        beside: &["client_id", "redirect_uri", "response_type"],
+        fits: |it| it.len() <= STATE_BYTES_MAX && is_base64(it, "-_.~"),
+    },
+    Form {
+        hosts: &[],
+        names: &["nonce"],
+        beside: &["client_id", "redirect_uri", "response_type"],
+        fits: |it| it.len() <= STATE_BYTES_MAX && is_base64(it, "-_.~"),
+    },
+    // By which a click on an advertisement is counted; links have one, and it has its form.
+    Form {
+        hosts: &[],
+        names: &[
+            "fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "srsltid", "ttclid",
+            "_hsenc",
+        ],
+        beside: &[],
+        fits: |it| it.len() <= CLICK_BYTES_MAX && is_base64(it, "-_.") && is_click(it),
+    },
     Form {
         hosts: &["accounts.google.com"],
-        name: "client_id",
+        names: &["client_id"],
         beside: &["redirect_uri"],
         fits: |it| it.len() <= CLIENT_BYTES_MAX && it.ends_with(CLIENT_END),
     },
@@ -81,7 +111,7 @@ impl Form {
     fn is(&self, host: &str, part: &str, parts: &[&str]) -> bool {
         let Some((name, value)) = part.split_once('=') else { return false };
         let value = decoded(value);
-        name.eq_ignore_ascii_case(self.name)
+        self.names.iter().any(|it| name.eq_ignore_ascii_case(it))
             && (self.hosts.is_empty() || suffixes(host).any(|it| self.hosts.contains(&it)))
             && self.beside.iter().all(|wanted| parts.iter().any(|it| has(it, wanted)))
             && (self.fits)(&value)
@@ -102,6 +132,11 @@ fn has(part: &str, wanted: &str) -> bool {
 /// `name` of `name=value`, or all of it.
 pub(super) fn name_of(part: &str) -> &str {
     part.split_once('=').map_or(part, |(name, _)| name)
+}
+
+fn is_click(value: &str) -> bool {
+    let is_hex = || value.len() == 32 && value.bytes().all(|it| it.is_ascii_hexdigit());
+    CLICK_STARTS.iter().any(|it| value.starts_with(it)) || is_hex()
 }
 
 fn is_base64(text: &str, more: &str) -> bool {
@@ -152,6 +187,29 @@ mod tests {
             "sv=1&se=2&sig=dGhlIHNlY3JldCBrZXkgaXMgaHVudGVyMiwgYnV0IG4=".to_owned(),
         ] {
             assert_eq!(left("me.blob.core.windows.net", &other), other);
+        }
+        let login = "client_id=a&redirect_uri=b&response_type=code";
+        let state = format!("{login}&state={hash}&nonce={hash}");
+        assert_eq!(left("a.example", &state), login);
+        for other in [
+            format!("{login}&state={hash}{hash}"),
+            format!("{login}&state=dGhlIHNlY3JldCBrZXkgaXMgaHVudGVyMiwgYnV0IG5"),
+            format!("client_id=a&redirect_uri=b&state={hash}"),
+        ] {
+            assert_eq!(left("a.example", &other), other);
+        }
+        let click = format!("fbclid=IwAR{hash}");
+        assert_eq!(left("a.example", &format!("{click}&a=b")), "a=b");
+        assert_eq!(
+            left("a.example", &format!("{click}&gclid=Cj{hash}")),
+            format!("gclid=Cj{hash}")
+        );
+        for other in [
+            format!("fbclid={hash}"),
+            format!("fbclid=IwAR{hash}{hash}{hash}"),
+            format!("clickid=IwAR{hash}"),
+        ] {
+            assert_eq!(left("a.example", &other), other);
         }
         for host in ["blob.core.windows.net.example", "notblob.core.windows.net"] {
             assert_eq!(left(host, &blob), blob, "{host}");

@@ -2,7 +2,7 @@
 
 use super::css::{Part, Token, components, inside, split};
 use super::names::NAMES;
-use super::number::{Amount, Kind, amount};
+use super::number::{Amount, Kind, amount, amount_with};
 use super::space;
 
 /// Red, green, blue and how much of it covers what lies below, each 0 to 255.
@@ -74,6 +74,26 @@ impl Ink {
         Self::of(by(parts).map(|it| it * 255.0), f64::from(self.cover))
     }
 
+    /// Of red, green, blue and cover, each 0 to 1.
+    pub(super) fn of_parts([red, green, blue, cover]: [f64; 4]) -> Self {
+        Self::of([red, green, blue].map(|it| it * 255.0), cover * 255.0)
+    }
+
+    /// Each of the four mixed anew from all four and a constant.
+    pub(super) fn through(self, by: &[f64; 20]) -> Self {
+        let parts = [self.red, self.green, self.blue, self.cover].map(|it| f64::from(it) / 255.0);
+        let mut all = by.chunks(5).map(|row| {
+            let mixed: f64 = row.iter().zip(parts).map(|(by, part)| by * part).sum();
+            mixed + row.last().copied().unwrap_or_default()
+        });
+        Self::of_parts([(); 4].map(|()| all.next().unwrap_or_default()))
+    }
+
+    /// How much of it covers what lies below, 0 to 1.
+    pub(super) fn share(self) -> f64 {
+        f64::from(self.cover) / 255.0
+    }
+
     fn of(parts: [f64; 3], cover: f64) -> Self {
         let [red, green, blue] = parts.map(byte);
         Self { red, green, blue, cover: byte(cover) }
@@ -123,12 +143,20 @@ impl Ink {
         if light < 1800 { WHITE } else { BLACK }
     }
 
-    /// So much of this one, and the rest of the other.
-    fn mixed(self, other: Self, share: f64) -> Self {
-        let mix = |a: u8, b: u8| f64::from(a) * share + f64::from(b) * (1.0 - share);
+    /// Does one look like the other, whatever lies below?
+    pub(super) fn is_like(self, other: Self) -> bool {
+        let same = Self { cover: 255, ..self }.vanishes_on(other) || self.is_clear();
+        same && self.cover.abs_diff(other.cover) < COVER_MIN
+    }
+
+    /// So much of this one, and the rest of the other; what covers less counts less.
+    pub(super) fn mixed(self, other: Self, share: f64) -> Self {
+        let (own, rest) = (f64::from(self.cover) * share, f64::from(other.cover) * (1.0 - share));
+        let cover = own + rest;
+        let mix = |a: u8, b: u8| (f64::from(a) * own + f64::from(b) * rest) / cover.max(1e-6);
         Self::of(
             [mix(self.red, other.red), mix(self.green, other.green), mix(self.blue, other.blue)],
-            mix(self.cover, other.cover),
+            cover,
         )
     }
 }
@@ -226,27 +254,31 @@ fn call(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>>
     Some(space::rgb(&space, first)?.map(|it| Ink::of(it, cover)))
 }
 
-/// `rgb(from white r g b)`: the same colour again, perhaps clear; with anything calculated it cannot be known.
+/// `rgb(from white r g b)`: a colour calculated from the parts of another one.
 fn same(items: &[&[Part<'_>]], name: &str, depth: usize) -> Option<Ink> {
     let (origin, parts) = items.get(1..)?.split_first()?;
     let origin = Ink::within(origin, false, depth)??;
-    let words =
-        |it: &[&[Part<'_>]]| it.iter().all(|it| it.first().is_some_and(|it| it.word().is_some()));
-    let (colours, cover) = parts.split_at_checked(3)?;
-    let cover = match cover.first().and_then(|it| amount(it)) {
-        Some(found) => share(found, 1.0) * 255.0,
-        None if words(cover) => f64::from(origin.cover),
-        None => return None,
+    let (space, parts) = match name {
+        "color" => (parts.first()?.first()?.word()?.to_ascii_lowercase(), parts.get(1..)?),
+        _ => (name.to_owned(), parts),
     };
-    if words(colours) {
-        return Some(Ink { cover: byte(cover), ..origin });
-    }
-    // Numbers alone need no origin.
-    let [one, two, three] = *colours.iter().map(|it| amount(it)).collect::<Option<Vec<_>>>()?
-    else {
-        return None;
+    let own = [origin.red, origin.green, origin.blue].map(f64::from);
+    let (letters, values) = space::parts(&space, own)?;
+    let [first, second, third] = values.map(Amount::plain);
+    let [one, two, three] = letters;
+    let cover = Amount::plain(origin.share());
+    let names = [(one, first), (two, second), (three, third), ("alpha", cover)];
+    let part = |it: &&[Part<'_>]| {
+        let none = it.first()?.is_word("none").then_some(Amount::plain(0.0));
+        amount_with(it, &names).or(none)
     };
-    space::rgb(name, [one, two, three])?.map(|it| Ink::of(it, cover))
+    let all: Option<Vec<Amount>> = parts.iter().map(part).collect();
+    let (three, cover) = match *all?.as_slice() {
+        [a, b, c] => ([a, b, c], cover),
+        [a, b, c, d] => ([a, b, c], d),
+        _ => return None,
+    };
+    space::rgb(&space, three)?.map(|it| Ink::of(it, share(cover, 1.0) * 255.0))
 }
 
 fn mix(arguments: &[Part<'_>], depth: usize) -> Option<Option<Ink>> {

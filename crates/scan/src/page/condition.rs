@@ -3,6 +3,7 @@
 use super::css::{Part, Token, components, inside, split, tokens, trim};
 use super::fit::Sure;
 use super::number::{Kind, amount};
+use super::own::Own;
 use super::selector::List;
 use super::value::{SCREEN_PIXELS, SCREEN_PIXELS_DOWN, is_known, read};
 
@@ -52,6 +53,66 @@ fn query(parts: &[Part<'_>]) -> Sure {
 /// Does a condition of `@supports` hold?
 pub(super) fn supports(parts: &[Part<'_>]) -> Sure {
     boolean(parts, &supported, 0)
+}
+
+/// Does a condition of `if()` hold for an element whose own properties these are?
+pub(super) fn chosen(parts: &[Part<'_>], own: &Own) -> Sure {
+    if matches!(parts, [one] if one.is_word("else")) {
+        return Sure::Yes;
+    }
+    let leaf = |one: &[Part<'_>]| {
+        let Some(name) = one.first().and_then(Part::call) else { return Sure::Maybe };
+        let within = trim(inside(one));
+        match name.to_ascii_lowercase().as_str() {
+            "media" if is_bracket(within) => boolean(within, &feature, 0),
+            "media" => feature(within),
+            "supports" => supported(within),
+            "style" => styled(within, own),
+            _ => Sure::Maybe,
+        }
+    };
+    // By its kind no screen can be asked for here: neither that nor its opposite holds.
+    let mut asked = components(parts).filter(|it| {
+        it.first().and_then(Part::call).is_some_and(|it| it.eq_ignore_ascii_case("media"))
+    });
+    if asked.any(|it| !is_feature(trim(inside(it)))) {
+        return Sure::No;
+    }
+    boolean(parts, &leaf, 0)
+}
+
+/// Is it what a screen says of itself, and not which kind of screen it is?
+fn is_feature(parts: &[Part<'_>]) -> bool {
+    let compares = |it: &Part<'_>| matches!(it.sign(), Some('<' | '>' | '=' | ':'));
+    let named = |it: &str| measure(it).is_some() || SCREEN.iter().any(|one| one.0 == it);
+    let word = parts.first().and_then(Part::word).map(str::to_ascii_lowercase);
+    let kind = parts.iter().any(|it| it.is_word("and"))
+        && parts.first().is_some_and(|it| it.word().is_some());
+    is_bracket(parts) || word.is_some_and(|it| named(&it)) || (parts.iter().any(compares) && !kind)
+}
+
+fn is_bracket(parts: &[Part<'_>]) -> bool {
+    parts.first().is_some_and(|it| it.is('('))
+}
+
+/// `style(--name: value)`: does a property of the page's own stand for this?
+fn styled(parts: &[Part<'_>], own: &Own) -> Sure {
+    let Some(name) = parts.first().and_then(Part::word).filter(|it| it.starts_with("--")) else {
+        return Sure::Maybe;
+    };
+    let surely = |it: bool| if it { Sure::Yes } else { Sure::No };
+    let found = own.get(name);
+    let Some((sign, value)) = trim(parts.get(1..).unwrap_or_default()).split_first() else {
+        return surely(found.is_some());
+    };
+    if !sign.is(':') || value.iter().any(|it| it.call().is_some()) {
+        return Sure::Maybe;
+    }
+    let plain = |parts: &[Part<'_>]| -> Vec<String> {
+        let solid = parts.iter().filter(|it| !it.is_space());
+        solid.map(|it| format!("{:?}", it.token)).collect()
+    };
+    surely(found.is_some_and(|it| plain(&tokens(it)) == plain(value)))
 }
 
 fn turn(sure: Sure) -> Sure {
@@ -104,9 +165,18 @@ fn boolean(parts: &[Part<'_>], leaf: &dyn Fn(&[Part<'_>]) -> Sure, depth: usize)
 /// A test that is written like a function: `selector(…)`.
 fn is_test(part: &Part<'_>) -> bool {
     let Token::Call(name) = &part.token else { return false };
-    ["selector", "font-tech", "font-format", "at-rule", "style", "scroll-state"]
-        .iter()
-        .any(|it| name.eq_ignore_ascii_case(it))
+    [
+        "selector",
+        "font-tech",
+        "font-format",
+        "at-rule",
+        "style",
+        "scroll-state",
+        "media",
+        "supports",
+    ]
+    .iter()
+    .any(|it| name.eq_ignore_ascii_case(it))
 }
 
 fn supported(parts: &[Part<'_>]) -> Sure {

@@ -29,6 +29,8 @@ pub(super) enum Said {
     Turn(Turn, Matrix),
     /// How many pixels before what is inside the eye stands, if there is one.
     Eye(Option<f64>),
+    /// How thick a line is.
+    Thick(Line, Thickness),
     /// Everything at once.
     All(Wide),
     /// Names that an animation may have.
@@ -37,6 +39,23 @@ pub(super) enum Said {
     Own(Rc<str>, Rc<str>),
     /// A property and a value with such properties in it.
     Late(Rc<str>, Rc<str>),
+}
+
+/// Lines that are drawn over letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Along their edges.
+    Stroke,
+    /// Through them.
+    Strike,
+}
+
+/// In pixels, in sizes of the letters, and in those of the page itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Thickness {
+    pub(super) pixels: f64,
+    pub(super) letters: f64,
+    pub(super) roots: f64,
 }
 
 /// What a property says about hiding.
@@ -74,6 +93,8 @@ pub(super) enum Surface {
     Halo,
     /// The edge of the letters.
     Stroke,
+    /// A line through them.
+    Strike,
 }
 
 /// With what.
@@ -113,6 +134,8 @@ switches! {
     MaskDark, MaskByLight, MaskTwice, MaskTurned, MaskAway, MaskOnce,
     Flex, FlexColumn, Grows, Cell, TableFixed, BasisNone, Sizeless, SizelessContainer,
     Grid, RowsThin, RowsNone, RowsAutoNone, ColumnsThin, PictureDot, PictureOnce, PictureAway,
+    StrokeBelow, Struck, StrikeBroken, Ranked, RankedBelow, Stacks, KeepsDepth, Boxless, FontShrunk,
+    OutlineSolid, OutlineThick, OutlineIn,
 }
 
 /// A set of switches.
@@ -132,6 +155,8 @@ impl Switch {
         | Self::LineZero.bit()
         | Self::TextSecret.bit()
         | Self::FontFlat.bit()
+        | Self::StrokeBelow.bit()
+        | Self::FontShrunk.bit()
         // Not by the rules of browsers: all cells of a table are meant.
         | Self::TableFixed.bit();
 
@@ -167,11 +192,6 @@ impl Declaration {
         self.said == Said::Switch(which, State::Hides)
     }
 
-    /// Does it hide without the help of others, colours apart?
-    pub(super) fn hides_alone(&self) -> bool {
-        self.hides() && !matches!(self.said, Said::Ink(..))
-    }
-
     /// Can it do nothing but hide? Such a one counts even where it is not known whether it holds.
     pub(super) fn hides(&self) -> bool {
         match &self.said {
@@ -181,6 +201,8 @@ impl Declaration {
             | Said::Switch(Switch::Paused | Switch::Plays | Switch::PictureSmall, _)
             | Said::Switch(Switch::Flex | Switch::FlexColumn | Switch::Grows, _)
             | Said::Switch(Switch::PictureDot | Switch::PictureOnce | Switch::PictureAway, _)
+            | Said::Switch(Switch::StrokeBelow | Switch::StrikeBroken | Switch::Ranked, _)
+            | Said::Switch(Switch::Stacks | Switch::KeepsDepth | Switch::Boxless, _)
             | Said::Switch(Switch::Cell | Switch::DarkScheme | Switch::Grid, _) => false,
             Said::Switch(_, state) => *state == State::Hides,
             Said::Size(pixels, times, roots) => {
@@ -198,6 +220,7 @@ impl Declaration {
             | Said::Lens(_)
             | Said::Refers(..)
             | Said::Eye(_)
+            | Said::Thick(..)
             | Said::Own(..)
             | Said::Late(..) => false,
         }

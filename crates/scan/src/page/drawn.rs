@@ -1,13 +1,23 @@
 //! Shapes that stand in drawings of the page, by which styles cut and mask: do they leave anything?
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::colour::Ink;
 use super::css::{Part, address_of, tokens};
+use super::filter::Filter;
 use super::tree::{Content, Element, Id, Tree};
 
 /// Shapes of one drawing that are looked at.
 const SHAPES_MAX: usize = 64;
+
+/// What is drawn in the page that styles refer to by name.
+#[derive(Debug, Default)]
+pub(super) struct Drawn {
+    /// Shapes that leave nothing of what they cut or mask.
+    pub(super) voids: HashSet<String>,
+    pub(super) masks: HashSet<String>,
+    pub(super) filters: HashMap<String, Filter>,
+}
 
 /// The names of shapes that leave nothing of what they cut or mask.
 pub(super) fn voids(tree: &Tree) -> HashSet<String> {

@@ -9,7 +9,7 @@ use super::letters::{is_away, paint};
 use super::number::{Amount, amount, length};
 use super::turn::{Matrix, Turn};
 use super::value::only;
-use super::{drawn, lens, shape, turn};
+use super::{drawn, lens, line, shape, turn};
 
 /// Is it one of these properties, by another name or not?
 pub(super) fn is_known(name: &str) -> bool {
@@ -23,7 +23,7 @@ enum Property {
     Perspective,
     BoxShadow,
     TextShadow,
-    TextStroke,
+    Line(line::Property),
     Mask,
     MaskImage,
     ClipPath,
@@ -41,11 +41,10 @@ fn property(name: &str) -> Option<Property> {
         "perspective" | "-webkit-perspective" => Property::Perspective,
         "box-shadow" | "-webkit-box-shadow" => Property::BoxShadow,
         "text-shadow" => Property::TextShadow,
-        "-webkit-text-stroke" => Property::TextStroke,
         "mask" | "-webkit-mask" => Property::Mask,
         "mask-image" | "-webkit-mask-image" => Property::MaskImage,
         "clip-path" | "-webkit-clip-path" => Property::ClipPath,
-        _ => return None,
+        _ => Property::Line(line::property(name)?),
     })
 }
 
@@ -63,6 +62,8 @@ pub(super) fn read(
             let (hides, steps) = lens::filter(items)?;
             say(switch(Switch::Filtered, hides));
             say(Said::Lens(Rc::from(steps)));
+            let named = items.iter().filter_map(|it| drawn::name_of(it)).take(FILTERS_MAX);
+            named.for_each(|it| say(Said::Refers(Switch::Filtered, Rc::from(it))));
         }
         Property::Turn(which) => {
             let matrix = match which {
@@ -83,12 +84,7 @@ pub(super) fn read(
         },
         Property::BoxShadow => say(Said::Ink(Surface::Cast, cast(value)?)),
         Property::TextShadow => say(Said::Ink(Surface::Halo, halo(value)?)),
-        Property::TextStroke => {
-            let wide = items.iter().find_map(|it| length(it, false))?.pixels() >= STROKE_PIXELS;
-            let ink = items.iter().find_map(|it| paint(it, false)).unwrap_or(Paint::Current);
-            let ink = if wide { ink } else { Paint::Known(Ink::CLEAR) };
-            say(Said::Ink(Surface::Stroke, ink));
-        }
+        Property::Line(which) => line::read(which, items, say)?,
         Property::ClipPath => {
             say(switch(Switch::ClipPathEmpty, shape::path(items)?));
             refer(Switch::ClipPathEmpty, items, say);
@@ -124,7 +120,7 @@ pub(super) fn everywhere(name: &str, wide: Wide, say: &mut dyn FnMut(Said)) {
         Some(Property::Perspective) => say(Said::Eye(None)),
         Some(Property::BoxShadow) => say(Said::Ink(Surface::Cast, Paint::Known(Ink::CLEAR))),
         Some(Property::TextShadow) => say(Said::Ink(Surface::Halo, Paint::Wide(wide))),
-        Some(Property::TextStroke) => say(Said::Ink(Surface::Stroke, Paint::Wide(wide))),
+        Some(Property::Line(which)) => line::everywhere(which, wide, say),
         Some(Property::Mask | Property::MaskImage | Property::ClipPath) | None => {}
     }
 }
@@ -144,6 +140,13 @@ pub(super) fn single(name: &str, items: &[&[Part<'_>]]) -> Option<bool> {
             Some(only(items, &["visible", "hidden"])? == "hidden")
         }
         "color-scheme" => Some(has("dark") && !has("light")),
+        "isolation" => Some(only(items, &["auto", "isolate"])? == "isolate"),
+        "will-change" | "backdrop-filter" | "-webkit-backdrop-filter" | "view-transition-name" => {
+            Some(only(items, &["auto", "none"]).is_none())
+        }
+        "transform-style" | "-webkit-transform-style" => {
+            Some(only(items, &["flat", "preserve-3d"])? == "preserve-3d")
+        }
         "flex-grow" => Some(amount(one()?)?.value > 0.0),
         "flex-direction" | "flex-flow" => Some(has("column") || has("column-reverse")),
         "table-layout" => Some(only(items, &["auto", "fixed"])? == "fixed"),
@@ -151,7 +154,6 @@ pub(super) fn single(name: &str, items: &[&[Part<'_>]]) -> Option<bool> {
         | "-webkit-transform-origin"
         | "mask-position"
         | "-webkit-mask-position" => Some(is_away(items)),
-        "outline-offset" => Some(length(one()?, false)?.pixels() <= -COVER_PIXELS),
         "mask-mode" | "-webkit-mask-source-type" => Some(has("luminance")),
         "mask-composite" | "-webkit-mask-composite" => Some(TURNED.iter().any(|it| has(it))),
         "mask-repeat" | "-webkit-mask-repeat" => Some(has("no-repeat")),
@@ -205,5 +207,5 @@ const FAR_PIXELS: f64 = 500.0;
 const SHARP_PIXELS: f64 = 6.0;
 /// One that is moved further is seen nowhere near: no page is scrolled to it.
 const SHADOW_PIXELS: f64 = 100.0;
-/// The thinnest edge of letters that is seen.
-const STROKE_PIXELS: f64 = 0.4;
+/// Filters of the page that one box is behind.
+const FILTERS_MAX: usize = 8;

@@ -24,8 +24,17 @@ pub(super) struct Scene<'a> {
     places: OnceCell<Vec<Place>>,
     /// Are boxes meant that a style puts before or after a text, and not the elements themselves?
     pub(super) generated: bool,
+    /// The element that has the shadow tree of the styles at work.
+    pub(super) host: Option<Id>,
+    /// What stands in the slot that is held against selectors.
+    pub(super) slotted: Option<Id>,
     /// What was found of lists that stand in many selectors: those of the rules around.
-    known: HashMap<(*const List, Id), Sure>,
+    pub(super) known: HashMap<(*const List, Id), Sure>,
+    /// What a selector in `:has` starts from, and how much was compared there.
+    pub(super) anchor: Option<Id>,
+    pub(super) searched: usize,
+    /// What the styles in an `@scope` are for.
+    pub(super) root: Option<Id>,
 }
 
 /// Where an element stands among the elements of its parent: from the start, from the end, and the same
@@ -39,11 +48,22 @@ struct Place {
 }
 
 /// An element, and how many of the path stand above it.
-type Spot = (Id, usize);
+pub(super) type Spot = (Id, usize);
 
 impl<'a> Scene<'a> {
     pub(super) fn new(tree: &'a Tree) -> Self {
-        Self { tree, steps: 0, places: OnceCell::new(), generated: false, known: HashMap::new() }
+        Self {
+            tree,
+            steps: 0,
+            places: OnceCell::new(),
+            generated: false,
+            host: None,
+            slotted: None,
+            known: HashMap::new(),
+            anchor: None,
+            searched: 0,
+            root: None,
+        }
     }
 
     /// Was so much compared that the rest of the page is better left unread?
@@ -53,6 +73,10 @@ impl<'a> Scene<'a> {
 
     /// Does `selector` select the element at `spot`, which stands below the start of `path`?
     pub(super) fn selects(&mut self, selector: &Selector, path: &[Id], spot: Spot) -> Sure {
+        let slotted = |it: &Pseudo| matches!(it, Pseudo::Slotted(_));
+        if self.slotted.is_some() && !selector.subject.pseudos.iter().any(slotted) {
+            return Sure::No;
+        }
         let own = self.fits(&selector.subject, path, spot);
         if own == Sure::No || selector.above.is_empty() {
             return own;
@@ -132,7 +156,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The element before this one, of the same parent.
-    fn before(&mut self, id: Id) -> Option<Id> {
+    pub(super) fn before(&mut self, id: Id) -> Option<Id> {
         let mut at = self.tree.before(id)?;
         loop {
             self.steps += 1;
@@ -147,6 +171,12 @@ impl<'a> Scene<'a> {
 
     fn fits(&mut self, compound: &Compound, path: &[Id], spot: Spot) -> Sure {
         self.steps += 1;
+        // To its own shadow tree an element is nothing but the one that has it.
+        let anchors = |it: &Pseudo| matches!(it, Pseudo::Anchor | Pseudo::Is(_));
+        let hosts = compound.pseudos.iter().any(Pseudo::is_host);
+        if (self.host == Some(spot.0)) != hosts && !compound.pseudos.iter().any(anchors) {
+            return Sure::No;
+        }
         let Some(element) = self.tree.element(spot.0) else { return Sure::No };
         if compound.tag.as_ref().is_some_and(|it| !it.eq_ignore_ascii_case(&element.name.local)) {
             return Sure::No;
@@ -190,10 +220,22 @@ impl<'a> Scene<'a> {
                 Sure::Maybe => Sure::Maybe,
                 Sure::No => Sure::Yes,
             },
-            Pseudo::Never => Sure::No,
+            Pseudo::Host(None) => Sure::Yes,
+            Pseudo::HostMaybe => Sure::Maybe,
+            Pseudo::Host(Some(list)) => self.outside(list, spot.0),
+            Pseudo::Slotted(list) => match self.slotted {
+                Some(child) => self.outside(list, child),
+                None => Sure::No,
+            },
+            // Asked of the part itself, whatever element has the shadow tree.
+            Pseudo::Part(_) | Pseudo::Never => Sure::No,
             Pseudo::Generated => surely(self.generated),
             Pseudo::Unknown | Pseudo::Doubtful => Sure::Maybe,
-            Pseudo::Root => surely(self.tree.parent(spot.0) == Some(DOCUMENT)),
+            Pseudo::Scope if self.root.is_some() => surely(self.root == Some(spot.0)),
+            Pseudo::Has(list) => self.has(list, path, spot),
+            Pseudo::Anchor => surely(self.anchor == Some(spot.0)),
+            Pseudo::NthOf(nth, list) => self.stands_among(*nth, list, path, spot),
+            Pseudo::Root | Pseudo::Scope => surely(self.tree.parent(spot.0) == Some(DOCUMENT)),
             Pseudo::Empty => surely(self.tree.is_empty(spot.0)),
             Pseudo::Link => surely(
                 matches!(&*element.name.local, "a" | "area") && element.attribute("href").is_some(),
@@ -218,9 +260,17 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn any(&mut self, list: &List, path: &[Id], spot: Spot) -> Sure {
+    /// Does one of these select an element that stands around the shadow tree?
+    fn outside(&mut self, list: &List, id: Id) -> Sure {
+        let before = (self.host.take(), self.slotted.take());
+        let found = self.any(list, &[], (id, 0));
+        (self.host, self.slotted) = before;
+        found
+    }
+
+    pub(super) fn any(&mut self, list: &List, path: &[Id], spot: Spot) -> Sure {
         let key = (std::ptr::from_ref(list), spot.0);
-        if let Some(known) = self.known.get(&key) {
+        if let Some(known) = self.known.get(&key).filter(|_| !list.is_anchor()) {
             return *known;
         }
         let mut most = Sure::No;
@@ -233,11 +283,15 @@ impl<'a> Scene<'a> {
                 break;
             }
         }
+        self.remember(key, most);
+        most
+    }
+
+    pub(super) fn remember(&mut self, key: (*const List, Id), sure: Sure) {
         if self.known.len() >= KNOWN_MAX {
             self.known.clear();
         }
-        self.known.insert(key, most);
-        most
+        self.known.insert(key, sure);
     }
 
     fn stands(&mut self, nth: Nth, id: Id) -> bool {
@@ -251,11 +305,7 @@ impl<'a> Scene<'a> {
         if nth.only {
             return first == 1 && last == 1;
         }
-        let at = i64::from(if nth.from_end { last } else { first });
-        match nth.step {
-            0 => at == nth.start,
-            step => (at - nth.start) % step == 0 && (at - nth.start) / step >= 0,
-        }
+        nth.is_at(if nth.from_end { last } else { first })
     }
 }
 

@@ -17,7 +17,9 @@ pub(super) fn lacks_handle(
     path: &mut Vec<Id>,
 ) -> bool {
     let closed = tree.element(id).is_some_and(|it| {
-        it.is_html() && &*it.name.local == "details" && it.attribute("open").is_none()
+        // Of those with one name only the first is open.
+        let open = it.attribute("open").is_some() && it.attribute("name").is_none();
+        it.is_html() && &*it.name.local == "details" && !open
     });
     // Without one of its own a browser gives it one.
     let Some((handle, element)) = closed.then(|| summary(tree, id)).flatten() else { return false };

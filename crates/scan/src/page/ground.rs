@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::colour::{BLACK, Ink, WHITE};
 use super::declare::{Bits, Paint, Switch, Wide};
 use super::lens::{self, Step};
+use super::line::{STROKE_BLOTS, STROKE_COVERS, STROKE_PIXELS};
 use super::style::Style;
 use super::tree::Element;
 
@@ -13,8 +14,10 @@ use super::tree::Element;
 pub(super) struct Ground {
     colour: Option<Ink>,
     fill: Option<Option<Ink>>,
-    /// The edge of the letters, and their shadow.
-    stroke: Option<Ink>,
+    /// The edge of the letters, if it has a colour of its own, and how many pixels thick it is.
+    stroke: Option<Option<Ink>>,
+    stroke_thick: f64,
+    /// Their shadow.
     halo: Option<Ink>,
     /// What shows through letters that are clear: a background in their form. `None` in it if that is not known.
     letters: Option<Option<Ink>>,
@@ -22,8 +25,12 @@ pub(super) struct Ground {
     /// How many elements stand from the page down to the one that painted what lies behind, itself included.
     pub(super) painted: usize,
     blend: Blend,
+    /// The same, if it lets nothing below show.
+    pub(super) covered: usize,
     /// How much all opacities around leave of it.
     pub(super) opacity: f64,
+    /// The size of letters, here and of the page itself.
+    pub(super) sizes: (f64, f64),
     /// What the page says that links have.
     link: Option<Ink>,
     /// All filters around, the innermost first.
@@ -63,12 +70,15 @@ impl Ground {
             colour: (!unseen).then_some(BLACK),
             fill: None,
             stroke: None,
+            stroke_thick: 0.0,
             halo: None,
             letters: None,
             back: Back::Page,
             painted: 0,
+            covered: 0,
             blend: Blend::Covers,
             opacity: 1.0,
+            sizes: (16.0, 16.0),
             link: None,
             lens: Rc::from([]),
         }
@@ -92,6 +102,9 @@ impl Ground {
         if self.back != outer.0 {
             (self.painted, self.letters) = (depth + 1, None);
         }
+        if self.is_covered_by(style, on) {
+            self.covered = depth + 1;
+        }
         if is(Switch::ClipText) {
             // The background shows in the form of the letters, and nowhere else.
             self.letters = Some(match self.back {
@@ -109,11 +122,31 @@ impl Ground {
             (false, false) if is(Switch::BlendDiffers) => Blend::Differs,
             (false, false) => self.blend,
         };
-        let drawn = [self.stroke, self.halo].into_iter().flatten();
-        let readable =
-            drawn.into_iter().any(|it| !self.fades(Some(lens::seen(it, &self.lens)), unseen));
+        let reads = |ink: Option<Ink>| {
+            ink.is_some_and(|it| !self.fades(Some(lens::seen(it, &self.lens)), unseen))
+        };
+        let stroke = self.stroke.unwrap_or(self.colour);
+        let thick = self.stroke_thick / self.sizes.0.max(1.0);
+        if !is(Switch::StrokeBelow) && thick >= STROKE_COVERS && stroke.is_some_and(Ink::is_solid) {
+            // It lies over the letters.
+            return thick >= STROKE_BLOTS || !(reads(stroke) || reads(self.halo));
+        }
+        let edge = stroke.filter(|_| self.stroke_thick >= STROKE_PIXELS);
         let maybe = style.maybe.is_some_and(|it| self.fades(Some(it), unseen));
-        (self.fades(self.text(), unseen) || maybe) && !readable
+        (self.fades(self.text(), unseen) || maybe) && !reads(edge) && !reads(self.halo)
+    }
+
+    /// Is a colour painted there that lets nothing below show?
+    fn is_covered_by(&self, style: &Style, on: Bits) -> bool {
+        let solid = |paint: Option<Paint>| match paint {
+            Some(Paint::Known(ink)) => ink.is_solid(),
+            Some(Paint::Current) => self.colour.is_some_and(Ink::is_solid),
+            Some(Paint::Unknown | Paint::Wide(_)) | None => false,
+        };
+        let is = |which: Switch| on & which.bit() != 0;
+        let small = [Switch::PictureSmall, Switch::PictureDot, Switch::PictureNone];
+        let picture = style.picture.is_some() && !small.into_iter().any(is);
+        !is(Switch::ClipText) && (solid(style.background) || solid(style.cast) || picture)
     }
 
     /// The colour in which the text is seen.
@@ -181,7 +214,15 @@ impl Ground {
             Some(Paint::Unknown | Paint::Wide(Wide::Initial | Wide::Revert)) => None,
             None | Some(Paint::Wide(_)) => before,
         };
-        self.stroke = drawn(style.stroke, self.stroke);
+        self.stroke = match style.stroke {
+            Some(Paint::Known(ink)) => Some(Some(ink)),
+            Some(Paint::Unknown) => Some(None),
+            Some(Paint::Current | Paint::Wide(Wide::Initial | Wide::Revert)) => None,
+            None | Some(Paint::Wide(_)) => self.stroke,
+        };
+        if let Some(thick) = style.stroke_thick {
+            self.stroke_thick = thick.of(self.sizes.0, self.sizes.1);
+        }
         self.halo = drawn(style.halo, self.halo);
     }
 

@@ -15,6 +15,10 @@ pub(super) enum Step {
     Grey(f64),
     /// So much of it covers what lies below.
     Fade(f64),
+    /// All of it has this colour.
+    Paint(Ink),
+    /// Red, green, blue and cover are mixed anew: for each a factor of all four and a constant.
+    Matrix([f64; 20]),
 }
 
 /// What `filter` does to colours, and whether it hides; nothing for what browsers do not know.
@@ -60,27 +64,32 @@ fn share(amount: Amount) -> f64 {
 pub(super) fn fade(steps: &[Step]) -> f64 {
     let share = |step: &Step| match step {
         Step::Fade(by) => *by,
-        Step::Brighten(_) | Step::Contrast(_) | Step::Invert(_) | Step::Grey(_) => 1.0,
+        Step::Brighten(_)
+        | Step::Contrast(_)
+        | Step::Invert(_)
+        | Step::Grey(_)
+        | Step::Paint(_)
+        | Step::Matrix(_) => 1.0,
     };
     steps.iter().map(share).product()
 }
 
 /// A colour behind all of these, one after the other.
 pub(super) fn seen(ink: Ink, steps: &[Step]) -> Ink {
-    steps.iter().fold(ink, |ink, step| {
-        ink.changed(|parts| {
+    steps.iter().fold(ink, |ink, step| match step {
+        Step::Paint(paint) => paint.thinned(ink.share()),
+        Step::Matrix(by) => ink.through(by),
+        Step::Brighten(by) => ink.changed(|parts| parts.map(|it| it * by)),
+        Step::Contrast(by) => ink.changed(|parts| parts.map(|it| (it - 0.5) * by + 0.5)),
+        Step::Invert(by) => ink.changed(|parts| parts.map(|it| it * (1.0 - 2.0 * by) + by)),
+        Step::Grey(by) => ink.changed(|parts| {
             let [red, green, blue] = parts;
             let grey = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-            parts.map(|it| match step {
-                Step::Brighten(by) => it * by,
-                Step::Contrast(by) => (it - 0.5) * by + 0.5,
-                Step::Invert(by) => it * (1.0 - 2.0 * by) + by,
-                Step::Grey(by) => it * (1.0 - by) + grey * by,
-                Step::Fade(_) => it,
-            })
-        })
+            parts.map(|it| it * (1.0 - by) + grey * by)
+        }),
+        Step::Fade(_) => ink,
     })
 }
 
 /// Blurred by so much, nothing can be read.
-const BLUR_PIXELS: f64 = 8.0;
+pub(super) const BLUR_PIXELS: f64 = 8.0;

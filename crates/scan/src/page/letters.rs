@@ -1,10 +1,13 @@
 //! The size of letters, and what is painted: shorthands that say several things at once.
 
+use std::rc::Rc;
+
 use super::colour::Ink;
 use super::css::{Part, Token, address_of, components, split};
 use super::declare::{Paint, Said, State, Surface, Switch, Wide};
+use super::gradient::flat;
 use super::number::{Kind, amount, length};
-use super::value::{FAINT, TINY_PIXELS, called, is_far, only, word};
+use super::value::{FAINT, TINY_PIXELS, is_far, only, word};
 use super::words;
 
 pub(super) fn size(item: &[Part<'_>], old: bool) -> Option<Said> {
@@ -51,7 +54,25 @@ pub(super) fn font(items: &[&[Part<'_>]], mut say: impl FnMut(Said)) {
     let height = height.is_some_and(|it| spaced("line-height", &[it], false) == Some(true));
     say(Said::Switch(Switch::LineZero, if height { State::Hides } else { State::Shows }));
     say(Said::Switch(Switch::FontFlat, State::Shows));
+    let named = family.into_iter().flatten().find_map(|it| family_of(it));
+    say(Said::Switch(Switch::FontShrunk, State::Shows));
+    named.into_iter().for_each(|it| say(Said::Refers(Switch::FontShrunk, Rc::from(it))));
     items.get(at).and_then(sized).into_iter().for_each(say);
+}
+
+/// The first font of a list, in lower case.
+pub(super) fn family_of(value: &[Part<'_>]) -> Option<String> {
+    let first = split(value, ',').next()?;
+    let words = first.iter().filter_map(|it| it.word().or_else(|| it.text()));
+    let name = words.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+    (!name.is_empty()).then_some(name)
+}
+
+/// Which font: one of the page may have letters of no size.
+pub(super) fn family(value: &[Part<'_>], mut say: impl FnMut(Said)) {
+    let Some(name) = family_of(value) else { return };
+    say(Said::Switch(Switch::FontShrunk, State::Shows));
+    say(Said::Refers(Switch::FontShrunk, Rc::from(name)));
 }
 
 /// What stands between letters and between lines, and how high they are: does it hide?
@@ -145,14 +166,6 @@ pub(super) fn is_away(items: &[&[Part<'_>]]) -> bool {
 /// Is a picture there once, and not again and again in both directions?
 pub(super) fn is_once(items: &[&[Part<'_>]]) -> bool {
     items.iter().any(|it| it.first().is_some_and(|it| it.is_word("no-repeat")))
-}
-
-/// The colour that a gradient has throughout.
-fn flat(item: &[Part<'_>]) -> Option<Ink> {
-    let (_, inside) = called(item).filter(|it| it.0.ends_with("gradient"))?;
-    let mut inks = components(inside).filter_map(|it| Ink::read(it, false));
-    let first = inks.next()??;
-    inks.all(|it| it.is_some_and(|it| it.vanishes_on(first))).then_some(first)
 }
 
 /// Does an animation stand still at its first picture, or for long before it begins?

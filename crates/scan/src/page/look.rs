@@ -5,12 +5,13 @@ use super::declare::{Bits, Switch};
 use super::dropped::DropKind;
 use super::ground::Ground;
 use super::lens;
+use super::line::STRIKE_COVERS;
 use super::own::Own;
 use super::parts::usually_hidden;
 use super::sheet::Sheet;
 use super::style::{Style, Styles};
 use super::tree::{Element, Id};
-use super::turn::View;
+use super::turn::{Matrix, View};
 use super::value::{FAINT, TINY_LETTERS};
 
 /// How an element and what is in it looks, as far as that can hide it.
@@ -23,15 +24,15 @@ pub(super) struct Look {
     /// What hides, by switches.
     on: Bits,
     /// The size of letters in pixels.
-    size: f64,
+    pub(super) size: f64,
     /// What all opacities around come to.
-    opacity: f64,
+    pub(super) opacity: f64,
     /// The size of letters of the page itself.
-    root: f64,
+    pub(super) root: f64,
     /// How many times as large it is as it was, by all that stretches it.
-    stretch: f64,
+    pub(super) stretch: f64,
     /// How many pixels before it the eye stands.
-    eye: Option<f64>,
+    pub(super) eye: Option<f64>,
     /// Nobody can scroll to the right.
     page_cuts: bool,
     /// It stands in a box of no size, in which only what is placed is seen.
@@ -40,7 +41,15 @@ pub(super) struct Look {
     held: bool,
     /// How many elements stand down to the innermost that is placed out of its row, itself included.
     floats: usize,
-    ground: Ground,
+    /// The same down to the innermost below which nothing that stands in it is put.
+    pub(super) stack: usize,
+    /// Where in space what is inside stands, if that is kept, and how much it was stretched outside of it.
+    pub(super) space: Option<(Matrix, f64)>,
+    /// It is turned away, but what is inside may be turned back.
+    pub(super) averted: bool,
+    /// How many pixels thick a line is that is drawn through the text.
+    pub(super) struck: f64,
+    pub(super) ground: Ground,
     own: Own,
 }
 
@@ -60,6 +69,10 @@ impl Look {
             pressed: false,
             held: false,
             floats: 0,
+            stack: 0,
+            space: None,
+            averted: false,
+            struck: 0.0,
             ground: Ground::of_page(sheet.unseen_backgrounds),
             own: Own::default().with(&sheet.own, &mut 0),
         }
@@ -99,7 +112,11 @@ impl Look {
         if look.gone.is_some() {
             return look;
         }
-        let style = styles.cascade(element, id, path, &self.own);
+        let mut style = styles.cascade(element, id, path, &self.own);
+        let slot = &*element.name.local == "slot" && !style.says(Switch::DisplayNone);
+        if slot || style.is_any(&[Switch::Boxless]) {
+            style.without_box();
+        }
         look.on = style.computed(self.on);
         let is_root = &*element.name.local == "html";
         if is_root && styles.sheet.is_dark && !style.says(Switch::DarkScheme) {
@@ -116,21 +133,24 @@ impl Look {
             matches!(&*element.name.local, "html" | "body") && look.is(Switch::OverflowX);
         look.opacity *= style.opacity * lens::fade(&style.lens);
         look.ground.opacity = look.opacity;
-        let view = style.view(self.eye);
-        look.stretch *= view.map_or(1.0, |it| it.size);
-        look.eye = style.eye;
+        look.ground.sizes = (look.size, look.root);
+        let view = look.turn(&style, self);
+        look.strike(&style);
         if look.is(Switch::OutOfFlow) {
             (look.pressed, look.floats) = (false, path.len() + 1);
         }
         let unseen = styles.sheet.unseen_backgrounds;
         // What a file says may hold it.
         look.held |= unseen;
+        let behind = !unseen && look.is_behind(&style, self);
         look.gone = look.hides(element, &style, view, self.on).map(|it| (it, id));
+        look.gone = look.gone.or(behind.then_some((DropKind::Clipped, id)));
         look.held |= look.any(&[Switch::Placed, Switch::Contained])
             || view.is_some()
             || !style.lens.is_empty();
         let faded = look.ground.paint(element, &style, look.on, path.len(), unseen)
             && !look.has_scenery(id, styles, path);
+        look.stack(element, &style, view, self, path.len());
         let why = look.veil(faded);
         look.veiled = match (why, self.veiled) {
             (Some(kind), Some(before)) if before.0 == kind => Some(before),
@@ -141,11 +161,11 @@ impl Look {
         look
     }
 
-    fn is(&self, which: Switch) -> bool {
+    pub(super) fn is(&self, which: Switch) -> bool {
         self.on & which.bit() != 0
     }
 
-    fn any(&self, switches: &[Switch]) -> bool {
+    pub(super) fn any(&self, switches: &[Switch]) -> bool {
         switches.iter().any(|it| self.is(*it))
     }
 
@@ -153,14 +173,17 @@ impl Look {
     fn veil(&self, faded: bool) -> Option<DropKind> {
         if self.any(&[Switch::VisibilityHidden, Switch::TextSecret]) {
             Some(DropKind::Visibility)
-        } else if self.size * self.stretch <= TINY_LETTERS || self.is(Switch::FontFlat) {
+        } else if self.size * self.stretch <= TINY_LETTERS
+            || self.any(&[Switch::FontFlat, Switch::FontShrunk])
+        {
             Some(DropKind::FontSize)
         } else if self.pressed {
             Some(DropKind::ZeroSize)
-        } else if self.any(&[Switch::IndentFar, Switch::LettersSqueezed]) {
+        } else if self.averted || self.any(&[Switch::IndentFar, Switch::LettersSqueezed]) {
             Some(DropKind::OffScreen)
         } else {
-            faded.then_some(DropKind::SameColour)
+            let struck = self.struck >= self.size * STRIKE_COVERS;
+            (faded || struck).then_some(DropKind::SameColour)
         }
     }
 
@@ -192,7 +215,7 @@ impl Look {
             Some(DropKind::DisplayNone)
         } else if self.is_cut() {
             Some(DropKind::Clipped)
-        } else if self.stretch < FAINT {
+        } else if self.stretch < FAINT && self.space.is_none() {
             Some(DropKind::ZeroSize)
         } else if self.is_flat(element, style, outer) {
             // What is placed in it may be seen in the padding above.
@@ -211,6 +234,7 @@ impl Look {
             || both(Switch::MaskDark, Switch::MaskByLight)
             || both(Switch::MaskTwice, Switch::MaskTurned)
             || both(Switch::MaskAway, Switch::MaskOnce)
+            || (both(Switch::OutlineSolid, Switch::OutlineThick) && self.is(Switch::OutlineIn))
     }
 
     /// Does a box of no size cut off what is in it?
@@ -285,7 +309,7 @@ impl Look {
     fn is_away(&self, view: Option<View>) -> bool {
         let margins =
             [Switch::MarginLeft, Switch::MarginRight, Switch::MarginTop, Switch::MarginBottom];
-        let turned = view.is_some_and(|it| {
+        let turned = view.filter(|_| self.space.is_none()).is_some_and(|it| {
             it.gone || (it.backwards && self.is(Switch::BackHidden)) || self.is(Switch::OriginFar)
         });
         let far = [Switch::LeftFar, Switch::RightFar, Switch::TopFar, Switch::BottomFar];

@@ -33,6 +33,11 @@ impl Amount {
         Self { value, kind, letters: 0.0, roots: 0.0, share }
     }
 
+    /// A bare number.
+    pub(super) fn plain(value: f64) -> Self {
+        Self::new(value, Kind::Plain)
+    }
+
     /// So many pixels.
     pub(super) fn pixels_of(pixels: f64) -> Self {
         Self::new(pixels, Kind::Length)
@@ -68,7 +73,7 @@ impl Amount {
 
 /// The number that a component of a value is.
 pub(super) fn amount(component: &[Part<'_>]) -> Option<Amount> {
-    within(component, 0)
+    within(component, Level::default())
 }
 
 /// A length or share; a bare number only where it is nothing, or in an old page.
@@ -81,16 +86,42 @@ pub(super) fn length(component: &[Part<'_>], old: bool) -> Option<Amount> {
     }
 }
 
-fn within(component: &[Part<'_>], depth: usize) -> Option<Amount> {
+/// The same where words may stand for numbers.
+pub(super) fn amount_with(component: &[Part<'_>], names: &[(&str, Amount)]) -> Option<Amount> {
+    let level = Level { depth: 0, names };
+    within(component, level).or_else(|| level.named(component.first()?.word()?))
+}
+
+/// Where in a calculation something stands.
+#[derive(Clone, Copy, Default)]
+struct Level<'n> {
+    depth: usize,
+    /// What words stand for.
+    names: &'n [(&'n str, Amount)],
+}
+
+impl Level<'_> {
+    fn below(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+
+    fn named(self, word: &str) -> Option<Amount> {
+        self.names.iter().find(|it| it.0.eq_ignore_ascii_case(word)).map(|it| it.1)
+    }
+}
+
+fn within(component: &[Part<'_>], level: Level<'_>) -> Option<Amount> {
     let first = component.first()?;
     match &first.token {
         Token::Number(value) => Some(Amount::new(*value, Kind::Plain)),
         Token::Share(value) => Some(Amount::new(*value, Kind::Share)),
         Token::Length(value, unit) => dimension(*value, unit),
-        Token::Call(name) if depth < DEPTH_MAX => {
-            calculated(&name.to_ascii_lowercase(), inside(component), depth + 1)
+        Token::Call(name) if level.depth < DEPTH_MAX => {
+            calculated(&name.to_ascii_lowercase(), inside(component), level.below())
         }
-        Token::Sign('(') if depth > 0 && depth < DEPTH_MAX => sum(inside(component), depth + 1),
+        Token::Sign('(') if level.depth > 0 && level.depth < DEPTH_MAX => {
+            sum(inside(component), level.below())
+        }
         Token::Space
         | Token::Word(_)
         | Token::Call(_)
@@ -138,13 +169,16 @@ fn dimension(value: f64, unit: &str) -> Option<Amount> {
     Some(Amount { letters, roots, ..Amount::new(value * pixels, Kind::Length) })
 }
 
-fn calculated(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Amount> {
+fn calculated(name: &str, arguments: &[Part<'_>], level: Level<'_>) -> Option<Amount> {
+    if name == "calc-size" {
+        return of_size(arguments, level);
+    }
     if name == "round"
-        && let Some(found) = rounded(arguments, depth)
+        && let Some(found) = rounded(arguments, level)
     {
         return found;
     }
-    let mut all = split(arguments, ',').map(|it| sum(it, depth));
+    let mut all = split(arguments, ',').map(|it| sum(it, level));
     let weigh = |least: bool, all: &mut dyn Iterator<Item = Option<Amount>>| {
         let mut best = all.next()??;
         for one in all {
@@ -169,8 +203,20 @@ fn calculated(name: &str, arguments: &[Part<'_>], depth: usize) -> Option<Amount
     }
 }
 
+/// `calc-size(auto, size / 2)`: calculated from what a box would have by itself, which is taken for some lines.
+fn of_size(arguments: &[Part<'_>], level: Level<'_>) -> Option<Amount> {
+    let mut all = split(arguments, ',');
+    let basis = trim(all.next()?);
+    let size = match basis.first()?.word() {
+        Some(_) => Amount::pixels_of(BOX_PIXELS),
+        None => sum(basis, level)?,
+    };
+    let last = sum(all.next()?, Level { names: &[("size", size)], ..level })?;
+    (all.next().is_none() && last.kind != Kind::Angle).then_some(last)
+}
+
 /// `round(down, a, b)`; nothing if no word says how.
-fn rounded(arguments: &[Part<'_>], depth: usize) -> Option<Option<Amount>> {
+fn rounded(arguments: &[Part<'_>], level: Level<'_>) -> Option<Option<Amount>> {
     let mut all = split(arguments, ',').map(trim);
     let how: fn(f64) -> f64 = match all.next()?.first()?.word()?.to_ascii_lowercase().as_str() {
         "up" => f64::ceil,
@@ -179,8 +225,8 @@ fn rounded(arguments: &[Part<'_>], depth: usize) -> Option<Option<Amount>> {
         "to-zero" => f64::trunc,
         _ => return None,
     };
-    let one = all.next().and_then(|it| sum(it, depth));
-    let to = all.next().map(|it| sum(it, depth));
+    let one = all.next().and_then(|it| sum(it, level));
+    let to = all.next().map(|it| sum(it, level));
     Some(one.and_then(|one| {
         let to = to.map_or(Some(1.0), |it| it.map(|it| it.value))?;
         let value = how(one.value / to) * to;
@@ -222,7 +268,7 @@ fn function(name: &str, arguments: &[Amount]) -> Option<Amount> {
 }
 
 /// `a + b * c - d`; plus and minus stand between blanks.
-fn sum(parts: &[Part<'_>], depth: usize) -> Option<Amount> {
+fn sum(parts: &[Part<'_>], level: Level<'_>) -> Option<Amount> {
     let mut total: Option<Amount> = None;
     let mut term: Option<Amount> = None;
     let (mut sign, mut operator, mut spaced) = (1.0, None, false);
@@ -247,7 +293,7 @@ fn sum(parts: &[Part<'_>], depth: usize) -> Option<Amount> {
                 sign = if *it == '-' { -1.0 } else { 1.0 };
             }
             Some(_) | None => {
-                let next = within(one, depth).or_else(|| constant(one))?;
+                let next = within(one, level).or_else(|| constant(one, level))?;
                 term = Some(match (term, operator.take()) {
                     (None, None) => next,
                     (Some(before), Some('*')) if next.kind == Kind::Plain => {
@@ -269,8 +315,12 @@ fn sum(parts: &[Part<'_>], depth: usize) -> Option<Amount> {
 }
 
 /// The numbers that have a name where something is calculated.
-fn constant(component: &[Part<'_>]) -> Option<Amount> {
-    let value = match component.first()?.word()?.to_ascii_lowercase().as_str() {
+fn constant(component: &[Part<'_>], level: Level<'_>) -> Option<Amount> {
+    let word = component.first()?.word()?;
+    if let Some(named) = level.named(word) {
+        return Some(named);
+    }
+    let value = match word.to_ascii_lowercase().as_str() {
         "e" => std::f64::consts::E,
         "pi" => std::f64::consts::PI,
         "infinity" => f64::INFINITY,
@@ -283,6 +333,8 @@ fn constant(component: &[Part<'_>]) -> Option<Amount> {
 
 /// Calculations within calculations.
 const DEPTH_MAX: usize = 8;
+/// The size of a box that is as large as what is in it.
+const BOX_PIXELS: f64 = 200.0;
 
 #[cfg(test)]
 mod tests {
@@ -310,6 +362,8 @@ mod tests {
             ("clamp(1px, 9px, 5px)", 5.0),
             ("calc(min(4px, 2px) + calc(1px))", 3.0),
             ("calc(-1 * 100vw)", -1280.0),
+            ("calc-size(auto, size * 0)", 0.0),
+            ("calc-size(20px, size - 19px)", 1.0),
         ] {
             assert_eq!(pixels(text), Some(wanted), "{text}");
         }
@@ -322,6 +376,8 @@ mod tests {
             "1foo",
             "calc(1px * 1px)",
             "90deg",
+            "calc(size * 2)",
+            "calc-size(auto)",
         ] {
             assert_eq!(pixels(text), None, "{text}");
         }

@@ -28,6 +28,11 @@ impl Own {
         Self(Rc::new(all))
     }
 
+    /// What a property stands for.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|it| &**it)
+    }
+
     /// A value with every `var(…)` replaced; nothing if one of them stands for nothing.
     pub(super) fn replace(&self, raw: &str) -> Option<String> {
         self.resolve(raw, &HashMap::new(), 0)
@@ -79,7 +84,7 @@ impl Own {
         let found = match (env, fresh.get(name)) {
             (true, _) => name.starts_with("safe-area-inset").then(|| "0px".to_owned()),
             (false, Some(text)) => self.resolve(text, fresh, depth + 1),
-            (false, None) => self.0.get(name).map(|it| it.to_string()),
+            (false, None) => self.get(name).map(str::to_owned),
         };
         found.or_else(|| {
             let comma = arguments.iter().position(|it| it.is(','))?;

@@ -1,10 +1,13 @@
 //! The parts of a page: which elements break lines, which are not shown, where styles and addresses stand.
 
+use std::rc::Rc;
+
 use url::Url;
 
 use super::condition::media_of;
-use super::drawn::{masks, voids};
+use super::drawn::{Drawn, masks, voids};
 use super::dropped::DropKind;
+use super::filter::filters;
 use super::fit::Sure;
 use super::sheet::{Sheet, of_data};
 use super::tree::{DOCUMENT, Element, Id, Tree};
@@ -12,17 +15,29 @@ use super::tree::{DOCUMENT, Element, Id, Tree};
 /// The style sheets that stand in the page.
 pub(super) fn sheet_of(tree: &Tree) -> Sheet {
     let mut sheet = Sheet::default();
-    sheet.voids = voids(tree);
-    sheet.masks = masks(tree);
+    sheet.drawn = Rc::new(Drawn { voids: voids(tree), masks: masks(tree), filters: filters(tree) });
+    let counts = |it: &(Id, &Element)| {
+        !matches!(&*it.1.name.local, "meta" | "style") || is_shown(tree, it.0)
+    };
+    add_sheets(tree, tree.elements().filter(counts), &mut sheet);
+    sheet
+}
+
+/// Adds the style sheets among these elements.
+pub(super) fn add_sheets<'t>(
+    tree: &'t Tree,
+    elements: impl Iterator<Item = (Id, &'t Element)>,
+    sheet: &mut Sheet,
+) {
     // Of sheets with titles, those with the first title count; the others are for who chooses them.
     let mut chosen: Option<&str> = None;
-    for (id, element) in tree.elements() {
+    for (id, element) in elements {
         let title = element.attribute("title").filter(|it| !it.is_empty());
         let mut is_chosen = || title.is_none_or(|it| *chosen.get_or_insert(it) == it);
         match &*element.name.local {
-            "meta" if is_shown(tree, id) => sheet.is_dark |= says_dark(element),
+            "meta" => sheet.is_dark |= says_dark(element),
             "link" if element.attribute("disabled").is_some() => {}
-            "style" if is_shown(tree, id) => {
+            "style" => {
                 let sure = applies(element);
                 if !is_chosen() {
                     continue;
@@ -50,7 +65,6 @@ pub(super) fn sheet_of(tree: &Tree) -> Sheet {
             _ => {}
         }
     }
-    sheet
 }
 
 /// `<meta name="color-scheme" content="dark">`.

@@ -21,6 +21,22 @@ pub(super) enum Pseudo {
     /// Not even that is known, whether browsers know it.
     Doubtful,
     Root,
+    /// What the styles around are for: an element, or the root.
+    Scope,
+    /// One of these selects something that stands so to it.
+    Has(Rc<List>),
+    /// That to which it stands so.
+    Anchor,
+    /// The place among those that one of these selects.
+    NthOf(Nth, Rc<List>),
+    /// The element that has the shadow tree of these styles, if one of these selects it.
+    Host(Option<Rc<List>>),
+    /// The same, if something around it is what is not looked at.
+    HostMaybe,
+    /// Not the slot, but what one of these selects and stands in it.
+    Slotted(Rc<List>),
+    /// Not the element, but what has these names in its shadow tree.
+    Part(Vec<String>),
     Empty,
     Link,
     Checked,
@@ -40,6 +56,16 @@ pub(super) struct Nth {
     pub(super) only: bool,
 }
 
+impl Nth {
+    pub(super) fn is_at(self, at: u32) -> bool {
+        let past = i64::from(at) - self.start;
+        match self.step {
+            0 => past == 0,
+            step => past % step == 0 && past / step >= 0,
+        }
+    }
+}
+
 impl Pseudo {
     /// Lists too deep within each other are not looked into.
     pub(super) fn is(list: Rc<List>) -> Self {
@@ -56,6 +82,14 @@ impl Pseudo {
             | Self::Generated
             | Self::Unknown
             | Self::Root
+            | Self::Scope
+            | Self::Has(_)
+            | Self::Anchor
+            | Self::NthOf(..)
+            | Self::Host(_)
+            | Self::HostMaybe
+            | Self::Slotted(_)
+            | Self::Part(_)
             | Self::Empty
             | Self::Link
             | Self::Checked
@@ -65,18 +99,32 @@ impl Pseudo {
         }
     }
 
+    pub(super) fn is_host(&self) -> bool {
+        matches!(self, Self::Host(_) | Self::HostMaybe)
+    }
+
     pub(super) fn depth(&self) -> usize {
         self.list().map_or(0, |it| it.depth)
     }
 
     fn list(&self) -> Option<&List> {
         match self {
-            Self::Is(list) | Self::Where(list) | Self::Not(list) => Some(list),
+            Self::Is(list)
+            | Self::Where(list)
+            | Self::Not(list)
+            | Self::Has(list)
+            | Self::NthOf(_, list)
+            | Self::Slotted(list) => Some(list),
+            Self::Host(list) => list.as_deref(),
             Self::Never
             | Self::Generated
             | Self::Unknown
             | Self::Doubtful
             | Self::Root
+            | Self::Scope
+            | Self::Anchor
+            | Self::HostMaybe
+            | Self::Part(_)
             | Self::Empty
             | Self::Link
             | Self::Checked
@@ -89,12 +137,21 @@ impl Pseudo {
     pub(super) fn specificity(&self) -> Specificity {
         match self {
             Self::Where(_) => (0, 0, 0),
-            Self::Is(list) | Self::Not(list) => list.specificity(),
+            Self::Is(list) | Self::Not(list) | Self::Has(list) => list.specificity(),
+            Self::Anchor => (0, 0, 0),
+            Self::Slotted(list) | Self::Host(Some(list)) | Self::NthOf(_, list) => {
+                let (ids, classes, names) = list.specificity();
+                (ids, classes + 1, names)
+            }
             Self::Never
             | Self::Generated
             | Self::Unknown
             | Self::Doubtful
             | Self::Root
+            | Self::Scope
+            | Self::Host(None)
+            | Self::HostMaybe
+            | Self::Part(_)
             | Self::Empty
             | Self::Link
             | Self::Checked
@@ -118,7 +175,9 @@ fn plain(name: &str) -> Pseudo {
     let nth =
         |from_end, of_type, only| Pseudo::Nth(Nth { step: 0, start: 1, from_end, of_type, only });
     match name {
-        "root" | "scope" => Pseudo::Root,
+        "root" => Pseudo::Root,
+        "scope" => Pseudo::Scope,
+        "host" => Pseudo::Host(None),
         "empty" => Pseudo::Empty,
         "link" | "any-link" | "-webkit-any-link" | "-moz-any-link" => Pseudo::Link,
         "checked" => Pseudo::Checked,
@@ -157,7 +216,16 @@ fn called(name: &str, parts: &[Part<'_>], outer: Option<&Rc<List>>) -> Option<Ps
         "nth-last-child" => place(true, false),
         "nth-of-type" => place(false, true),
         "nth-last-of-type" => place(true, true),
-        "has" | "lang" | "dir" | "host" | "host-context" | "heading" => Some(Pseudo::Unknown),
+        "host" => {
+            let list = Rc::new(List::parse(parts, None)?);
+            Some(if list.depth < DEPTH_MAX { Pseudo::Host(Some(list)) } else { Pseudo::HostMaybe })
+        }
+        "host-context" => Some(Pseudo::HostMaybe),
+        "has" if !parts.iter().any(|it| it.is('&')) => {
+            let list = Rc::new(List::parse(parts, Some(&Rc::new(List::anchor())))?);
+            Some(if list.depth < DEPTH_MAX { Pseudo::Has(list) } else { Pseudo::Unknown })
+        }
+        "has" | "lang" | "dir" | "heading" => Some(Pseudo::Unknown),
         "state" | "active-view-transition-type" => Some(Pseudo::Never),
         _ => Some(Pseudo::Doubtful),
     }
@@ -173,7 +241,14 @@ pub(super) fn pseudo_element(one: &[Part<'_>]) -> Option<Pseudo> {
     let first = one.first()?;
     let name = first.word().or_else(|| first.call())?.to_ascii_lowercase();
     Some(match name.as_str() {
-        "first-line" | "slotted" | "details-content" => Pseudo::Unknown,
+        "slotted" => {
+            let list = Rc::new(List::parse(inside(one), None)?);
+            if list.depth < DEPTH_MAX { Pseudo::Slotted(list) } else { Pseudo::Never }
+        }
+        "part" => {
+            Pseudo::Part(inside(one).iter().filter_map(Part::word).map(str::to_owned).collect())
+        }
+        "first-line" | "details-content" => Pseudo::Unknown,
         "before" | "after" => Pseudo::Generated,
         _ if name.starts_with("-webkit-") || ELEMENTS.contains(&name.as_str()) => Pseudo::Never,
         _ => Pseudo::Doubtful,
@@ -182,11 +257,12 @@ pub(super) fn pseudo_element(one: &[Part<'_>]) -> Option<Pseudo> {
 
 /// `2n+1`, `odd`, `-n + 3`, `4`.
 fn nth(parts: &[Part<'_>], from_end: bool, of_type: bool) -> Option<Pseudo> {
+    let of = parts.iter().position(|it| it.is_word("of"));
+    let (parts, others) = parts.split_at_checked(of.unwrap_or(parts.len()))?;
     let mut text = String::new();
     for part in parts {
         match &part.token {
             Token::Space => {}
-            Token::Word(word) if word.eq_ignore_ascii_case("of") => return Some(Pseudo::Unknown),
             Token::Word(word) => text.push_str(word),
             Token::Number(value) => text.push_str(&format!("{value:+}")),
             Token::Length(value, unit) => text.push_str(&format!("{value}{unit}")),
@@ -217,7 +293,12 @@ fn nth(parts: &[Part<'_>], from_end: bool, of_type: bool) -> Option<Pseudo> {
             None => (0, text.parse().ok()?),
         },
     };
-    Some(Pseudo::Nth(Nth { step, start, from_end, of_type, only: false }))
+    let nth = Nth { step, start, from_end, of_type, only: false };
+    if others.is_empty() {
+        return Some(Pseudo::Nth(nth));
+    }
+    let list = Rc::new(List::parse(others.get(1..)?, None)?);
+    Some(if list.depth < DEPTH_MAX { Pseudo::NthOf(nth, list) } else { Pseudo::Unknown })
 }
 
 /// What holds only once somebody does something.
@@ -271,7 +352,6 @@ const UNKNOWN: &[&str] = &[
     "read-write",
     "placeholder-shown",
     "defined",
-    "host",
     "first",
     "left",
     "right",
@@ -293,7 +373,6 @@ const ELEMENTS: &[&str] = &[
     "highlight",
     "spelling-error",
     "grammar-error",
-    "part",
     "view-transition",
     "view-transition-group",
     "view-transition-image-pair",

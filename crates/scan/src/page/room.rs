@@ -71,6 +71,7 @@ pub(super) fn read(
 pub(super) fn size(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
     let one = || if let [one] = items { Some(*one) } else { None };
     match name {
+        _ if name.starts_with("max-") && is_of_auto(one()?) => None,
         "width" | "inline-size" | "height" | "block-size" | "max-width" | "max-inline-size"
         | "max-height" | "max-block-size" => {
             box_size(one()?, old).map(|it| it.is_some_and(is_slit_long))
@@ -88,6 +89,12 @@ fn box_size(item: &[Part<'_>], old: bool) -> Option<Option<Amount>> {
         Some(it) => (it.value >= 0.0 || it.letters != 0.0).then_some(Some(it)),
         None => word(item, words::SIZES).map(|_| None),
     }
+}
+
+/// `calc-size(auto, …)`, which a limit does not know.
+fn is_of_auto(item: &[Part<'_>]) -> bool {
+    let basis = called(item).filter(|it| it.0 == "calc-size").map(|it| trim(it.1));
+    basis.and_then(<[_]>::first).is_some_and(|it| it.is_word("auto"))
 }
 
 fn is_slit(item: &[Part<'_>]) -> bool {

@@ -94,7 +94,7 @@ fn is_unseen(style: &Style, out: bool) -> bool {
     style.is_any(&hides)
         || (out && style.is_any(&far))
         || style.opacity < OPACITY_MIN
-        || style.view(None).is_some_and(|it| it.gone)
+        || style.turned().is_some_and(|it| it.view().gone)
 }
 
 /// Has a box without anything in it a size, by itself or by the sides that it reaches to?

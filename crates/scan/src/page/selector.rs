@@ -67,6 +67,19 @@ impl List {
         Some(list)
     }
 
+    /// Stands for the element that something else must stand so to.
+    pub(super) fn anchor() -> Self {
+        let mut list = Self::default();
+        let subject = Compound::of(Pseudo::Anchor);
+        list.add(Selector { subject, above: Vec::new(), specificity: (0, 0, 0) });
+        list
+    }
+
+    pub(super) fn is_anchor(&self) -> bool {
+        let is = |it: &Selector| it.subject.pseudos.iter().any(|it| matches!(it, Pseudo::Anchor));
+        self.selectors.first().is_some_and(is)
+    }
+
     /// The same of a part of it, in brackets.
     pub(super) fn parse(parts: &[Part<'_>], outer: Option<&Rc<List>>) -> Option<Self> {
         let mut list = Self::default();
@@ -154,6 +167,11 @@ impl Selector {
     /// Does it select a box before or after a text?
     pub(super) fn is_generated(&self) -> bool {
         self.subject.pseudos.iter().any(|it| matches!(it, Pseudo::Generated))
+    }
+
+    /// Does it select a part of a shadow tree from outside?
+    pub(super) fn is_part(&self) -> bool {
+        self.subject.pseudos.iter().any(|it| matches!(it, Pseudo::Part(_)))
     }
 
     pub(super) fn key(&self) -> Key {
@@ -268,7 +286,7 @@ impl Compound {
         match first.first()?.sign()? {
             '&' => self.pseudos.push(match outer {
                 Some(outer) => Pseudo::is(Rc::clone(outer)),
-                None => Pseudo::Root,
+                None => Pseudo::Scope,
             }),
             '[' => self.attributes.push(attribute(trim(inside(first)))?),
             '.' => {

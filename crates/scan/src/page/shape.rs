@@ -4,6 +4,7 @@
 
 use super::colour::Ink;
 use super::css::{Part, Token, component, components, split};
+use super::gradient;
 use super::letters::{is_image, leads_to_no_image};
 use super::number::{Amount, Kind, length};
 use super::value::{TINY_PIXELS, called};
@@ -196,7 +197,7 @@ pub(super) fn mask(value: &[Part<'_>]) -> Option<Mask> {
         rest = after;
         if is_image(item) {
             images += 1;
-            clear &= is_clear_gradient(item);
+            clear &= gradient::is_clear(item);
             dark &= has_only(item, Ink::is_dark);
             solid &= has_only(item, Ink::is_solid);
         } else if leads_to_no_image(item) {
@@ -222,36 +223,9 @@ fn has_only(item: &[Part<'_>], like: fn(Ink) -> bool) -> bool {
     })
 }
 
-/// A gradient of which nothing is seen: it is clear, or clear but for its very beginning or end.
-fn is_clear_gradient(item: &[Part<'_>]) -> bool {
-    let Some((_, inside)) = called(item).filter(|it| it.0.ends_with("gradient")) else {
-        return false;
-    };
-    // Of each colour whether it is clear, and from where to where it reaches, in a box of a thousand.
-    let mut stops: Vec<(bool, Vec<f64>)> = Vec::new();
-    for part in split(inside, ',') {
-        let items: Vec<&[Part<'_>]> = components(part).collect();
-        let Some(ink) = items.iter().find_map(|it| Ink::read(it, false)) else { continue };
-        let places = items.iter().filter_map(|it| length(it, false)).map(Amount::pixels);
-        stops.push((ink.is_some_and(Ink::is_clear), places.collect()));
-    }
-    let shown = stops.iter().position(|it| !it.0);
-    let Some(shown) = shown else { return !stops.is_empty() };
-    let (before, after) = stops.split_at_checked(shown).unwrap_or_default();
-    let until = before.iter().rev().find_map(|it| it.1.last());
-    let clear = after.iter().position(|it| it.0);
-    let from = clear.and_then(|it| after.get(it)?.1.first());
-    let rest = clear.and_then(|it| after.get(it..)).is_some_and(|it| it.iter().all(|it| it.0));
-    until.is_some_and(|it| *it >= NEARLY_ALL)
-        || (before.is_empty() && rest && from.is_some_and(|it| *it <= HARDLY_ANY))
-}
-
 /// So far away nobody looks.
 const AWAY_PIXELS: f64 = 3000.0;
 /// A part of a box of a thousand by a thousand that shows nothing.
 const AREA_MIN: f64 = 100.0;
-/// Where such a box is as good as over, and where it has hardly begun.
-const NEARLY_ALL: f64 = 950.0;
-const HARDLY_ANY: f64 = 4.0;
 /// No box reaches so far.
 const BOX_PIXELS: f64 = 1300.0;

@@ -4,11 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::condition::{media, supports};
-use super::css::{Part, Token, split, tokens, trim};
+use super::css::{Part, Token, components, inside, split, tokens, trim};
 use super::declare::{Declaration, Switch, declare, raw};
+use super::drawn::Drawn;
 use super::fit::Sure;
 use super::items::{Item, Items};
 use super::layer::{Layers, OUTSIDE};
+use super::letters::family_of;
+use super::relative::Within;
 use super::selector::{Key, List, Selector};
 
 /// The rules of a page that matter, by what they are looked up with.
@@ -17,12 +20,13 @@ pub(super) struct Sheet {
     pub(super) rules: Vec<Rule>,
     pub(super) by_key: HashMap<Key, Vec<usize>>,
     pub(super) layers: Layers,
-    /// Shapes of the page that leave nothing of what they cut or mask.
-    pub(super) voids: HashSet<String>,
-    /// Masks that are drawn in the page.
-    pub(super) masks: HashSet<String>,
+    pub(super) drawn: Rc<Drawn>,
     /// Rules for boxes before or after a text that are placed and painted.
     pub(super) decorations: Vec<usize>,
+    /// Rules for parts of shadow trees, from outside.
+    pub(super) for_parts: Vec<usize>,
+    /// Fonts whose letters have no size.
+    pub(super) flat_fonts: HashSet<String>,
     /// What animations come to in the end, by name.
     pub(super) keyframes: HashMap<String, Vec<Declaration>>,
     /// Of these it is not known whether they hold.
@@ -49,6 +53,8 @@ pub(super) struct Rule {
     /// It may be that it does not hold; then only what hides is taken from it.
     pub(super) unsure: bool,
     pub(super) layer: usize,
+    /// It holds in a part of the page.
+    pub(super) within: Option<Rc<Within>>,
 }
 
 impl Rule {
@@ -64,10 +70,19 @@ struct Frame<'p, 'a> {
     layer: usize,
     /// The selectors of the rule around, if there is one.
     selectors: Option<Rc<List>>,
+    within: Option<Rc<Within>>,
     declarations: Vec<Declaration>,
 }
 
 impl Sheet {
+    /// Of a shadow tree in a page with these styles: of theirs only what is drawn counts there.
+    pub(super) fn within(page: &Self) -> Self {
+        let drawn = Rc::clone(&page.drawn);
+        let flat_fonts = page.flat_fonts.clone();
+        let unseen_backgrounds = page.unseen_backgrounds;
+        Self { drawn, flat_fonts, unseen_backgrounds, ..Self::default() }
+    }
+
     /// Adds the text of one `<style>`, of an `old` page or another; `unsure` if it may not hold.
     pub(super) fn add(&mut self, text: &str, old: bool, unsure: bool) {
         self.read(text, old, unsure);
@@ -81,8 +96,8 @@ impl Sheet {
     fn read(&mut self, text: &str, old: bool, unsure: bool) {
         let parts = tokens(text);
         let items = Items::of_sheet(&parts);
-        let whole =
-            Frame { items, unsure, layer: OUTSIDE, selectors: None, declarations: Vec::new() };
+        let (selectors, within, declarations) = (None, None, Vec::new());
+        let whole = Frame { items, unsure, layer: OUTSIDE, selectors, within, declarations };
         let mut open = vec![whole];
         while let Some(frame) = open.last_mut() {
             let Some(item) = frame.items.next() else {
@@ -107,6 +122,10 @@ impl Sheet {
                 && name.eq_ignore_ascii_case("property")
             {
                 self.property(prelude, block, text);
+            } else if let Item::At(name, _, Some(block)) = item
+                && name.eq_ignore_ascii_case("font-face")
+            {
+                self.font(block);
             } else if let Some(next) = self.opened(&item, frame) {
                 open.push(next);
             }
@@ -118,6 +137,7 @@ impl Sheet {
         item: &Item<'p, 'a>,
         around: &Frame<'p, 'a>,
     ) -> Option<Frame<'p, 'a>> {
+        let mut within = None;
         let (block, selectors, sure, layer) = match item {
             Item::Declaration(_) => return None,
             Item::Rule(prelude, block) => {
@@ -131,7 +151,13 @@ impl Sheet {
                 }
                 let (layer, known) = self.layer(&name, prelude, block.is_some(), around.layer);
                 let sure = condition(&name, prelude)?;
-                let sure = if known { sure } else { sure.min(Sure::Maybe) };
+                let mut sure = if known { sure } else { sure.min(Sure::Maybe) };
+                if name == "scope" {
+                    within = within_of(prelude).map(Rc::new);
+                    // One in another one may be for less.
+                    let whole = within.is_some() && around.within.is_none();
+                    sure = if whole { Sure::Yes } else { sure };
+                }
                 ((*block)?, around.selectors.clone(), sure, layer)
             }
         };
@@ -141,6 +167,7 @@ impl Sheet {
             unsure: around.unsure || sure == Sure::Maybe || doubtful,
             layer,
             selectors,
+            within: within.or_else(|| around.within.clone()),
             declarations: Vec::new(),
         })
     }
@@ -166,6 +193,24 @@ impl Sheet {
                 self.own.push((Rc::from(name), Rc::from(raw(value, text))));
             }
         }
+    }
+
+    /// Keeps the name of a font whose letters have no size.
+    fn font(&mut self, block: &[Part<'_>]) {
+        let (mut family, mut flat) = (None, false);
+        for item in Items::of_block(block) {
+            let Item::Declaration(parts) = item else { continue };
+            let value = trim(split(parts, ':').nth(1).unwrap_or_default());
+            match parts.first() {
+                Some(it) if it.is_word("font-family") => family = family_of(value),
+                Some(it) if it.is_word("size-adjust") => {
+                    let size = value.first().map(|it| &it.token);
+                    flat = matches!(size, Some(Token::Share(it)) if *it <= FLAT_SHARE);
+                }
+                Some(_) | None => {}
+            }
+        }
+        self.flat_fonts.extend(family.filter(|_| flat && self.flat_fonts.len() < KEYFRAMES_MAX));
     }
 
     /// Keeps what the last picture of an animation says, and the first.
@@ -252,6 +297,9 @@ impl Sheet {
             if decorates && selector.is_generated() {
                 self.decorations.push(self.rules.len());
             }
+            if selector.is_part() {
+                self.for_parts.push(self.rules.len());
+            }
             self.by_key.entry(selector.key()).or_default().push(self.rules.len());
             self.rules.push(Rule {
                 list: Rc::clone(list),
@@ -259,6 +307,7 @@ impl Sheet {
                 declarations: Rc::clone(&declarations),
                 unsure: frame.unsure,
                 layer: frame.layer,
+                within: frame.within.clone(),
             });
         }
     }
@@ -273,6 +322,16 @@ fn condition(name: &str, prelude: &[Part<'_>]) -> Option<Sure> {
         "nest" | "container" | "scope" | "document" | "-moz-document" => Some(Sure::Maybe),
         _ => None,
     }
+}
+
+/// `(.from) to (.to)`; nothing if it is for what the styles stand in.
+fn within_of(prelude: &[Part<'_>]) -> Option<Within> {
+    let mut lists = Vec::new();
+    for one in components(prelude).filter(|it| it.first().is_some_and(|it| it.is('('))) {
+        lists.push(List::of_rule(trim(inside(one)), None)?);
+    }
+    let mut lists = lists.into_iter();
+    Some(Within { from: lists.next()?, to: lists.next() })
 }
 
 /// The style sheet that stands in an address: `data:text/css,…`.
@@ -299,6 +358,8 @@ pub(super) fn of_data(address: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Letters of this share of their size are not seen.
+const FLAT_SHARE: f64 = 10.0;
 /// Style sheets in addresses that one style sheet imports.
 const IMPORTS_MAX: usize = 16;
 /// Animations of a page, and properties that it makes up.

@@ -4,40 +4,53 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::colour::Ink;
-use super::css::tokens;
-use super::declare::{Bits, Declaration, Paint, Said, State, Surface, Switch, Wide, declarations};
+use super::declare::{
+    Bits, Declaration, Line, Paint, Said, State, Surface, Switch, Thickness, Wide, declarations,
+};
+use super::filter::Filter;
 use super::fit::{Scene, Sure};
 use super::lens::Step;
 use super::own::Own;
 use super::scenery::Scenery;
-use super::selector::{Key, Specificity};
-use super::sheet::{Rule, Sheet};
+use super::shadow::{Scope, Shadow};
+use super::sheet::Sheet;
 use super::tree::{Element, Id, Tree};
-use super::turn::{Matrix, View};
+use super::turn::Matrix;
 use super::{value, words};
 
 /// The style sheets of a page at work.
 pub(super) struct Styles<'a> {
     pub(super) sheet: &'a Sheet,
-    ranks: Vec<usize>,
-    scene: Scene<'a>,
+    pub(super) ranks: Rc<[usize]>,
+    /// The styles around the shadow tree.
+    pub(super) outer: Option<&'a Sheet>,
+    pub(super) shadows: &'a HashMap<Id, Shadow>,
+    /// An element that stands in a slot, and the slot with what it stands in.
+    pub(super) slot: Option<(Id, Id, Scope<'a>)>,
+    pub(super) scene: Scene<'a>,
     /// What was found to lie in elements.
     pub(super) sceneries: HashMap<Id, Scenery>,
 }
 
-/// A rule that selects, by rank.
-struct Match<'a> {
-    layer: usize,
-    specificity: Specificity,
-    index: usize,
-    rule: &'a Rule,
-    unsure: bool,
-}
-
 impl<'a> Styles<'a> {
-    pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet) -> Self {
-        let sceneries = HashMap::new();
-        Self { sheet, ranks: sheet.layers.ranks(), scene: Scene::new(tree), sceneries }
+    pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet, shadows: &'a HashMap<Id, Shadow>) -> Self {
+        let (ranks, sceneries) = (sheet.layers.ranks().into(), HashMap::new());
+        let scene = Scene::new(tree);
+        Self { sheet, ranks, outer: None, shadows, slot: None, scene, sceneries }
+    }
+
+    /// Goes over to the styles of another tree.
+    pub(super) fn enter(&mut self, scope: &Scope<'a>) {
+        (self.sheet, self.ranks) = (scope.sheet, Rc::clone(&scope.ranks));
+        self.outer = scope.outer.as_ref().map(|it| it.sheet);
+        self.scene.host = scope.shadow.map(|it| it.1);
+        self.scene.steps += scope.path.len();
+    }
+
+    /// Notes in which slot of which shadow tree an element stands.
+    pub(super) fn put(&mut self, slot: Option<(Id, Id, Scope<'a>)>) {
+        self.scene.steps += slot.as_ref().map_or(0, |it| it.2.path.len());
+        self.slot = slot;
     }
 
     pub(super) fn tree(&self) -> &'a Tree {
@@ -117,46 +130,20 @@ impl<'a> Styles<'a> {
             }
         }
         for (which, name) in std::mem::take(&mut style.refers) {
+            let filter = self.sheet.drawn.filters.get(&*name);
+            if let Some(filter) = filter.filter(|_| which == Switch::Filtered) {
+                style.look_through(filter);
+                continue;
+            }
             // What a mask that is not there leaves is nothing.
-            let missing = which == Switch::Masked && !self.sheet.masks.contains(&*name);
-            if missing || self.sheet.voids.contains(&*name) {
+            let missing = which == Switch::Masked && !self.sheet.drawn.masks.contains(&*name);
+            let flat = which == Switch::FontShrunk;
+            let void = !flat && self.sheet.drawn.voids.contains(&*name);
+            if missing || void || (flat && self.sheet.flat_fonts.contains(&*name)) {
                 style.set(which, State::Hides);
             }
         }
         style
-    }
-
-    fn matching(&mut self, element: &Element, id: Id, path: &[Id]) -> Vec<Match<'a>> {
-        let sheet = self.sheet;
-        let mut found: Vec<Match<'a>> = Vec::new();
-        if sheet.rules.is_empty() {
-            return found;
-        }
-        let classes = element.attribute("class").unwrap_or_default().split_ascii_whitespace();
-        let keys = classes
-            .map(|it| Key::Class(it.to_ascii_lowercase()))
-            .chain(element.attribute("id").map(|it| Key::Id(it.to_ascii_lowercase())))
-            .chain([Key::Tag((*element.name.local).to_ascii_lowercase()), Key::Any]);
-        for key in keys {
-            for index in sheet.by_key.get(&key).into_iter().flatten() {
-                let Some(rule) = sheet.rules.get(*index).filter(|_| !self.exhausted()) else {
-                    break;
-                };
-                let Some(selector) = rule.selector() else { continue };
-                let sure = self.scene.selects(selector, path, (id, path.len()));
-                if sure == Sure::No {
-                    continue;
-                }
-                found.push(Match {
-                    layer: self.ranks.get(rule.layer).copied().unwrap_or_default(),
-                    specificity: selector.specificity,
-                    index: *index,
-                    rule,
-                    unsure: rule.unsure || sure == Sure::Maybe,
-                });
-            }
-        }
-        found
     }
 }
 
@@ -182,6 +169,10 @@ pub(super) struct Style {
     pub(super) cast: Option<Paint>,
     pub(super) halo: Option<Paint>,
     pub(super) stroke: Option<Paint>,
+    pub(super) stroke_thick: Option<Thickness>,
+    pub(super) strike: Option<Paint>,
+    /// How thick a line through the letters is.
+    pub(super) strike_thick: Option<Thickness>,
     /// What links in it have.
     pub(super) link: Option<Ink>,
     pub(super) lens: Rc<[Step]>,
@@ -216,11 +207,9 @@ impl Style {
         switches.iter().any(|it| self.on & it.bit() != 0)
     }
 
-    /// What is seen of a line of text in it, by an eye so many pixels before it.
-    pub(super) fn view(&self, eye: Option<f64>) -> Option<View> {
-        let turned = self.turns.iter().flatten().copied().reduce(Matrix::after)?;
-        let eye = eye.map_or(Matrix::ONE, Matrix::perspective);
-        Some(eye.after(turned).view())
+    /// How it is moved, turned and stretched, if it is.
+    pub(super) fn turned(&self) -> Option<Matrix> {
+        self.turns.iter().flatten().copied().reduce(Matrix::after)
     }
 
     fn take(&mut self, found: &[Declaration], unsure: bool, important: bool, old: bool) {
@@ -231,7 +220,7 @@ impl Style {
             match &one.said {
                 Said::Late(name, raw) => {
                     let late = self.late(name, raw, important, old);
-                    late.iter().for_each(|it| self.weigh(it, unsure, paints));
+                    late.iter().for_each(|it| self.weigh(&it.0, unsure || it.1, paints));
                 }
                 Said::Switch(..)
                 | Said::Opacity(_)
@@ -243,6 +232,7 @@ impl Style {
                 | Said::Refers(..)
                 | Said::Turn(..)
                 | Said::Eye(_)
+                | Said::Thick(..)
                 | Said::All(_)
                 | Said::Own(..) => self.weigh(one, unsure, paints),
             }
@@ -282,30 +272,6 @@ impl Style {
         sheet.keyframes.get(name).filter(|_| known).map(Vec::as_slice)
     }
 
-    /// What a value says once its own properties are known.
-    fn late(&self, name: &str, raw: &str, important: bool, old: bool) -> Vec<Declaration> {
-        let mut found = Vec::new();
-        let say = |said| found.push(Declaration { said, important });
-        match self.own.replace(raw) {
-            Some(text) if !value::is_late(&tokens(&text)) => {
-                let before = tokens(&text);
-                let mut any = false;
-                let mut say = say;
-                value::read(name, &before, old, |said| {
-                    any = true;
-                    say(said);
-                });
-                if !any {
-                    value::everywhere(name, Wide::Unset, say);
-                }
-            }
-            // It depends on an attribute, on the place or on a function of the page's own.
-            Some(text) if value::may_hide(name, &tokens(&text)) => value::hides(name, say),
-            Some(_) | None => value::everywhere(name, Wide::Unset, say),
-        }
-        found
-    }
-
     pub(super) fn say(&mut self, said: &Said) {
         match said {
             Said::Switch(which, state) => {
@@ -331,9 +297,12 @@ impl Style {
                 turn.into_iter().for_each(|it| *it = Some(*matrix));
             }
             Said::Eye(pixels) => self.eye = *pixels,
+            Said::Thick(Line::Stroke, thick) => self.stroke_thick = Some(*thick),
+            Said::Thick(Line::Strike, thick) => self.strike_thick = Some(*thick),
             Said::Ink(Surface::Cast, paint) => self.cast = Some(*paint),
             Said::Ink(Surface::Halo, paint) => self.halo = Some(*paint),
             Said::Ink(Surface::Stroke, paint) => self.stroke = Some(*paint),
+            Said::Ink(Surface::Strike, paint) => self.strike = Some(*paint),
             Said::SizeWide(wide) => self.size_wide(*wide),
             Said::Ink(Surface::Colour, paint) => self.colour = Some(*paint),
             Said::Ink(Surface::Fill, paint) => self.fill = Some(*paint),
@@ -352,10 +321,19 @@ impl Style {
                 (self.halo, self.stroke) = (Some(Paint::Wide(*wide)), Some(Paint::Wide(*wide)));
                 (self.picture, self.cast, self.eye) = (None, None, None);
                 (self.lens, self.turns) = (Rc::from([]), [None; 5]);
+                (self.stroke_thick, self.strike_thick) = (None, None);
             }
             Said::Animated(names) => self.animated = Rc::clone(names),
             Said::Own(..) | Said::Late(..) => {}
         }
+    }
+
+    /// Puts a filter that is drawn in the page behind those that are said.
+    fn look_through(&mut self, filter: &Filter) {
+        if filter.hides {
+            self.set(Switch::Filtered, State::Hides);
+        }
+        self.lens = self.lens.iter().chain(&filter.steps).copied().collect();
     }
 
     fn size_wide(&mut self, wide: Wide) {
@@ -364,6 +342,14 @@ impl Style {
             Wide::Inherit | Wide::Unset | Wide::Revert => None,
             Wide::RevertLayer => self.ever_tiny.then_some((0.0, 0.0, 0.0)),
         };
+    }
+
+    /// Leaves what goes over to what is inside: an element without a box has nothing else.
+    pub(super) fn without_box(&mut self) {
+        self.on &= Switch::INHERITED | Switch::DisplayNone.bit();
+        (self.opacity, self.lens, self.turns) = (1.0, Rc::from([]), [None; 5]);
+        (self.background, self.picture, self.cast, self.eye) = (None, None, None, None);
+        self.refers.clear();
     }
 
     pub(super) fn set(&mut self, which: Switch, state: State) {

@@ -37,6 +37,7 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
             }
         }
         "font" => font(&items, say),
+        "font-family" => letters::family(value, say),
         "animation" | "animation-name" | "-webkit-animation" | "-webkit-animation-name" => {
             if name.ends_with("animation") {
                 switch(Switch::Paused, letters::is_late_or_paused(&items));
@@ -54,7 +55,7 @@ pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMu
             let share = if found.kind == Kind::Share { found.value / 100.0 } else { found.value };
             say(Said::Opacity(share.clamp(0.0, 1.0)));
         }
-        "display" | "position" | "text-indent" | "overflow" | "mix-blend-mode" => {
+        "display" | "position" | "text-indent" | "overflow" | "mix-blend-mode" | "z-index" => {
             let _ = several(name, &items, old, &mut switch);
         }
         "background" => background(&items, value, say),
@@ -99,6 +100,7 @@ fn several(
             switch(Switch::Flex, all.iter().any(|it| it.ends_with("flex") || it.ends_with("box")));
             switch(Switch::Grid, all.iter().any(|it| it.ends_with("grid")));
             switch(Switch::Cell, all.iter().any(|it| it == "table-cell"));
+            switch(Switch::Boxless, all.iter().any(|it| it == "contents"));
         }
         "position" => {
             let word = only(items, words::POSITIONS)?;
@@ -124,6 +126,13 @@ fn several(
             };
             switch(Switch::OverflowX, across);
             switch(Switch::OverflowY, down);
+        }
+        "z-index" => {
+            let [one] = items else { return None };
+            let rank = amount(one).filter(|it| it.kind == Kind::Plain);
+            rank.is_some().then_some(()).or_else(|| word(one, &["auto"]).map(|_| ()))?;
+            switch(Switch::Ranked, rank.is_some());
+            switch(Switch::RankedBelow, rank.is_some_and(|it| it.value < 0.0));
         }
         _ => {
             let word = only(items, words::BLENDS)?;
@@ -312,14 +321,18 @@ pub(super) fn hides(name: &str, mut say: impl FnMut(Said)) {
     targets(name).iter().take(1).for_each(|it| say(Said::Switch(*it, State::Hides)));
 }
 
-/// May a value that is not known be there to hide? What is chosen by a condition is a colour for each screen.
-pub(super) fn may_hide(name: &str, value: &[Part<'_>]) -> bool {
-    let chosen = value.iter().any(|it| it.call().is_some_and(|it| it.eq_ignore_ascii_case("if")));
-    match name {
-        "display" | "visibility" | "opacity" | "content-visibility" | "font-size" => true,
-        "color" | "-webkit-text-fill-color" => !chosen,
-        _ => false,
-    }
+/// May a value that is not known be there to hide?
+pub(super) fn may_hide(name: &str) -> bool {
+    matches!(
+        name,
+        "display"
+            | "visibility"
+            | "opacity"
+            | "content-visibility"
+            | "font-size"
+            | "color"
+            | "-webkit-text-fill-color"
+    )
 }
 
 /// Is there a function in it whose value is known only where it is used?

@@ -6,12 +6,12 @@ use super::columns::Tables;
 use super::dropped::{DropKind, Report};
 use super::folded::{is_behind_first, label_of, lacks_handle, own_text_of, shows_choices_alone};
 use super::look::Look;
-use super::parts::{LINES, PARAGRAPHS, base_of, dropped_kind, is_title, sheet_of, shown_value};
-use super::shadow::hides_children;
+use super::parts::{LINES, PARAGRAPHS, base_of, dropped_kind, is_title, sheet_of};
+use super::shadow::{Scope, shadows};
 use super::style::Styles;
 use super::tree::{Content, DOCUMENT, Element, Id, Tree};
 use super::write::{Gap, Writer};
-use super::{LINK_BYTES_MAX, LINKS_MAX, Link, Page, PageKind, label};
+use super::{LINKS_MAX, Link, Page, PageKind, label};
 
 /// The text of a page whose address is `base`.
 pub(super) fn walk(tree: &Tree, base: Option<&Url>) -> Page {
@@ -27,7 +27,8 @@ pub(super) fn walk(tree: &Tree, base: Option<&Url>) -> Page {
         lists: Vec::new(),
         cut: sheet.cut,
     };
-    walker.all(tree, &mut Styles::new(tree, &sheet));
+    let shadows = shadows(tree, &sheet);
+    walker.all(tree, &mut Styles::new(tree, &sheet, &shadows));
     let cut = walker.cut | walker.writer.cut;
     Page {
         kind: PageKind::Html,
@@ -39,29 +40,63 @@ pub(super) fn walk(tree: &Tree, base: Option<&Url>) -> Page {
     }
 }
 
-struct Walker {
-    base: Option<Url>,
-    writer: Writer,
-    report: Report,
-    links: Vec<Link>,
-    title: Option<String>,
+pub(super) struct Walker {
+    pub(super) base: Option<Url>,
+    pub(super) writer: Writer,
+    pub(super) report: Report,
+    pub(super) links: Vec<Link>,
+    pub(super) title: Option<String>,
     /// For each open table: whether its row has a cell yet, and how flat it was outside.
-    rows: Vec<(bool, usize)>,
-    tables: Tables,
+    pub(super) rows: Vec<(bool, usize)>,
+    pub(super) tables: Tables,
     /// For each open list the number of the next item, if it has numbers.
-    lists: Vec<Option<i64>>,
-    cut: bool,
+    pub(super) lists: Vec<Option<i64>>,
+    pub(super) cut: bool,
+}
+
+/// Where the walk is.
+struct Course<'a> {
+    open: Vec<Open<'a>>,
+    scope: Scope<'a>,
+    look: Look,
+    next: Next<'a>,
 }
 
 /// An open node: what comes after it, and what is to be done at its end.
-struct Open {
-    after: Option<Id>,
+struct Open<'a> {
+    after: Next<'a>,
     look: Look,
     end: End,
+    /// Where it goes on, if that is in another tree.
+    around: Option<Box<(Scope<'a>, Tables)>>,
+}
+
+/// What comes next: a node and those after it, or some of the children of an element.
+enum Next<'a> {
+    At(Option<Id>),
+    Among(std::iter::Copied<std::slice::Iter<'a, Id>>),
+}
+
+impl Next<'_> {
+    fn node(&mut self) -> Option<Id> {
+        match self {
+            Self::At(id) => *id,
+            Self::Among(ids) => ids.next(),
+        }
+    }
+}
+
+impl<'a> Open<'a> {
+    /// The slot that a node stands in, if it stands right in this one.
+    fn slot(&self, next: &Next<'_>, id: Id) -> Option<(Id, Id, Scope<'a>)> {
+        let scope = self.around.as_ref().filter(|_| matches!(next, Next::Among(_)))?.0.clone();
+        let slot = *scope.path.last()?;
+        scope.shadow.is_some_and(|it| it.0.in_slot(slot).is_some()).then_some((id, slot, scope))
+    }
 }
 
 /// What the end of an element does.
-enum End {
+pub(super) enum End {
     Nothing,
     Gap(Gap),
     Heading,
@@ -77,59 +112,139 @@ enum End {
 }
 
 impl Walker {
-    fn all(&mut self, tree: &Tree, styles: &mut Styles<'_>) {
-        let mut open: Vec<Open> = Vec::new();
-        let mut path: Vec<Id> = Vec::new();
-        let mut look = Look::of_page(styles.sheet);
-        let mut next = tree.get(DOCUMENT).and_then(|it| it.first);
+    fn all<'a>(&mut self, tree: &'a Tree, styles: &mut Styles<'a>) {
+        let mut course = Course {
+            open: Vec::new(),
+            scope: Scope::of_page(styles.sheet),
+            look: Look::of_page(styles.sheet),
+            next: Next::At(tree.get(DOCUMENT).and_then(|it| it.first)),
+        };
         loop {
+            let next = course.next.node();
             let Some((id, node)) = next.and_then(|id| Some((id, tree.get(id)?))) else {
-                // Up again.
-                let Some(left) = open.pop() else { return };
-                path.pop();
-                self.leave(left.end);
-                (next, look) = (left.after, left.look);
+                if !self.up(&mut course, styles) {
+                    return;
+                }
                 continue;
             };
             if self.writer.cut {
                 return;
             }
-            next = node.after;
+            if let Next::At(at) = &mut course.next {
+                *at = node.after;
+            }
             match &node.content {
                 Content::Root => {}
                 Content::Comment(text) => self.report.one(DropKind::Comment, text),
                 Content::Text(text) => {
-                    let beside = path.last().filter(|it| shows_choices_alone(tree, **it));
+                    let around = course.scope.path.last();
+                    let beside = around.filter(|it| shows_choices_alone(tree, **it));
                     let unseen = beside.map(|it| (DropKind::DisplayNone, *it));
-                    self.text(text, look.hidden().or(unseen));
+                    self.text(text, course.look.hidden().or(unseen));
                 }
                 Content::Element(element) => {
-                    let (hidden, column) = self.tables.cell(element, &look, &path);
-                    let own = column.as_ref().unwrap_or(&look).of(element, id, styles, &path);
-                    if styles.exhausted() {
-                        // Not every rule was held against it: it may be hidden.
+                    if !self.down(&mut course, styles, (element, id), node.first) {
                         self.cut = true;
                         return;
-                    }
-                    let shadow = hides_children(tree, id).then_some(DropKind::Template);
-                    let folded = lacks_handle(tree, id, &own, styles, &mut path)
-                        .then_some(DropKind::DisplayNone);
-                    let behind = is_behind_first(tree, id).then_some(DropKind::DisplayNone);
-                    let column = hidden.then_some(DropKind::Visibility);
-                    let why = dropped_kind(element).or(shadow).or(folded).or(behind).or(column);
-                    let own = own.without(why, id);
-                    self.tables.open((element, id), &own, tree, styles, &path);
-                    let end = self.enter(element, id, tree, &own);
-                    open.push(Open { after: node.after, look, end });
-                    path.push(id);
-                    look = own.without(own_text_of(element), id);
-                    next = tree.template(element).map_or(node.first, |it| tree.get(it)?.first);
-                    if is_title(element) {
-                        next = None;
                     }
                 }
             }
         }
+    }
+
+    /// Leaves the innermost element; false if there is none.
+    fn up<'a>(&mut self, course: &mut Course<'a>, styles: &mut Styles<'a>) -> bool {
+        let Some(left) = course.open.pop() else { return false };
+        self.leave(left.end);
+        (course.next, course.look) = (left.after, left.look);
+        match left.around {
+            Some(around) => {
+                (course.scope, self.tables) = *around;
+                styles.enter(&course.scope);
+            }
+            None => {
+                course.scope.path.pop();
+            }
+        }
+        true
+    }
+
+    /// Enters an element whose first child is `first`; false if it cannot be known how it looks.
+    fn down<'a>(
+        &mut self,
+        course: &mut Course<'a>,
+        styles: &mut Styles<'a>,
+        (element, id): (&'a Element, Id),
+        first: Option<Id>,
+    ) -> bool {
+        let tree = styles.tree();
+        styles.put(course.open.last().and_then(|it| it.slot(&course.next, id)));
+        let Some(own) = self.look(element, id, &course.look, styles, &mut course.scope) else {
+            return false;
+        };
+        let end = self.enter(element, id, tree, &own);
+        let inside = tree.template(element).map_or(first, |it| tree.get(it)?.first);
+        let inside = Next::At(inside.filter(|_| !is_title(element)));
+        let after = std::mem::replace(&mut course.next, inside);
+        let inner = own.without(own_text_of(element), id);
+        let look = std::mem::replace(&mut course.look, inner);
+        course.open.push(Open { after, look, end, around: None });
+        course.scope.path.push(id);
+        if let Some(shadow) = styles.shadows.get(&id) {
+            // What has no slot comes last, for the report alone.
+            let rest = Next::Among(shadow.rest.iter().copied());
+            self.cross(course, styles, course.scope.of_shadow(shadow), rest);
+            course.next = Next::At(tree.get(shadow.root).and_then(|it| it.first));
+        } else if let Some((shadow, _)) = course.scope.shadow
+            && let Some(slotted) = shadow.in_slot(id)
+            && let Some(here) = course.scope.of_slot()
+        {
+            // So does what is written in a slot that is filled.
+            let written = std::mem::replace(&mut course.next, Next::At(None));
+            self.cross(course, styles, here, written);
+            course.next = Next::Among(slotted.iter().copied());
+        }
+        true
+    }
+
+    /// Goes over to another tree. What comes `after` it, in this one, nobody sees.
+    fn cross<'a>(
+        &mut self,
+        course: &mut Course<'a>,
+        styles: &mut Styles<'a>,
+        here: Scope<'a>,
+        after: Next<'a>,
+    ) {
+        let id = course.scope.path.last().copied().unwrap_or(DOCUMENT);
+        let around = std::mem::replace(&mut course.scope, here);
+        let around = Some(Box::new((around, std::mem::take(&mut self.tables))));
+        let look = course.look.clone().without(Some(DropKind::Template), id);
+        course.open.push(Open { after, look, end: End::Nothing, around });
+        styles.enter(&course.scope);
+    }
+
+    /// How an element looks that stands in something that looks like `look`. Nothing if not every rule was held
+    /// against it: it may be hidden.
+    fn look<'a>(
+        &mut self,
+        element: &Element,
+        id: Id,
+        look: &Look,
+        styles: &mut Styles<'a>,
+        scope: &mut Scope<'a>,
+    ) -> Option<Look> {
+        let (tree, path) = (styles.tree(), &mut scope.path);
+        let (hidden, column) = self.tables.cell(element, look, path);
+        let own = column.as_ref().unwrap_or(look).of(element, id, styles, path);
+        if styles.exhausted() {
+            return None;
+        }
+        let folded = lacks_handle(tree, id, &own, styles, path).then_some(DropKind::DisplayNone);
+        let behind = is_behind_first(tree, id).then_some(DropKind::DisplayNone);
+        let column = hidden.then_some(DropKind::Visibility);
+        let own = own.without(dropped_kind(element).or(folded).or(behind).or(column), id);
+        self.tables.open((element, id), &own, tree, styles, path);
+        Some(own)
     }
 
     fn text(&mut self, text: &str, hidden: Option<(DropKind, Id)>) {
@@ -220,120 +335,6 @@ impl Walker {
         if counts_empty || said.is_some_and(|it| !it.trim().is_empty()) {
             self.report.text(kind, root, said.unwrap_or_default());
         }
-    }
-
-    fn broken(&mut self, gap: Gap) -> End {
-        self.writer.gap(gap);
-        End::Gap(gap)
-    }
-
-    fn heading(&mut self, name: &str) -> End {
-        self.writer.gap(Gap::Paragraph);
-        let level = name.chars().nth(1).and_then(|it| it.to_digit(10)).unwrap_or(1);
-        let signs: String = (0..level).map(|_| '#').collect();
-        // In a cell or in another heading there is no line to begin.
-        let first = (self.writer.flat == 0).then(|| format!("{signs} "));
-        self.writer.push_prefix(first, "");
-        self.writer.flat += 1;
-        End::Heading
-    }
-
-    fn preformatted(&mut self) -> End {
-        self.writer.gap(Gap::Paragraph);
-        if self.writer.flat == 0 {
-            self.writer.line("```");
-        }
-        self.writer.preformatted += 1;
-        End::Pre
-    }
-
-    fn list(&mut self, element: &Element) -> End {
-        let ordered = &*element.name.local == "ol";
-        let start = element.attribute("start").and_then(|it| it.trim().parse().ok()).unwrap_or(1);
-        self.writer.gap(if self.lists.is_empty() { Gap::Paragraph } else { Gap::Line });
-        self.lists.push(ordered.then_some(start));
-        End::List
-    }
-
-    fn item(&mut self, element: &Element) -> End {
-        self.writer.gap(Gap::Line);
-        let value = element.attribute("value").and_then(|it| it.trim().parse::<i64>().ok());
-        let marker = match self.lists.last_mut() {
-            Some(Some(number)) => {
-                let own = value.unwrap_or(*number);
-                *number = own.saturating_add(1);
-                format!("{own}. ")
-            }
-            Some(None) | None => "- ".to_owned(),
-        };
-        self.writer.push_prefix((self.writer.flat == 0).then_some(marker), "  ");
-        End::Item
-    }
-
-    fn cell(&mut self) -> End {
-        let first = self.rows.last_mut().is_none_or(|it| !std::mem::replace(&mut it.0, true));
-        if !first {
-            self.writer.next_cell();
-        }
-        self.writer.flat += 1;
-        End::Cell
-    }
-
-    fn image(&mut self, element: &Element) -> End {
-        let alt = label(element.attribute("alt").unwrap_or_default());
-        if !alt.is_empty() {
-            self.writer.text(&format!("[image: {alt}]"), &mut self.report);
-        }
-        End::Nothing
-    }
-
-    /// Buttons show their value, fields what stands in them.
-    fn input(&mut self, element: &Element) -> End {
-        let shown = label(shown_value(element).unwrap_or_default());
-        if !shown.is_empty() {
-            self.writer.text(&format!("[{shown}]"), &mut self.report);
-        }
-        End::Nothing
-    }
-
-    fn area(&mut self, element: &Element) -> End {
-        // A browser shows it only where the picture is missing.
-        let alt = element.attribute("alt").filter(|it| !it.trim().is_empty());
-        alt.into_iter().for_each(|it| self.report.one(DropKind::DisplayNone, it));
-        self.link(element)
-    }
-
-    fn link(&mut self, element: &Element) -> End {
-        let Some(href) = element.attribute("href") else { return End::Nothing };
-        match self.address(href) {
-            Some(url) => {
-                self.writer.open("[");
-                End::Link(Some(url))
-            }
-            None => End::Link(None),
-        }
-    }
-
-    /// Where a link leads, if it leads to the web or to a mailbox. Places in the same page are no address.
-    fn address(&mut self, href: &str) -> Option<String> {
-        let href = href.trim_matches(|it: char| it <= ' ');
-        if href.is_empty() || href.starts_with('#') {
-            return None;
-        }
-        if href.len() > LINK_BYTES_MAX {
-            self.report.one(DropKind::Link, href.get(..32).unwrap_or_default());
-            return None;
-        }
-        let url = match &self.base {
-            Some(base) => base.join(href),
-            None => Url::parse(href),
-        };
-        let url = url.ok()?;
-        if !matches!(url.scheme(), "http" | "https" | "mailto") {
-            self.report.one(DropKind::Link, href);
-            return None;
-        }
-        Some(url.as_str().replace('(', "%28").replace(')', "%29"))
     }
 
     fn leave(&mut self, end: End) {

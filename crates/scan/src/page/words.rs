@@ -4,6 +4,7 @@ use super::declare::Switch;
 
 /// By name, in order. Four sides stand as top, right, bottom, left; two as start, end.
 pub(super) const TARGETS: &[(&str, &[Switch])] = &[
+    ("-webkit-backdrop-filter", &[Switch::Stacks]),
     ("-webkit-backface-visibility", &[Switch::BackHidden]),
     ("-webkit-background-clip", &[Switch::ClipText]),
     ("-webkit-clip-path", &[Switch::ClipPathEmpty]),
@@ -16,8 +17,10 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ("-webkit-mask-size", &[Switch::MaskEmpty]),
     ("-webkit-mask-source-type", &[Switch::MaskByLight]),
     ("-webkit-opacity", &[Switch::OpacityZero]),
+    ("-webkit-text-decoration", STRIKE),
     ("-webkit-text-security", &[Switch::TextSecret]),
     ("-webkit-transform-origin", &[Switch::OriginFar]),
+    ("-webkit-transform-style", &[Switch::KeepsDepth]),
     ("animation-composition", &[Switch::Plays]),
     ("animation-delay", &[Switch::Paused]),
     ("animation-direction", &[Switch::Plays]),
@@ -30,6 +33,7 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ("animation-range-start", &[Switch::Plays]),
     ("animation-timeline", &[Switch::Plays]),
     ("animation-trigger", &[Switch::Plays]),
+    ("backdrop-filter", &[Switch::Stacks]),
     ("backface-visibility", &[Switch::BackHidden]),
     ("background", BACKGROUND),
     ("background-clip", &[Switch::ClipText]),
@@ -46,14 +50,15 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ("container-type", &[Switch::SizelessContainer]),
     ("content", &[Switch::Replaced]),
     ("content-visibility", &[Switch::ContentHidden]),
-    ("display", &[Switch::DisplayNone, Switch::Flex, Switch::Grid, Switch::Cell]),
+    ("display", &[Switch::DisplayNone, Switch::Flex, Switch::Grid, Switch::Cell, Switch::Boxless]),
     ("filter", &[Switch::Filtered]),
     ("flex", &[Switch::Grows, Switch::BasisNone]),
     ("flex-basis", &[Switch::BasisNone]),
     ("flex-direction", &[Switch::FlexColumn]),
     ("flex-flow", &[Switch::FlexColumn]),
     ("flex-grow", &[Switch::Grows]),
-    ("font", &[Switch::LineZero, Switch::FontFlat]),
+    ("font", &[Switch::LineZero, Switch::FontFlat, Switch::FontShrunk]),
+    ("font-family", &[Switch::FontShrunk]),
     ("font-size-adjust", &[Switch::FontFlat]),
     ("grid-auto-rows", &[Switch::RowsAutoNone]),
     ("grid-template-columns", &[Switch::ColumnsThin]),
@@ -103,6 +108,7 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ),
     ("inset-inline-end", &[Switch::RightFar, Switch::RightEdge, Switch::RightBack]),
     ("inset-inline-start", &[Switch::LeftFar, Switch::LeftEdge, Switch::LeftBack]),
+    ("isolation", &[Switch::Stacks]),
     ("left", &[Switch::LeftFar, Switch::LeftEdge, Switch::LeftBack]),
     ("letter-spacing", &[Switch::LettersSqueezed]),
     ("line-height", &[Switch::LineZero]),
@@ -136,7 +142,10 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ("offset", &[Switch::OffsetFar]),
     ("offset-path", &[Switch::OffsetFar]),
     ("opacity", &[Switch::OpacityZero]),
-    ("outline-offset", &[Switch::OutlineOver]),
+    ("outline", &[Switch::OutlineSolid, Switch::OutlineThick]),
+    ("outline-offset", &[Switch::OutlineOver, Switch::OutlineIn]),
+    ("outline-style", &[Switch::OutlineSolid]),
+    ("outline-width", &[Switch::OutlineThick]),
     ("overflow", &[Switch::OverflowX, Switch::OverflowY]),
     ("overflow-block", &[Switch::OverflowY]),
     ("overflow-inline", &[Switch::OverflowX]),
@@ -153,14 +162,22 @@ pub(super) const TARGETS: &[(&str, &[Switch])] = &[
     ("padding-left", &[Switch::PadLeft]),
     ("padding-right", &[Switch::PadRight]),
     ("padding-top", &[Switch::PadTop]),
+    ("paint-order", &[Switch::StrokeBelow]),
     ("position", &[Switch::Placed, Switch::OutOfFlow, Switch::Fixed]),
     ("right", &[Switch::RightFar, Switch::RightEdge, Switch::RightBack]),
     ("table-layout", &[Switch::TableFixed]),
+    ("text-decoration", STRIKE),
+    ("text-decoration-line", &[Switch::Struck]),
+    ("text-decoration-style", &[Switch::StrikeBroken]),
     ("text-indent", &[Switch::IndentFar, Switch::IndentFull]),
     ("top", &[Switch::TopFar, Switch::TopEdge, Switch::TopBack]),
     ("transform-origin", &[Switch::OriginFar]),
+    ("transform-style", &[Switch::KeepsDepth]),
+    ("view-transition-name", &[Switch::Stacks]),
     ("visibility", &[Switch::VisibilityHidden]),
     ("width", &[Switch::WidthZero]),
+    ("will-change", &[Switch::Stacks]),
+    ("z-index", &[Switch::Ranked, Switch::RankedBelow]),
 ];
 
 /// What `background` says at once.
@@ -173,6 +190,9 @@ const BACKGROUND: &[Switch] = &[
     Switch::PictureOnce,
     Switch::PictureAway,
 ];
+
+/// What `text-decoration` says at once.
+const STRIKE: &[Switch] = &[Switch::Struck, Switch::StrikeBroken];
 
 /// What `mask` says at once.
 const MASK: &[Switch] = &[
