@@ -19,6 +19,7 @@ const CLAIMS: &[Claim] = &[
     ("exit-codes-are-told", exit_codes),
     ("death-by-a-signal-is-told", signals),
     ("a-signal-is-passed-on", passed_on),
+    ("an-end-is-told-where-ends-of-children-are-ignored", ignored_ends),
     ("input-is-read-to-its-end", input),
     ("large-output-comes-whole", output),
     ("a-program-that-is-not-there-is-127-and-one-that-is-none-126", no_program),
@@ -90,6 +91,17 @@ fn passed_on(user: User, without: &[Rung]) {
         (outcome.told.ending.as_str(), outcome.text().as_str()),
         ("exited 7", "ready\ncaught\n")
     );
+}
+
+/// Whoever starts us may have left it to the kernel to forget them.
+fn ignored_ends(user: User, without: &[Rung]) {
+    if user != User::Root {
+        return;
+    }
+    let world = World::make(user, false);
+    let mut spec = shell(&world, "sleep 0.1; exit 7", without);
+    spec.before = Some("trap '' CHLD".to_owned());
+    assert_eq!(world.run(&spec, Stdio::null(), Kill::Never).told.ending, "exited 7");
 }
 
 fn input(user: User, without: &[Rung]) {
