@@ -78,6 +78,14 @@ pub(crate) fn led_to(root: &Path) -> Option<PathBuf> {
     Some(root.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
+/// The paths by which the top of a repository leads to what git obeys elsewhere, with the links on their way.
+pub(crate) fn leads(root: &Path) -> Vec<PathBuf> {
+    let git = led_to(root);
+    let common = |it: &Path| Some(it.join(short_text(&it.join("commondir"))?.trim()));
+    let common = common(git.as_deref().unwrap_or(&root.join(".git")));
+    git.into_iter().chain(common).collect()
+}
+
 /// Where a repository says that its settings are.
 fn common(repository: &Path) -> Option<PathBuf> {
     real(&repository.join(short_text(&repository.join("commondir"))?.trim()))

@@ -4,7 +4,9 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
+use rustix::fs::{FileType, fstat};
 use rustix::process::{Pid, getgid, getuid};
+use rustix::stdio::{stderr, stdin, stdout};
 
 use super::bubblewrap::Bubblewrap;
 use super::cgroup::Group;
@@ -45,10 +47,11 @@ impl Cage {
         meanwhile: &mut dyn FnMut() -> Result<(), CageError>,
     ) -> Result<Waiting, CageError> {
         inmate.program()?;
+        no_directory_is_handed_over()?;
         let view = View::of(self)?;
         let mut kept = Kept::default();
         let mut both = || {
-            kept = Kept::of(&self.workspaces, view.nested.clone());
+            kept = Kept::of(&self.workspaces, self.home.as_deref(), view.nested.clone());
             meanwhile()
         };
         let mut meanwhile = Once(Some(&mut both));
@@ -62,6 +65,9 @@ impl Cage {
         }
         if !waiting.held.is_a_cage() {
             return Err(CageError::NoCage(waiting.held.to_string()));
+        }
+        if waiting.held.holds(Rung::Namespaces) {
+            kept.watch(view.kept.iter().chain(&view.covered).chain(&waiting.running.closed));
         }
         waiting.running.kept = kept;
         Ok(waiting)
@@ -225,8 +231,9 @@ impl Cage {
     ) -> Result<Waiting, Without> {
         running.say(&Word::Mapped)?;
         if view.is_roots {
+            running.closed = view.closed(self);
             // If nobody is there to hear it, why is told below.
-            let _gone = inner.say(&Word::Cover(view.closed(self)));
+            let _gone = inner.say(&Word::Cover(running.closed.clone()));
         }
         meanwhile.run()?;
         // Before the program begins, so that none is lost between; and while the cage is still busy with itself.
@@ -268,9 +275,24 @@ impl Waiting {
     pub fn begin(self) -> Result<Running, CageError> {
         let Self { inner, mut running, .. } = self;
         running.terminal.iter().for_each(same_size);
+        let closed = std::mem::take(&mut running.closed);
+        running.say(&Word::Watch(closed))?;
         inner.say(&Word::Go).step("let the program run")?;
         running.inner = Some(inner);
         Ok(running)
+    }
+}
+
+/// By a handle on a directory everything of the host's that lies below and above it has a name, whatever tree is made for
+/// the program; modes, times and sockets are then within its reach.
+fn no_directory_is_handed_over() -> Result<(), CageError> {
+    let stdio = [("stdin", stdin()), ("stdout", stdout()), ("stderr", stderr())];
+    let is_dir = |fd| fstat(fd).is_ok_and(|it| FileType::from_raw_mode(it.st_mode).is_dir());
+    match stdio.into_iter().find(|(_, fd)| is_dir(*fd)) {
+        Some((name, _)) => Err(CageError::Settings(format!(
+            "{name} is a directory, by which everything is reached"
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -48,14 +48,16 @@ pub(super) fn is_of_packages(name: &[u8]) -> bool {
     PACKAGES.iter().any(|it| it.as_bytes() == name)
 }
 
-/// Does a file of this name hold secrets, and no examples of such?
+/// Does a file of this name hold secrets, and no examples of such? In whatever case: some disks do not look at it.
 pub(super) fn is_secret(name: &[u8]) -> bool {
-    let Some(rest) = name.strip_prefix(ENVIRONMENT.as_bytes()) else {
-        return SECRETS.iter().any(|it| it.as_bytes() == name);
-    };
-    match rest {
-        [] => true,
-        [b'.' | b'-' | b'_' | b'~', ..] => !EXAMPLES.iter().any(|it| rest.ends_with(it.as_bytes())),
-        _ => false,
+    let rest = name.split_at_checked(ENVIRONMENT.len());
+    let rest = rest.filter(|it| it.0.eq_ignore_ascii_case(ENVIRONMENT.as_bytes()));
+    match rest.map(|it| it.1) {
+        None => SECRETS.iter().any(|it| it.as_bytes().eq_ignore_ascii_case(name)),
+        Some([]) => true,
+        Some(rest @ [b'.' | b'-' | b'_' | b'~', ..]) => {
+            !EXAMPLES.iter().any(|it| rest.ends_with(it.as_bytes()))
+        }
+        Some(_) => false,
     }
 }
