@@ -22,6 +22,7 @@ use rustix::io::Errno;
 
 use super::error::CageError;
 use super::fresh::random;
+use super::git::Parts;
 use super::given::{kept_places, real};
 use super::nested::Nested;
 use super::way::Way;
@@ -50,6 +51,8 @@ pub(crate) struct Kept {
     workspaces: Vec<PathBuf>,
     /// Where files of git lead that lead nowhere yet.
     nowhere: Vec<PathBuf>,
+    /// Submodules that were there, and links in their place.
+    modules: BTreeSet<PathBuf>,
     /// What was set aside while the command ran.
     meanwhile: Vec<SetAside>,
     /// What is kept or covered by a mount, and which file that lies on.
@@ -129,6 +132,9 @@ impl Kept {
         ways.iter().for_each(|it| kept.add_way_to(it));
         let led_to = nested.roots().filter_map(|it| git::led_to(it));
         kept.nowhere.extend(led_to.filter(|it| !it.exists()));
+        for parts in nested.roots().map(|it| Parts::of_modules(it)) {
+            kept.modules.extend(parts.repositories.into_iter().chain(parts.links));
+        }
         kept.nested = nested;
         kept
     }
@@ -205,7 +211,7 @@ impl Kept {
     /// Sets aside what is new. Nothing of the command runs any more.
     pub(crate) fn restore(&mut self) -> Vec<SetAside> {
         self.see_what_lies_open(usize::MAX);
-        let Self { before, nested, workspaces, nowhere, meanwhile, open, .. } =
+        let Self { before, nested, workspaces, nowhere, modules, meanwhile, open, .. } =
             std::mem::take(self);
         let mut aside = meanwhile;
         aside.extend(open.into_iter().map(|at| SetAside { at, now: None }));
@@ -225,7 +231,18 @@ impl Kept {
         aside.extend(new(&made.repositories, OF_NEW_REPOSITORIES));
         aside.extend(new(&made.bare, OF_NEW_BARE));
         aside.extend(new(&nowhere, OF_NEW_BARE));
-        if made.is_cut {
+        let mut is_cut = made.is_cut;
+        for root in nested.roots().chain(&made.repositories) {
+            let Parts { mut repositories, links, is_cut: more, .. } = Parts::of_modules(root);
+            repositories.retain(|it| !modules.contains(it));
+            aside.extend(new(&repositories, OF_NEW_BARE));
+            for at in links.into_iter().filter(|it| !modules.contains(it)) {
+                let link = Place { at, is_above: false };
+                aside.extend(restore(&link, &Before::Nothing, &workspaces, &nested));
+            }
+            is_cut |= more;
+        }
+        if is_cut {
             // Nobody knows what else is there.
             aside.extend(workspaces.iter().map(|it| SetAside { at: it.clone(), now: None }));
         }
@@ -295,7 +312,7 @@ fn restore(
         }
         (None, None) => return None,
         // A repository that the command has made is one that git has made.
-        (Some(_), None) if git::made_harmless(name, &above_fd) => return None,
+        (Some(_), None) if git::made_harmless(name, &above_fd, above) => return None,
         (Some(FileType::RegularFile), None)
             if name == ".git"
                 && git::leads_to_harmless(above, workspaces, &|it| nested.has_repository(it)) =>

@@ -92,6 +92,29 @@ const TRIES: &[Try] = &[
         &["mkdir -p sub/.env/.git; echo '[core] fsmonitor = x' > sub/.env/.git/config"],
         "sub/.env/.git/config",
     ),
+    (
+        "settings-of-a-submodule-that-is-new",
+        &[
+            "mkdir -p .git/modules/new/objects .git/modules/new/refs; ln -s refs/heads/main .git/modules/new/HEAD; \
+           echo '[core] fsmonitor = x' > .git/modules/new/config",
+        ],
+        ".git/modules/new/config",
+    ),
+    (
+        "hooks-of-a-submodule-below-what-looks-like-another",
+        &[
+            "mkdir -p .git/modules/a/b/hooks .git/modules/a/b/objects .git/modules/a/b/refs; echo x > .git/modules/a/HEAD; \
+           echo 'ref: refs/heads/main' > .git/modules/a/b/HEAD; echo x > .git/modules/a/b/hooks/post-checkout",
+        ],
+        ".git/modules/a/b/hooks",
+    ),
+    (
+        "a-submodule-behind-a-link",
+        &[
+            "mkdir -p .git/x/evil; echo '[core] fsmonitor = x' > .git/x/evil/config; ln -s ../x/evil .git/modules/evil",
+        ],
+        ".git/modules/evil",
+    ),
 ];
 
 pub(crate) fn all() -> Vec<Test> {
