@@ -264,7 +264,8 @@ fn runs_nothing(config: &str, back: &dyn Fn(&str) -> bool) -> bool {
             let quoted = rest.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
             let known = PLAIN.iter().find(|it| it.0 == section);
             (section_now, names) = known.map_or(("", [].as_slice()), |it| (it.0, it.1));
-            return known.is_some() && quoted.is_some_and(|it| !it.contains(['"', '\\', ']']));
+            return known.is_some()
+                && quoted.is_some_and(|it| !it.contains(['"', '\\', ']']) && !it.contains("::"));
         }
         line.is_empty()
             || line.split_once('=').is_some_and(|(name, value)| {
@@ -300,6 +301,7 @@ mod tests {
             "[alias]\n\tst = !sh\n",
             "[include]\n\tpath = x\n",
             "[remote \"o\"]\n\turl = ext::sh -c x\n",
+            "[remote \"ext::sh -c x\"]\n\tfetch = +refs/heads/*:refs/remotes/o/*\n",
             "[remote \"o\"]\n\tuploadpack = x\n",
             "[remote \"o\\\"]\n\turl = x\n",
             "[core]\n\tbare = false \\\n\tsshCommand = x\n",

@@ -107,6 +107,8 @@ impl Kept {
     pub(crate) fn of(workspaces: &[PathBuf], home: Option<&Path>, nested: Nested) -> Self {
         let mut kept = Self { workspaces: workspaces.to_vec(), ..Self::default() };
         let of_home = places::SHELL_FILES.iter().filter_map(|it| Some(home?.join(it)));
+        // Most of them are no links, or not there.
+        let of_home = of_home.filter(|it| it.parent() != home || it.is_symlink());
         let led_by_git = nested.roots().flat_map(|it| git::leads(it));
         let mut ways: Vec<Place> =
             of_home.chain(led_by_git).map(|at| Place { at, is_above: false }).collect();
