@@ -38,8 +38,6 @@ pub(crate) struct First<'a> {
     pub(crate) held: Held,
     pub(crate) tree: Tree,
     pub(crate) processes_are_held: bool,
-    /// The port of a proxy that listens outside.
-    pub(crate) proxy_port: Option<u16>,
 }
 
 /// Which file tree the program sees, and who makes it.
@@ -81,8 +79,7 @@ pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
 
 /// Makes the cage and starts the last process in it.
 fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, CageError> {
-    let First { cage, inmate, view, mut held, tree, mut processes_are_held, mut proxy_port } =
-        first;
+    let First { cage, inmate, view, mut held, tree, mut processes_are_held } = first;
     // What is sent to the group of the one outside is not meant for us: it passes on what it is sent itself.
     setsid().step("begin a session")?;
     if tree == Tree::Own {
@@ -91,12 +88,12 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         set_parent_process_death_signal(Some(Signal::KILL)).step("end with the one outside")?;
     }
     // While the one outside tells the kernel who is who.
-    let filter = seccomp::program(sockets(&tree, proxy_port))?;
+    let filter = seccomp::program(sockets(&tree))?;
     match outside.hear().step("wait for users")? {
         Some((Word::Mapped, _)) => {}
         _ => sys::exit(1),
     }
-    let mut bare = None;
+    let (mut bare, mut proxy_port) = (None, None);
     if tree == Tree::Own {
         processes_are_held |= kernel_limits::processes(&cage.limits);
         proxy_port = own_names(&cage.network, outside)?;
@@ -148,11 +145,10 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
 }
 
 /// What the filter has to let through: in a network of its own nobody is reached.
-fn sockets(tree: &Tree, proxy_port: Option<u16>) -> Sockets {
-    match (tree, proxy_port) {
-        (Tree::Own | Tree::Made(_), _) => Sockets::OwnNetwork,
-        (Tree::Host(_), Some(_)) => Sockets::TcpOnly,
-        (Tree::Host(_), None) => Sockets::None,
+fn sockets(tree: &Tree) -> Sockets {
+    match tree {
+        Tree::Own | Tree::Made(_) => Sockets::OwnNetwork,
+        Tree::Host(_) => Sockets::None,
     }
 }
 

@@ -99,7 +99,7 @@ fn give_up(tree: &Tree, last: &Last<'_>, held: &mut Held) -> Result<Option<Bubbl
     let hold = match tree {
         _ if left_out(Rung::Landlock) => missing(),
         Tree::Own => landlock::over_own_tree(last.view)?,
-        Tree::Host(fresh) => landlock::over_host_tree(last.view, fresh, last.proxy_port)?,
+        Tree::Host(fresh) => landlock::over_host_tree(last.view, fresh)?,
         Tree::Made(_) => Hold::Missing("bubblewrap cannot make it".to_owned()),
     };
     held.note(Rung::Landlock, hold);

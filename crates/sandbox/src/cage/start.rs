@@ -1,6 +1,6 @@
 //! Making a cage, from outside: everything is in place before anything runs, and what holds is known.
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
@@ -101,7 +101,7 @@ impl Cage {
                 map_users(child.pid).map_err(|error| Without::For(error.to_string()))?;
                 join(group.as_ref(), child.pid)?;
                 let running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
-                self.settle(running, view, (ends.inner.0, None), meanwhile)
+                self.settle(running, view, ends.inner.0, meanwhile)
             }
             // Forbidden, or too many of them: what is left must hold without.
             Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
@@ -136,7 +136,12 @@ impl Cage {
             }
             Err(more) => {
                 let between = if more.is_empty() { "" } else { "; " };
-                let hold = Hold::Missing(format!("{why}{between}{more}"));
+                let why = format!("{why}{between}{more}");
+                if self.network != Network::None {
+                    let why = format!("{ONLY_IN_ITS_OWN} ({why})");
+                    return Err(CageError::Required { rung: Rung::Namespaces, why });
+                }
+                let hold = Hold::Missing(why);
                 self.without_namespaces(inmate, view, hold, None, meanwhile)
             }
         }
@@ -154,11 +159,6 @@ impl Cage {
         held.note(Rung::Namespaces, namespaces);
         // Bubblewrap makes fresh places itself.
         let fresh = if bubblewrap.is_none() { Some(Fresh::make()?) } else { None };
-        let listener = match self.network {
-            Network::Proxy(_) => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).step("listen")?),
-            Network::None => None,
-        };
-        let port = listener.as_ref().map(TcpListener::local_addr).transpose().step("listen")?;
         let ends = Ends::make().map_err(Without::into_error)?;
         match sys::fork(0, group.as_ref().and_then(|it| it.born_into.as_ref()))
             .step("start a process")?
@@ -168,7 +168,6 @@ impl Cage {
                 let mut first = self.first(inmate, view, held, group.as_ref());
                 let host = fresh.as_ref().map(|it| Tree::Host(it.path()));
                 first.tree = bubblewrap.map(Tree::Made).or(host).unwrap_or(Tree::Own);
-                first.proxy_port = port.map(|it| it.port());
                 live(first, ends.outside.1, ends.inner.1)
             }
             Side::Parent(child) => {
@@ -177,8 +176,7 @@ impl Cage {
                 let mut running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
                 running.fresh = fresh;
                 running.ends_itself = true;
-                self.settle(running, view, (ends.inner.0, listener), meanwhile)
-                    .map_err(Without::into_error)
+                self.settle(running, view, ends.inner.0, meanwhile).map_err(Without::into_error)
             }
         }
     }
@@ -197,7 +195,6 @@ impl Cage {
             held,
             tree: Tree::Own,
             processes_are_held: group.is_some_and(|it| it.holds_processes),
-            proxy_port: None,
         }
     }
 
@@ -226,7 +223,7 @@ impl Cage {
         &self,
         mut running: Running,
         view: &View,
-        (inner, mut listener): (Channel, Option<TcpListener>),
+        inner: Channel,
         meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, Without> {
         running.say(&Word::Mapped)?;
@@ -238,9 +235,10 @@ impl Cage {
         meanwhile.run()?;
         // Before the program begins, so that none is lost between; and while the cage is still busy with itself.
         running.signals = Some(Signals::take().step("take signals")?);
-        if matches!(self.network, Network::Proxy(_)) && listener.is_none() {
-            listener = Some(running.listener()?);
-        }
+        let listener = match self.network {
+            Network::Proxy(_) => Some(running.listener()?),
+            Network::None => None,
+        };
         match inner.hear().step("hear what holds")? {
             Some((Word::Held(held), terminal)) => {
                 running.terminal = terminal;
@@ -295,6 +293,9 @@ fn no_directory_is_handed_over() -> Result<(), CageError> {
         None => Ok(()),
     }
 }
+
+/// Landlock knows ports and no addresses: at the port of our proxy every host of the world would be reached.
+const ONLY_IN_ITS_OWN: &str = "a way out is one way only from a network of its own";
 
 /// How the kernel says that there are none left is `No space left on device`.
 const NO_MORE: &str = "the system allows no more of them (sysctl user.max_user_namespaces)";
