@@ -281,6 +281,7 @@ const JOINERS: &[(&str, &str)] = &[
     ("sandbox/src/cage/mounts.rs", "names of a fixed list"),
     ("sandbox/src/cage/nested.rs", "names that were just listed, below a workspace"),
     ("sandbox/src/cage/view.rs", "names of fixed lists, below the home and the workspaces"),
+    ("sandbox/src/cage/way.rs", "names of a path, of which only is asked whether they are links"),
     ("sandbox/src/probe.rs", "names of the kernel's files"),
     ("sandbox/src/seatbelt/launch.rs", "random letters"),
     (

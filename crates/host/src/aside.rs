@@ -25,7 +25,9 @@ fn in_words(it: &SetAside, shown: impl Fn(&Path) -> String) -> String {
             "`{at}` was made by the command and would be obeyed: it is now `{}`",
             shown(now)
         ),
-        None => format!("`{at}` was changed by the command and could not be set aside: look at it"),
+        None => {
+            format!("`{at}` lay open to the command, which may have read or changed it: look at it")
+        }
     }
 }
 
@@ -73,8 +75,8 @@ mod tests {
         let text = listed(&Aside { first: first.clone(), more: 0 }, root);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 3, "{text}");
-        assert!(lines[0].starts_with("`a\\u{a}b\\u{202e}` was changed"), "{text}");
-        assert!(lines[1].len() < 400 && lines[2].starts_with("`.` was"), "{text}");
+        assert!(lines[0].starts_with("`a\\u{a}b\\u{202e}` lay open"), "{text}");
+        assert!(lines[1].len() < 400 && lines[2].starts_with("`.` lay"), "{text}");
         // A person is told all of it.
         assert!(set_aside(&one(&long)).contains(&long));
         first.extend(std::iter::repeat_n(one("c"), 40));

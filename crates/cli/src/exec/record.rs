@@ -30,12 +30,23 @@ pub(crate) struct Records {
     begun: Option<Digest>,
 }
 
+/// The beginning of a command, and how much more there was: what is left out is not hidden.
+fn kept(command: &str) -> String {
+    let (mut text, more): (String, usize) = (
+        command.chars().take(COMMAND_CHARS_MAX).collect(),
+        command.chars().skip(COMMAND_CHARS_MAX).count(),
+    );
+    if more > 0 {
+        text.push_str(&format!(" … and {more} more characters"));
+    }
+    text
+}
+
 impl Records {
     pub(crate) fn of(home: &Home, words: &Words<'_>) -> Self {
         let dir = home.dir().map(|it| it.join("exec").join("evidence"));
         let dir = dir.map_err(|failure| failure.message().to_owned());
-        let command = words.as_shell_text().chars().take(COMMAND_CHARS_MAX).collect();
-        Self { dir, command, begun: None }
+        Self { dir, command: kept(&words.as_shell_text()), begun: None }
     }
 
     /// INVARIANT (RecordThenAct): durable before anything runs.
@@ -114,5 +125,18 @@ impl Records {
                 Err(error) => return Err(Failure::unable(error)),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_a_command_was_cut_is_on_record() {
+        assert_eq!(kept("ls -la"), "ls -la");
+        let all = "x".repeat(COMMAND_CHARS_MAX);
+        assert_eq!(kept(&all), all);
+        assert_eq!(kept(&format!("{all}yz")), format!("{all} … and 2 more characters"));
     }
 }

@@ -23,6 +23,8 @@ pub(crate) enum Word {
     Mapped,
     /// To the inside: this is to be covered as well.
     Cover(Vec<PathBuf>),
+    /// To the first process: everything is in its place, and this was covered as well. It is to see that it stays so.
+    Watch(Vec<PathBuf>),
     /// To the outside: this is where the proxy is asked.
     Listening,
     /// To the outside: everything is in place, and this is what holds.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
@@ -15,11 +15,13 @@ use rustix::process::{
     kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior,
     set_parent_process_death_signal, setsid, wait,
 };
+use rustix::thread::CapabilitySet;
 
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
 use super::fresh::take_away;
 use super::inmate::{Last, become_it, drop_capabilities};
+use super::kept::LOOK_EVERY;
 use super::kernel_limits::{self, write_existing};
 use super::ladder::{Held, Hold, Rung};
 use super::mounts;
@@ -36,8 +38,6 @@ pub(crate) struct First<'a> {
     pub(crate) held: Held,
     pub(crate) tree: Tree,
     pub(crate) processes_are_held: bool,
-    /// The port of a proxy that listens outside.
-    pub(crate) proxy_port: Option<u16>,
 }
 
 /// Which file tree the program sees, and who makes it.
@@ -51,16 +51,17 @@ pub(crate) enum Tree {
     Host(PathBuf),
 }
 
-/// How often the first process looks for what its descendants left behind.
-const REAP_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 250_000_000 };
+/// How often the first process looks for what its descendants left behind, and for what has come off in its tree.
+const LOOK_PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY.subsec_nanos() as i64 };
 /// Rounds of ending what is left where there is no namespace that ends with us.
 const ROUNDS_MAX: u32 = 1000;
 const ROUND_PAUSE: Duration = Duration::from_millis(1);
 
 /// Does everything and ends. `outside` is for this process, `inner` for the one that becomes the program.
 pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
-    let tree = first.tree.clone();
-    let done = begin(first, &outside, inner).and_then(|inmate| follow(inmate, &outside, &tree));
+    let (tree, view) = (first.tree.clone(), first.view);
+    let done =
+        begin(first, &outside, inner).and_then(|inmate| follow(inmate, &outside, &tree, view));
     let Err(error) = done else { sys::exit(0) };
     let word = match error {
         CageError::Step { step, why } => Word::Failed { step, why },
@@ -78,8 +79,7 @@ pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
 
 /// Makes the cage and starts the last process in it.
 fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, CageError> {
-    let First { cage, inmate, view, mut held, tree, mut processes_are_held, mut proxy_port } =
-        first;
+    let First { cage, inmate, view, mut held, tree, mut processes_are_held } = first;
     // What is sent to the group of the one outside is not meant for us: it passes on what it is sent itself.
     setsid().step("begin a session")?;
     if tree == Tree::Own {
@@ -88,12 +88,12 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         set_parent_process_death_signal(Some(Signal::KILL)).step("end with the one outside")?;
     }
     // While the one outside tells the kernel who is who.
-    let filter = seccomp::program(sockets(&tree, proxy_port))?;
+    let filter = seccomp::program(sockets(&tree))?;
     match outside.hear().step("wait for users")? {
         Some((Word::Mapped, _)) => {}
         _ => sys::exit(1),
     }
-    let mut bare = None;
+    let (mut bare, mut proxy_port) = (None, None);
     if tree == Tree::Own {
         processes_are_held |= kernel_limits::processes(&cage.limits);
         proxy_port = own_names(&cage.network, outside)?;
@@ -133,9 +133,10 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
             drop((inner, bare));
             if own_tree {
                 mounts::leave_the_old()?;
-            }
-            if !keeps {
-                drop_capabilities()?;
+                // For what has to be put back; nobody inside can make this process do anything.
+                drop_capabilities(CapabilitySet::SYS_ADMIN)?;
+            } else if !keeps {
+                drop_capabilities(CapabilitySet::empty())?;
             }
             outside.say(&Word::Settled).step("tell that all is settled")?;
             Ok(child.pid)
@@ -144,11 +145,10 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
 }
 
 /// What the filter has to let through: in a network of its own nobody is reached.
-fn sockets(tree: &Tree, proxy_port: Option<u16>) -> Sockets {
-    match (tree, proxy_port) {
-        (Tree::Own | Tree::Made(_), _) => Sockets::OwnNetwork,
-        (Tree::Host(_), Some(_)) => Sockets::TcpOnly,
-        (Tree::Host(_), None) => Sockets::None,
+fn sockets(tree: &Tree) -> Sockets {
+    match tree {
+        Tree::Own | Tree::Made(_) => Sockets::OwnNetwork,
+        Tree::Host(_) => Sockets::None,
     }
 }
 
@@ -158,14 +158,16 @@ fn all_covered<'a>(view: &'a View, inner: &Channel) -> Cow<'a, View> {
         return Cow::Borrowed(view);
     }
     match inner.hear() {
-        Ok(Some((Word::Cover(more), _))) => {
-            let mut view = view.clone();
-            view.covered.extend(more);
-            Cow::Owned(view)
-        }
+        Ok(Some((Word::Cover(more), _))) => Cow::Owned(with_covered(view, more)),
         // The one outside is gone, and waits for nothing.
         Ok(_) | Err(_) => sys::exit(1),
     }
+}
+
+fn with_covered(view: &View, more: Vec<PathBuf>) -> View {
+    let mut view = view.clone();
+    view.covered.extend(more);
+    view
 }
 
 /// What is its own besides the tree: users, a name, a network. Gives the port of the proxy, if there is a way out.
@@ -188,17 +190,25 @@ fn own_names(network: &Network, outside: &Channel) -> Result<Option<u16>, CageEr
 }
 
 /// Passes signals on until the program has ended, and tells how it did.
-fn follow(inmate: Pid, outside: &Channel, tree: &Tree) -> Result<(), CageError> {
+fn follow(inmate: Pid, outside: &Channel, tree: &Tree, view: &View) -> Result<(), CageError> {
     let handle = pidfd_open(inmate, PidfdFlags::empty()).step("follow the program")?;
+    let (mut watched, mut looked) = (None, Instant::now());
     loop {
+        if looked.elapsed() >= LOOK_EVERY {
+            watched.iter().for_each(mounts::put_back);
+            looked = Instant::now();
+        }
         let mut ready = [PollFd::new(outside, PollFlags::IN), PollFd::new(&handle, PollFlags::IN)];
-        match poll(&mut ready, Some(&REAP_EVERY)) {
+        match poll(&mut ready, Some(&LOOK_PAUSE)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(CageError::step("follow the program", error)),
         }
         if ready.first().is_some_and(|it| !it.revents().is_empty()) {
             match outside.hear().step("hear the one outside")? {
                 Some((Word::Signal(number), _)) => pass_on(inmate, number),
+                Some((Word::Watch(more), _)) if *tree == Tree::Own => {
+                    watched = Some(with_covered(view, more));
+                }
                 Some(_) => {}
                 // The one outside is gone: so is everything.
                 None => {

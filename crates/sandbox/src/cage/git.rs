@@ -43,39 +43,100 @@ pub(crate) fn obeyed_in(repository: &Path) -> Vec<PathBuf> {
 
 /// The same for its submodules and worktrees.
 fn of_parts(repository: &Path) -> Vec<PathBuf> {
-    let (mut all, mut look) =
-        (Vec::new(), vec![repository.join("modules"), repository.join("worktrees")]);
-    while let Some(dir) = look.pop().filter(|_| all.len() < ENTRIES_MAX) {
-        let entries = match fs::read_dir(&dir) {
-            Ok(entries) => entries,
-            // What cannot be looked into stays as it is, as a whole.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                all.push(dir);
+    let Parts { repositories, closed, .. } = Parts::of(repository);
+    let obeyed =
+        |it: &PathBuf| OF_EACH_REPOSITORY.iter().map(|name| it.join(name)).collect::<Vec<_>>();
+    // What cannot be looked into stays as it is, as a whole.
+    repositories.iter().flat_map(obeyed).chain(closed).collect()
+}
+
+/// What lies in the directory of a repository that is a repository itself, or may become one: of submodules, which git takes
+/// up by their name alone, and of worktrees.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    /// Directories with settings of their own.
+    pub(crate) repositories: Vec<PathBuf>,
+    /// Links, which git itself does not make there.
+    pub(crate) links: Vec<PathBuf>,
+    /// What cannot be looked into.
+    closed: Vec<PathBuf>,
+    /// There was more than is looked at.
+    pub(crate) is_cut: bool,
+}
+
+impl Parts {
+    fn of(repository: &Path) -> Self {
+        let mut parts = Self::default();
+        let mut look = vec![repository.join("modules"), repository.join("worktrees")];
+        let mut count = 0;
+        while let Some(dir) = look.pop() {
+            if dir.is_symlink() {
+                parts.links.push(dir);
                 continue;
             }
-            Err(_) => continue,
-        };
-        let entries = entries.take(ENTRIES_MAX).filter_map(Result::ok);
-        for below in
-            entries.filter(|it| it.file_type().is_ok_and(|it| it.is_dir())).map(|it| it.path())
-        {
-            match below.join("HEAD").exists() {
-                true => {
-                    all.extend(OF_EACH_REPOSITORY.iter().map(|it| below.join(it)));
-                    look.push(below.join("modules"));
+            let entries = match fs::read_dir(&dir) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    parts.closed.push(dir);
+                    continue;
                 }
-                // A submodule's name may have several parts.
-                false => look.push(below),
+                Err(_) => continue,
+            };
+            for entry in entries.filter_map(Result::ok) {
+                count += 1;
+                if count > ENTRIES_MAX {
+                    parts.is_cut = true;
+                    return parts;
+                }
+                let below = entry.path();
+                match entry.file_type() {
+                    Ok(kind) if kind.is_symlink() => parts.links.push(below),
+                    Ok(kind) if kind.is_dir() => parts.add(below, &mut look),
+                    Ok(_) | Err(_) => {}
+                }
             }
         }
+        parts
     }
-    all
+
+    fn add(&mut self, dir: PathBuf, look: &mut Vec<PathBuf>) {
+        let has = |name: &str| dir.join(name).symlink_metadata().is_ok();
+        let is_whole = has("HEAD") && (has("objects") && has("refs") || has("commondir"));
+        // A submodule's name may have several parts, but git takes none that lies in another one.
+        look.push(if is_whole { dir.join("modules") } else { dir.clone() });
+        if has("HEAD") || has("config") {
+            self.repositories.push(dir);
+        }
+    }
+
+    /// The submodules of the repository at the top of `root`, wherever that leads.
+    pub(crate) fn of_modules(root: &Path) -> Self {
+        let led_to = led_to(root).and_then(|it| real(&it));
+        let common = led_to.as_deref().and_then(common);
+        let all = [Some(root.join(".git")).filter(|it| it.is_dir()), led_to, common];
+        let mut found = Self::default();
+        for (git, parts) in all.iter().flatten().map(|it| (it, Self::of(it))) {
+            let is_module = |it: &PathBuf| it.starts_with(git.join("modules"));
+            found.repositories.extend(parts.repositories.into_iter().filter(is_module));
+            found.links.extend(parts.links.into_iter().filter(is_module));
+            found.is_cut |= parts.is_cut || parts.closed.iter().any(is_module);
+        }
+        found
+    }
 }
 
 /// Where the file `.git` of this directory says that the repository is.
 pub(crate) fn led_to(root: &Path) -> Option<PathBuf> {
     let text = short_text(&root.join(".git"))?;
     Some(root.join(text.strip_prefix("gitdir:")?.trim()))
+}
+
+/// The paths by which the top of a repository leads to what git obeys elsewhere, with the links on their way.
+pub(crate) fn leads(root: &Path) -> Vec<PathBuf> {
+    let git = led_to(root);
+    let common = |it: &Path| Some(it.join(short_text(&it.join("commondir"))?.trim()));
+    let common = common(git.as_deref().unwrap_or(&root.join(".git")));
+    git.into_iter().chain(common).collect()
 }
 
 /// Where a repository says that its settings are.
@@ -153,11 +214,14 @@ const PLAIN: &[(&str, &[&str])] = &[
 
 /// Is what a command made in the directory of a repository only what git itself makes: settings that run nothing, and
 /// samples of hooks?
-pub(crate) fn made_harmless(name: &OsStr, repository: &OwnedFd) -> bool {
+pub(crate) fn made_harmless(name: &OsStr, repository: &OwnedFd, at: &Path) -> bool {
+    // Those of a submodule lead to where it is checked out, and that leads back.
+    let back = |value: &str| {
+        let root = real(&at.join(value));
+        root.and_then(|it| led_to(&it)).and_then(|it| real(&it)).as_deref() == Some(at)
+    };
     match name.to_str() {
-        Some(name @ ("config" | "config.worktree")) => {
-            harmless_settings(repository, name, &|_| false)
-        }
+        Some(name @ ("config" | "config.worktree")) => harmless_settings(repository, name, &back),
         Some("hooks") => harmless_hooks(repository),
         Some(_) | None => false,
     }
@@ -200,7 +264,8 @@ fn runs_nothing(config: &str, back: &dyn Fn(&str) -> bool) -> bool {
             let quoted = rest.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
             let known = PLAIN.iter().find(|it| it.0 == section);
             (section_now, names) = known.map_or(("", [].as_slice()), |it| (it.0, it.1));
-            return known.is_some() && quoted.is_some_and(|it| !it.contains(['"', '\\', ']']));
+            return known.is_some()
+                && quoted.is_some_and(|it| !it.contains(['"', '\\', ']']) && !it.contains("::"));
         }
         line.is_empty()
             || line.split_once('=').is_some_and(|(name, value)| {
@@ -236,6 +301,7 @@ mod tests {
             "[alias]\n\tst = !sh\n",
             "[include]\n\tpath = x\n",
             "[remote \"o\"]\n\turl = ext::sh -c x\n",
+            "[remote \"ext::sh -c x\"]\n\tfetch = +refs/heads/*:refs/remotes/o/*\n",
             "[remote \"o\"]\n\tuploadpack = x\n",
             "[remote \"o\\\"]\n\turl = x\n",
             "[core]\n\tbare = false \\\n\tsshCommand = x\n",

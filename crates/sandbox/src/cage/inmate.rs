@@ -56,7 +56,7 @@ pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible,
         chdir(directory).step(format!("enter {}", directory.display()))?;
     }
     if !matches!(tree, Tree::Made(_)) {
-        drop_capabilities()?;
+        drop_capabilities(CapabilitySet::empty())?;
     }
     setsid().step("begin a session")?;
     let terminal = if inmate.terminal { Some(terminal()?) } else { None };
@@ -103,7 +103,7 @@ fn give_up(tree: &Tree, last: &Last<'_>, held: &mut Held) -> Result<Option<Bubbl
     let hold = match tree {
         _ if left_out(Rung::Landlock) => missing(),
         Tree::Own => landlock::over_own_tree(last.view)?,
-        Tree::Host(fresh) => landlock::over_host_tree(last.view, fresh, last.proxy_port)?,
+        Tree::Host(fresh) => landlock::over_host_tree(last.view, fresh)?,
         Tree::Made(_) => Hold::Missing("bubblewrap cannot make it".to_owned()),
     };
     held.note(Rung::Landlock, hold);
@@ -158,8 +158,8 @@ fn terminal() -> Result<(OwnedFd, OwnedFd), CageError> {
     Ok((outside, inside))
 }
 
-/// No capability now, and none by any program that is started.
-pub(crate) fn drop_capabilities() -> Result<(), CageError> {
+/// No capability but these now, and none by any program that is started.
+pub(crate) fn drop_capabilities(but: CapabilitySet) -> Result<(), CageError> {
     for number in 0..=LAST_CAPABILITY {
         let Some(capability) = capability(number) else { continue };
         match remove_capability_from_bounding_set(capability) {
@@ -174,7 +174,7 @@ pub(crate) fn drop_capabilities() -> Result<(), CageError> {
         CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED,
     );
     let none = CapabilitySet::empty();
-    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    let sets = CapabilitySets { effective: but, permitted: but, inheritable: none };
     set_capabilities(None, sets).step("give up capabilities")
 }
 

@@ -10,8 +10,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use model::places;
 use rustix::fs::{
@@ -21,8 +22,10 @@ use rustix::io::Errno;
 
 use super::error::CageError;
 use super::fresh::random;
+use super::git::Parts;
 use super::given::{kept_places, real};
 use super::nested::Nested;
+use super::way::Way;
 use super::{git, reach};
 
 /// What the new name ends with.
@@ -35,7 +38,8 @@ const NUMBERS_MAX: u32 = 100;
 pub struct SetAside {
     /// Where it was made.
     pub at: PathBuf,
-    /// Where it is now; none if it could not be moved, which the operator must be told.
+    /// Where it is now; none if it could not be moved, or is no work of the command's but came to lie open to it: the
+    /// operator must be told.
     pub now: Option<PathBuf>,
 }
 
@@ -47,8 +51,25 @@ pub(crate) struct Kept {
     workspaces: Vec<PathBuf>,
     /// Where files of git lead that lead nowhere yet.
     nowhere: Vec<PathBuf>,
+    /// Submodules that were there, and links in their place.
+    modules: BTreeSet<PathBuf>,
     /// What was set aside while the command ran.
     meanwhile: Vec<SetAside>,
+    /// What is kept or covered by a mount, and which file that lies on.
+    watched: Vec<(PathBuf, Option<Which>)>,
+    /// What came to lie open, because somebody outside put another file in its place.
+    open: Vec<PathBuf>,
+}
+
+/// One file, told from another that has its name later: where, which, and since when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Which(u64, u64, Option<SystemTime>);
+
+impl Which {
+    fn of(at: &Path) -> Option<Self> {
+        let meta = at.symlink_metadata().ok()?;
+        Some(Self(meta.dev(), meta.ino(), meta.created().ok()))
+    }
 }
 
 /// A name at which something would be obeyed.
@@ -83,14 +104,26 @@ enum Before {
 impl Kept {
     /// Looks at the places of these workspaces and of the repositories in them. What is a file or directory is kept by
     /// other means.
-    pub(crate) fn of(workspaces: &[PathBuf], nested: Nested) -> Self {
+    pub(crate) fn of(workspaces: &[PathBuf], home: Option<&Path>, nested: Nested) -> Self {
         let mut kept = Self { workspaces: workspaces.to_vec(), ..Self::default() };
+        let of_home = places::SHELL_FILES.iter().filter_map(|it| Some(home?.join(it)));
+        // Most of them are no links, or not there.
+        let of_home = of_home.filter(|it| it.parent() != home || it.is_symlink());
+        let led_by_git = nested.roots().flat_map(|it| git::leads(it));
+        let mut ways: Vec<Place> =
+            of_home.chain(led_by_git).map(|at| Place { at, is_above: false }).collect();
+        let mut links: Vec<PathBuf> = Vec::new();
         for place in all_places(&nested, workspaces) {
+            if links.iter().any(|it| place.at.starts_with(it)) {
+                ways.push(place.clone());
+            }
             match place.at.symlink_metadata() {
                 // What it lies in is closed to us, and kept as a whole.
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
                 Err(_) => kept.before.push((place, Before::Nothing)),
                 Ok(meta) if meta.is_symlink() => {
+                    links.push(place.at.clone());
+                    ways.push(place.clone());
                     if let Ok(target) = std::fs::read_link(&place.at) {
                         kept.before.push((place, Before::Link(target)));
                     }
@@ -98,8 +131,12 @@ impl Kept {
                 Ok(_) => {}
             }
         }
+        ways.iter().for_each(|it| kept.add_way_to(it));
         let led_to = nested.roots().filter_map(|it| git::led_to(it));
         kept.nowhere.extend(led_to.filter(|it| !it.exists()));
+        for parts in nested.roots().map(|it| Parts::of_modules(it)) {
+            kept.modules.extend(parts.repositories.into_iter().chain(parts.links));
+        }
         kept.nested = nested;
         kept
     }
@@ -107,6 +144,47 @@ impl Kept {
     /// So many directories of the workspaces were not looked into.
     pub(crate) fn not_looked_into(&self) -> usize {
         self.nested.left
+    }
+
+    /// What leads to a place over links stays as it is, and what is not there yet does not come to be there.
+    fn add_way_to(&mut self, place: &Place) {
+        let Way { links, absent } = Way::of(&place.at);
+        if links.is_empty() {
+            return;
+        }
+        let last = absent.len().saturating_sub(1);
+        let absent = absent.into_iter().enumerate().map(|(number, at)| {
+            (Place { at, is_above: number < last || place.is_above }, Before::Nothing)
+        });
+        let links = links
+            .into_iter()
+            .map(|(at, target)| (Place { at, is_above: false }, Before::Link(target)));
+        for (place, before) in links.chain(absent) {
+            let is_known = self.before.iter().any(|(it, _)| it.at == place.at);
+            let is_within = self.workspaces.iter().any(|it| place.at.starts_with(it));
+            if is_within && !is_known {
+                self.before.push((place, before));
+            }
+        }
+    }
+
+    /// Remembers what is mounted over. The kernel takes such a mount away when somebody outside puts another file in the
+    /// place of what it lies on; until that is mounted over again, it lies open to the command.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn watch<'a>(&mut self, places: impl Iterator<Item = &'a PathBuf>) {
+        self.watched = places.map(|it| (it.clone(), Which::of(it))).collect();
+    }
+
+    fn see_what_lies_open(&mut self, places_max: usize) {
+        for (at, before) in self.watched.iter_mut().take(places_max) {
+            let now = Which::of(at);
+            if now.is_some() && now != *before {
+                *before = now;
+                if !self.open.contains(at) {
+                    self.open.push(at.clone());
+                }
+            }
+        }
     }
 
     /// Sets aside what is new while the command still runs.
@@ -123,6 +201,7 @@ impl Kept {
                 self.meanwhile.extend(restore(place, before, &self.workspaces, &self.nested));
             }
         }
+        self.see_what_lies_open(LOOKED_AT_MAX);
         let again = self
             .meanwhile
             .iter()
@@ -138,8 +217,11 @@ impl Kept {
 
     /// Sets aside what is new. Nothing of the command runs any more.
     pub(crate) fn restore(&mut self) -> Vec<SetAside> {
-        let Self { before, nested, workspaces, nowhere, meanwhile } = std::mem::take(self);
+        self.see_what_lies_open(usize::MAX);
+        let Self { before, nested, workspaces, nowhere, modules, meanwhile, open, .. } =
+            std::mem::take(self);
         let mut aside = meanwhile;
+        aside.extend(open.into_iter().map(|at| SetAside { at, now: None }));
         for (place, before) in &before {
             aside.extend(restore(place, before, &workspaces, &nested));
         }
@@ -156,7 +238,18 @@ impl Kept {
         aside.extend(new(&made.repositories, OF_NEW_REPOSITORIES));
         aside.extend(new(&made.bare, OF_NEW_BARE));
         aside.extend(new(&nowhere, OF_NEW_BARE));
-        if made.is_cut {
+        let mut is_cut = made.is_cut;
+        for root in nested.roots().chain(&made.repositories) {
+            let Parts { mut repositories, links, is_cut: more, .. } = Parts::of_modules(root);
+            repositories.retain(|it| !modules.contains(it));
+            aside.extend(new(&repositories, OF_NEW_BARE));
+            for at in links.into_iter().filter(|it| !modules.contains(it)) {
+                let link = Place { at, is_above: false };
+                aside.extend(restore(&link, &Before::Nothing, &workspaces, &nested));
+            }
+            is_cut |= more;
+        }
+        if is_cut {
             // Nobody knows what else is there.
             aside.extend(workspaces.iter().map(|it| SetAside { at: it.clone(), now: None }));
         }
@@ -231,7 +324,7 @@ fn restore(
         }
         (None, None) => return None,
         // A repository that the command has made is one that git has made.
-        (Some(_), None) if git::made_harmless(name, &above_fd) => return None,
+        (Some(_), None) if git::made_harmless(name, &above_fd, above) => return None,
         (Some(FileType::RegularFile), None)
             if name == ".git"
                 && git::leads_to_harmless(above, workspaces, &|it| nested.has_repository(it)) =>

@@ -4,9 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, NetPort,
-    PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus,
-    Scope,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
 use super::error::{CageError, Step};
@@ -25,7 +24,7 @@ const ENTRIES_MAX: usize = 4096;
 
 /// Rules over the cage's own file tree: where it can be written is where files can be written.
 pub(crate) fn over_own_tree(view: &View) -> Result<Hold, CageError> {
-    let rules = files(ruleset(None)?, "/", AccessFs::from_read(NEWEST))?;
+    let rules = files(ruleset(false)?, "/", AccessFs::from_read(NEWEST))?;
     let mut rules = rules;
     for at in view.writable.iter().chain(&view.fresh) {
         rules = files(rules, at, AccessFs::from_all(NEWEST))?;
@@ -41,12 +40,9 @@ pub(crate) fn over_own_tree(view: &View) -> Result<Hold, CageError> {
 ///
 /// What is to be kept within a workspace cannot be taken out of it again by these rules, and they say nothing of modes,
 /// owners and times of files; the report says so.
-pub(crate) fn over_host_tree(
-    view: &View,
-    fresh: &Path,
-    proxy_port: Option<u16>,
-) -> Result<Hold, CageError> {
-    let mut rules = ruleset(Some(proxy_port.is_some()))?;
+pub(crate) fn over_host_tree(view: &View, fresh: &Path) -> Result<Hold, CageError> {
+    // There are no sockets; if there were, they would reach nobody by TCP.
+    let mut rules = ruleset(true)?;
     for at in view.readable.iter().map(PathBuf::as_path).chain([Path::new("/proc")]) {
         for part in without(at, &view.covered)? {
             rules = files(rules, &part, AccessFs::from_read(NEWEST))?;
@@ -63,11 +59,6 @@ pub(crate) fn over_host_tree(
     for at in PLAIN_DEVICES.iter().filter(|it| Path::new(it).exists()) {
         rules = files(rules, at, AccessFs::from_file(NEWEST))?;
     }
-    if let Some(port) = proxy_port {
-        rules = rules
-            .add_rule(NetPort::new(port, AccessNet::ConnectTcp))
-            .step("landlock: the proxy's port")?;
-    }
     Ok(match restrict(rules)? {
         Hold::Held(how) => Hold::Held(format!("{how}, {NOT_HELD}")),
         missing @ Hold::Missing(_) => missing,
@@ -78,20 +69,15 @@ pub(crate) fn over_host_tree(
 const NOT_HELD: &str =
     "without what is kept in a workspace and without modes and times of the user's own files";
 
-/// `network`: whether TCP is to be held at all, and whether nothing else would hold it.
-fn ruleset(network: Option<bool>) -> Result<RulesetCreated, CageError> {
+/// `network`: whether TCP is to be held as well.
+fn ruleset(network: bool) -> Result<RulesetCreated, CageError> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))
         .and_then(|it| it.scope(Scope::from_all(NEWEST)))
         .step("landlock")?;
-    if let Some(nothing_else) = network {
-        // Sockets are there for the proxy only; a kernel that does not know of ports would let them go anywhere.
-        if nothing_else {
-            rules = rules.set_compatibility(CompatLevel::HardRequirement);
-        }
+    if network {
         rules = rules.handle_access(AccessNet::from_all(NEWEST)).step("landlock: TCP")?;
-        rules = rules.set_compatibility(CompatLevel::BestEffort);
     }
     rules.create().step("landlock")
 }

@@ -20,6 +20,7 @@ pub(crate) mod nested;
 mod reach;
 mod settings;
 pub(crate) mod signals;
+mod way;
 
 // How Linux makes one.
 #[cfg(target_os = "linux")]

@@ -8,7 +8,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, openat2};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxAttributes, StatxFlags, mkdirat, openat2, statx,
+};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags,
     OpenTreeFlags, UnmountFlags, fsconfig_create, fsconfig_set_string, fsmount, fsopen,
@@ -228,6 +230,12 @@ impl Covers {
         Ok(Self { file: mounted(&file)?, dir: mounted(&dir)? })
     }
 
+    /// Those that were made.
+    fn of_this_tree() -> Result<Self, CageError> {
+        let at = |name| open(&Path::new(COVERS).join(name));
+        Ok(Self { file: at("file")?, dir: at("dir")? })
+    }
+
     fn put_over(&self, at: &Path) -> Result<(), CageError> {
         let step = || format!("cover {}", at.display());
         let to = open(at)?;
@@ -273,9 +281,41 @@ fn open(at: &Path) -> Result<OwnedFd, CageError> {
 fn narrow(view: &View, covers: &Covers) -> Result<(), CageError> {
     for (list, attributes) in [(&view.pinned, MountAttrFlags::empty()), (&view.kept, READ_ONLY)] {
         for at in list {
-            let it = bind(at, NO_PRIVILEGE | NO_DEVICES | attributes)?;
-            move_onto(&it.mount, &open(at)?).step(format!("keep {}", at.display()))?;
+            keep(at, attributes)?;
         }
     }
     view.covered.iter().try_for_each(|it| covers.put_over(it))
+}
+
+fn keep(at: &Path, attributes: MountAttrFlags) -> Result<(), CageError> {
+    let it = bind(at, NO_PRIVILEGE | NO_DEVICES | attributes)?;
+    move_onto(&it.mount, &open(at)?).step(format!("keep {}", at.display()))
+}
+
+/// Pins, keeps and covers again what has come off. The kernel takes a mount away as soon as somebody outside removes what it
+/// lies on, or puts another file in its place, as editors and git do when they write.
+pub(crate) fn put_back(view: &View) {
+    for (list, attributes) in [(&view.pinned, MountAttrFlags::empty()), (&view.kept, READ_ONLY)] {
+        for at in list.iter().filter(|it| has_come_off(it)) {
+            // The one outside sees for itself that it was replaced, and tells.
+            let _gone_again = keep(at, attributes);
+        }
+    }
+    let mut off = view.covered.iter().filter(|it| has_come_off(it)).peekable();
+    if off.peek().is_some()
+        && let Ok(covers) = Covers::of_this_tree()
+    {
+        for at in off {
+            let _gone_again = covers.put_over(at);
+        }
+    }
+}
+
+/// Is something there, and nothing of ours over it?
+fn has_come_off(at: &Path) -> bool {
+    let Ok(fd) = open(at) else { return false };
+    let mount_root = StatxAttributes::MOUNT_ROOT;
+    statx(&fd, "", AtFlags::EMPTY_PATH, StatxFlags::empty()).is_ok_and(|it| {
+        it.stx_attributes_mask.contains(mount_root) && !it.stx_attributes.contains(mount_root)
+    })
 }

@@ -123,6 +123,10 @@ impl Nested {
                     self.left += usize::from(dir == workspace && dir.is_dir());
                     continue;
                 }
+                Err(NotSeen::Beyond) => {
+                    self.left += 1;
+                    continue;
+                }
             };
             self.left += usize::from(seen.is_cut);
             for (below, is_package_itself) in seen.below {
@@ -189,6 +193,10 @@ impl Nested {
                     made.is_cut |= is_ours(&dir);
                     continue;
                 }
+                Err(NotSeen::Beyond) => {
+                    made.is_cut = true;
+                    continue;
+                }
             };
             made.is_cut |= seen.is_cut;
             // One that is called as if it held secrets is looked into. What was covered is as it was, and as closed.
@@ -251,17 +259,23 @@ enum NotSeen {
     Gone,
     /// It cannot be read or entered.
     Closed,
+    /// It is there and cannot be looked at, as one whose path is longer than the system takes.
+    Beyond,
 }
 
 impl NotSeen {
     fn of(error: Errno) -> Self {
-        if error == Errno::ACCESS { Self::Closed } else { Self::Gone }
+        match error {
+            Errno::ACCESS => Self::Closed,
+            Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Self::Gone,
+            _ => Self::Beyond,
+        }
     }
 
     /// Looks once more, when what the command has closed is open.
     fn opened(self, dir: &Path) -> Result<Seen, Self> {
         match self {
-            Self::Gone => Err(self),
+            Self::Gone | Self::Beyond => Err(self),
             Self::Closed => {
                 let _somebody_elses = reach::open_dir(dir).and_then(|it| reach::open_up(&it));
                 see(dir, true)
@@ -300,17 +314,16 @@ fn see(dir: &Path, has_samples: bool) -> Result<Seen, NotSeen> {
             kind = asked.map_or(kind, |it| FileType::from_raw_mode(it.st_mode));
         }
         let name = name.to_bytes();
-        match name {
-            b".git" => {
-                seen.is_repository = true;
-                return ControlFlow::Continue(());
-            }
-            b"HEAD" => has.0 = true,
-            b"objects" => has.1 = true,
-            b"refs" => has.2 = true,
-            b"commondir" => has.3 = true,
-            _ => {}
+        // Some disks do not look at the case of a name.
+        let is = |it: &[u8]| name.eq_ignore_ascii_case(it);
+        seen.is_repository |= is(b".git");
+        if name == b".git" {
+            return ControlFlow::Continue(());
         }
+        has.0 |= is(b"HEAD");
+        has.1 |= is(b"objects");
+        has.2 |= is(b"refs");
+        has.3 |= is(b"commondir");
         let path = || dir.join(OsStr::from_bytes(name));
         let is_dir = kind == FileType::Directory;
         let is_secret = match is_dir {

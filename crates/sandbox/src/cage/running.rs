@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -39,6 +40,8 @@ pub struct Running {
     /// There is no namespace that ends with the first process: it ends the others itself.
     pub(crate) ends_itself: bool,
     pub(crate) kept: Kept,
+    /// What was covered beside what the view says.
+    pub(crate) closed: Vec<PathBuf>,
     is_over: bool,
 }
 
@@ -62,6 +65,7 @@ impl Running {
             fresh: None,
             ends_itself: false,
             kept: Kept::default(),
+            closed: Vec::new(),
             is_over: false,
         }
     }

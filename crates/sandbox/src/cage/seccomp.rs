@@ -185,10 +185,8 @@ const SOCKET_TYPE: u64 = 0xff;
 pub(crate) enum Sockets {
     /// Those of the cage's own network, which leads nowhere.
     OwnNetwork,
-    /// The network and the file tree are the host's: TCP only (landlock says which port). Sockets with a path would lead
-    /// to services of the host, and landlock does not see them.
-    TcpOnly,
-    /// The network and the file tree are the host's, and there is no socket at all.
+    /// The network and the file tree are the host's, and there is no socket at all: those with a path would lead to services
+    /// of the host, and landlock does not see them.
     None,
 }
 
@@ -210,9 +208,7 @@ fn denied(sockets: Sockets) -> BTreeSet<c_long> {
     let always = DENIED_SYSCALLS.iter().map(|(_, number)| *number);
     match sockets {
         Sockets::OwnNetwork => always.collect(),
-        Sockets::TcpOnly | Sockets::None => {
-            always.chain(DENIED_ON_THE_HOST.iter().copied()).collect()
-        }
+        Sockets::None => always.chain(DENIED_ON_THE_HOST.iter().copied()).collect(),
     }
 }
 
@@ -241,7 +237,7 @@ fn by_arguments(
     rules.insert(libc::SYS_socketpair, pair_rules(sockets)?);
     match sockets {
         Sockets::OwnNetwork => {}
-        Sockets::TcpOnly | Sockets::None => {
+        Sockets::None => {
             for (call, who) in OWN_ONLY_ON_THE_HOST {
                 rules.insert(*call, vec![rule(&[(*who, Op::Ne, 0)])?]);
             }
@@ -288,21 +284,6 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, seccompiler::Backe
             // Of netlink only what tells of interfaces and routes (protocol 0).
             rule(&[(0, Op::Eq, netlink), (2, Op::Ne, 0)])?,
         ],
-        Sockets::TcpOnly => {
-            let mut rules = vec![not(&[inet, inet6])?];
-            for family in [inet, inet6] {
-                for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_SEQPACKET] {
-                    rules.push(of_type(family, raw.clone(), kind)?);
-                }
-                // TCP alone (0 or 6): multipath TCP, which landlock does not see, is a stream, too.
-                rules.push(rule(&[
-                    (0, Op::Eq, family),
-                    (2, Op::Ne, 0),
-                    (2, Op::Ne, libc::IPPROTO_TCP as u64),
-                ])?);
-            }
-            rules
-        }
         // No condition: always.
         Sockets::None => Vec::new(),
     })
@@ -314,7 +295,7 @@ fn pair_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, seccompiler::Backend
     let mut rules = vec![rule(&[(0, Op::Ne, libc::AF_UNIX as u64)])?];
     match sockets {
         Sockets::OwnNetwork => {}
-        Sockets::TcpOnly | Sockets::None => {
+        Sockets::None => {
             for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
                 rules.push(rule(&[(1, Op::MaskedEq(SOCKET_TYPE), kind as u64)])?);
             }

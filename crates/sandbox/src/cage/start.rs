@@ -1,10 +1,12 @@
 //! Making a cage, from outside: everything is in place before anything runs, and what holds is known.
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
+use rustix::fs::{FileType, fstat};
 use rustix::process::{Pid, getgid, getuid};
+use rustix::stdio::{stderr, stdin, stdout};
 
 use super::bubblewrap::Bubblewrap;
 use super::cgroup::Group;
@@ -45,10 +47,11 @@ impl Cage {
         meanwhile: &mut dyn FnMut() -> Result<(), CageError>,
     ) -> Result<Waiting, CageError> {
         inmate.program()?;
+        no_directory_is_handed_over()?;
         let view = View::of(self)?;
         let mut kept = Kept::default();
         let mut both = || {
-            kept = Kept::of(&self.workspaces, view.nested.clone());
+            kept = Kept::of(&self.workspaces, self.home.as_deref(), view.nested.clone());
             meanwhile()
         };
         let mut meanwhile = Once(Some(&mut both));
@@ -62,6 +65,9 @@ impl Cage {
         }
         if !waiting.held.is_a_cage() {
             return Err(CageError::NoCage(waiting.held.to_string()));
+        }
+        if waiting.held.holds(Rung::Namespaces) {
+            kept.watch(view.kept.iter().chain(&view.covered).chain(&waiting.running.closed));
         }
         waiting.running.kept = kept;
         Ok(waiting)
@@ -101,7 +107,7 @@ impl Cage {
                 map_users(child.pid).map_err(|error| Without::For(error.to_string()))?;
                 join(group.as_ref(), child.pid)?;
                 let running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
-                self.settle(running, view, (ends.inner.0, None), meanwhile)
+                self.settle(running, view, ends.inner.0, meanwhile)
             }
             // Forbidden, or too many of them: what is left must hold without.
             Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
@@ -136,7 +142,12 @@ impl Cage {
             }
             Err(more) => {
                 let between = if more.is_empty() { "" } else { "; " };
-                let hold = Hold::Missing(format!("{why}{between}{more}"));
+                let why = format!("{why}{between}{more}");
+                if self.network != Network::None {
+                    let why = format!("{ONLY_IN_ITS_OWN} ({why})");
+                    return Err(CageError::Required { rung: Rung::Namespaces, why });
+                }
+                let hold = Hold::Missing(why);
                 self.without_namespaces(inmate, view, hold, None, meanwhile)
             }
         }
@@ -154,11 +165,6 @@ impl Cage {
         held.note(Rung::Namespaces, namespaces);
         // Bubblewrap makes fresh places itself.
         let fresh = if bubblewrap.is_none() { Some(Fresh::make()?) } else { None };
-        let listener = match self.network {
-            Network::Proxy(_) => Some(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).step("listen")?),
-            Network::None => None,
-        };
-        let port = listener.as_ref().map(TcpListener::local_addr).transpose().step("listen")?;
         let ends = Ends::make().map_err(Without::into_error)?;
         match sys::fork(0, group.as_ref().and_then(|it| it.born_into.as_ref()))
             .step("start a process")?
@@ -168,7 +174,6 @@ impl Cage {
                 let mut first = self.first(inmate, view, held, group.as_ref());
                 let host = fresh.as_ref().map(|it| Tree::Host(it.path()));
                 first.tree = bubblewrap.map(Tree::Made).or(host).unwrap_or(Tree::Own);
-                first.proxy_port = port.map(|it| it.port());
                 live(first, ends.outside.1, ends.inner.1)
             }
             Side::Parent(child) => {
@@ -177,8 +182,7 @@ impl Cage {
                 let mut running = Running::new(child, ends.outside.0, group, self.limits.wall_time);
                 running.fresh = fresh;
                 running.ends_itself = true;
-                self.settle(running, view, (ends.inner.0, listener), meanwhile)
-                    .map_err(Without::into_error)
+                self.settle(running, view, ends.inner.0, meanwhile).map_err(Without::into_error)
             }
         }
     }
@@ -197,7 +201,6 @@ impl Cage {
             held,
             tree: Tree::Own,
             processes_are_held: group.is_some_and(|it| it.holds_processes),
-            proxy_port: None,
         }
     }
 
@@ -226,20 +229,22 @@ impl Cage {
         &self,
         mut running: Running,
         view: &View,
-        (inner, mut listener): (Channel, Option<TcpListener>),
+        inner: Channel,
         meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, Without> {
         running.say(&Word::Mapped)?;
         if view.is_roots {
+            running.closed = view.closed(self);
             // If nobody is there to hear it, why is told below.
-            let _gone = inner.say(&Word::Cover(view.closed(self)));
+            let _gone = inner.say(&Word::Cover(running.closed.clone()));
         }
         meanwhile.run()?;
         // Before the program begins, so that none is lost between; and while the cage is still busy with itself.
         running.signals = Some(Signals::take().step("take signals")?);
-        if matches!(self.network, Network::Proxy(_)) && listener.is_none() {
-            listener = Some(running.listener()?);
-        }
+        let listener = match self.network {
+            Network::Proxy(_) => Some(running.listener()?),
+            Network::None => None,
+        };
         match inner.hear().step("hear what holds")? {
             Some((Word::Held(held), terminal)) => {
                 running.terminal = terminal;
@@ -280,11 +285,29 @@ impl Waiting {
     pub fn begin(self) -> Result<Running, CageError> {
         let Self { inner, mut running, .. } = self;
         running.terminal.iter().for_each(same_size);
+        let closed = std::mem::take(&mut running.closed);
+        running.say(&Word::Watch(closed))?;
         inner.say(&Word::Go).step("let the program run")?;
         running.inner = Some(inner);
         Ok(running)
     }
 }
+
+/// By a handle on a directory everything of the host's that lies below and above it has a name, whatever tree is made for
+/// the program; modes, times and sockets are then within its reach.
+fn no_directory_is_handed_over() -> Result<(), CageError> {
+    let stdio = [("stdin", stdin()), ("stdout", stdout()), ("stderr", stderr())];
+    let is_dir = |fd| fstat(fd).is_ok_and(|it| FileType::from_raw_mode(it.st_mode).is_dir());
+    match stdio.into_iter().find(|(_, fd)| is_dir(*fd)) {
+        Some((name, _)) => Err(CageError::Settings(format!(
+            "{name} is a directory, by which everything is reached"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Landlock knows ports and no addresses: at the port of our proxy every host of the world would be reached.
+const ONLY_IN_ITS_OWN: &str = "a way out is one way only from a network of its own";
 
 /// How the kernel says that there are none left is `No space left on device`.
 const NO_MORE: &str = "the system allows no more of them (sysctl user.max_user_namespaces)";

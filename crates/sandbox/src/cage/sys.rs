@@ -41,7 +41,16 @@ pub(crate) fn fork(flags: u64, group: Option<&OwnedFd>) -> io::Result<Side> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("a process with several threads cannot make a cage"));
     }
+    end_of_children_is_told();
     copy(flags, group)
+}
+
+/// Whoever started us may have left it to the kernel to forget how children ended: then nobody inside or outside would
+/// learn of it.
+#[expect(unsafe_code, reason = "signals are set by libc only")]
+fn end_of_children_is_told() {
+    // SAFETY: setting the default action runs no code of ours.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
 /// Forks the first process of a cage, which [`fork`] has made: it has one thread, and no `/proc` to tell so.

@@ -159,7 +159,9 @@ impl View {
         // Later: what was just found is listed, also if somebody has made it a moment before.
         let known = cage.workspaces.iter().map(PathBuf::as_path).chain(home);
         let known = Listing::of(known.chain([Path::new(closed::SETTINGS)]));
-        if let Some(home) = home {
+        // What the system lies in is no home: a fresh one would be a right to write there.
+        let is_systems = |it: &&Path| SYSTEM.iter().any(|dir| Path::new(dir).starts_with(it));
+        if let Some(home) = home.filter(|it| !is_systems(it)) {
             view.fresh.push(home.to_owned());
             // A link may lead to anything; what it leads to can be named.
             let there = TOOLCHAINS.iter().map(|it| home.join(it));

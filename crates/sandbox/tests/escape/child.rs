@@ -122,7 +122,7 @@ fn run(spec: &Spec, told: &mut Told) -> Result<Ending, CageError> {
         });
     }
     let (ending, aside) = waiting.begin()?.wait();
-    told.aside = aside.into_iter().map(|it| it.now.unwrap()).collect();
+    told.aside = aside.into_iter().map(|it| it.now.unwrap_or(it.at)).collect();
     ending
 }
 

@@ -92,6 +92,29 @@ const TRIES: &[Try] = &[
         &["mkdir -p sub/.env/.git; echo '[core] fsmonitor = x' > sub/.env/.git/config"],
         "sub/.env/.git/config",
     ),
+    (
+        "settings-of-a-submodule-that-is-new",
+        &[
+            "mkdir -p .git/modules/new/objects .git/modules/new/refs; ln -s refs/heads/main .git/modules/new/HEAD; \
+           echo '[core] fsmonitor = x' > .git/modules/new/config",
+        ],
+        ".git/modules/new/config",
+    ),
+    (
+        "hooks-of-a-submodule-below-what-looks-like-another",
+        &[
+            "mkdir -p .git/modules/a/b/hooks .git/modules/a/b/objects .git/modules/a/b/refs; echo x > .git/modules/a/HEAD; \
+           echo 'ref: refs/heads/main' > .git/modules/a/b/HEAD; echo x > .git/modules/a/b/hooks/post-checkout",
+        ],
+        ".git/modules/a/b/hooks",
+    ),
+    (
+        "a-submodule-behind-a-link",
+        &[
+            "mkdir -p .git/x/evil; echo '[core] fsmonitor = x' > .git/x/evil/config; ln -s ../x/evil .git/modules/evil",
+        ],
+        ".git/modules/evil",
+    ),
 ];
 
 pub(crate) fn all() -> Vec<Test> {
@@ -107,6 +130,9 @@ pub(crate) fn all() -> Vec<Test> {
             ("settings-that-are-closed-stay-as-they-are", closed_settings),
             ("a-secret-behind-a-closed-directory-is-not-read", closed_secret),
             ("a-workspace-that-cannot-be-looked-into-is-refused", closed_workspace),
+            ("what-is-replaced-outside-stays-kept-and-is-told", replaced),
+            ("links-on-the-way-to-what-is-obeyed-lead-where-they-led", links),
+            ("a-directory-as-stdin-is-refused", directory_as_stdin),
         ] {
             tests.push(Test {
                 name: format!("obeyed/{name}/{who}"),
@@ -197,4 +223,86 @@ fn closed_workspace(user: User) {
         mode(&world, ".", 0o755);
         assert!(shown.contains("cannot be looked into"), "{closed:o}: {shown}");
     }
+}
+
+/// As an editor or git does it: a new file takes the place of the old one, and with that one the kernel lets go of what was
+/// mounted on it.
+fn replaced(user: User) {
+    let world = World::make(user, false);
+    let work = world.at("home/work");
+    let files = [".git/config", ".env", ".mcp.json"];
+    for it in files {
+        std::fs::write(work.join(it), "before").unwrap();
+    }
+    let script = "set -e; : > ready; i=0
+        while ! [ -e done ]; do i=$((i+1)); [ $i -lt 1000 ] || exit 3; sleep 0.01; done
+        # Longer than it takes to be noticed.
+        sleep 1
+        for it in .git/config .mcp.json; do ! echo evil >> $it || exit 4; ! mv $it x || exit 5; done
+        ! cat .env || exit 6";
+    let mut outcome = String::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..1000 {
+                if work.join("ready").exists() {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            for it in files {
+                let new = work.join("new");
+                std::fs::copy(work.join(it), &new).unwrap();
+                std::fs::write(&new, "after").unwrap();
+                if let User::Ordinary(Some(id)) = world.user {
+                    std::os::unix::fs::chown(&new, Some(id), Some(id)).unwrap();
+                }
+                std::fs::rename(&new, work.join(it)).unwrap();
+            }
+            std::fs::write(work.join("done"), "").unwrap();
+        });
+        outcome = run(&world, script);
+    });
+    assert!(outcome.starts_with("exited 0") && !outcome.contains("after\n"), "{outcome}");
+    for it in files {
+        assert_eq!(std::fs::read_to_string(work.join(it)).unwrap(), "after", "{it}: {outcome}");
+        assert!(outcome.contains(&format!("{:?}", work.join(it))), "{it} is not told: {outcome}");
+    }
+}
+
+fn links(user: User) {
+    use std::os::unix::fs::symlink;
+    let world = World::make(user, false);
+    let (home, work) = (world.at("home"), world.at("home/work"));
+    for it in ["first/cursor", "first/shell"] {
+        std::fs::create_dir_all(work.join(it)).unwrap();
+    }
+    std::fs::write(work.join("first/shell/zshrc"), "before").unwrap();
+    std::fs::remove_file(home.join(".zshrc")).unwrap();
+    for (target, link) in [
+        ("first", work.join("second")),
+        ("second/cursor", work.join(".cursor")),
+        ("soon/gemini", work.join(".gemini")),
+        ("work/second/shell/zshrc", home.join(".zshrc")),
+    ] {
+        symlink(target, link).unwrap();
+    }
+    let shown = run(
+        &world,
+        "rm second && mkdir -p evil/cursor evil/shell soon/gemini && ln -s evil second &&
+         echo evil | tee evil/shell/zshrc evil/cursor/rules soon/gemini/settings.json",
+    );
+    assert!(shown.starts_with("exited 0"), "{shown}");
+    let led_to = |it: &Path| it.canonicalize().ok();
+    assert_eq!(led_to(&work.join(".cursor")), Some(work.join("first/cursor")), "{shown}");
+    assert_eq!(led_to(&home.join(".zshrc")), Some(work.join("first/shell/zshrc")), "{shown}");
+    assert_eq!(led_to(&work.join(".gemini")), None, "{shown}");
+}
+
+/// Everything outside has a name by way of it.
+fn directory_as_stdin(user: User) {
+    let world = World::make(user, false);
+    let spec = world.spec(&["/bin/true"], &[]);
+    let stdin = std::fs::File::open(world.at("home")).unwrap();
+    let outcome = world.run(&spec, Stdio::from(stdin), Kill::Never);
+    assert!(outcome.told.ending.contains("stdin is a directory"), "{}", outcome.told.ending);
 }

@@ -74,24 +74,27 @@ pub(super) fn is_of_packages(name: &[u8]) -> bool {
     PACKAGES.iter().any(|it| it.as_bytes() == name)
 }
 
-/// Does a file of this name hold secrets, and no examples of such?
+/// Does a file of this name hold secrets, and no examples of such? In whatever case: some disks do not look at it.
 pub(super) fn is_secret(name: &[u8]) -> bool {
-    let is = |it: &&str| it.as_bytes() == name;
-    let begins = |it: &&str| name.starts_with(it.as_bytes());
+    let is = |it: &&str| it.as_bytes().eq_ignore_ascii_case(name);
+    let lower = name.to_ascii_lowercase();
     is_of_environment(name)
-        || SECRETS.iter().any(is)
-        || name == CREDENTIALS.as_bytes()
-        || name.ends_with(SECRET_ENDING.as_bytes())
-        || PERSONAL_KEYS.iter().any(begins) && !name.ends_with(PUBLIC.as_bytes())
+        || SECRETS.iter().chain([&CREDENTIALS]).any(is)
+        || lower.ends_with(SECRET_ENDING.as_bytes())
+        || PERSONAL_KEYS.iter().any(|it| lower.starts_with(it.as_bytes()))
+            && !lower.ends_with(PUBLIC.as_bytes())
 }
 
 /// Does a directory of this name?
 pub(super) fn is_secret_dir(name: &[u8]) -> bool {
-    is_of_environment(name) || SECRET_DIRS.iter().any(|it| it.as_bytes() == name)
+    let is = |it: &&str| it.as_bytes().eq_ignore_ascii_case(name);
+    is_of_environment(name) || SECRET_DIRS.iter().any(is)
 }
 
 fn is_of_environment(name: &[u8]) -> bool {
-    match name.strip_prefix(ENVIRONMENT.as_bytes()) {
+    let rest = name.split_at_checked(ENVIRONMENT.len());
+    let rest = rest.filter(|it| it.0.eq_ignore_ascii_case(ENVIRONMENT.as_bytes()));
+    match rest.map(|it| it.1) {
         Some([]) => true,
         Some(rest @ [b'.' | b'-' | b'_' | b'~', ..]) => {
             !EXAMPLES.iter().any(|it| rest.ends_with(it.as_bytes()))

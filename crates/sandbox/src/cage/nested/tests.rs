@@ -42,12 +42,17 @@ fn repositories_and_secrets_are_found_however_deep_they_lie() {
             "x/.env/pyvenv.cfg",
             "y/.env/production",
             "z/.netrc",
+            // A disk that does not look at case takes them for the same.
+            "case/.GIT/config",
+            "case/.Env.Local",
+            "case/.ENV.example",
         ],
     );
     let found = Nested::find(&[root.to_owned()], &[]);
-    assert_eq!(below(root, &found.repositories), ["a/b/c/d/e", "lib", "node_modules/x"]);
+    assert_eq!(below(root, &found.repositories), ["a/b/c/d/e", "case", "lib", "node_modules/x"]);
     assert_eq!(below(root, &found.bare), ["m.git"]);
-    assert_eq!(below(root, &found.secrets), [".env", "a/b/.env.local", "y/.env", "z/.netrc"]);
+    let secrets = [".env", "a/b/.env.local", "case/.Env.Local", "y/.env", "z/.netrc"];
+    assert_eq!(below(root, &found.secrets), secrets);
     assert_eq!((found.left, found.told()), (0, String::new()));
 }
 
@@ -170,4 +175,20 @@ fn packages_are_looked_into_also_where_there_is_too_much_else() {
     let found = Nested::find(&[root.to_owned()], &[]);
     assert_eq!(below(root, &found.secrets), ["node_modules/a/b/.env"]);
     assert_eq!(found.left, 1);
+}
+
+#[test]
+fn what_lies_deeper_than_a_path_can_say_is_told() {
+    use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+    let dir = tempfile::tempdir().unwrap();
+    let found = Nested::find(&[dir.path().to_owned()], &[]);
+    let flags = OFlags::PATH | OFlags::DIRECTORY;
+    let mut at = openat(CWD, dir.path(), flags, Mode::empty()).unwrap();
+    let name = "x".repeat(200);
+    for _ in 0..25 {
+        mkdirat(&at, &name, Mode::RWXU).unwrap();
+        at = openat(&at, &name, flags, Mode::empty()).unwrap();
+    }
+    assert!(found.made().is_cut);
+    assert_eq!(Nested::find(&[dir.path().to_owned()], &[]).left, 1);
 }

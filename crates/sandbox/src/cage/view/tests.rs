@@ -119,3 +119,15 @@ fn of_our_state_only_what_an_agent_owns_is_given_and_nothing_beside_it_is_seen()
     (cage.own, cage.workspaces) = (Some(state.clone()), vec![state]);
     assert!(View::of(&cage).is_err(), "the whole state is nobody's workspace");
 }
+
+#[test]
+fn what_the_system_lies_in_is_no_home() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut cage = cage(dir.path());
+    assert!(View::of(&cage).unwrap().fresh.contains(cage.home.as_ref().unwrap()));
+    for home in ["/", "/usr", "/etc"] {
+        cage.home = Some(home.into());
+        let view = View::of(&cage).unwrap();
+        assert!(!view.fresh.contains(&PathBuf::from(home)), "{home}: {:?}", view.fresh);
+    }
+}
