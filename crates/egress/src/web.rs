@@ -82,6 +82,7 @@ fn failed(error: &AskError) -> Output {
         AskError::Failed(reason) => {
             Output { status: Status::Failed, ..Output::text(reason.as_str()) }
         }
+        AskError::Unanswered(reason) => Output::unanswered(reason.as_str()),
     }
 }
 
@@ -89,7 +90,7 @@ fn failed(error: &AskError) -> Output {
 fn led_nowhere(error: &AskError, kind: Boundary, asked: &str) -> Output {
     let (said, rule) = match error {
         AskError::Refused(refused) => (&refused.reason, format!(" ({})", refused.rule)),
-        AskError::Failed(reason) => (reason, String::new()),
+        AskError::Failed(reason) | AskError::Unanswered(reason) => (reason, String::new()),
     };
     let marked = nonce().map(|it| boundary::wrap(kind, asked, said, &it));
     let marked = marked.unwrap_or_default();
