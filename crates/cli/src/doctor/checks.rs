@@ -124,10 +124,13 @@ fn written(home: &Path) -> io::Result<()> {
 
 fn unwritable(home: &Path, error: &io::Error) -> Row {
     let what = format!("`{}` cannot be written to: {error}", home.display());
-    let advice = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room on that disk",
-        io::ErrorKind::ReadOnlyFilesystem => "mount it to be written to",
-        _ => "look at the disk and at who owns the directory",
+    let is_full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+    let advice = if is_full {
+        "make room on that disk"
+    } else if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+        "mount it to be written to"
+    } else {
+        "look at the disk and at who owns the directory"
     };
     let advice =
         format!("{advice}, or choose another with LAZARET_HOME: until then nothing is decided");
