@@ -82,7 +82,8 @@ fn asked_in_a_cage(dir: &Path, home: &Path) -> Value {
     command.current_dir(&workspace).args(["exec", "--read"]).arg(&program);
     command.arg("--read").arg(home).arg("--").arg(&program);
     let output = command.args(["doctor", "--json", "--home"]).arg(home).output().unwrap();
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+    assert!(!output.stdout.is_empty(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]
