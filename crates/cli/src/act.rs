@@ -25,15 +25,16 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Who does it, and why.
 #[derive(clap::Args)]
 pub(crate) struct By {
-    /// Who you are, for the record.
-    #[arg(long, value_name = "NAME", env = "USER", hide_env_values = true)]
+    /// Who you are, for the record [env: USER]
+    // Read below, as `home::Home` reads its own.
+    #[arg(long, value_name = "NAME")]
     by: Option<String>,
 }
 
 impl By {
     pub(crate) fn user(&self) -> Result<UserId, Failure> {
-        let by = match &self.by {
-            Some(by) => by.clone(),
+        let by = match self.by.clone().or_else(|| std::env::var("USER").ok()) {
+            Some(by) => by,
             // Where nobody is named, who the system says it is.
             None => format!("uid-{}", rustix::process::getuid().as_raw()),
         };

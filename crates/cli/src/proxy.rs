@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aegx::Principal;
-use egress::Rules;
+use egress::{Rules, Signs};
 use evidence::{Clock as _, SystemClock};
 use gateway::proxy::{self, Access, Account, Accounts, Bounds, Outside, Proxy, Token};
 use host::ipc::Stop;
@@ -36,7 +36,9 @@ use crate::run::{Exit, Failure};
 /// which outlasts a start and can be revoked.
 ///
 /// What goes through a tunnel is encrypted for others and is not looked at. So it is not known
-/// what a program reads, and no session is marked by it.
+/// what a program reads, and no session is marked by it. Therefore what looks as if it carried data
+/// off (encoded text in a name or an address, tunnels, hooks, pastes: what `lazaret check url` calls
+/// `step_up`) is refused, unless the host is listed under `allowedDomains`.
 ///
 /// Try it:
 ///   lazaret proxy --agent main
@@ -153,7 +155,8 @@ pub(crate) fn admit(home: &Path, gate: &Gate, who: &Caller) -> Result<Rules, Fai
         tools,
     };
     gate.monitor.open_session(opening).map_err(Failure::refused)?;
-    Ok(rules)
+    // What a program has read, nobody has seen: what it asks for is not the user's own word.
+    Ok(Rules { signs: Signs::Refused, ..rules })
 }
 
 /// Opens the session of an agent, and makes it an account with a token of its own.

@@ -73,6 +73,49 @@ fn a_state_directory_that_others_can_enter_fails() {
     assert_eq!(check(&asked(dir.path()).0, "directory")["status"], "pass");
 }
 
+/// What `lazaret doctor` says within a cage that sees `home`, and cannot change it.
+fn asked_in_a_cage(dir: &Path, home: &Path) -> Value {
+    let program = assert_cmd::cargo::cargo_bin("lazaret");
+    let (workspace, state) = (dir.join("ws"), dir.join("state"));
+    fs::create_dir(&workspace).unwrap();
+    let mut command = lazaret(&state);
+    command.current_dir(&workspace).args(["exec", "--read"]).arg(&program);
+    command.arg("--read").arg(home).arg("--").arg(&program);
+    let output = command.args(["doctor", "--json", "--home"]).arg(home).output().unwrap();
+    assert!(!output.stdout.is_empty(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_state_directory_that_cannot_be_written_to_fails() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().join("home");
+    files::private::create_dir(&home).unwrap();
+    assert_eq!(check(&asked(&home).0, "directory")["status"], "pass");
+    assert_eq!(fs::read_dir(&home).unwrap().count(), 0, "nothing is left of the trial");
+    let answer = asked_in_a_cage(dir.path(), &home);
+    let found = check(&answer, "directory");
+    assert_eq!(found["status"], "fail", "{answer}");
+    assert!(found["what"].as_str().unwrap().contains("Read-only file system"), "{found}");
+    assert!(found["advice"].as_str().unwrap().contains("LAZARET_HOME"), "{found}");
+}
+
+#[test]
+fn within_a_cage_it_says_that_it_is_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().join("home");
+    files::private::create_dir(&home).unwrap();
+    assert!(!asked(&home).0.to_string().contains("this is a cage"));
+    let answer = asked_in_a_cage(dir.path(), &home);
+    for id in ["cage", "kernel"] {
+        let found = check(&answer, id);
+        assert!(found["what"].as_str().unwrap().starts_with("this is a cage"), "{answer}");
+        assert_eq!(found["status"], "unknown");
+    }
+    let text = answer.to_string();
+    assert!(!text.contains("sysctl") && !text.contains("apt install"), "{text}");
+}
+
 #[test]
 fn broken_files_are_found() {
     let dir = tempfile::tempdir().unwrap();

@@ -83,6 +83,18 @@ fn the_rule_sets_refuse_at_their_end() {
     let rules: Vec<&str> = nft.lines().map(str::trim).filter(|it| it.starts_with("meta")).collect();
     assert!(rules.last().unwrap().ends_with("reject"), "{rules:?}");
     assert!(rules.iter().all(|it| it.contains("skuid \"agent\"")), "nobody else is cut off");
-    let squid = blocks(&guide, "squid").concat();
-    assert_eq!(squid.lines().last().unwrap(), "http_access deny all");
+}
+
+/// The guide says that a relay is needed, because nothing but loopback is taken.
+#[test]
+fn the_proxy_listens_on_loopback_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let relay = blocks(&guide(), "sh").concat();
+    let inner = relay.split_once("bind=").and_then(|it| it.1.split_once(',')).unwrap().0;
+    assert!(relay.trim_end().ends_with("TCP:127.0.0.1:7718"), "where the proxy is: {relay}");
+    for address in [inner, "0.0.0.0", "[::]"] {
+        let listen = ["proxy", "--agent", "skill", "--listen", &format!("{address}:7718")];
+        let ended = lazaret(&dir.path().join("home")).args(listen).output().unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{address}: {ended:?}");
+    }
 }

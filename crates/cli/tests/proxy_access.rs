@@ -59,15 +59,19 @@ impl Proxy {
 
     /// The status for who shows these credentials. Nobody is dialled: the address is not a public one.
     fn status(&self, name: &str, token: &str) -> String {
+        let answer = self.answer("GET http://10.0.0.1/", name, token);
+        answer.split(' ').nth(1).unwrap().to_owned()
+    }
+
+    fn answer(&self, line: &str, name: &str, token: &str) -> String {
         let basic = BASE64.encode(format!("{name}:{token}").as_bytes());
-        let asked = format!(
-            "GET http://10.0.0.1/ HTTP/1.1\r\nhost: a\r\nproxy-authorization: Basic {basic}\r\n\r\n"
-        );
+        let asked =
+            format!("{line} HTTP/1.1\r\nhost: a\r\nproxy-authorization: Basic {basic}\r\n\r\n");
         let mut stream = self.connect();
         stream.write_all(asked.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        answer.split(' ').nth(1).unwrap().to_owned()
+        answer
     }
 }
 
@@ -101,6 +105,26 @@ fn an_access_token_opens_the_account_of_its_user_and_agent_until_it_is_revoked()
     let line = format!("deny net-v4-private GET http://10.0.0.1:80/ token {id}");
     assert_eq!(shown.matches(&line).count(), 2, "{shown}");
     assert!(!shown.contains(&right), "a token is shown once");
+}
+
+/// Nobody has seen what a program read, and nobody is there to be asked. Nothing of this is looked up or dialled.
+#[test]
+fn what_looks_like_data_on_its_way_out_is_refused_to_programs() {
+    let home = tempfile::tempdir().unwrap();
+    let proxy = Proxy::start(home.path());
+    let (token, _) = token(home.path(), "me", "main");
+    let label = "nb2hi4dthixs6ylbmfqwcylbmfqwcylbmfqwcylb";
+    for (line, rule) in [
+        ("CONNECT abc123.ngrok.io:443".to_owned(), "net-exfil-tunnel"),
+        (format!("CONNECT {label}.a.example:443"), "net-exfil-dns"),
+        ("POST http://hooks.slack.com/services/T0/B0/x".to_owned(), "net-exfil-host"),
+        (format!("GET http://a.example/?d={}", BASE64.encode(&[b'k'; 60])), "net-exfil-query"),
+    ] {
+        let answer = proxy.answer(&line, "main", &token);
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{line}: {answer}");
+        assert!(answer.contains(&format!("x-lazaret-refusal: {rule}\r\n")), "{line}: {answer}");
+        assert!(answer.contains("allowedDomains"), "{line}: {answer}");
+    }
 }
 
 #[test]

@@ -203,6 +203,23 @@ fn a_command_runs_confined_and_comes_back_marked_labelled_and_recorded() {
 }
 
 #[test]
+fn a_command_that_printed_nothing_is_nothing_from_outside() {
+    let place = Place::new();
+    let mut session = place.session("a");
+    for (command, code) in [("mkdir made", 0), ("test -f nothing", 1)] {
+        let answer = session.ask(&shell(command));
+        assert_eq!((&answer["exitCode"], &answer["taint"]), (&json!(code), &json!([])), "{answer}");
+    }
+    let answer = session.ask(&shell("echo seen >&2"));
+    assert_eq!(answer["taint"][0]["trust"], "external", "{answer}");
+    session.end();
+    let all = place.records("shell_exec");
+    let results: Vec<_> = all.iter().filter(|it| it["type"] == "ToolResult").collect();
+    let marked = results.iter().map(|it| it["taint"].to_string().contains("UNTRUSTED"));
+    assert_eq!(marked.collect::<Vec<_>>(), [false, false, true], "{all:?}");
+}
+
+#[test]
 fn nothing_of_the_person_or_the_host_is_in_reach() {
     let place = Place::new();
     let script = "cat ~/.ssh/id_rsa; cat \"$1/person/.ssh/id_rsa\"; ls \"$1/state\"; env; \

@@ -96,6 +96,17 @@ fn settings_are_the_operators_and_are_held() {
 }
 
 #[test]
+fn the_reference_profile_is_taken_as_it_is_shipped() {
+    let dir = place(SKILLS);
+    let profile = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reference");
+    let profile = files::resolved(&profile).unwrap().join("seccomp-skill-profile.json");
+    let settings = format!(r#"{{"seccomp_profile": "{}"}}"#, profile.display());
+    put(&dir.path().join("state/skill-sandbox.json"), &settings);
+    let (code, out, err) = greet(&dir, &["sh", "scripts/hello.sh", "you"]);
+    assert_eq!((code, out.as_str()), (0, "hello you\n"), "{err}");
+}
+
+#[test]
 fn what_is_no_skill_with_a_folder_does_not_run() {
     let dir = place(SKILLS);
     put(&dir.path().join("state/skills/note.md"), "only a text\n");

@@ -81,6 +81,9 @@ pub enum AskError {
     /// It was begun and failed.
     #[error("{0}")]
     Failed(String),
+    /// It was begun, and not a byte of an answer came: the sentence is ours, and nobody else's word is in it.
+    #[error("{0}")]
+    Unanswered(String),
 }
 
 impl Client {
@@ -165,11 +168,12 @@ impl Client {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => {
                 event.address = event.address.or_else(|| dialled(&error));
-                return Err(of_pool(&error));
+                return Err(if_silent(&using, of_pool(&error)));
             }
             Err(_) => {
                 let waited = self.limits.head.as_millis();
-                return Err(AskError::Failed(format!("no answer within {waited} ms")));
+                let late = AskError::Failed(format!("no answer within {waited} ms"));
+                return Err(if_silent(&using, late));
             }
         };
         event.outcome = Outcome::Answered(response.status().as_u16());
@@ -280,6 +284,14 @@ fn late(total: Duration, received_bytes: u64) -> AskError {
     })
 }
 
+/// What failed is unanswered if nothing ever came over its connection.
+fn if_silent(using: &Using, error: AskError) -> AskError {
+    match error {
+        AskError::Failed(reason) if using.is_silent() => AskError::Unanswered(reason),
+        AskError::Failed(_) | AskError::Unanswered(_) | AskError::Refused(_) => error,
+    }
+}
+
 /// Who was dialled for a request that failed before it had a connection.
 fn dialled(error: &hyper_util::client::legacy::Error) -> Option<IpAddr> {
     let mut source = error.source();
@@ -302,8 +314,15 @@ pub(crate) fn of_pool(error: &hyper_util::client::legacy::Error) -> AskError {
         if let Some(ConnectError::Dial(DialError::Refused(refused))) = cause.downcast_ref() {
             return refused.clone().into();
         }
-        if let Some(found) = cause.downcast_ref::<ConnectError>() {
-            return AskError::Failed(found.to_string());
+        match cause.downcast_ref::<ConnectError>() {
+            Some(ConnectError::Dial(DialError::Connect { error, .. })) => {
+                // Which address a name has is what somebody else says.
+                return AskError::Unanswered(format!("no connection: {error}"));
+            }
+            Some(ConnectError::Dial(error)) => return AskError::Unanswered(error.to_string()),
+            // Of a handshake both ends have their part.
+            Some(error @ ConnectError::Tls { .. }) => return AskError::Failed(error.to_string()),
+            None => {}
         }
         source = cause.source();
     }

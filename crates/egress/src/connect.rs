@@ -13,7 +13,7 @@ use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use scan::net::{Host, Refused, Scheme, Target};
+use scan::net::{Host, Refused, Scheme};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -67,7 +67,7 @@ impl tower_service::Service<Uri> for Connector {
 impl Connector {
     async fn connect(&self, uri: &Uri) -> Result<Link, ConnectError> {
         // Read again from the text: whatever asks for a connection gets only one that leads outside.
-        let target = Target::parse(&uri.to_string()).map_err(DialError::Refused)?;
+        let target = self.dialer.read(&uri.to_string()).map_err(DialError::Refused)?;
         let dialled = self.dialer.dial(target.host(), target.port()).await?;
         let peer = Peer { address: dialled.address, wire: Wire::new(self.answer_bytes) };
         match target.scheme() {

@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use scan::net::{self, Domains, Host, Refused};
+use scan::net::{self, Domains, Host, Refused, Target};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -27,6 +27,8 @@ pub struct Dialer {
     block: Domains,
     /// Ports of this machine that are open all the same.
     loopback_ports: Vec<u16>,
+    /// The one address of this machine that the operator has named.
+    operators: Option<SocketAddr>,
 }
 
 /// A connection and whom it is with.
@@ -80,6 +82,7 @@ impl Dialer {
             total: limits.total,
             block: Domains::default(),
             loopback_ports: Vec::new(),
+            operators: None,
         }
     }
 
@@ -96,6 +99,34 @@ impl Dialer {
     pub fn dangerously_open_these_loopback_ports_for_tests(mut self, ports: &[u16]) -> Self {
         self.loopback_ports.extend_from_slice(ports);
         self
+    }
+
+    /// Opens the address of this machine that the operator has named in the settings, at its port: by that address and by no
+    /// name. Who asks for what agents name needs another dialer.
+    #[must_use]
+    pub fn dangerously_open_for_the_operator(mut self, target: &Target) -> Self {
+        self.operators = match target.host() {
+            Host::Address(address) if address.is_loopback() => {
+                Some(SocketAddr::new(*address, target.port()))
+            }
+            Host::Address(_) | Host::Name(_) => None,
+        };
+        self
+    }
+
+    /// Reads where a connection is wanted to: outside, or to what was opened for the operator.
+    pub(crate) fn read(&self, text: &str) -> Result<Target, Refused> {
+        Target::parse(text).or_else(|refused| {
+            let here = Target::dangerously_on_this_machine(text).ok();
+            here.filter(|it| self.is_operators(it.host(), it.port())).ok_or(refused)
+        })
+    }
+
+    fn is_operators(&self, host: &Host, port: u16) -> bool {
+        match host {
+            Host::Address(address) => self.operators == Some(SocketAddr::new(*address, port)),
+            Host::Name(_) => false,
+        }
     }
 
     /// The vetted addresses of `host`.
@@ -120,6 +151,9 @@ impl Dialer {
         {
             let reason = format!("`{host}` is at {blocked}, which is blocked");
             return Err(Refused { rule: "egress-blocked", reason }.into());
+        }
+        if self.is_operators(host, port) {
+            return Ok(addresses);
         }
         let open = |it: &IpAddr| it.is_loopback() && self.loopback_ports.contains(&port);
         if !addresses.is_empty() && addresses.iter().all(open) {

@@ -170,7 +170,9 @@ impl EgressEvent {
             AskError::Refused(it) => {
                 Outcome::Refused { rule: it.rule.to_owned(), reason: it.reason.clone() }
             }
-            AskError::Failed(reason) => Outcome::Failed { reason: reason.clone() },
+            AskError::Failed(reason) | AskError::Unanswered(reason) => {
+                Outcome::Failed { reason: reason.clone() }
+            }
         };
     }
 

@@ -35,7 +35,7 @@ pub use event::{EgressEvent, Outcome};
 pub use limits::{ADDRESSES_MAX, FIELDS_MAX, Limits, REDIRECTS_MAX};
 pub use passing::{Arriving, Cut};
 pub use resolve::{Looking, Resolve, SystemResolver};
-pub use rules::{PAYLOAD_BYTES_MAX, Rules};
+pub use rules::{PAYLOAD_BYTES_MAX, Rules, Signs};
 pub use tls::{Trust, TrustError};
 pub use tunnel::{METHOD, URL, Ways};
 pub use web::{Engine, NewTokens, Post, SearchKey, Service, ServiceError, ServiceKeys, Web};

@@ -1,7 +1,7 @@
 //! What one agent may reach of the public network.
 
 use hyper::Method;
-use scan::net::{self, Domains, Refused, Target};
+use scan::net::{self, Domains, Refused, Suspicion, Target};
 
 /// Ports at which something else than the web listens: the list of the Fetch standard, which browsers keep.
 #[rustfmt::skip]
@@ -17,6 +17,17 @@ const OF_TUNNELS: &[u16] = &[443, 8443];
 /// The body of a request, if nothing else is said, in bytes.
 pub const PAYLOAD_BYTES_MAX: u64 = 256 << 20;
 
+/// What becomes of an address that looks as if it carried data off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Signs {
+    /// The gate has judged it by what the session has read.
+    #[default]
+    Judged,
+    /// It is refused unless its host is on a list of what is allowed: who asks is a program, nobody has seen what it read,
+    /// and there is nobody to be asked.
+    Refused,
+}
+
 /// What one agent may reach. By default all of the public web but for who serves to carry data off.
 #[derive(Clone, Debug)]
 pub struct Rules {
@@ -31,6 +42,8 @@ pub struct Rules {
     pub methods: Option<Vec<Method>>,
     /// The body of a request, in bytes. Of tunnels it is not known where a request ends.
     pub payload_bytes_max: u64,
+    /// What becomes of an address that looks as if it carried data off.
+    pub signs: Signs,
 }
 
 impl Default for Rules {
@@ -41,6 +54,7 @@ impl Default for Rules {
             ports: None,
             methods: None,
             payload_bytes_max: PAYLOAD_BYTES_MAX,
+            signs: Signs::Judged,
         }
     }
 }
@@ -86,7 +100,23 @@ impl Rules {
             let reason = format!("`{host}` is blocked");
             return Err(Refused { rule: "egress-blocked", reason });
         }
-        self.allow.iter().try_for_each(|it| it.permits(target))
+        self.allow.iter().try_for_each(|it| it.permits(target))?;
+        self.check_signs(target)
+    }
+
+    fn check_signs(&self, target: &Target) -> Result<(), Refused> {
+        match self.signs {
+            Signs::Judged => Ok(()),
+            // It stands on all of them.
+            Signs::Refused if !self.allow.is_empty() => Ok(()),
+            Signs::Refused => match net::exfiltration(target).into_iter().next() {
+                None => Ok(()),
+                Some(Suspicion { rule, reason }) => {
+                    let how = "only a host that is listed under `allowedDomains` is reached so";
+                    Err(Refused { rule, reason: format!("{reason}; {how}") })
+                }
+            },
+        }
     }
 
     fn check_port(
@@ -110,4 +140,36 @@ impl Rules {
 pub(crate) fn too_much(bytes_max: u64) -> Refused {
     let reason = format!("a request carries at most {bytes_max} bytes");
     Refused { rule: "egress-payload", reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CARRIES: &[(&str, &str)] = &[
+        ("https://abc123.ngrok.io/", "net-exfil-tunnel"),
+        ("https://x-y-z.trycloudflare.com/", "net-exfil-tunnel"),
+        ("https://nb2hi4dthixs6ylbmfqwcylbmfqwcylbmfqwcylb.a.example/", "net-exfil-dns"),
+        ("http://hooks.slack.com/services/T0/B0/x", "net-exfil-host"),
+        (
+            "http://a.example/?d=QUtJQUlPU0ZPRE5ON0VYQU1QTEVBS0lBSU9TRk9ETk43RVhBTVBMRQ",
+            "net-exfil-query",
+        ),
+    ];
+
+    #[test]
+    fn signs_refuse_a_program_unless_the_host_is_listed() {
+        let of_programs = Rules { signs: Signs::Refused, ..Rules::default() };
+        for (url, rule) in CARRIES {
+            let target = Target::parse(url).unwrap();
+            assert_eq!(of_programs.check(&target).unwrap_err().rule, *rule, "{url}");
+            assert!(Rules::default().check(&target).is_ok(), "the gate has judged it: {url}");
+            let host = format!("{}://{}", target.scheme().as_str(), target.host());
+            let allow = vec![Domains::parse(&[host]).unwrap()];
+            let listed = Rules { allow, ..of_programs.clone() };
+            assert!(listed.check(&target).is_ok(), "{url}");
+        }
+        let tunnel = Target::parse(CARRIES[0].0).unwrap();
+        assert_eq!(of_programs.check_tunnel(&tunnel).unwrap_err().rule, "net-exfil-tunnel");
+    }
 }

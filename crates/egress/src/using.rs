@@ -48,6 +48,11 @@ impl Using {
         self.peer().map(|it| it.address.ip())
     }
 
+    /// Is there a connection over which nothing has ever come?
+    pub(crate) fn is_silent(&self) -> bool {
+        self.peer().is_some_and(|it| it.wire.is_silent())
+    }
+
     /// The connection may serve others.
     pub(crate) fn ended_well(mut self) {
         self.ended_well = true;

@@ -32,6 +32,8 @@ pub struct Web {
     client: Client,
     journal: Arc<Journal>,
     engine: Option<Engine>,
+    /// Asks an engine on this machine, and nobody else.
+    engines: Option<Client>,
 }
 
 impl Web {
@@ -40,7 +42,14 @@ impl Web {
     /// # Errors
     /// If the system gives no thread.
     pub fn new(client: Client, journal: Arc<Journal>, engine: Option<Engine>) -> io::Result<Self> {
-        Ok(Self { runner: Runner::new()?, client, journal, engine })
+        Ok(Self { runner: Runner::new()?, client, journal, engine, engines: None })
+    }
+
+    /// The engine is asked with a client of its own: whose dialer is open for it, where it is on this machine.
+    #[must_use]
+    pub fn asking_the_engine_with(mut self, client: Client) -> Self {
+        self.engines = Some(client);
+        self
     }
 
     /// Asks, and records every hop of it beside the decision that `permit` stands for.
@@ -48,6 +57,7 @@ impl Web {
     fn ask<E>(
         &self,
         permit: &Permit<E>,
+        client: &Client,
         ask: Ask<'_>,
         hops: &mut usize,
     ) -> Result<Answer, AskError> {
@@ -60,7 +70,7 @@ impl Web {
                 noted = Err(error);
             }
         };
-        let answer = self.runner.run(self.client.ask(ask, &mut see));
+        let answer = self.runner.run(client.ask(ask, &mut see));
         // INVARIANT (NothingSilent): of what is not recorded nothing is given out.
         let unnoted = |_| AskError::Failed("what was asked could not be recorded".to_owned());
         noted.map_err(unnoted).and(answer)
@@ -82,6 +92,7 @@ fn failed(error: &AskError) -> Output {
         AskError::Failed(reason) => {
             Output { status: Status::Failed, ..Output::text(reason.as_str()) }
         }
+        AskError::Unanswered(reason) => Output::unanswered(reason.as_str()),
     }
 }
 
@@ -89,7 +100,7 @@ fn failed(error: &AskError) -> Output {
 fn led_nowhere(error: &AskError, kind: Boundary, asked: &str) -> Output {
     let (said, rule) = match error {
         AskError::Refused(refused) => (&refused.reason, format!(" ({})", refused.rule)),
-        AskError::Failed(reason) => (reason, String::new()),
+        AskError::Failed(reason) | AskError::Unanswered(reason) => (reason, String::new()),
     };
     let marked = nonce().map(|it| boundary::wrap(kind, asked, said, &it));
     let marked = marked.unwrap_or_default();

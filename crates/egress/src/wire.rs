@@ -27,6 +27,8 @@ struct State {
     left: u64,
     /// An exchange did not end well: the last one under way takes the connection along.
     spoilt: bool,
+    /// Something has come.
+    heard: bool,
     cut: Option<io::ErrorKind>,
     reader: Option<Waker>,
 }
@@ -41,8 +43,14 @@ impl Wire {
     /// `answer_bytes`: the longest answer as it travels.
     pub(crate) fn new(answer_bytes: u64) -> Arc<Self> {
         let per_exchange = answer_bytes.saturating_add(UNASKED_BYTES_MAX);
-        let state =
-            State { exchanges: 0, left: UNASKED_BYTES_MAX, spoilt: false, cut: None, reader: None };
+        let state = State {
+            exchanges: 0,
+            left: UNASKED_BYTES_MAX,
+            spoilt: false,
+            heard: false,
+            cut: None,
+            reader: None,
+        };
         Arc::new(Self { state: Mutex::new(state), per_exchange })
     }
 
@@ -71,12 +79,18 @@ impl Wire {
     /// So many bytes more have come.
     pub(crate) fn came(&self, bytes: usize) -> io::Result<()> {
         let mut state = self.lock();
+        state.heard |= bytes > 0;
         if let Some(left) = state.left.checked_sub(bytes as u64) {
             state.left = left;
             return Ok(());
         }
         state.cut = Some(io::ErrorKind::QuotaExceeded);
         Err(io::ErrorKind::QuotaExceeded.into())
+    }
+
+    /// Has nothing ever come over it, handshakes aside?
+    pub(crate) fn is_silent(&self) -> bool {
+        !self.lock().heard
     }
 
     fn end(&self, well: bool) {

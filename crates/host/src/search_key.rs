@@ -70,18 +70,17 @@ impl EngineKey {
     ///
     /// INVARIANT (SecretsDoNotPrint)
     fn in_the_file(&self) -> Result<HeaderValue, String> {
-        let path = self.0.path.display();
-        let failed = |error: io::Error| format!("the key of the search engine, `{path}`: {error}");
+        // Agents read it, and where our state lies is not for them.
+        let failed = |error: io::Error| format!("the key of the search engine, `{KEY}`: {error}");
         let file = files::private::open_with(&self.0.path, fs::OpenOptions::new().read(true));
         let file = file.map_err(failed)?;
         if file.metadata().map_err(failed)?.permissions().mode() & OTHERS != 0 {
-            return Err(format!("the key of the search engine, `{path}`: others can read it"));
+            return Err(format!("the key of the search engine, `{KEY}`: others can read it"));
         }
         let mut text = Zeroizing::new(String::new());
         // One byte more, so that a longer one is seen to be longer.
         file.take(KEY_BYTES_MAX + 1).read_to_string(&mut text).map_err(failed)?;
-        let no_key =
-            |why: &str| format!("the key of the search engine, `{path}`, is no key: {why}");
+        let no_key = |why: &str| format!("the key of the search engine, `{KEY}`, is no key: {why}");
         if text.len() as u64 > KEY_BYTES_MAX {
             return Err(no_key("it is too long"));
         }
@@ -136,7 +135,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(KEY);
         let key = EngineKey::at(path.clone(), None);
-        assert!(key.in_the_file().unwrap_err().contains("search.key"));
+        let missing = key.in_the_file().unwrap_err();
+        assert!(missing.contains("`search.key`"), "{missing}");
+        let state = dir.path().to_str().unwrap();
+        assert!(!missing.contains(state), "where our state lies is not for agents: {missing}");
         let long = "hush ".repeat(1000);
         for (text, mode, good) in [
             ("hush-hush\n", 0o600, true),
@@ -153,7 +155,9 @@ mod tests {
             put(&path, text, mode);
             match key.in_the_file() {
                 Ok(value) => assert!(good && value == "hush-hush", "{text:?} {mode:o}"),
-                Err(error) => assert!(!good && !error.contains("hush"), "{error}"),
+                Err(error) => {
+                    assert!(!good && !error.contains("hush") && !error.contains(state), "{error}");
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ use egress::{Client, Dialer, Engine, Limits, Trust, TrustError, Web};
 use evidence::Journal;
 use model::provider::{self, Provider, ProviderKind};
 use policy::access::{Global, SearchEngine};
-use scan::net::{DomainError, Domains, Refused, Target};
+use scan::net::{DomainError, Domains, Host, Refused, Target};
 
 use crate::admission::{self, AdmissionError};
 use crate::search_key::EngineKey;
@@ -51,8 +51,22 @@ pub fn web(
         Some(_) | None => return Ok(None),
     };
     let limits = Limits::default();
-    let client = Client::new(Arc::new(dialer(home, &limits)?), &Trust::System, limits)?;
-    Ok(Some(Web::new(client, journal, engine)?))
+    let client = |dialer: Dialer| Client::new(Arc::new(dialer), &Trust::System, limits);
+    // What agents name is never asked for with this one.
+    let here = engine.as_ref().map(Engine::base).filter(|it| is_here(it));
+    let here = match here {
+        Some(base) => Some(dialer(home, &limits)?.dangerously_open_for_the_operator(base)),
+        None => None,
+    };
+    let web = Web::new(client(dialer(home, &limits)?)?, journal, engine)?;
+    Ok(Some(match here {
+        Some(dialer) => web.asking_the_engine_with(client(dialer)?),
+        None => web,
+    }))
+}
+
+fn is_here(target: &Target) -> bool {
+    matches!(target.host(), Host::Address(address) if address.is_loopback())
 }
 
 /// What dials for agents whose host has its settings in `home`: no address that they block, by whatever name.
@@ -73,11 +87,15 @@ fn engine(home: &Path, key: Option<EngineKey>) -> Result<Engine, WebError> {
     let settings = admission::settings(home)?;
     let search = settings.as_ref().and_then(|it| it.egress().search.as_ref());
     let search = search.ok_or(WebError::NoEngine)?;
-    let base = Target::parse(&search.url)?;
+    let base = Target::parse(&search.url);
     Ok(match search.engine {
-        SearchEngine::Searxng => Engine::Searxng { base },
+        // The operator's word for exactly this address.
+        SearchEngine::Searxng => Engine::Searxng {
+            base: base
+                .or_else(|it| Target::dangerously_on_this_machine(&search.url).map_err(|_| it))?,
+        },
         SearchEngine::Brave => {
-            Engine::Brave { base, key: Box::new(key.ok_or(WebError::NoEngine)?) }
+            Engine::Brave { base: base?, key: Box::new(key.ok_or(WebError::NoEngine)?) }
         }
     })
 }

@@ -11,13 +11,13 @@ pub const NAME_BYTES_MAX: usize = 128;
 #[non_exhaustive]
 pub enum NameError {
     /// Nothing there.
-    #[error("a {what} cannot be empty")]
+    #[error("{what} cannot be empty")]
     Empty {
         /// What was to be named.
         what: &'static str,
     },
     /// Over [`NAME_BYTES_MAX`].
-    #[error("a {what} has at most {NAME_BYTES_MAX} bytes, this one has {bytes}")]
+    #[error("{what} has at most {NAME_BYTES_MAX} bytes, this one has {bytes}")]
     TooLong {
         /// What was to be named.
         what: &'static str,
@@ -26,14 +26,14 @@ pub enum NameError {
     },
     /// Somebody may make a file or a folder of it.
     #[error(
-        "no part of a {what} between `:` is empty, begins or ends with a dot, has two dots side by side or is a device's name"
+        "no part of {what} between `:` is empty, begins or ends with a dot, has two dots side by side or is a device's name"
     )]
     Part {
         /// What was to be named.
         what: &'static str,
     },
     /// A character that could be taken for another, for a path, or for nothing.
-    #[error("a {what} has only letters, digits and `-_.:@` from ASCII, not `{found}`")]
+    #[error("{what} has only letters, digits and `-_.:@` from ASCII, not `{found}`")]
     Character {
         /// What was to be named.
         what: &'static str,
@@ -75,19 +75,19 @@ macro_rules! name {
 
 name! {
     /// A session: one run of one agent for one user.
-    SessionId, "session"
+    SessionId, "the name of a session"
 }
 name! {
     /// An agent.
-    AgentId, "agent"
+    AgentId, "the name of an agent"
 }
 name! {
     /// A person that agents work for.
-    UserId, "user"
+    UserId, "the name of a user"
 }
 name! {
     /// What a record is, finer than its type: `network_request`, `interrupted`.
-    Kind, "kind"
+    Kind, "a kind of record"
 }
 
 impl Kind {
@@ -147,7 +147,11 @@ mod tests {
             ".", "..", "...", ".x", "x.", "a..b", "..:..:..", "a:..:b", "a:.b", ":a", "a:", "a::b",
             "CON", "nul.txt", "x:com1",
         ] {
-            assert_eq!(UserId::parse(bad), Err(NameError::Part { what: "user" }), "{bad}");
+            assert_eq!(
+                UserId::parse(bad),
+                Err(NameError::Part { what: "the name of a user" }),
+                "{bad}"
+            );
         }
         for good in ["a.b", "com10", "console", "main:cli:default", "a@b.co", "-"] {
             assert!(UserId::parse(good).is_ok(), "{good}");

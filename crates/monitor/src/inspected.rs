@@ -9,7 +9,7 @@ use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
 use scan::Verdict;
 use serde_json::Value;
 
-use crate::output::{OUTPUT_BYTES_MAX, Output, Status};
+use crate::output::{OUTPUT_BYTES_MAX, Output, Status, Words};
 use crate::preview::preview;
 use crate::provenance::{self, orders_to_assistant};
 use crate::risk::{Flag, Suspicion};
@@ -96,9 +96,11 @@ impl Inspected {
             ..taint::label(source, &origin, came.at)
         };
         let mut own = of(self.source(asked));
-        // What was not begun brought nothing that the rule could have meant.
-        let begun = self.output.status != Status::NotBegun;
-        let granted = if begun { came.granted } else { Taint::NONE };
+        // What nobody else said brought nothing that the rule could have meant.
+        let granted = match self.output.words() {
+            Words::Theirs => came.granted,
+            Words::Ours => Taint::NONE,
+        };
         own.taint = own.taint.union(granted);
         let marked = taint::is_outside(own.taint) || granted != Taint::NONE;
         let carried = self.output.tags.iter();
@@ -113,8 +115,9 @@ impl Inspected {
     }
 
     fn source(&self, asked: &Understood) -> Source {
-        if self.output.status == Status::NotBegun {
-            return Source::Agent;
+        match self.output.words() {
+            Words::Ours => return Source::Agent,
+            Words::Theirs => {}
         }
         if let Effect::Action(action) = &asked.effect {
             return source_of_action(action);

@@ -49,7 +49,7 @@ pub use credentials::{COMMANDS, CREDENTIAL_SCOPE, SERVICES};
 pub use found::Found;
 pub use guards::TAINT_BLOCKED;
 pub use monitor::{Approver, Heard, Monitor, OpenError, Opening, Setup, Understanding};
-pub use output::{OUTPUT_BYTES_MAX, Output, Status};
+pub use output::{OUTPUT_BYTES_MAX, Output, Status, Words};
 pub use permit::{Granted, Permit};
 pub use pipeline::{Begun, Delivered, Executor};
 pub use proposed::Proposed;

@@ -18,6 +18,18 @@ pub struct Output {
     pub fields_from: BTreeMap<String, Source>,
     /// Tags that what came back already carried: of memory rows, of files.
     pub tags: Vec<model::TaintTag>,
+    /// Whose words the body is made of, if it was begun.
+    pub words: Words,
+}
+
+/// Whose words an output is made of. Only the executor knows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Words {
+    /// Those of whoever was asked, read or run.
+    #[default]
+    Theirs,
+    /// The host's alone: nobody else said anything.
+    Ours,
 }
 
 /// How an effect ended.
@@ -54,6 +66,20 @@ impl Output {
     /// What the host says of an effect that it did not begin. Nobody else's word is in it.
     #[must_use]
     pub fn not_begun(why: impl Into<String>) -> Self {
-        Self { status: Status::NotBegun, body: why.into(), ..Self::default() }
+        Self { status: Status::NotBegun, ..Self::text(why) }
+    }
+
+    /// What the host says of an effect to which nobody answered anything.
+    #[must_use]
+    pub fn unanswered(why: impl Into<String>) -> Self {
+        Self { status: Status::Failed, words: Words::Ours, ..Self::text(why) }
+    }
+
+    /// Whose words it is made of. Of what was not begun, nobody else can have said anything.
+    pub(crate) fn words(&self) -> Words {
+        match self.status {
+            Status::NotBegun => Words::Ours,
+            Status::Done | Status::Failed => self.words,
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::credentials;
 use crate::found::Found;
 use crate::inspected::{Came, Inspected};
 use crate::monitor::Approver;
-use crate::output::Status;
+use crate::output::{Status, Words};
 use crate::proposed::Proposed;
 use crate::provenance::{Body, Catalogue, Ledger, Traced, Unseen, orders_to_assistant};
 use crate::question;
@@ -295,11 +295,10 @@ impl Session {
         // A trusted tool that gives back what others wrote is not believed this time.
         let flow = &asked.call.flow;
         let outside = label.as_ref().is_some_and(|it| taint::is_outside(it.taint));
-        let output = match inspected.output.status {
-            Status::Done | Status::Failed | Status::NotBegun if outside => Trust::Untrusted,
-            Status::Done | Status::Failed => flow.output,
-            // The host's own words.
-            Status::NotBegun => Trust::Own,
+        let output = match inspected.output.words() {
+            Words::Theirs | Words::Ours if outside => Trust::Untrusted,
+            Words::Theirs => flow.output,
+            Words::Ours => Trust::Own,
         };
         change.provenance = Some(self.ledger.returned(
             &asked.call.call,

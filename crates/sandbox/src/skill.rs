@@ -23,6 +23,29 @@ pub const MEMORY_BYTES_MAX: u64 = 64 << 30;
 /// The same if nothing is said.
 pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
 
+/// Calls that do not exist in a cage: those whose arguments a filter cannot see, and those of other processors, which a
+/// profile for several names as well.
+const ABSENT: &[&str] = &[
+    "clone3",
+    "openat2",
+    #[cfg(not(target_arch = "x86_64"))]
+    "_sysctl",
+    #[cfg(not(target_arch = "x86_64"))]
+    "ioperm",
+    #[cfg(not(target_arch = "x86_64"))]
+    "iopl",
+    #[cfg(not(target_arch = "x86_64"))]
+    "modify_ldt",
+    #[cfg(not(target_arch = "x86_64"))]
+    "sysfs",
+    #[cfg(not(target_arch = "x86_64"))]
+    "uselib",
+    #[cfg(not(target_arch = "x86_64"))]
+    "ustat",
+];
+/// Calls that a cage refuses for some of their arguments, and that a profile may refuse for some.
+const REFUSED_BY_ARGUMENT: &[&str] = &["clone", "ioctl", "socket"];
+
 /// How a skill's program is run.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -142,9 +165,12 @@ impl SkillExecutionConfig {
     /// # Errors
     /// If it refuses a call that the cage lets through: then it would not hold.
     pub fn accept(&self, profile: &Profile) -> Result<(), SkillError> {
-        let known = |name: &str| DENIED_SYSCALLS.iter().any(|it| it.0 == name);
-        let more: Vec<&str> =
-            profile.denied.iter().map(String::as_str).filter(|it| !known(it)).collect();
+        let refused = |name: &str| DENIED_SYSCALLS.iter().any(|it| it.0 == name);
+        let known = |name: &str| refused(name) || ABSENT.contains(&name);
+        let sometimes = |name: &str| known(name) || REFUSED_BY_ARGUMENT.contains(&name);
+        let more = profile.denied.iter().map(String::as_str).filter(|it| !known(it));
+        let narrower = profile.denied_sometimes.iter().map(String::as_str);
+        let more: Vec<&str> = more.chain(narrower.filter(|it| !sometimes(it))).collect();
         if more.is_empty() { Ok(()) } else { Err(SkillError::MoreRefused(more.join(" "))) }
     }
 

@@ -124,7 +124,14 @@ fn a_part_of_the_controllers_is_less() {
     // Older systems have a tree for each controller.
     fs::create_dir_all(dir.path().join("sys/fs/cgroup/memory/x")).unwrap();
     let found = row(&ask(dir.path()), "cgroups");
-    assert_eq!(found.what, "delegated without pids, cpu");
+    assert_eq!(found.what, "of version 1 alone without pids, cpu: slow to make");
+    // A cage makes none of these unless it has to, so all of them are still less.
+    lay(dir.path(), &[("proc/self/cgroup", "4:memory,pids,cpu:/x\n")]);
+    for controller in ["pids/x", "cpu/x"] {
+        fs::create_dir_all(dir.path().join("sys/fs/cgroup").join(controller)).unwrap();
+    }
+    let found = row(&ask(dir.path()), "cgroups");
+    assert!(found.status == Status::Weak && found.what.contains("version 1"), "{found:?}");
 }
 
 #[test]

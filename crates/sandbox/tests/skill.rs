@@ -89,6 +89,12 @@ fn a_profile_that_would_not_hold_is_refused() {
         Profile::parse(&text).unwrap()
     };
     config.accept(&profile(r#"["mount", "ptrace"]"#)).unwrap();
+    config.accept(&profile(r#"["clone3", "openat2"]"#)).unwrap();
+    let sometimes =
+        Profile { denied_sometimes: ["getpid".to_owned()].into(), ..profile(r#"["mount"]"#) };
+    assert!(
+        matches!(config.accept(&sometimes), Err(SkillError::MoreRefused(it)) if it == "getpid")
+    );
     let refused = config.accept(&profile(r#"["mount", "getpid"]"#));
     assert!(matches!(refused, Err(SkillError::MoreRefused(it)) if it == "getpid"));
 }

@@ -13,7 +13,11 @@ use tokio::time::timeout;
 use super::batch::{self, Answer};
 use crate::run::{Exit, Failure};
 
-/// Judge URLs as the way out does, without going there.
+/// Judge URLs by the rules of the way out, without going there.
+///
+/// `deny` holds for whoever asks. `step_up` is a sign that data is carried off: `lazaret proxy` and `lazaret exec --network`
+/// refuse such a URL unless its host is listed as allowed; `web_fetch` lets it pass in a session in which only the user
+/// had a say, and asks a person or refuses in others.
 ///
 /// A request on stdin has `url`, and may have `resolve`, a map of hosts to lists of addresses that is
 /// used instead of DNS, and `allow`, a list of domains outside which all is denied. An answer has

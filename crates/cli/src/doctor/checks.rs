@@ -7,6 +7,7 @@ use std::path::Path;
 
 use browser::Program;
 use evidence::{ReadError, Reader};
+use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 use sandbox::audit::{Audit, Requirement, Status};
 use sandbox::cage::{Cage, Hold, Inmate, Rung};
@@ -40,6 +41,12 @@ pub(super) fn cage() -> Vec<Row> {
     waiting.held().rungs().iter().map(row).collect()
 }
 
+/// Within a cage no other is made, and what there is to make one of is not seen.
+pub(super) fn within_a_cage(id: &'static str) -> Vec<Row> {
+    let what = "this is a cage: within one, no other is made, and nothing of it can be mended here";
+    vec![Row::new(id, Status::Unknown, what, "run `lazaret doctor` outside of the cage")]
+}
+
 /// What there is to make a cage of.
 pub(super) fn kernel(namespaces: Option<bool>) -> Vec<Row> {
     let path = std::env::var_os("PATH");
@@ -65,9 +72,7 @@ pub(super) fn state(home: &Path) -> Vec<Row> {
 fn directory(home: &Path) -> Row {
     let shown = home.display();
     let found = match fs::symlink_metadata(home) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Row::ok("directory", format!("`{shown}` is not there; it is made when needed"));
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return not_yet(home),
         Err(error) => {
             let advice = "choose another with LAZARET_HOME";
             return Row::new("directory", Status::Fail, format!("`{shown}`: {error}"), advice);
@@ -88,7 +93,48 @@ fn directory(home: &Path) -> Row {
         let what = format!("others may enter `{shown}` (mode {mode:04o})");
         return Row::new("directory", Status::Fail, what, format!("chmod 700 '{shown}'"));
     }
-    Row::ok("directory", format!("`{shown}`, for you alone"))
+    match written(home) {
+        Ok(()) => Row::ok("directory", format!("`{shown}`, for you alone")),
+        Err(error) => unwritable(home, &error),
+    }
+}
+
+/// A directory that is made when it is needed must lie in one that can be written to.
+fn not_yet(home: &Path) -> Row {
+    let there = home.ancestors().skip(1).find(|it| it.is_dir());
+    match there.map(|it| access(it, Access::WRITE_OK)) {
+        Some(Err(error)) => unwritable(home, &error.into()),
+        Some(Ok(())) | None => Row::ok(
+            "directory",
+            format!("`{}` is not there; it is made when needed", home.display()),
+        ),
+    }
+}
+
+/// What is tried in the state directory. No file of that name is anybody's.
+const TRIAL: (&str, &[u8]) = (".lazaret-doctor", b"a few bytes, to see that they stay\n");
+
+/// Modes say little of a disk that is full, broken or read-only: only writing tells.
+fn written(home: &Path) -> io::Result<()> {
+    let path = home.join(TRIAL.0);
+    let tried = files::private::replace(&path, TRIAL.1);
+    let removed = files::private::remove(&path);
+    tried.and(removed)
+}
+
+fn unwritable(home: &Path, error: &io::Error) -> Row {
+    let what = format!("`{}` cannot be written to: {error}", home.display());
+    let is_full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+    let advice = if is_full {
+        "make room on that disk"
+    } else if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+        "mount it to be written to"
+    } else {
+        "look at the disk and at who owns the directory"
+    };
+    let advice =
+        format!("{advice}, or choose another with LAZARET_HOME: until then nothing is decided");
+    Row::new("directory", Status::Fail, what, advice)
 }
 
 fn journal(home: &Path) -> Row {
@@ -146,7 +192,11 @@ pub(super) fn required(home: &Path, more: &[Requirement], found: &Audit) -> Vec<
 }
 
 /// Programs that some actions need.
-pub(super) fn tools() -> Vec<Row> {
+pub(super) fn tools(caged: bool) -> Vec<Row> {
+    let install = |here: &'static str| match caged {
+        true => "install it outside of this cage: nothing of the system can be changed in it",
+        false => here,
+    };
     let path = std::env::var_os("PATH");
     let git = match program(path.as_deref(), &["git"]) {
         Some(found) => Row::ok("git", found.display().to_string()),
@@ -154,13 +204,14 @@ pub(super) fn tools() -> Vec<Row> {
             "git",
             Status::Weak,
             "not installed",
-            "skills do without it; `apt install git` lets you look at their history",
+            install("skills do without it; `apt install git` lets you look at their history"),
         ),
     };
     let browser = match Program::find(None) {
         Ok(_) => Row::ok("browser", "there is one that can be started"),
         Err(error) => {
-            let advice = "`apt install chromium`; without, the browser actions are refused";
+            let advice =
+                install("`apt install chromium`; without, the browser actions are refused");
             Row::new("browser", Status::Weak, error.to_string(), advice)
         }
     };

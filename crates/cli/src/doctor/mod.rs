@@ -6,6 +6,7 @@ mod row;
 use std::path::Path;
 
 use sandbox::audit::{Audit, Requirement, Status, audit};
+use sandbox::probe::is_in_a_cage;
 use serde_json::{Value, json};
 
 use crate::home::Home;
@@ -24,7 +25,8 @@ use row::Row;
 /// ok: it holds. weak: a part of it does. FAIL: it does not. ?: it could not be found out, and does not count. Behind the
 /// arrow stands what to do.
 ///
-/// Nothing is changed or sent anywhere.
+/// Nothing is sent anywhere. A few bytes are written to the state directory, synced and removed: only that shows a disk that
+/// is full or read-only.
 ///
 /// Try it:
 ///   lazaret doctor
@@ -48,14 +50,22 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     let found = audit(Path::new("/"), |name| std::env::var(name).ok());
-    let cage = checks::cage();
-    let made = cage.iter().find(|it| it.id == "namespaces").map(|it| it.status == Status::Pass);
+    let caged = is_in_a_cage(&found);
+    let (cage, kernel) = match caged {
+        true => (checks::within_a_cage("cage"), checks::within_a_cage("kernel")),
+        false => {
+            let cage = checks::cage();
+            let made = cage.iter().find(|it| it.id == "namespaces");
+            let kernel = checks::kernel(made.map(|it| it.status == Status::Pass));
+            (cage, kernel)
+        }
+    };
     let parts = [
         ("surroundings", found.findings().iter().map(Row::of_finding).collect::<Vec<_>>()),
         ("cage", cage),
-        ("kernel", checks::kernel(made)),
+        ("kernel", kernel),
         ("state", checks::state(&home)),
-        ("tools", checks::tools()),
+        ("tools", checks::tools(caged)),
         ("required", checks::required(&home, &args.require, &found)),
     ];
     let failed = parts.iter().flat_map(|it| &it.1).filter(|it| it.status == Status::Fail).count();

@@ -156,7 +156,8 @@ impl Gate {
 pub(crate) fn policy(dir: Option<&Path>) -> Result<Policy, Failure> {
     let loaded = folder::load(dir).map_err(|flaws| {
         let lines = flaws.iter().map(ToString::to_string).collect::<Vec<_>>();
-        Failure::usage(format!("the policy does not load:\n  {}", lines.join("\n  ")))
+        // A message is one line: `lazaret policy check` shows each flaw on its own.
+        Failure::usage(format!("the policy does not load: {}", lines.join("; ")))
     })?;
     Ok(loaded.policy)
 }

@@ -112,7 +112,7 @@ impl Gate {
                 // The result of a call that was stopped is ignored: it did not happen.
                 if let Some(begun) = self.begun.remove(&(session.clone(), call.clone())) {
                     let status = if error { Status::Failed } else { Status::Done };
-                    let output = Output { status, body, fields_from, tags: Vec::new() };
+                    let output = Output { status, fields_from, ..Output::text(body) };
                     match self.gate.monitor.finish(begun, output) {
                         Ok(_) | Err(Refusal::Withheld(_)) => {}
                         Err(error) => return Err(unable(error)),

@@ -10,5 +10,6 @@ mod chosen;
 mod jobs;
 mod memory;
 mod plugins;
+mod search;
 mod skills;
 mod support;

@@ -51,10 +51,11 @@ impl Web {
             total: total(wanted, self.client.limits().total),
         };
         let mut hops = 0;
-        let answer = self.ask(&permit, ask, &mut hops).map_err(|error| match hops {
-            0 | 1 => failed(&error),
-            _ => led_nowhere(&error, Boundary::Fetched, first.as_str()),
-        })?;
+        let answer =
+            self.ask(&permit, &self.client, ask, &mut hops).map_err(|error| match hops {
+                0 | 1 => failed(&error),
+                _ => led_nowhere(&error, Boundary::Fetched, first.as_str()),
+            })?;
         let scrubs = permit.scrubs();
         drop(permit.spend());
         told(&answer, &first, &scrubs)

@@ -85,8 +85,9 @@ impl Web {
             rules,
             total: total(None, self.client.limits().total),
         };
+        let client = self.engines.as_ref().unwrap_or(&self.client);
         let mut hops = 0;
-        let answer = self.ask(&permit, ask, &mut hops).map_err(|error| match hops {
+        let answer = self.ask(&permit, client, ask, &mut hops).map_err(|error| match hops {
             0 | 1 => failed(&error),
             _ => led_nowhere(&error, Boundary::Search, &source),
         })?;
@@ -97,6 +98,14 @@ impl Web {
 }
 
 impl Engine {
+    /// Where it is.
+    #[must_use]
+    pub fn base(&self) -> &Target {
+        match self {
+            Self::Searxng { base } | Self::Brave { base, .. } => base,
+        }
+    }
+
     /// The question to ask, and with which header fields.
     fn request(
         &self,
@@ -126,7 +135,7 @@ impl Engine {
         };
         url.query_pairs_mut().append_pair("q", query);
         let refused = |it: Refused| failed(&AskError::Refused(it));
-        Ok((Target::parse(url.as_str()).map_err(refused)?, headers))
+        Ok((self.base().beside(url).map_err(refused)?, headers))
     }
 
     fn told(

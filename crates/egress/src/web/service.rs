@@ -132,7 +132,8 @@ impl Web {
             headers.insert(service.header.clone(), value);
             let ask = self.to_service(permit, rules, target.clone(), headers)?;
             let mut hops = 0;
-            let answer = self.ask(permit, ask, &mut hops).map_err(|it| failed(&it))?;
+            let answer =
+                self.ask(permit, &self.client, ask, &mut hops).map_err(|it| failed(&it))?;
             Ok((answer, version))
         };
         let (mut answer, version) = once(fields.clone())?;
@@ -201,7 +202,7 @@ impl Web {
             total: total(None, self.client.limits().total),
         };
         let mut hops = 0;
-        let answer = self.ask(permit, ask, &mut hops).map_err(|_| no())?;
+        let answer = self.ask(permit, &self.client, ask, &mut hops).map_err(|_| no())?;
         let body = Zeroizing::new(answer.body);
         if !answer.status.is_success() {
             // What it says may repeat what it was asked.

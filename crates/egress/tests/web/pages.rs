@@ -73,6 +73,37 @@ fn what_was_not_begun_taints_nobody() {
 }
 
 #[test]
+fn what_nobody_answered_taints_nobody_and_one_byte_of_an_answer_does() {
+    let closed = Origin::says("");
+    let silent = Origin::raw(|_, _| {
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        false
+    });
+    let begins = Origin::says("H");
+    let shut = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let ports = [closed.port, silent.port, begins.port, shut];
+    let mut plan = Plan::new(Names::here(&["a.example"]), &ports);
+    plan.limits.head = std::time::Duration::from_secs(1);
+    let world = plan.open();
+    for (url, words, tainted) in [
+        ("http://nowhere.example/".to_owned(), "could not be looked up", false),
+        (format!("http://a.example:{shut}/"), "no connection", false),
+        (closed.url("a.example", "/"), "", false),
+        (silent.url("a.example", "/"), "no answer within", false),
+        (begins.url("a.example", "/"), "", true),
+    ] {
+        let got = world.fetch(&url);
+        got.failed(words);
+        assert!(!got.text().contains("127.0.0.1"), "what a name has is others' word: {url}");
+        let taint = world.monitor.summary(&got.who).unwrap().taint;
+        assert_eq!(taint != Taint::NONE, tainted, "{url}: {taint:?}");
+    }
+}
+
+#[test]
 fn the_number_of_the_marks_is_new_each_time_and_the_page_cannot_close_them() {
     let origin = Origin::paths(|_| {
         html(

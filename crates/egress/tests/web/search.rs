@@ -185,6 +185,71 @@ fn an_answer_of_the_wrong_shape_is_a_failure() {
     search(&searxng(&Origin::says(answer(200, &[], deep)))).failed("no JSON");
 }
 
+/// An engine on this machine, at a port that is open for nobody else.
+fn on_this_machine(origin: &Origin) -> World {
+    let base = format!("http://127.0.0.1:{}/", origin.port);
+    let base = Target::dangerously_on_this_machine(&base).unwrap();
+    let mut plan = Plan::new(Names::here(&["b.example"]), &[]);
+    plan.engine = Some(Engine::Searxng { base });
+    plan.engine_is_here = true;
+    plan.open()
+}
+
+#[test]
+fn an_engine_on_this_machine_is_asked_and_nobody_else_gets_there() {
+    let row =
+        json!({ "title": "Tides", "url": "https://tides.example/a", "content": "High & low." });
+    let origin = serves(&json!({ "query": "tides at noon", "results": [row] }));
+    let world = on_this_machine(&origin);
+    let got = search(&world);
+    assert!(got.content().contains("https://tides.example/a"), "{}", got.text());
+    assert_eq!(got.events[0]["address"], "127.0.0.1", "{:?}", got.events);
+    assert!(origin.heads()[0].starts_with("GET /search?format=json&q=tides+at+noon HTTP/1.1"));
+    // What an agent names goes another way, by the address or by a name that has it.
+    let here = json!({ "action": "web_fetch", "url": origin.url("127.0.0.1", "/") });
+    assert!(world.try_as(world.session(), &here).is_err(), "by the gate");
+    world.fetch(&origin.url("b.example", "/")).refused("net-v4-loopback");
+    assert_eq!(origin.heads().len(), 1);
+}
+
+#[test]
+fn where_an_engine_on_this_machine_leads_on_is_judged_as_ever() {
+    let inside = serves(&json!({ "results": [] }));
+    for to in [
+        "/search".to_owned(),
+        inside.url("127.0.0.1", "/"),
+        inside.url("b.example", "/"),
+        "http://10.0.0.1/".to_owned(),
+    ] {
+        let said = to.clone();
+        let origin = Origin::paths(move |_| redirect(302, &said));
+        let to = to.replace("/search", &origin.url("127.0.0.1", "/search"));
+        let got = search(&on_this_machine(&origin));
+        assert_eq!(got.delivered.output.status, Status::Failed, "{to}");
+        assert!(got.text().contains("net-v4-"), "{to}: {}", got.text());
+        assert_eq!((origin.heads().len(), inside.heads().len()), (1, 0), "{to}");
+    }
+}
+
+#[test]
+fn only_a_plain_address_of_this_machine_can_be_opened() {
+    for good in ["http://127.0.0.1:8888", "http://[::1]:8888/searxng", "https://127.0.0.2/"] {
+        assert!(Target::dangerously_on_this_machine(good).is_ok(), "{good}");
+    }
+    for bad in [
+        "http://localhost:8888/",
+        "http://127.1:8888/",
+        "http://0x7f000001/",
+        "http://10.0.0.1/",
+        "http://8.8.8.8/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://me@127.0.0.1/",
+        "ftp://127.0.0.1/",
+    ] {
+        assert!(Target::dangerously_on_this_machine(bad).is_err(), "{bad}");
+    }
+}
+
 #[test]
 fn without_an_engine_nothing_is_searched() {
     let world = Plan::new(Names::default(), &[]).open();

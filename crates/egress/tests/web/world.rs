@@ -68,6 +68,8 @@ pub(crate) struct Plan {
     pub(crate) rules: Rules,
     pub(crate) trust: Trust,
     pub(crate) engine: Option<Engine>,
+    /// The engine is on this machine by the operator's word.
+    pub(crate) engine_is_here: bool,
     /// Where hops are recorded, if not where everything is.
     pub(crate) hops: Option<Arc<Journal>>,
 }
@@ -82,6 +84,7 @@ impl Plan {
             rules: Rules::default(),
             trust: Trust::Only(vec![crate::tls::authority().der]),
             engine: None,
+            engine_is_here: false,
             hops: None,
         }
     }
@@ -143,9 +146,17 @@ impl World {
         let dialer = Dialer::with_resolver(resolver, &plan.limits)
             .blocking(plan.rules.block.clone())
             .dangerously_open_these_loopback_ports_for_tests(&plan.ports);
-        let client = Client::new(Arc::new(dialer), &plan.trust, plan.limits).unwrap();
+        let client = |it: Dialer| Client::new(Arc::new(it), &plan.trust, plan.limits).unwrap();
         let hops = plan.hops.unwrap_or_else(|| Arc::clone(&journal));
-        let web = Web::new(client, hops, plan.engine).unwrap();
+        let here = plan.engine.as_ref().map(Engine::base).map(|base| {
+            let resolver = Arc::clone(&names) as Arc<dyn Resolve>;
+            let dialer = Dialer::with_resolver(resolver, &plan.limits);
+            client(dialer.dangerously_open_for_the_operator(base))
+        });
+        let mut web = Web::new(client(dialer), hops, plan.engine).unwrap();
+        if let Some(client) = here.filter(|_| plan.engine_is_here) {
+            web = web.asking_the_engine_with(client);
+        }
         let hands = Hands { web, rules: plan.rules };
         Self { dir, monitor, journal, names, hands, sessions: AtomicUsize::new(0) }
     }

@@ -91,7 +91,7 @@ impl No {
                 rule: refused.rule.to_owned(),
                 reason: refused.reason.clone(),
             },
-            AskError::Failed(reason) => Self {
+            AskError::Failed(reason) | AskError::Unanswered(reason) => Self {
                 status: StatusCode::BAD_GATEWAY,
                 decision: Decision::Allow.as_str(),
                 rule: "proxy-upstream".to_owned(),

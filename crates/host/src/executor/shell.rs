@@ -15,7 +15,7 @@ use files::Relative;
 use gateway::proxy::Outside;
 use model::ipc::ShellExec;
 use model::{Caller, Kind, Source, TaintTag};
-use monitor::{Output, Permit, Status, taint};
+use monitor::{Output, Permit, Status, Words, taint};
 use sandbox::cage::{Cage, Ending, Held, Hold, Rung, SYSTEM};
 use sandbox::runner::{Aside, Beside, Ran, RunError, Runner, Surroundings};
 use scan::boundary::{self, Boundary, Nonce};
@@ -228,8 +228,20 @@ fn told(ran: &Ran, net: &Net, root: &Path, now: i64) -> Result<Output, String> {
     }
     // Hosts that it reached were named by it, too: they stand in the label that is kept, and not here.
     let reached = net.label(now).map(|it| TaintTag { origin: ORIGIN.to_owned(), ..it });
-    say("taint", json!(tag_values(&[reached.unwrap_or_else(|| label(now))])));
-    Ok(Output::text(Value::Object(body).to_string()))
+    let words = words(ran, net);
+    let label = match words {
+        Words::Theirs => Some(reached.unwrap_or_else(|| label(now))),
+        Words::Ours => reached,
+    };
+    say("taint", json!(tag_values(label.as_slice())));
+    Ok(Output { words, ..Output::text(Value::Object(body).to_string()) })
+}
+
+/// How a command ended and how long it took are the host's words; all else that is told of it is the command's.
+fn words(ran: &Ran, net: &Net) -> Words {
+    let printed = [&ran.stdout, &ran.stderr].iter().any(|it| it.bytes > 0);
+    let named = net.refused_text().is_some() || !ran.aside.is_empty();
+    if printed || named { Words::Theirs } else { Words::Ours }
 }
 
 /// What the command made where it would be obeyed, if it made something.

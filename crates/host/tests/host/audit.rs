@@ -54,7 +54,9 @@ fn filters_choose_by_action_time_and_number() {
     assert!(!query(&house, &who, json!({"since": "2001-01-01T00:00:00.5Z"})).is_empty());
     let odd = json!({"action": "audit_query", "filter": {"action": "a b"}});
     let answer = house.say(&who, &odd);
-    assert!(answer["error"].as_str().unwrap().starts_with("Handler error: a kind has only"));
+    assert!(
+        answer["error"].as_str().unwrap().starts_with("Handler error: a kind of record has only")
+    );
 }
 
 #[test]

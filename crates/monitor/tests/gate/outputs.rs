@@ -1,7 +1,7 @@
 //! What comes back: labels by the grant, by tags and by what was seen; what is too long is withheld.
 
 use model::{Decision, Effect, RawCall, Source, Taint, TaintTag};
-use monitor::{Asked, Executor, OUTPUT_BYTES_MAX, Output, Permit, Refusal, Status};
+use monitor::{Asked, Executor, OUTPUT_BYTES_MAX, Output, Permit, Refusal, Status, Words};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -157,6 +157,30 @@ fn an_output_has_the_source_of_who_can_have_written_it() {
         let delivered = gate.monitor.run(&who, &asked, &Ends(status)).unwrap();
         assert_eq!(delivered.tag.map(|it| it.source), source, "{tool} {status:?}");
         assert_eq!(gate.taint(&who).contains(Taint::UNTRUSTED), source.is_some(), "{tool}");
+    }
+}
+
+/// Says something itself, because nobody else did.
+struct Says(Status);
+
+impl Executor for Says {
+    fn execute(&self, permit: Permit<Effect>) -> Output {
+        drop(permit.spend());
+        Output { status: self.0, words: Words::Ours, ..Output::text("nobody answered") }
+    }
+}
+
+#[test]
+fn what_the_host_says_itself_is_from_nobody_else() {
+    let world = World::new();
+    let gate = world.open_unsynced();
+    for (number, status) in [Status::Done, Status::Failed].into_iter().enumerate() {
+        let who = gate.begin(&format!("s-{number}"));
+        gate.hear(&who, Source::User, "Search the web for news.").unwrap();
+        let asked = Asked::Tool(RawCall { tool: "search_web", args: br#"{"query":"news"}"# });
+        let delivered = gate.monitor.run(&who, &asked, &Says(status)).unwrap();
+        assert!(delivered.tag.is_none(), "{status:?}");
+        assert_eq!(gate.taint(&who), Taint::NONE, "{status:?}");
     }
 }
 

@@ -188,7 +188,7 @@ proptest! {
                 drop(permit.by_kind());
                 let status = if *fails { Status::Failed } else { Status::Done };
                 let fields_from = BTreeMap::from([(pointer.clone(), source), ("/0".to_owned(), Source::User)]);
-                let output = Output { status, body: body.clone(), fields_from, tags: Vec::new() };
+                let output = Output { status, fields_from, ..Output::text(body.clone()) };
                 gate.monitor.finish(begun, output).unwrap();
             }
             // The same bytes by the other door.

@@ -90,7 +90,8 @@ fn by_name(name: &str) -> Option<Suspicion> {
         let reason = format!("the name has {} bytes before its domain", before.len());
         return Some(suspicion("net-exfil-dns", reason));
     }
-    let labels: Vec<&str> = before.split('.').collect();
+    let named = |it: &&str| !is_account(it, name);
+    let labels: Vec<&str> = before.split('.').filter(named).collect();
     let label = labels.iter().find_map(|it| data_in(it, LABEL_RANDOM_MIN));
     let pieces = labels.iter().filter(|it| it.len() >= PIECE_RANDOM_MIN && is_random(it));
     let many = labels.len() >= LABELS_MIN && {
@@ -106,6 +107,17 @@ fn by_name(name: &str) -> Option<Suspicion> {
         || many
         || text_in_pieces(&labels);
     found.then(|| suspicion("net-exfil-dns", "the name looks like encoded data before its domain"))
+}
+
+/// Clouds that name a customer by a number in the host. Their own servers answer for all such names, so whoever looks one
+/// up tells nobody else of it.
+const CLOUDS: &[&str] = &[".r2.cloudflarestorage.com", ".eks.amazonaws.com"];
+/// Such a number, in hexadecimal digits.
+const ACCOUNT_DIGITS: usize = 32;
+
+fn is_account(label: &str, name: &str) -> bool {
+    let is_number = label.len() == ACCOUNT_DIGITS && label.bytes().all(|it| it.is_ascii_hexdigit());
+    is_number && CLOUDS.iter().any(|it| name.ends_with(it))
 }
 
 fn by_path(url: &Url) -> Option<Suspicion> {

@@ -3,6 +3,8 @@
 //! INVARIANT (GlobalOnly): what passes here is a name or a global unicast address. A name passes only as
 //! far as its text goes: whoever dials it vets every address that it resolves to with [`vet_all`].
 //!
+//! The one exception has an ugly name: [`Target::dangerously_on_this_machine`], for what the operator writes.
+//!
 //! INVARIANT (OneReading): a text that two readers could take for two hosts is refused, not guessed at.
 
 mod alphabets;

@@ -45,7 +45,7 @@ impl Scheme {
 pub enum Host {
     /// A name in ASCII, in small letters, without a last dot, with at least two labels.
     Name(String),
-    /// A public address.
+    /// A public address; of a target that was read as one on this machine, that of this machine.
     Address(IpAddr),
 }
 
@@ -74,6 +74,23 @@ impl Target {
     /// # Errors
     /// The rule that refuses it.
     pub fn parse(text: &str) -> Result<Self, Refused> {
+        Self::read(text, host)
+    }
+
+    /// Reads an address of this machine, in its plain spelling: what the operator has written into the settings for a
+    /// program of their own. What agents, pages and servers say is read by [`Target::parse`] alone; and whoever dials
+    /// does not dial this one unless it was opened there as well.
+    ///
+    /// # Errors
+    /// The rule that refuses it.
+    pub fn dangerously_on_this_machine(text: &str) -> Result<Self, Refused> {
+        Self::read(text, loopback)
+    }
+
+    fn read(
+        text: &str,
+        host: impl Fn(&Url, &str) -> Result<Host, Refused>,
+    ) -> Result<Self, Refused> {
         let written = written_host(text)?;
         let mut url = Url::parse(text).map_err(not_a_url)?;
         let scheme = match url.scheme() {
@@ -92,12 +109,20 @@ impl Target {
         if url.fragment().is_some() {
             url.set_fragment(None);
         }
-        // The parser writes some characters in three.
-        if url.as_str().len() > URL_BYTES_MAX {
-            let reason = format!("a URL has at most {URL_BYTES_MAX} bytes in its normal form");
-            return Err(Refused::new("net-too-long", reason));
-        }
+        check_length(&url)?;
         Ok(Self { url, scheme, host, port })
+    }
+
+    /// Something else of the same origin; what is of another is read as if it had come from outside.
+    ///
+    /// # Errors
+    /// The rule that refuses it.
+    pub fn beside(&self, url: Url) -> Result<Self, Refused> {
+        if url.origin() != self.url.origin() {
+            return Self::parse(url.as_str());
+        }
+        check_length(&url)?;
+        Ok(Self { url, ..self.clone() })
     }
 
     /// The target that `reference` names from here, as a redirect does.
@@ -179,6 +204,27 @@ fn host(url: &Url, written: &str) -> Result<Host, Refused> {
         }
         None => Err(Refused::new("net-no-host", "the URL names no host")),
     }
+}
+
+/// A loopback address, if it is written as one.
+fn loopback(url: &Url, written: &str) -> Result<Host, Refused> {
+    let address = match url.host() {
+        Some(url::Host::Ipv4(address)) if written.parse() == Ok(address) => Some(address.into()),
+        Some(url::Host::Ipv6(address)) => Some(address.into()),
+        Some(url::Host::Ipv4(_) | url::Host::Domain(_)) | None => None,
+    };
+    let reason = "an address of this machine is written as `127.0.0.1` or `[::1]`";
+    let address = address.filter(IpAddr::is_loopback);
+    address.map(Host::Address).ok_or_else(|| Refused::new("net-not-allowed", reason))
+}
+
+/// The parser writes some characters in three.
+fn check_length(url: &Url) -> Result<(), Refused> {
+    if url.as_str().len() <= URL_BYTES_MAX {
+        return Ok(());
+    }
+    let reason = format!("a URL has at most {URL_BYTES_MAX} bytes in its normal form");
+    Err(Refused::new("net-too-long", reason))
 }
 
 fn not_a_url(error: ParseError) -> Refused {

@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
+use scan::net::Target;
+
 use super::parts::hosts;
-use super::scalar::Number;
-use super::server::web_address;
+use super::scalar::{Number, text};
 
 /// Methods that may be listed. `CONNECT` is a tunnel, in which there may be any.
 const METHODS: &[&str] =
@@ -43,8 +44,8 @@ pub struct Egress {
 pub struct Search {
     /// How it speaks.
     pub engine: SearchEngine,
-    /// Where it is.
-    #[serde(deserialize_with = "web_address")]
+    /// Where it is: on the web, or at a loopback address of this machine.
+    #[serde(deserialize_with = "engine_address")]
     pub url: String,
 }
 
@@ -56,6 +57,17 @@ pub enum SearchEngine {
     Searxng,
     /// As Brave does, with a key.
     Brave,
+}
+
+/// An address of the web, or one of this machine: written by the operator, it means exactly that one.
+fn engine_address<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    const HERE: &str =
+        "SearXNG on this machine is named by its address, as `http://127.0.0.1:8888`";
+    text(input, |url| {
+        let read = Target::parse(url);
+        let read = read.or_else(|it| Target::dangerously_on_this_machine(url).map_err(|_| it));
+        read.map(|_| url.to_owned()).map_err(|refused| format!("{refused}; {HERE}"))
+    })
 }
 
 /// Methods as servers know them: in capital letters.
