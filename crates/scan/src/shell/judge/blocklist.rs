@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::super::engine::Engine;
+use super::super::engine::{Engine, text};
+use super::super::listed;
 use super::super::marks;
 use super::super::paths::{self, is_disk, is_root};
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::{Access, Class};
+use super::files::is_everything;
 use super::option;
 
 /// Which commands are blocked besides those that are always: names, and words that a command begins
@@ -29,6 +31,8 @@ const RAISING: [&str; 12] = [
     "kdesu", "kdesudo",
 ];
 const POWER: [&str; 5] = ["shutdown", "reboot", "halt", "poweroff", "coldreboot"];
+/// They write over what they delete.
+const DESTROYING: [&str; 3] = ["shred", "srm", "wipe"];
 const FORMATTING: [&str; 6] = ["mkfs", "mke2fs", "mkswap", "wipefs", "newfs", "mkdosfs"];
 
 impl Blocklist {
@@ -133,9 +137,8 @@ impl Engine<'_> {
     /// `rm` and its like on something that must stay.
     fn judge_erasing(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
-        let erases = matches!(name, "rm" | "srm" | "shred" | "wipe" | "unlink" | "rmdir" | "grm");
-        let finds = name == "find" && call.has(&["-delete"]);
-        if !erases && !finds {
+        let finds = matches!(name, "find" | "gfind") && call.has(&["-delete"]);
+        if !erases(name) && !finds {
             return;
         }
         self.classes.insert(Class::Delete);
@@ -148,14 +151,24 @@ impl Engine<'_> {
         let unknown = call.args.iter().any(|it| it.starts_with(marks::HOLE));
         let recursive = letters(&['r']) || option(call, None, "recursive") || finds;
         let force = letters(&['f']) || option(call, None, "force") || finds;
-        let operands = call.args.iter().filter(|it| !it.starts_with('-'));
-        let operands: Vec<&String> =
-            if finds { operands.take(1).collect() } else { operands.collect() };
-        for path in operands {
+        let operands = call.args.iter().map(String::as_str).filter(|it| !it.starts_with('-'));
+        let operands = if finds { listed::roots(call) } else { operands.collect() };
+        let given = operands.is_empty().then(|| call.stdin.map(text)).flatten();
+        let given = given.filter(|_| name == "remove-item").and_then(|it| listed::items(&it));
+        let given = given.unwrap_or_default();
+        if DESTROYING.contains(&name) && !operands.is_empty() {
+            self.ask("shell-erase", "what it writes over cannot be had back");
+        }
+        for path in operands.into_iter().chain(given.iter().map(String::as_str)) {
             let resolved = paths::resolved(path, state);
             self.touch(Access::Delete, path, state);
             if is_disk(&resolved) {
                 self.deny("shell-raw-device", "it writes over a disk");
+            }
+            if let Some(root) = listed::root_of(&resolved).filter(|it| is_everybodys(it)) {
+                self.deny_found(root);
+            } else if self.swept && self.stages > 1 && marks::has_hole(path) {
+                self.ask("shell-erase", "it deletes what was found everywhere");
             }
             if recursive || (unknown && is_root(&resolved)) {
                 self.judge_recursive(path, &resolved, force, finds);
@@ -166,6 +179,12 @@ impl Engine<'_> {
         if recursive && option(call, None, "no-preserve-root") {
             self.deny("shell-erase-root", "it is told to delete even the root");
         }
+    }
+
+    /// What is found below a place is all of it.
+    pub(in super::super) fn deny_found(&mut self, root: &str) {
+        let shown = marks::shown(&paths::homely(root));
+        self.deny("shell-erase-root", format!("it deletes what it finds in `{shown}`"));
     }
 
     fn judge_recursive(&mut self, path: &str, resolved: &str, force: bool, finds: bool) {
@@ -185,6 +204,17 @@ impl Engine<'_> {
             self.ask("shell-erase", format!("it deletes `{shown}` and all below"));
         }
     }
+}
+
+/// Does a command delete what it is given?
+pub(in super::super) fn erases(name: &str) -> bool {
+    DESTROYING.contains(&name)
+        || matches!(name, "rm" | "unlink" | "rmdir" | "grm" | "remove-item" | "del" | "erase")
+}
+
+/// A root, a home, or a directory that the system stands on: no folder that somebody works in.
+fn is_everybodys(path: &str) -> bool {
+    is_root(path) && (is_everything(path.trim_end_matches(['/', '*'])) || paths::is_system(path))
 }
 
 fn switches_off(call: &Call<'_>) -> bool {

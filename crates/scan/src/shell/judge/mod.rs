@@ -16,6 +16,7 @@ mod system;
 mod watching;
 
 pub use blocklist::Blocklist;
+pub(super) use blocklist::erases;
 pub(super) use files::is_everything;
 pub(super) use watching::attaches;
 
