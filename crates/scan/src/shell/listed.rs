@@ -1,6 +1,7 @@
 //! What commands list: places below others, of which only a run would show which they are.
 
 use super::engine::Output;
+use super::judge::is_everything;
 use super::marks::{self, HOLE};
 use super::paths;
 use super::simple::Call;
@@ -127,9 +128,11 @@ pub(super) fn printed(call: &Call<'_>, state: &State) -> Option<Output> {
     if !lists {
         return None;
     }
-    let roots: Vec<String> = roots(call).iter().map(|it| paths::resolved(it, state)).collect();
-    let far = roots.iter().filter(|it| it.starts_with('/'));
-    let mut lines: Vec<String> = far.map(|it| below(it)).collect();
+    let roots = roots(call);
+    let resolved = roots.iter().map(|it| (it.starts_with('/'), paths::resolved(it, state)));
+    // A folder that `cd` went to is the work, unless it is everybody's.
+    let far = resolved.filter(|(is_named, it)| *is_named || is_everybodys(it));
+    let mut lines: Vec<String> = far.map(|it| below(&it.1)).collect();
     if lines.is_empty() {
         return None;
     }
@@ -139,8 +142,14 @@ pub(super) fn printed(call: &Call<'_>, state: &State) -> Option<Output> {
     Some((lines.join("\n") + "\n").into_bytes())
 }
 
-pub(super) fn below(root: &str) -> String {
+fn below(root: &str) -> String {
     format!("{}{BELOW}", root.trim_end_matches('/'))
+}
+
+/// A root, a home, or a directory that the system stands on: no folder that somebody works in.
+pub(super) fn is_everybodys(path: &str) -> bool {
+    paths::is_root(path)
+        && (is_everything(path.trim_end_matches(['/', '*'])) || paths::is_system(path))
 }
 
 /// The place below which something lies that was listed.

@@ -9,7 +9,6 @@ use super::super::paths::{self, is_disk, is_root};
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::{Access, Class};
-use super::files::is_everything;
 use super::option;
 
 /// Which commands are blocked besides those that are always: names, and words that a command begins
@@ -22,6 +21,16 @@ use super::option;
 pub struct Blocklist {
     blocked: BTreeSet<String>,
     opened: BTreeSet<String>,
+    where_it_runs: WhereItRuns,
+}
+
+/// What stands between a command and the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum WhereItRuns {
+    #[default]
+    OnTheMachine,
+    /// It can fill no other places than its own.
+    InACage,
 }
 
 /// The network by name. Anything else that talks is a question, or a matter of the sandbox.
@@ -43,14 +52,15 @@ impl Blocklist {
         Self {
             blocked: blocked.iter().map(lower).filter(|it| !it.is_empty()).collect(),
             opened: opened.iter().map(lower).collect(),
+            where_it_runs: WhereItRuns::OnTheMachine,
         }
     }
 
     /// The default for a command in a cage of ours: there what speaks to the network has no way out but our own, and
-    /// cannot go around it.
+    /// cannot go around it; and `dd` that writes a plain file has no other place to write to.
     #[must_use]
     pub fn in_a_cage() -> Self {
-        Self::new(&[], &NETWORK)
+        Self { where_it_runs: WhereItRuns::InACage, ..Self::new(&[], &NETWORK) }
     }
 
     /// The patterns that were added, each once.
@@ -121,6 +131,10 @@ impl Engine<'_> {
         if !matches!(call.name.as_str(), "dd" | "dcfldd" | "dc3dd") {
             return;
         }
+        let is_harmless = match self.blocklist.where_it_runs {
+            WhereItRuns::OnTheMachine => false,
+            WhereItRuns::InACage => writes_plainly(call, state),
+        };
         for arg in call.args {
             if let Some(path) = arg.strip_prefix("of=") {
                 self.touch(Access::Write, path, state);
@@ -129,7 +143,9 @@ impl Engine<'_> {
                 }
             } else if let Some(path) = arg.strip_prefix("if=") {
                 self.touch(Access::Read, path, state);
-                self.deny("shell-raw-device", "`dd` copies raw data");
+                if !is_harmless {
+                    self.deny("shell-raw-device", "`dd` copies raw data");
+                }
             }
         }
     }
@@ -156,16 +172,14 @@ impl Engine<'_> {
         let given = operands.is_empty().then(|| call.stdin.map(text)).flatten();
         let given = given.filter(|_| name == "remove-item").and_then(|it| listed::items(&it));
         let given = given.unwrap_or_default();
-        if DESTROYING.contains(&name) && !operands.is_empty() {
-            self.ask("shell-erase", "what it writes over cannot be had back");
-        }
+        let destroys = DESTROYING.contains(&name) && !operands.is_empty();
         for path in operands.into_iter().chain(given.iter().map(String::as_str)) {
             let resolved = paths::resolved(path, state);
             self.touch(Access::Delete, path, state);
             if is_disk(&resolved) {
                 self.deny("shell-raw-device", "it writes over a disk");
             }
-            if let Some(root) = listed::root_of(&resolved).filter(|it| is_everybodys(it)) {
+            if let Some(root) = listed::root_of(&resolved).filter(|it| listed::is_everybodys(it)) {
                 self.deny_found(root);
             } else if self.swept && self.stages > 1 && marks::has_hole(path) {
                 self.ask("shell-erase", "it deletes what was found everywhere");
@@ -175,6 +189,9 @@ impl Engine<'_> {
             } else if resolved.starts_with('/') || marks::has_pattern(path) {
                 self.ask("shell-erase", "it deletes files outside of the work, or many at once");
             }
+        }
+        if destroys {
+            self.ask("shell-erase", "what it writes over cannot be had back");
         }
         if recursive && option(call, None, "no-preserve-root") {
             self.deny("shell-erase-root", "it is told to delete even the root");
@@ -206,15 +223,29 @@ impl Engine<'_> {
     }
 }
 
+/// Does `dd` read no disk, and write to a file that is neither a device nor one of the system?
+fn writes_plainly(call: &Call<'_>, state: &State) -> bool {
+    let mut outputs = call.args.iter().filter_map(|it| it.strip_prefix("of=")).peekable();
+    let mut inputs = call.args.iter().filter_map(|it| it.strip_prefix("if="));
+    let is_plain = |it: &str| {
+        let path = paths::resolved(it, state);
+        let is_known = !marks::has_hole(&path)
+            && !marks::has_pattern(&path)
+            && !it.is_empty()
+            && !it.contains(marks::UNSET);
+        let is_special = ["/dev", "/proc", "/sys"]
+            .iter()
+            .any(|it| path.strip_prefix(it).is_some_and(|it| it.is_empty() || it.starts_with('/')));
+        is_known && !is_special && !path.starts_with("..") && !paths::is_system(&path)
+    };
+    let is_disk = |it: &str| is_disk(&paths::resolved(it, state));
+    outputs.peek().is_some() && outputs.all(is_plain) && !inputs.any(is_disk)
+}
+
 /// Does a command delete what it is given?
 pub(in super::super) fn erases(name: &str) -> bool {
     DESTROYING.contains(&name)
         || matches!(name, "rm" | "unlink" | "rmdir" | "grm" | "remove-item" | "del" | "erase")
-}
-
-/// A root, a home, or a directory that the system stands on: no folder that somebody works in.
-fn is_everybodys(path: &str) -> bool {
-    is_root(path) && (is_everything(path.trim_end_matches(['/', '*'])) || paths::is_system(path))
 }
 
 fn switches_off(call: &Call<'_>) -> bool {

@@ -3,6 +3,8 @@
 mod blocklist;
 mod burden;
 mod cloud;
+mod codes;
+mod doors;
 mod files;
 mod given;
 mod landing;
@@ -10,10 +12,13 @@ mod network;
 mod offensive;
 mod planted;
 mod providers;
+mod pushed;
 mod repos;
+mod sending;
 mod services;
 mod system;
 mod watching;
+mod worktree;
 
 pub use blocklist::Blocklist;
 pub(super) use blocklist::erases;
@@ -78,6 +83,10 @@ impl Engine<'_> {
         self.judge_cloud(call, state);
         self.judge_copier(call);
         self.judge_repos(call);
+        self.judge_doors(call);
+        self.judge_worktree(call, state);
+        self.judge_pushed(call);
+        self.judge_sending(call, state);
         self.judge_burden(call);
         self.judge_arguments(call, state);
         self.judge_words(call, state);

@@ -128,6 +128,7 @@ impl Engine<'_> {
                 && has(&["storage", "cosmosdb", "redis"]))
             || (call.name == "az" && has(&["list-keys"]))
             || (has(&["get-credentials"]) && call.has(&["--admin"]))
+            || (has(&["configure"]) && has(&["get"]) && words.iter().any(|it| is_key(it)))
             || decrypts;
         if reveals {
             self.classes.insert(Class::Credentials);
@@ -232,4 +233,9 @@ fn opens_to_all(call: &Call<'_>) -> bool {
 
 fn is_store(place: &str) -> bool {
     place.starts_with("s3://") || place.starts_with("gs://")
+}
+
+/// Settings that are secrets: `aws_secret_access_key`, `profile.aws_session_token`.
+fn is_key(setting: &str) -> bool {
+    ["secret", "token", "password"].iter().any(|it| setting.contains(it))
 }
