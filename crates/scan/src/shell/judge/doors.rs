@@ -50,7 +50,8 @@ impl Engine<'_> {
     }
 }
 
-fn changes_group(call: &Call<'_>) -> bool {
+/// Not by the program that searches code and has the same name.
+pub(in super::super) fn changes_group(call: &Call<'_>) -> bool {
     let first = call.plain().iter().find(|it| *it != "-");
     match call.name.as_str() {
         "newgrp" => first.is_some_and(|it| !it.starts_with('-')),
@@ -60,8 +61,9 @@ fn changes_group(call: &Call<'_>) -> bool {
 }
 
 fn is_service(name: &str) -> bool {
-    let bare = name.trim_matches(['^', '$', ':', '/', '[', ']']);
-    let last = bare.rsplit('/').next().unwrap_or(bare);
+    // `[s]shd` finds the service, and not the search for it.
+    let bare = name.replace(['^', '$', ':', '[', ']'], "");
+    let last = bare.rsplit('/').next().unwrap_or(&bare);
     SERVICES.contains(&last)
 }
 

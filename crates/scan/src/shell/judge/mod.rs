@@ -22,6 +22,7 @@ mod worktree;
 
 pub use blocklist::Blocklist;
 pub(super) use blocklist::erases;
+pub(super) use doors::changes_group;
 pub(super) use files::is_everything;
 pub(super) use watching::attaches;
 

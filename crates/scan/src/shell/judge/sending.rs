@@ -7,7 +7,7 @@ use super::super::spelled::literals;
 use super::super::state::State;
 use super::super::wrappers::after_options;
 use super::super::{Access, Class};
-use super::has_unknown;
+use super::{has_unknown, option};
 
 /// They name a machine with `-h`, or `--host`.
 const HOSTED: [&str; 33] = [
@@ -47,6 +47,32 @@ const HOSTED: [&str; 33] = [
 ];
 /// They say what is sent with words of their own: `http POST host name=value file@path`.
 const SPEAKING: [&str; 6] = ["http", "https", "httpie", "xh", "xhs", "ht"];
+/// Options of theirs that take a value.
+const SPOKEN_VALUED: [&str; 23] = [
+    "-a",
+    "--auth",
+    "-A",
+    "--auth-type",
+    "--session",
+    "--session-read-only",
+    "-o",
+    "--output",
+    "--proxy",
+    "--verify",
+    "--cert",
+    "--cert-key",
+    "--ssl",
+    "--timeout",
+    "--max-redirects",
+    "-p",
+    "--print",
+    "-P",
+    "-s",
+    "--style",
+    "--pretty",
+    "--boundary",
+    "--raw",
+];
 /// Options of `ssh` that take a value.
 const SSH_VALUED: [&str; 22] = [
     "-B", "-b", "-c", "-D", "-E", "-e", "-F", "-I", "-i", "-J", "-L", "-l", "-m", "-O", "-o", "-P",
@@ -81,8 +107,11 @@ impl Engine<'_> {
 
     /// `[METHOD] URL [ITEM …]`.
     fn judge_spoken(&mut self, call: &Call<'_>, state: &State) {
-        let operands = call.operands();
-        let is_method = |it: &&String| {
+        let before = std::iter::once("").chain(call.plain().iter().map(String::as_str));
+        let valued = before.zip(call.plain()).filter(|it| !SPOKEN_VALUED.contains(&it.0));
+        let operands: Vec<&String> =
+            valued.map(|it| it.1).filter(|it| !it.starts_with('-')).collect();
+        let is_method = |it: &&&String| {
             operands.len() > 1 && it.len() <= 7 && it.bytes().all(|it| it.is_ascii_alphabetic())
         };
         let method = operands.first().filter(is_method).map(|it| it.to_uppercase());
@@ -97,7 +126,7 @@ impl Engine<'_> {
         if !address.contains("://") && !host.is_empty() {
             self.reach(&host);
         }
-        let mut carries = call.stdin.is_some();
+        let mut carries = call.stdin.is_some() || option(call, None, "raw");
         for item in rest {
             carries |= is_data(item);
             let file = item.split_once('@').map(|it| it.1).filter(|it| !it.is_empty());
