@@ -65,3 +65,17 @@ fn requests_that_cannot_be_read_are_told_and_the_rest_goes_on() {
     assert_eq!(lines[3]["decision"], "allow");
     assert!(String::from_utf8(output.stderr).unwrap().contains("count 4"));
 }
+
+#[test]
+fn an_option_that_is_not_known_is_no_command_unless_it_stands_behind_two_dashes() {
+    for args in [&["--nope"][..], &["-x"], &["ls", "--nope"], &["-rf /"]] {
+        let output = run(args, "");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("use '-- -"), "{args:?}: {told}");
+    }
+    let output = run(&["--", "--nope", "ls"], "");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "allow     --nope\nallow     ls\n");
+}

@@ -12,12 +12,14 @@ use crate::run::{Exit, Failure};
 /// are followed until the commands inside are known, and these are judged. A request on stdin has
 /// `command`. An answer has `decision` (`allow`, `step_up` or `deny`), `rule`, `reason`, `normalized`
 /// (what would run), `class` (what it does), `fix` (a safer way, for the model), `paths` and `hosts`.
+///
+/// A command that begins with a dash stands behind `--`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     batch: batch::Options,
     /// Commands, each one argument; without any, requests are read from stdin.
-    #[arg(value_name = "COMMAND", allow_hyphen_values = true)]
+    #[arg(value_name = "COMMAND")]
     commands: Vec<String>,
 }
 

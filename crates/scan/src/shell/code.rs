@@ -49,6 +49,7 @@ impl Engine<'_> {
                 self.ask("shell-dynamic", "it runs code that only a run would show");
             }
             self.code(code, state, 0);
+            self.judge_read_in(code, call, state);
             self.encoded(arg, call, code, state);
             let exact = if arg == "-e" && call.name == "perl" { exactly(code) } else { None };
             output.extend(exact.unwrap_or_else(|| printed(code, call.stdin)));
@@ -58,6 +59,7 @@ impl Engine<'_> {
         let serves = module.is_some_and(|it| SERVERS.contains(&it.to_lowercase().as_str()))
             || (call.name.starts_with("php") && call.short('S'))
             || (call.name.starts_with("ruby") && call.has(&["-run"]) && call.has(&["httpd"]));
+        self.judge_module(call, state);
         if serves && !serves_itself(args) {
             self.classes.insert(Class::Network);
             self.ask("shell-egress", "it serves files to others");
@@ -157,7 +159,7 @@ impl Engine<'_> {
         }
     }
 
-    fn code_of(&mut self, code: &str, state: &State) {
+    pub(super) fn code_of(&mut self, code: &str, state: &State) {
         if code.contains(NETWORK) {
             self.deny("shell-remote-code", "it runs what somebody else's machine sends");
         } else if marks::has_hole(code) {

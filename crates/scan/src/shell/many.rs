@@ -1,7 +1,9 @@
 //! Commands that run another one for many things: `find -exec`, `xargs`, `parallel`.
 
 use super::engine::{Engine, Output, text};
+use super::judge::{erases, is_everything};
 use super::limits::{FIELDS_MAX, TURNS_MAX};
+use super::listed;
 use super::marks::{self, HOLE};
 use super::paths;
 use super::simple::{Call, known};
@@ -72,9 +74,8 @@ const PARALLEL: &[&str] = &[
 impl Engine<'_> {
     pub(super) fn find_exec(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
         let plain = call.plain();
-        let roots: Vec<&String> =
-            plain.iter().take_while(|it| !it.starts_with(['-', '(', '!'])).collect();
-        let root = roots.first().map_or(".", |it| it.as_str());
+        let roots = listed::roots(call);
+        let is_of_fd = call.name.starts_with("fd");
         let signs = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
         for pair in plain.windows(2) {
             if let [sign, path] = pair
@@ -83,9 +84,10 @@ impl Engine<'_> {
                 self.touch(super::Access::Write, path, state);
             }
         }
-        let place = format!("{}/{}", root.trim_end_matches('/'), found_by(plain));
-        let whole = paths::resolved(root, state);
-        let everything = super::judge::is_everything(whole.trim_end_matches('/'));
+        let first = roots.first().map(|it| marks::plain(it)).unwrap_or_default();
+        let place = format!("{}/{}", first.trim_end_matches('/'), found_by(plain));
+        let wholes: Vec<String> = roots.iter().map(|it| paths::resolved(it, state)).collect();
+        let everything = wholes.iter().any(|it| is_everything(it.trim_end_matches('/')));
         let mut at = 0;
         while let Some(found) = plain.get(at..)?.iter().position(|it| signs.contains(&it.as_str()))
         {
@@ -95,19 +97,23 @@ impl Engine<'_> {
                 .iter()
                 .position(|it| matches!(marks::plain(it).as_str(), ";" | "+"))
                 .unwrap_or(rest.len());
-            let inner: Vec<String> = rest
+            let mut inner: Vec<String> = rest
                 .iter()
                 .take(length)
                 .map(|it| if it.contains("{}") { it.replace("{}", &place) } else { it.clone() })
                 .collect();
+            // Without a sign for it, `fd` puts what it finds behind the command.
+            if is_of_fd && !rest.iter().take(length).any(|it| it.contains('{')) {
+                inner.push(place.clone());
+            }
             let name = inner.first().map(|it| super::names::base(&marks::plain(it)));
             let is = |all: &[&str]| name.as_ref().is_some_and(|it| all.contains(&it.as_str()));
-            let erases = is(&["rm", "shred", "unlink"]);
             if is(&["cp", "mv", "tar", "zip", "rsync", "install"]) && everything {
                 self.ask("shell-collection", "it gathers what it finds of a person or the system");
             }
-            if erases && paths::is_root(&whole) {
-                self.deny("shell-erase-root", format!("it deletes what it finds in `{root}`"));
+            let root = wholes.iter().find(|it| paths::is_root(it));
+            if let Some(root) = root.filter(|_| name.as_ref().is_some_and(|it| erases(it))) {
+                self.deny_found(root);
             }
             self.call(inner, &mut state.clone(), None);
             at = start + length;
@@ -142,7 +148,8 @@ impl Engine<'_> {
         let input = known(stdin.as_deref());
         let by_zero = call.has(&["-0", "--null"]) || zero_letters(plain);
         let mut items = if marks::has_hole(&input) {
-            vec![if by_zero { input.clone() } else { HOLE.to_string() }]
+            let unknown = || vec![if by_zero { input.clone() } else { HOLE.to_string() }];
+            listed::items(&input).unwrap_or_else(unknown)
         } else if by_zero {
             let parts = stdin.as_deref().unwrap_or_default().split(|it| *it == 0);
             parts.filter(|it| !it.is_empty()).map(text).collect()

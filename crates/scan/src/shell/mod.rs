@@ -22,6 +22,7 @@ mod judge;
 mod letters;
 mod limits;
 mod lines;
+mod listed;
 mod loops;
 mod many;
 mod marks;

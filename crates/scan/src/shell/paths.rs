@@ -213,7 +213,7 @@ pub(super) fn is_log(path: &str) -> bool {
     LOGS.iter().any(|it| path.starts_with(it)) || last.ends_with("_history")
 }
 
-fn is_system(path: &str) -> bool {
+pub(super) fn is_system(path: &str) -> bool {
     SYSTEM.iter().any(|it| within(path, it)) && !is_shared(path)
 }
 

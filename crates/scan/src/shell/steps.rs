@@ -118,7 +118,7 @@ fn pieces(code: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Is `word` in `text`, and not as a part of a longer name?
-fn has_word(text: &str, word: &str) -> bool {
+pub(super) fn has_word(text: &str, word: &str) -> bool {
     let part = |it: Option<char>| it.is_some_and(|it| it == '_' || it.is_alphanumeric());
     text.match_indices(word).any(|(at, _)| {
         let before = text.get(..at).and_then(|it| it.chars().next_back());

@@ -114,7 +114,8 @@ impl Engine<'_> {
     pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
         self.judge_number(value, state);
         let is_shared = |it: &str| paths::is_shared(&format!("{}/", it.trim_end_matches('/')));
-        let searches = SEARCHED.contains(&name) && value.split(':').any(is_shared);
+        let searches = (SEARCHED.contains(&name) && value.split(':').any(is_shared))
+            || (name == "PATH" && searches_here(value, state));
         let attaches =
             JAVA.contains(&name) && ["-agent", "-javaagent"].iter().any(|it| value.contains(it));
         if searches || attaches || (LOADING.contains(&name) && !value.is_empty()) {
@@ -169,6 +170,24 @@ impl Engine<'_> {
             self.ask("shell-history", format!("`{name}` keeps commands out of the history"));
         }
     }
+}
+
+/// Folders of tools that a work installs for itself, and that people name without their place.
+const OF_TOOLS: [&str; 6] =
+    ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin", ".bin", "env/bin"];
+
+/// Are programs looked for first in the folder where one happens to be, or in one below it?
+fn searches_here(path: &str, state: &State) -> bool {
+    let is_of_system = |it: &&str| it.starts_with("/usr/") || matches!(*it, "/bin" | "/sbin");
+    let mut first = path.split(':').take_while(|it| !is_of_system(it));
+    first.any(|it| {
+        // What is not set here is nothing, and leaves nothing between two signs.
+        let is_named = !it.is_empty() && !marks::has_hole(it);
+        let is_relative =
+            !it.starts_with(['/', '~']) && !OF_TOOLS.iter().any(|tool| it.ends_with(tool));
+        let is_here = paths::resolved(it, state) == "." || it == super::state::HERE;
+        is_named && (is_relative || is_here)
+    })
 }
 
 /// Is it the address of a proxy that is not on this machine?

@@ -189,6 +189,7 @@ impl Engine<'_> {
             }
         }
         if call.name == "sg"
+            && super::judge::changes_group(call)
             && let Some(text) = call.operands().get(1).cloned()
         {
             self.judge(call, state);

@@ -24,6 +24,11 @@ const GRAVE: [&str; 7] = [
 const SEARCHING: [&str; 8] = ["ag", "egrep", "fgrep", "git", "grep", "gsed", "rg", "sed"];
 /// Options with code behind them, as nearly all languages name them.
 const CODED: [&str; 7] = ["-c", "-e", "-E", "-r", "--eval", "-eval", "--execute"];
+/// Programs whose first word is one of their own: what `git rm` removes can be had back.
+const WITH_VERBS: [&str; 16] = [
+    "aws", "bzr", "docker", "dvc", "git", "gsutil", "helm", "hg", "jj", "kubectl", "mc", "npm",
+    "pnpm", "podman", "svn", "yarn",
+];
 /// Words of one command that are tried.
 const TRIES_MAX: usize = 2;
 
@@ -36,7 +41,9 @@ impl Engine<'_> {
         if !SEARCHING.contains(&name) && call.plain().windows(2).any(is_reverse) {
             self.deny("shell-reverse-shell", "its code gives a shell to another machine");
         }
-        let plain = call.plain().iter().enumerate();
+        let verb = call.plain().iter().position(|it| !it.starts_with('-'));
+        let verb = verb.filter(|_| WITH_VERBS.contains(&name));
+        let plain = call.plain().iter().enumerate().filter(|(at, _)| Some(*at) != verb);
         let begins = |(at, it): &(usize, &String)| at + 1 < call.args.len() && names::matters(it);
         let found: Vec<usize> = plain.filter(begins).map(|it| it.0).take(TRIES_MAX).collect();
         for at in found {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::super::engine::Engine;
+use super::super::engine::{Engine, text};
+use super::super::listed;
 use super::super::marks;
 use super::super::paths::{self, is_disk, is_root};
 use super::super::simple::Call;
@@ -20,6 +21,16 @@ use super::option;
 pub struct Blocklist {
     blocked: BTreeSet<String>,
     opened: BTreeSet<String>,
+    where_it_runs: WhereItRuns,
+}
+
+/// What stands between a command and the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum WhereItRuns {
+    #[default]
+    OnTheMachine,
+    /// It can fill no other places than its own.
+    InACage,
 }
 
 /// The network by name. Anything else that talks is a question, or a matter of the sandbox.
@@ -29,6 +40,8 @@ const RAISING: [&str; 12] = [
     "kdesu", "kdesudo",
 ];
 const POWER: [&str; 5] = ["shutdown", "reboot", "halt", "poweroff", "coldreboot"];
+/// They write over what they delete.
+const DESTROYING: [&str; 3] = ["shred", "srm", "wipe"];
 const FORMATTING: [&str; 6] = ["mkfs", "mke2fs", "mkswap", "wipefs", "newfs", "mkdosfs"];
 
 impl Blocklist {
@@ -39,14 +52,15 @@ impl Blocklist {
         Self {
             blocked: blocked.iter().map(lower).filter(|it| !it.is_empty()).collect(),
             opened: opened.iter().map(lower).collect(),
+            where_it_runs: WhereItRuns::OnTheMachine,
         }
     }
 
     /// The default for a command in a cage of ours: there what speaks to the network has no way out but our own, and
-    /// cannot go around it.
+    /// cannot go around it; and `dd` that writes a plain file has no other place to write to.
     #[must_use]
     pub fn in_a_cage() -> Self {
-        Self::new(&[], &NETWORK)
+        Self { where_it_runs: WhereItRuns::InACage, ..Self::new(&[], &NETWORK) }
     }
 
     /// The patterns that were added, each once.
@@ -117,6 +131,10 @@ impl Engine<'_> {
         if !matches!(call.name.as_str(), "dd" | "dcfldd" | "dc3dd") {
             return;
         }
+        let is_harmless = match self.blocklist.where_it_runs {
+            WhereItRuns::OnTheMachine => false,
+            WhereItRuns::InACage => writes_plainly(call, state),
+        };
         for arg in call.args {
             if let Some(path) = arg.strip_prefix("of=") {
                 self.touch(Access::Write, path, state);
@@ -125,7 +143,9 @@ impl Engine<'_> {
                 }
             } else if let Some(path) = arg.strip_prefix("if=") {
                 self.touch(Access::Read, path, state);
-                self.deny("shell-raw-device", "`dd` copies raw data");
+                if !is_harmless {
+                    self.deny("shell-raw-device", "`dd` copies raw data");
+                }
             }
         }
     }
@@ -133,9 +153,8 @@ impl Engine<'_> {
     /// `rm` and its like on something that must stay.
     fn judge_erasing(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
-        let erases = matches!(name, "rm" | "srm" | "shred" | "wipe" | "unlink" | "rmdir" | "grm");
-        let finds = name == "find" && call.has(&["-delete"]);
-        if !erases && !finds {
+        let finds = matches!(name, "find" | "gfind") && call.has(&["-delete"]);
+        if !erases(name) && !finds {
             return;
         }
         self.classes.insert(Class::Delete);
@@ -148,14 +167,22 @@ impl Engine<'_> {
         let unknown = call.args.iter().any(|it| it.starts_with(marks::HOLE));
         let recursive = letters(&['r']) || option(call, None, "recursive") || finds;
         let force = letters(&['f']) || option(call, None, "force") || finds;
-        let operands = call.args.iter().filter(|it| !it.starts_with('-'));
-        let operands: Vec<&String> =
-            if finds { operands.take(1).collect() } else { operands.collect() };
-        for path in operands {
+        let operands = call.args.iter().map(String::as_str).filter(|it| !it.starts_with('-'));
+        let operands = if finds { listed::roots(call) } else { operands.collect() };
+        let given = operands.is_empty().then(|| call.stdin.map(text)).flatten();
+        let given = given.filter(|_| name == "remove-item").and_then(|it| listed::items(&it));
+        let given = given.unwrap_or_default();
+        let destroys = DESTROYING.contains(&name) && !operands.is_empty();
+        for path in operands.into_iter().chain(given.iter().map(String::as_str)) {
             let resolved = paths::resolved(path, state);
             self.touch(Access::Delete, path, state);
             if is_disk(&resolved) {
                 self.deny("shell-raw-device", "it writes over a disk");
+            }
+            if let Some(root) = listed::root_of(&resolved).filter(|it| listed::is_everybodys(it)) {
+                self.deny_found(root);
+            } else if self.swept && self.stages > 1 && marks::has_hole(path) {
+                self.ask("shell-erase", "it deletes what was found everywhere");
             }
             if recursive || (unknown && is_root(&resolved)) {
                 self.judge_recursive(path, &resolved, force, finds);
@@ -163,9 +190,18 @@ impl Engine<'_> {
                 self.ask("shell-erase", "it deletes files outside of the work, or many at once");
             }
         }
+        if destroys {
+            self.ask("shell-erase", "what it writes over cannot be had back");
+        }
         if recursive && option(call, None, "no-preserve-root") {
             self.deny("shell-erase-root", "it is told to delete even the root");
         }
+    }
+
+    /// What is found below a place is all of it.
+    pub(in super::super) fn deny_found(&mut self, root: &str) {
+        let shown = marks::shown(&paths::homely(root));
+        self.deny("shell-erase-root", format!("it deletes what it finds in `{shown}`"));
     }
 
     fn judge_recursive(&mut self, path: &str, resolved: &str, force: bool, finds: bool) {
@@ -185,6 +221,31 @@ impl Engine<'_> {
             self.ask("shell-erase", format!("it deletes `{shown}` and all below"));
         }
     }
+}
+
+/// Does `dd` read no disk, and write to a file that is neither a device nor one of the system?
+fn writes_plainly(call: &Call<'_>, state: &State) -> bool {
+    let mut outputs = call.args.iter().filter_map(|it| it.strip_prefix("of=")).peekable();
+    let mut inputs = call.args.iter().filter_map(|it| it.strip_prefix("if="));
+    let is_plain = |it: &str| {
+        let path = paths::resolved(it, state);
+        let is_known = !marks::has_hole(&path)
+            && !marks::has_pattern(&path)
+            && !it.is_empty()
+            && !it.contains(marks::UNSET);
+        let is_special = ["/dev", "/proc", "/sys"]
+            .iter()
+            .any(|it| path.strip_prefix(it).is_some_and(|it| it.is_empty() || it.starts_with('/')));
+        is_known && !is_special && !path.starts_with("..") && !paths::is_system(&path)
+    };
+    let is_disk = |it: &str| is_disk(&paths::resolved(it, state));
+    outputs.peek().is_some() && outputs.all(is_plain) && !inputs.any(is_disk)
+}
+
+/// Does a command delete what it is given?
+pub(in super::super) fn erases(name: &str) -> bool {
+    DESTROYING.contains(&name)
+        || matches!(name, "rm" | "unlink" | "rmdir" | "grm" | "remove-item" | "del" | "erase")
 }
 
 fn switches_off(call: &Call<'_>) -> bool {

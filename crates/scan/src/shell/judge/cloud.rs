@@ -1,6 +1,7 @@
 //! Containers, clusters, searches for secrets and what prints them.
 
 use super::super::engine::{Engine, text};
+use super::super::listed;
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
@@ -106,7 +107,8 @@ impl Engine<'_> {
                 self.classes.insert(Class::Credentials);
                 self.ask("shell-credentials", "it searches everything for secrets");
             }
-            "find" | "gfind" | "locate" | "plocate" | "slocate" | "fd" | "mdfind" => {
+            "find" | "gfind" | "du" | "locate" | "plocate" | "slocate" | "fd" | "fdfind"
+            | "mdfind" => {
                 self.judge_find(call, state);
             }
             "terraform" | "tofu" | "terragrunt" | "pulumi" | "vagrant"
@@ -278,8 +280,7 @@ impl Engine<'_> {
 
     fn judge_find(&mut self, call: &Call<'_>, state: &State) {
         let plain = call.plain();
-        let roots = call.args.iter().take_while(|it| !it.starts_with(['-', '(', '!']));
-        self.swept |= roots.into_iter().any(|it| {
+        self.swept |= listed::roots(call).into_iter().any(|it| {
             let path = paths::resolved(it, state);
             super::files::is_everything(path.trim_end_matches('/'))
         });

@@ -298,11 +298,12 @@ const ESCAPING: [&str; 20] = [
     "smbclient",
 ];
 /// Options whose value is run.
-const TELLING: [(&str, &[&str]); 20] = [
+const TELLING: [(&str, &[&str]); 21] = [
     ("tcpdump", &["-z"]),
     ("nodemon", &["-x", "--exec"]),
     ("cargo", &["-s", "--shell"]),
     ("pwsh", &["-c", "-command", "-Command"]),
+    ("powershell", &["-c", "-command", "-Command"]),
     ("npx", &["-c", "--call"]),
     ("npm", &["-c", "--call", "--script-shell"]),
     ("go", &["-toolexec", "-exec"]),

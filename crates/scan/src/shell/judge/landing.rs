@@ -2,13 +2,14 @@
 
 use super::super::Access;
 use super::super::engine::Engine;
+use super::super::marks;
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
-use super::files::is_unpacking;
+use super::files::{is_everything, is_unpacking};
 
 /// Options whose value is a file or a folder that is written, by command.
-const OPTIONS: [(&str, &[&str]); 29] = [
+const OPTIONS: [(&str, &[&str]); 30] = [
     ("cp", &["-t", "--target-directory"]),
     ("mv", &["-t", "--target-directory"]),
     ("ln", &["-t", "--target-directory"]),
@@ -18,6 +19,7 @@ const OPTIONS: [(&str, &[&str]); 29] = [
     ("7z", &["-o"]),
     ("7za", &["-o"]),
     ("7zz", &["-o"]),
+    ("7zr", &["-o"]),
     ("tar", &["-C", "--directory", "--one-top-level"]),
     ("gtar", &["-C", "--directory", "--one-top-level"]),
     ("bsdtar", &["-C", "--directory"]),
@@ -55,11 +57,34 @@ const CHANGING: [&str; 12] = [
     "yq",
 ];
 
+/// They unpack, pack or list.
+const ARCHIVERS: [&str; 12] =
+    ["7z", "7za", "7zr", "7zz", "bsdtar", "cpio", "gtar", "rar", "tar", "unar", "unrar", "unzip"];
+
 impl Engine<'_> {
     pub(super) fn judge_landing(&mut self, call: &Call<'_>, state: &State) {
-        for path in named(call).into_iter().chain(last(call)) {
+        let targets: Vec<String> = named(call).into_iter().chain(last(call)).collect();
+        if unpacks(call) {
+            // Without a place of its own, it is unpacked where `cd` went.
+            let here = state.cwd.iter().filter(|_| targets.is_empty());
+            let root = targets
+                .iter()
+                .chain(here)
+                .map(|it| paths::resolved(it, state))
+                .find(|it| holds_all(it));
+            if let Some(root) = root {
+                let shown = marks::shown(&paths::homely(&root));
+                self.ask("shell-system-write", format!("it unpacks over what is in `{shown}`"));
+            }
+            if call.name.ends_with("tar") && (letters(call, 'P') || call.has(&["--absolute-names"]))
+            {
+                self.ask("shell-system-write", "it unpacks to wherever the archive says");
+            }
+        }
+        for path in targets {
             self.touch(Access::Write, &path, state);
-            if paths::resolved(&path, state) == "/" {
+            // Archives may be only looked at.
+            if paths::resolved(&path, state) == "/" && !ARCHIVERS.contains(&call.name.as_str()) {
                 self.ask("shell-system-write", "what it brings lies over the system then");
             }
             if call.name == "install" || call.name == "cp" || call.name == "mv" {
@@ -112,6 +137,35 @@ fn cloned(call: &Call<'_>) -> Option<String> {
     own.or_else(|| named.rsplit(['/', ':']).next().map(str::to_owned))
 }
 
+/// Does it take files out of an archive?
+fn unpacks(call: &Call<'_>) -> bool {
+    let first = call.words().first().map(String::as_str).unwrap_or_default();
+    match call.name.as_str() {
+        "tar" | "gtar" | "bsdtar" => {
+            (letters(call, 'x') && !packs(call)) || call.has(&["--extract", "--get"])
+        }
+        "unzip" => !['l', 't', 'p', 'c', 'v', 'z', 'Z'].iter().any(|it| call.short(*it)),
+        "7z" | "7za" | "7zz" | "7zr" | "unrar" | "rar" => matches!(first, "x" | "e"),
+        "cpio" => ['i', 'p'].iter().any(|it| call.short(*it)) || call.has(&["--extract"]),
+        "unar" => true,
+        _ => false,
+    }
+}
+
+/// Is it one of the letters that `tar` is told? Only the first word of them needs no sign before it.
+fn letters(call: &Call<'_>, wanted: char) -> bool {
+    let is_bare = |it: &String| !it.starts_with('-') && it.contains(wanted);
+    call.short(wanted) || call.plain().first().is_some_and(is_bare)
+}
+
+/// The root, a home, or the place where all of them are.
+fn holds_all(path: &str) -> bool {
+    let bare = path.trim_end_matches('/');
+    let is_home =
+        |it: &str| bare.strip_prefix(it).is_some_and(|it| !it.is_empty() && !it.contains('/'));
+    is_everything(bare) || is_home("/home/") || is_home("/Users/")
+}
+
 /// The values of the options that name where.
 fn named(call: &Call<'_>) -> Vec<String> {
     let options = OPTIONS.iter().filter(|it| it.0 == call.name).flat_map(|it| it.1.iter());
@@ -141,6 +195,8 @@ fn last(call: &Call<'_>) -> Option<String> {
         "git" => operands.len() > 2 && operands.first().is_some_and(|it| it == "clone"),
         "xxd" => call.short('r') && operands.len() > 1,
         "split" | "csplit" => operands.len() > 1,
+        // Behind the word and the archive.
+        "unrar" | "rar" => operands.len() > 2 && unpacks(call),
         _ => false,
     };
     let target = call.args.iter().rev().find(|it| !it.starts_with('-'));

@@ -6,6 +6,8 @@ use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::{Access, Class};
+use super::pushed::remotes;
+use super::sending::{Login, addressed};
 use super::{has_unknown, option};
 use crate::net::{Target, exfiltration};
 
@@ -50,7 +52,7 @@ const TALKING: [&str; 22] = [
 /// A name with signs of an encoding that is longer carries data, in bytes.
 const NAME_BYTES_MAX: usize = 24;
 /// Words that install a package, by command.
-const INSTALLING: [(&str, &[&str]); 30] = [
+const INSTALLING: [(&str, &[&str]); 31] = [
     ("apt", &["install", "upgrade", "full-upgrade"]),
     ("apt-get", &["install", "upgrade", "dist-upgrade"]),
     ("aptitude", &["install"]),
@@ -66,6 +68,7 @@ const INSTALLING: [(&str, &[&str]); 30] = [
     ("flatpak", &["install"]),
     ("nix-env", &["-i", "--install"]),
     ("npm", &["install", "i", "add", "ci"]),
+    ("uv", &["install", "add", "sync"]),
     ("npx", &[]),
     ("uvx", &[]),
     ("pipx", &["install", "run"]),
@@ -84,7 +87,7 @@ const INSTALLING: [(&str, &[&str]); 30] = [
 ];
 
 /// What takes `host:path` for a place on another machine, and other words for places on this one.
-const COPYING: &[&str] = &["scp", "sftp", "rsync", "git"];
+const COPYING: &[&str] = &["scp", "sftp", "rsync"];
 
 impl Engine<'_> {
     pub(super) fn judge_network(&mut self, call: &Call<'_>, state: &State) {
@@ -229,13 +232,20 @@ impl Engine<'_> {
         let takes_host = CARRYING.contains(&call.name.as_str())
             || ASKING.contains(&call.name.as_str())
             || matches!(call.name.as_str(), "curl" | "wget" | "nc" | "ncat" | "netcat");
+        let named = match call.name.as_str() {
+            "ssh" => Some(Login::of(call).hosts()),
+            "git" => Some(remotes(call)),
+            _ => None,
+        };
+        if let Some(named) = named {
+            named.into_iter().for_each(|it| self.reach(&it));
+            return;
+        }
         for arg in call.plain() {
-            if let Some((_, rest)) = arg.split_once("://") {
-                let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-                let host = host.rsplit('@').next().unwrap_or_default();
-                self.reach(host.split(':').next().unwrap_or_default());
+            if arg.contains("://") {
+                addressed(call, arg).into_iter().for_each(|it| self.reach(&it));
             } else if let Some((user, rest)) = arg.split_once('@')
-                && (takes_host || call.name == "rsync" || call.name == "git")
+                && (takes_host || call.name == "rsync")
                 && !user.contains('/')
             {
                 self.reach(rest.split([':', '/']).next().unwrap_or_default());
@@ -277,8 +287,7 @@ impl Engine<'_> {
         if name == "telnet" && self.stages > 1 {
             self.ask("shell-reverse-shell", "it passes on what another command says");
         }
-        if name == "ssh" && call.operands().len() > 1 {
-            let remote = call.operands().get(1..).unwrap_or_default().join(" ");
+        if let Some(remote) = (name == "ssh").then(|| Login::of(call)).and_then(|it| it.command()) {
             self.ask("shell-egress", format!("it runs `{remote}` on another machine"));
         }
         for path in call.operands().iter().filter(|it| !is_remote(it)) {
@@ -306,20 +315,10 @@ impl Engine<'_> {
 
     fn judge_git(&mut self, call: &Call<'_>) {
         let words = call.words();
-        if let [kind, verb, name, ..] = words
-            && kind == "remote"
-            && (verb == "add" || verb == "set-url")
-        {
-            self.fresh.insert(format!("remote:{name}"));
-        }
         if words.iter().any(|it| it == "push") {
             let forces = option(call, Some('f'), "force") || option(call, None, "mirror");
             if forces {
                 self.ask("shell-force-push", "it overwrites what others have");
-            }
-            let is_new = |it: &String| self.fresh.contains(&format!("remote:{it}"));
-            if words.iter().any(|it| it.contains("://") || is_new(it)) {
-                self.ask("shell-egress", "it pushes to a place of its own");
             }
         }
     }

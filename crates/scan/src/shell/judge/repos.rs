@@ -4,6 +4,7 @@ use super::super::Class;
 use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::option;
+use super::pushed::settings;
 
 /// Parts of addresses of a forge that say who may do what.
 const RIGHTS: [&str; 10] = [
@@ -117,13 +118,7 @@ impl Engine<'_> {
 
 /// `git config url.A.insteadOf B`, where the two are on different machines.
 fn leads_elsewhere(call: &Call<'_>) -> bool {
-    let plain = call.plain();
-    let pairs = plain.windows(2).filter_map(|it| match it {
-        [key, value] => Some((key.as_str(), value.as_str())),
-        _ => None,
-    });
-    let pairs = pairs.chain(plain.iter().filter_map(|it| it.split_once('=')));
-    pairs.into_iter().any(|(key, value)| {
+    settings(call.plain()).any(|(key, value)| {
         let lower = key.to_lowercase();
         let place = lower.strip_prefix("url.").and_then(|it| {
             it.strip_suffix(".insteadof").or_else(|| it.strip_suffix(".pushinsteadof"))

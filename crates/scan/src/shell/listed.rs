@@ -1,0 +1,178 @@
+//! What commands list: places below others, of which only a run would show which they are.
+
+use super::engine::Output;
+use super::judge::is_everything;
+use super::marks::{self, HOLE};
+use super::paths;
+use super::simple::Call;
+use super::state::State;
+
+/// Behind a place: whatever lies somewhere below it.
+const BELOW: &str = "/\u{E000}/\u{E000}";
+/// They print some of the lines that they read, as they are.
+const KEEPING: [&str; 13] = [
+    "grep", "egrep", "fgrep", "rg", "ag", "sort", "uniq", "head", "tail", "tac", "shuf", "tr",
+    "cat",
+];
+/// Searches of everything that is known of a machine.
+const INDEXED: [&str; 4] = ["locate", "plocate", "slocate", "mdfind"];
+/// What makes `find` and `fd` print no places.
+const SILENCING: [&str; 14] = [
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "-delete",
+    "-ls",
+    "-fls",
+    "-fprint",
+    "-fprint0",
+    "-fprintf",
+    "-x",
+    "-X",
+    "--exec",
+    "--exec-batch",
+];
+/// Options of `fd` that take a value.
+const FD_VALUED: [&str; 28] = [
+    "-t",
+    "--type",
+    "-e",
+    "--extension",
+    "-E",
+    "--exclude",
+    "-d",
+    "--max-depth",
+    "--min-depth",
+    "--exact-depth",
+    "-j",
+    "--threads",
+    "-c",
+    "--color",
+    "-S",
+    "--size",
+    "-o",
+    "--owner",
+    "--changed-within",
+    "--changed-before",
+    "--ignore-file",
+    "--path-separator",
+    "--batch-size",
+    "--max-results",
+    "--format",
+    "--and",
+    "--strip-cwd-prefix",
+    "--hyperlink",
+];
+
+/// Where a command looks for what it lists.
+pub(super) fn roots<'a>(call: &Call<'a>) -> Vec<&'a str> {
+    let roots = match call.name.as_str() {
+        "find" | "gfind" => {
+            let is_option =
+                |it: &&String| matches!(it.as_str(), "-H" | "-L" | "-P") || it.starts_with("-O");
+            let args = call.args.iter().skip_while(is_option);
+            args.take_while(|it| !it.starts_with(['-', '(', '!'])).map(String::as_str).collect()
+        }
+        "fd" | "fdfind" => of_fd(call.args),
+        _ => call.args.iter().filter(|it| !it.starts_with('-')).map(String::as_str).collect(),
+    };
+    if roots.is_empty() { vec!["."] } else { roots }
+}
+
+/// Behind the pattern, or told by an option.
+fn of_fd(args: &[String]) -> Vec<&str> {
+    let mut roots = Vec::new();
+    let mut words = Vec::new();
+    let mut rest = args.iter().map(String::as_str);
+    while let Some(arg) = rest.next() {
+        match arg {
+            // What it runs ends with a sign of its own.
+            "-x" | "-X" | "--exec" | "--exec-batch" => {
+                rest.by_ref().take_while(|it| *it != ";").for_each(drop);
+            }
+            "--search-path" | "--base-directory" | "-C" => roots.extend(rest.next()),
+            _ if FD_VALUED.contains(&arg) => drop(rest.next()),
+            _ if arg.starts_with('-') => {
+                let told = arg.split_once('=');
+                roots.extend(told.filter(|it| is_folder_option(it.0)).map(|it| it.1));
+            }
+            word => words.push(word),
+        }
+    }
+    roots.extend(words.into_iter().skip(1));
+    roots
+}
+
+fn is_folder_option(option: &str) -> bool {
+    matches!(option, "--search-path" | "--base-directory")
+}
+
+/// What is printed by a command that lists places outside of the work; `None`: it is none of these.
+pub(super) fn printed(call: &Call<'_>, state: &State) -> Option<Output> {
+    if INDEXED.contains(&call.name.as_str()) {
+        return Some(format!("{BELOW}\n").into_bytes());
+    }
+    let plain = call.plain();
+    let mut pairs = plain.windows(2);
+    let lists = match call.name.as_str() {
+        "find" | "gfind" | "fd" | "fdfind" => {
+            let says_more = pairs
+                .any(|it| matches!(it, [flag, how] if flag == "-printf" && !how.contains("%p")));
+            !says_more && !call.has(&SILENCING)
+        }
+        "rg" => call.has(&["--files"]),
+        "get-childitem" | "gci" => true,
+        _ => false,
+    };
+    if !lists {
+        return None;
+    }
+    let roots = roots(call);
+    let resolved = roots.iter().map(|it| (it.starts_with('/'), paths::resolved(it, state)));
+    // A folder that `cd` went to is the work, unless it is everybody's.
+    let far = resolved.filter(|(is_named, it)| *is_named || is_everybodys(it));
+    let mut lines: Vec<String> = far.map(|it| below(&it.1)).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    if lines.len() < roots.len() {
+        lines.push(HOLE.to_string());
+    }
+    Some((lines.join("\n") + "\n").into_bytes())
+}
+
+fn below(root: &str) -> String {
+    format!("{}{BELOW}", root.trim_end_matches('/'))
+}
+
+/// A root, a home, or a directory that the system stands on: no folder that somebody works in.
+pub(super) fn is_everybodys(path: &str) -> bool {
+    paths::is_root(path)
+        && (is_everything(path.trim_end_matches(['/', '*'])) || paths::is_system(path))
+}
+
+/// The place below which something lies that was listed.
+pub(super) fn root_of(path: &str) -> Option<&str> {
+    let root = path.strip_suffix(BELOW)?;
+    Some(if root.is_empty() { "/" } else { root })
+}
+
+/// The lines of a text as they are, if they are places that were listed; what else there is stands at the end.
+pub(super) fn items(text: &str) -> Option<Vec<String>> {
+    let lines = || text.lines().filter(|it| !it.is_empty());
+    let mut items: Vec<String> =
+        lines().filter(|it| root_of(it).is_some()).map(str::to_owned).collect();
+    if items.is_empty() {
+        return None;
+    }
+    if items.len() < lines().count() {
+        items.push(HOLE.to_string());
+    }
+    Some(items)
+}
+
+/// Does a command pass on places that were listed as they are?
+pub(super) fn passes(name: &str, text: &str) -> bool {
+    KEEPING.contains(&name) && marks::has_hole(text) && items(text).is_some()
+}
