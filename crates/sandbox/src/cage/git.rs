@@ -185,7 +185,7 @@ fn is_harmless(repository: &Path, back: &dyn Fn(&str) -> bool) -> bool {
 }
 
 /// What cannot be looked at may be there.
-fn is_absent(at: &Path) -> bool {
+pub(crate) fn is_absent(at: &Path) -> bool {
     at.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 

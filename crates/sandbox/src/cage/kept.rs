@@ -307,6 +307,10 @@ fn restore(
     if !workspaces.iter().any(|it| above.starts_with(it)) {
         return None;
     }
+    // As most are.
+    if matches!(before, Before::Nothing) && git::is_absent(&place.at) {
+        return None;
+    }
     let above_fd = reach::open_dir(above).ok()?;
     let kind = named(&above_fd, name).map(|it| FileType::from_raw_mode(it.st_mode));
     let target = match before {
