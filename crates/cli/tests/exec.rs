@@ -411,6 +411,7 @@ fn what_cannot_be_had_is_said_with_what_is_wrong() {
         (["-w", &file], "is no directory"),
         (["-w", "/usr"], "belongs to the system"),
         (["-w", "/etc/ssl"], "belongs to the system"),
+        (["-w", "/var/spool"], "belongs to the system"),
         (["--env", "A B=c"], "no name of a variable"),
         (["--env", "LD_PRELOAD=c"], "changes what programs load"),
     ] {

@@ -14,6 +14,8 @@ use rustix::{
 };
 
 use crate::audit::{Audit, Status};
+#[cfg(target_os = "linux")]
+use crate::cage::has_clone3;
 
 /// One thing that a cage can stand on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -248,15 +250,9 @@ pub fn program(path: Option<&OsStr>, names: &[&str]) -> Option<PathBuf> {
 pub fn is_in_a_cage(found: &Audit) -> bool {
     let holds =
         |id: &str| found.findings().iter().any(|it| it.id == id && it.status == Status::Pass);
-    // JUSTIFICATION: only this call and `openat2` are refused as calls that are not there.
-    #[expect(unsafe_code, reason = "a system call that no safe wrapper offers")]
-    // SAFETY: a size of 0 is refused by the kernel before it reads the first argument; nothing is made.
-    let answer =
-        unsafe { libc::syscall(libc::SYS_clone3, std::ptr::null::<libc::c_void>(), 0_usize) };
-    let clone =
-        answer == -1 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ENOSYS);
     let open = openat2(CWD, "/", OFlags::PATH, Mode::empty(), ResolveFlags::empty());
-    holds("seccomp") && holds("no_new_privs") && clone && matches!(open, Err(Errno::NOSYS))
+    let absent = !has_clone3() && matches!(open, Err(Errno::NOSYS));
+    holds("seccomp") && holds("no_new_privs") && absent
 }
 
 /// On other systems a cage cannot be told from inside.

@@ -56,7 +56,8 @@ const NEVER_CHANGED: &[&str] = &[
     "/private/etc",
     "/private/var/db",
 ];
-/// Folders of the system, or of everybody, that somebody may work below, but that are nobody's work themselves.
+/// Folders of the system, or of everybody, that somebody may work below, but that are nobody's work themselves; nor is
+/// what one of these, or of the others, lies in.
 const NEVER_WHOLE: &[&str] = &[
     "/home",
     "/media",
@@ -84,7 +85,7 @@ pub(crate) fn changeable(path: &Path, cage: &Cage) -> Result<(), CageError> {
         return refuse("is no directory");
     }
     let is_system = NEVER_CHANGED.iter().any(|it| path.starts_with(it))
-        || NEVER_WHOLE.iter().any(|it| path == Path::new(it));
+        || NEVER_CHANGED.iter().chain(NEVER_WHOLE).any(|it| Path::new(it).starts_with(path));
     if is_system {
         return refuse("belongs to the system: start in, or name, a directory of your own");
     }

@@ -63,6 +63,8 @@ pub use given::SYSTEM;
 pub use kept::SetAside;
 pub use ladder::{Held, Hold, Rung};
 pub use settings::{Cage, Inmate, Limits, Maker, Network, PROXY_PORT};
+#[cfg(target_os = "linux")]
+pub(crate) use sys::has_clone3;
 
 #[cfg(target_os = "linux")]
 pub use {running::Running, seccomp::DENIED_SYSCALLS, start::Waiting};

@@ -46,11 +46,26 @@ pub(crate) fn fork(flags: u64, group: Option<&OwnedFd>) -> io::Result<Side> {
 }
 
 /// Whoever started us may have left it to the kernel to forget how children ended: then nobody inside or outside would
-/// learn of it.
+/// learn of it. Who has a handler of its own keeps it.
 #[expect(unsafe_code, reason = "signals are set by libc only")]
 fn end_of_children_is_told() {
-    // SAFETY: setting the default action runs no code of ours.
-    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    // SAFETY: all zeroes is a valid value of this struct of plain data.
+    let mut now: libc::sigaction = unsafe { mem::zeroed() };
+    // SAFETY: nothing is set, and `now` outlives the call.
+    let asked = unsafe { libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut now) };
+    if asked == 0 && now.sa_sigaction == libc::SIG_IGN {
+        // SAFETY: setting the default action runs no code of ours.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    }
+}
+
+/// Does the kernel know the call by which processes are made? A filter like ours says that it does not.
+#[expect(unsafe_code, reason = "a system call that no safe wrapper offers")]
+pub(crate) fn has_clone3() -> bool {
+    // SAFETY: a size of 0 is refused by the kernel before it reads the first argument; nothing is made.
+    let answer =
+        unsafe { libc::syscall(libc::SYS_clone3, std::ptr::null::<libc::c_void>(), 0_usize) };
+    answer != -1 || io::Error::last_os_error().raw_os_error() != Some(libc::ENOSYS)
 }
 
 /// Forks the first process of a cage, which [`fork`] has made: it has one thread, and no `/proc` to tell so.

@@ -6,7 +6,8 @@ use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
 
 /// Endings of files with keys and certificates.
 const OF_CERTIFICATES: &[u8] = b".pem";
@@ -20,17 +21,25 @@ const OF_NPM: &[u8] = b".npmrc";
 const PASSWORDS: &[&[u8]] = &[b"_auth=", b"_authToken=", b"_password="];
 /// What stands for a password that is somewhere else.
 const ELSEWHERE: &[u8] = b"${";
-/// Bytes of such a file that are looked at: keys are shorter.
-const BYTES_MAX: u64 = 64 * 1024;
+/// Bytes of such a file that are looked at: a key is shorter, also behind all certificates that a system trusts.
+const BYTES_MAX: u64 = 1 << 20;
 
-/// Is the file of this name in this directory one?
+/// Is the file of this name in this directory one? Also if a link leads to it, and if nobody can say: the command could
+/// open it, as its owner.
 pub(super) fn is_one(dir: impl AsFd, name: &[u8]) -> bool {
-    let is_key = name.ends_with(OF_KEYS);
-    if is_key || name.ends_with(OF_CERTIFICATES) {
-        let is_private = |it: &[u8]| find(it, PRIVATE).next().is_some() || is_key && is_bare(it);
-        return content(dir, name).is_some_and(|it| is_private(&it));
+    let lower = name.to_ascii_lowercase();
+    let is_key = lower.ends_with(OF_KEYS);
+    let holds_it: &dyn Fn(&[u8]) -> bool = if is_key || lower.ends_with(OF_CERTIFICATES) {
+        &|it| find(it, PRIVATE).next().is_some() || is_key && is_bare(it)
+    } else if lower == OF_NPM {
+        &has_password
+    } else {
+        return false;
+    };
+    match content(dir, name) {
+        Ok(content) => content.is_some_and(|it| holds_it(&it)),
+        Err(error) => error == Errno::ACCESS,
     }
-    name == OF_NPM && content(dir, name).is_some_and(|it| has_password(&it))
 }
 
 fn is_bare(content: &[u8]) -> bool {
@@ -49,13 +58,16 @@ fn find<'a>(content: &'a [u8], wanted: &'a [u8]) -> impl Iterator<Item = &'a [u8
     starts.filter_map(move |it| content.get(it..)?.strip_prefix(wanted))
 }
 
-/// The beginning of a plain file.
-fn content(dir: impl AsFd, name: &[u8]) -> Option<Vec<u8>> {
-    // A pipe would keep us waiting.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(openat(dir, OsStr::from_bytes(name), flags, Mode::empty()).ok()?);
+/// The beginning of a plain file; nothing of what is none.
+fn content(dir: impl AsFd, name: &[u8]) -> rustix::io::Result<Option<Vec<u8>>> {
+    let (dir, name) = (dir.as_fd(), OsStr::from_bytes(name));
+    let stat = statat(dir, name, AtFlags::empty())?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Ok(None);
+    }
+    // It may have become a pipe, which would keep us waiting.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(openat(dir, name, flags, Mode::empty())?);
     let mut bytes = Vec::new();
-    file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    file.take(BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    Ok(file.take(BYTES_MAX).read_to_end(&mut bytes).ok().map(|_| bytes))
 }

@@ -120,6 +120,8 @@ fn keys_are_known_by_their_name_or_by_what_they_hold_and_samples_are_left() {
         ("dot/.ssh/known_hosts", ""),
         ("web/.npmrc", "//registry.example/:_authToken=npm_0123\n"),
         ("api/.npmrc", "//registry.example/:_authToken=${NPM_TOKEN}\nengine-strict=true\n"),
+        ("tls/UPPER.PEM", private),
+        ("real/hidden", private),
         ("tests/tls/server.key", private),
         ("crates/x/testdata/key.pem", private),
         ("node_modules/x/certs/server.key", private),
@@ -128,9 +130,19 @@ fn keys_are_known_by_their_name_or_by_what_they_hold_and_samples_are_left() {
         #[expect(clippy::disallowed_methods, reason = "a test's own file")]
         fs::write(root.join(name), content).unwrap();
     }
+    // What a link leads to, and what is closed: the command could open that.
+    std::os::unix::fs::symlink("../real/hidden", root.join("tls/linked.key")).unwrap();
+    make(root, &["tls/closed.key"]);
+    let closed = std::os::unix::fs::PermissionsExt::from_mode(0o000);
+    fs::set_permissions(root.join("tls/closed.key"), closed).unwrap();
     let found = Nested::find(&[root.to_owned()], &[]);
+    let mut secrets = below(root, &found.secrets);
+    let had = secrets.len();
+    secrets.retain(|it| it != "tls/closed.key");
+    // Root sees that nothing is in it.
+    assert_eq!(had > secrets.len(), !rustix::process::geteuid().is_root());
     assert_eq!(
-        below(root, &found.secrets),
+        secrets,
         [
             "config/master.key",
             "deploy/credentials",
@@ -138,7 +150,9 @@ fn keys_are_known_by_their_name_or_by_what_they_hold_and_samples_are_left() {
             "deploy/id_ed25519_ci",
             "deploy/id_rsa",
             "dot/.ssh",
+            "tls/UPPER.PEM",
             "tls/chain.pem",
+            "tls/linked.key",
             "tls/server.key",
             "web/.npmrc",
         ]
