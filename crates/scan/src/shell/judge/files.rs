@@ -128,8 +128,8 @@ impl Engine<'_> {
     /// What is deleted after a search, or has nothing left in it.
     fn judge_emptied(&mut self, call: &Call<'_>, operands: &[&String], state: &State) {
         let name = call.name.as_str();
-        let erases = matches!(name, "rm" | "shred" | "unlink" | "srm" | "truncate");
-        if erases && self.swept && self.stages > 1 {
+        // What deletes the files themselves is judged with the blocklist.
+        if name == "truncate" && self.swept && self.stages > 1 {
             self.classes.insert(Class::Delete);
             self.ask("shell-erase", "it deletes what was found everywhere");
         }
