@@ -41,7 +41,7 @@ struct Job<'a> {
 fn start(job: Job<'_>) -> Child {
     let role = json!([job.dir, job.name, job.threads, job.records]).to_string();
     std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "writer", "--nocapture"])
+        .args(["--exact", "concurrent_writers::writer", "--nocapture"])
         .env(ROLE, role)
         .stdout(Stdio::null())
         .spawn()

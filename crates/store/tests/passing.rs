@@ -219,7 +219,7 @@ fn whoever_is_killed_leaves_the_old_labels_or_the_new_ones_whole() {
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     for _ in 0..KILLS {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["child", "--exact", "--nocapture"])
+            .args(["passing::child", "--exact", "--nocapture"])
             .env(CHILD, temp.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

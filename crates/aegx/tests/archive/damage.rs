@@ -8,8 +8,8 @@ use aegx::archive::{Archive, ArchiveWriter, Overwrite, Rules};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::support::{Tree, read, save, unpack};
-use crate::zip_builder::{Item, build, extra, widen};
+use crate::archive::support::{Tree, read, save, unpack};
+use crate::archive::zip_builder::{Item, build, extra, widen};
 
 /// Small archives that use every structure between them.
 fn samples() -> Vec<Vec<u8>> {

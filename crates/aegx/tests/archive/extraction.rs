@@ -8,8 +8,8 @@ use std::process::Command;
 use aegx::archive::{Archive, Extracted, Rules, extract};
 use tempfile::TempDir;
 
-use crate::support::{code, save, tree};
-use crate::zip_builder::{Item, build};
+use crate::archive::support::{code, save, tree};
+use crate::archive::zip_builder::{Item, build};
 
 fn sample() -> Vec<u8> {
     build(&[
@@ -146,7 +146,7 @@ fn a_full_disk_leaves_nothing() {
     shell
         .args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" --exact \"$1\""])
         .arg(std::env::current_exe().unwrap())
-        .arg("extraction::a_full_disk_leaves_nothing")
+        .arg("archive::extraction::a_full_disk_leaves_nothing")
         .env(HOME, home.path());
     let output = shell.output().unwrap();
     assert!(output.status.success(), "{output:?}");

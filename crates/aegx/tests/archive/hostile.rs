@@ -2,8 +2,8 @@
 
 use aegx::archive::Rules;
 
-use crate::support::{code, unpack};
-use crate::zip_builder::{END_BYTES, Item, build, deflate, extra, widen};
+use crate::archive::support::{code, unpack};
+use crate::archive::zip_builder::{END_BYTES, Item, build, deflate, extra, widen};
 
 /// Extracts `archive` by both rules and compares the codes.
 #[track_caller]

@@ -6,8 +6,8 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 use aegx::archive::{Archive, DIRECTORY_BYTES_MAX, ENTRIES_MAX, Limits, RATIO_FREE_BYTES, Rules};
 use tempfile::TempDir;
 
-use crate::support::{code, save, unpack, unpack_within};
-use crate::zip_builder::{Item, build, extra, wide_end};
+use crate::archive::support::{code, save, unpack, unpack_within};
+use crate::archive::zip_builder::{Item, build, extra, wide_end};
 
 const BOTH: [Rules; 2] = [Rules::Strict, Rules::Compat];
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use aegx::archive::{Archive, Rules};
 
-use crate::support::{code, read, unpack};
+use crate::archive::support::{code, read, unpack};
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/aegx")

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use aegx::archive::{Archive, ArchiveWriter, Overwrite, RATIO_FREE_BYTES, Rules};
 use tempfile::TempDir;
 
-use crate::support::{code, read};
+use crate::archive::support::{code, read};
 
 #[test]
 fn what_goes_in_comes_out_and_the_bytes_are_always_the_same() {
@@ -146,7 +146,7 @@ fn many_entries_need_and_get_the_wide_records() {
     for rules in [Rules::Strict, Rules::Compat] {
         assert_eq!(Archive::open(&path, rules).unwrap().entries().len(), 70_000);
     }
-    crate::interop::assert_sound_to_others(&path);
+    crate::archive::interop::assert_sound_to_others(&path);
 }
 
 #[test]
@@ -181,5 +181,5 @@ fn a_file_of_more_than_four_gibibytes_survives() {
     assert_eq!(entry.size(), size);
     let mut contents = archive.open_entry(entry).unwrap();
     assert_eq!(io::copy(&mut contents, &mut io::sink()).unwrap(), size);
-    crate::interop::assert_sound_to_others(&path);
+    crate::archive::interop::assert_sound_to_others(&path);
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{add, aegx, bundle, corpus, names, text, write};
+use crate::cli::support::{add, aegx, bundle, corpus, names, text, write};
 
 #[test]
 fn a_bundle_survives_the_way_there_and_back() {

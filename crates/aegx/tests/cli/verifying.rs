@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{aegx, bundle, corpus, names, text};
+use crate::cli::support::{aegx, bundle, corpus, names, text};
 
 #[test]
 fn verify_takes_directories_and_zips() {
@@ -109,9 +109,9 @@ fn summarize_counts_and_judges() {
 #[test]
 fn an_interrupted_writer_is_explained() {
     let (_home, dir) = bundle();
-    crate::support::write(&dir.join(".aegx-new"), b"");
+    crate::cli::support::write(&dir.join(".aegx-new"), b"");
     aegx(["verify", text(&dir)]).fails(1, &[".aegx-new", "interrupted", "[file_unexpected]"]);
-    crate::support::add(&dir);
+    crate::cli::support::add(&dir);
     assert_eq!(aegx(["verify", text(&dir)]).done(), "Verification: PASS");
     assert_eq!(names(&dir).len(), 4);
 }

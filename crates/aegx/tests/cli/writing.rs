@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{add, add_args, aegx, bundle, corpus, names, text, write};
+use crate::cli::support::{add, add_args, aegx, bundle, corpus, names, text, write};
 
 #[test]
 fn init_makes_a_bundle_that_verifies() {

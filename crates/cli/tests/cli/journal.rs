@@ -8,7 +8,7 @@ use aegx::note::{SignedNote, VerifierKey};
 use aegx::{Progress, Rules, Source};
 use serde_json::Value;
 
-use crate::support::{demo, evidence, first_segment, lazaret, object, objects, refused, tamper};
+use crate::cli::support::{demo, evidence, first_segment, lazaret, object, objects, refused, tamper};
 
 #[test]
 fn verification_passes_and_finds_what_was_changed() {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assert_cmd::Command;
 
-use crate::support::{demo, evidence, lazaret, object, objects, refused};
+use crate::cli::support::{demo, evidence, lazaret, object, objects, refused};
 
 #[test]
 fn the_demo_needs_nothing_and_leaves_nothing() {

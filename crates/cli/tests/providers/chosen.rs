@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{home, put, run};
+use crate::providers::support::{home, put, run};
 
 const IPC: &[&str] = &["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"];
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{agent, good, home, kinds, put, run};
+use crate::providers::support::{agent, good, home, kinds, put, run};
 
 #[test]
 fn a_job_is_added_comes_and_is_given_to_its_agent() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{agent, good, home};
+use crate::providers::support::{agent, good, home};
 
 #[test]
 fn memory_in_a_file_is_found_shown_and_kept_apart_from_the_store() {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Gate, agent, good, home, kinds, put, run};
+use crate::providers::support::{Gate, agent, good, home, kinds, put, run};
 
 #[test]
 fn a_plugin_is_added_changed_refused_and_removed() {

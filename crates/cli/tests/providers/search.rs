@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::json;
 
-use crate::support::{agent, home, run};
+use crate::providers::support::{agent, home, run};
 
 /// Answers as SearXNG does, and gives what it was asked.
 fn searxng() -> (u16, thread::JoinHandle<String>) {

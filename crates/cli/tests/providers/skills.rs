@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{agent, good, home, kinds, put, run};
+use crate::providers::support::{agent, good, home, kinds, put, run};
 
 #[test]
 fn a_person_approves_one_proposal_and_rejects_another() {

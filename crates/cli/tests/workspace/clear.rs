@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{PAGE, Place, ROW};
+use crate::workspace::support::{PAGE, Place, ROW};
 
 #[test]
 fn a_person_clears_a_file_and_that_is_recorded_first() {

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 use store::workspace::SIDECAR;
 
-use crate::support::{PAGE, Place, write};
+use crate::workspace::support::{PAGE, Place, write};
 
 #[test]
 fn what_a_tainted_session_leaves_counts_as_read_by_the_next() {

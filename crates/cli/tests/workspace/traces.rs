@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{PAGE, Place, SENSITIVE};
+use crate::workspace::support::{PAGE, Place, SENSITIVE};
 
 /// A replay on pipes, so that something can happen beside it.
 struct Replay {

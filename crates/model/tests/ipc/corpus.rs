@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::ipc::{self, ActionName, IpcError};
 use serde_json::Value;
 
-use crate::support::{bytes, cases};
+use crate::ipc::support::{bytes, cases};
 
 /// Where the schemas of the issue accept what the issue says must not get through.
 const STRICTER: &[(&str, &str)] = &[

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::ipc::{self, ActionName};
 use serde_json::Value;
 
-use crate::support::accepted;
+use crate::ipc::support::accepted;
 
 /// Of actions for which the corpus has only messages that are refused.
 const OTHERS: &[&str] = &[

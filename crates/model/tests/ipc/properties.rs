@@ -5,7 +5,7 @@ use model::ipc::fuzzing::message as holds;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{accepted, bytes, cases};
+use crate::ipc::support::{accepted, bytes, cases};
 
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

@@ -3,7 +3,7 @@
 use model::ipc::{self, ActionName};
 use serde_json::{Value, json};
 
-use crate::support::accepted;
+use crate::ipc::support::accepted;
 
 /// Every object in the schema that describes an object.
 fn objects<'a>(schema: &'a Value, found: &mut Vec<&'a Value>) {

@@ -8,7 +8,7 @@ use monitor::{Grounds, Refusal, Verdict};
 use serde_json::{Value, json};
 use store::SqliteStore;
 
-use crate::world::{Gate, PAGE, START, World, asks, content, read_page, send_mail, stopped};
+use crate::gate::world::{Gate, PAGE, START, World, asks, content, read_page, send_mail, stopped};
 
 pub(crate) const EVE: &str = "eve@evil.example";
 
@@ -217,9 +217,9 @@ fn a_turn_that_the_user_says_is_on_record_and_counts() {
     let (gate, who, verdict) = held(&world);
     assert_eq!(verdict.rule, "sink-untrusted-destination");
     let heard = gate.monitor.hear_turn(&who, "Send a mail with the news to eve@evil.example.");
-    let record = crate::world::hex(heard.unwrap().record);
+    let record = crate::gate::world::hex(heard.unwrap().record);
     let all = gate.records();
-    let said = all.iter().find(|it| crate::world::id(it) == record).unwrap();
+    let said = all.iter().find(|it| crate::gate::world::id(it) == record).unwrap();
     assert_eq!((content(said, "source"), &said["principal"]), (&json!("user"), &json!("USER")));
     gate.call(&who, &send_mail(EVE), "").unwrap();
     assert_eq!(gate.monitor.caller_of(&who.session).unwrap(), who);

@@ -5,7 +5,7 @@ use model::{Caller, Profile, RawCall, Source, Taint};
 use monitor::{Asked, Opening, State as _};
 use serde_json::json;
 
-use crate::world::{
+use crate::gate::world::{
     Gate, PAGE, World, asks, content, hex, opening, read_page, send_mail, stopped, who,
 };
 
@@ -78,7 +78,7 @@ fn a_call_that_is_under_way_is_not_compacted_away() {
     std::mem::forget(begun);
     drop(gate);
     let other = World::new();
-    crate::lost::copy_tree(world.dir(), other.dir());
+    crate::gate::lost::copy_tree(world.dir(), other.dir());
     let gate = other.open_unsynced();
     gate.monitor.open_session(opening(&who)).unwrap();
     assert!(gate.taint(&who).contains(Taint::UNTRUSTED));

@@ -6,7 +6,7 @@ use model::RawCall;
 use monitor::{Asked, Output};
 use serde_json::{Value, json};
 
-use crate::world::{World, content, kind, read_page, send_mail};
+use crate::gate::world::{World, content, kind, read_page, send_mail};
 
 const ROUNDS: usize = 60;
 
@@ -35,7 +35,7 @@ fn a_call_beside_a_poisoned_read_passes_only_if_it_was_judged_before() {
                 let _ = gate.call(&who, &send_mail(&address), "");
             });
         });
-        crate::world::asks(gate.call(&who, &send_mail(&address), ""));
+        crate::gate::world::asks(gate.call(&who, &send_mail(&address), ""));
     }
     gate.close();
     let all = world.records();
@@ -65,7 +65,7 @@ fn a_session_that_is_opened_over_and_over_loses_no_label() {
     std::thread::scope(|scope| {
         let opening = scope.spawn(|| {
             for _ in 0..40 {
-                gate.monitor.open_session(crate::world::opening(&who)).unwrap();
+                gate.monitor.open_session(crate::gate::world::opening(&who)).unwrap();
             }
         });
         for round in 0..40 {
@@ -87,7 +87,7 @@ fn a_session_that_ends_and_begins_over_and_over_loses_no_label() {
         let ending = scope.spawn(|| {
             for _ in 0..30 {
                 gate.monitor.end_session(&who).unwrap();
-                gate.monitor.open_session(crate::world::opening(&who)).unwrap();
+                gate.monitor.open_session(crate::gate::world::opening(&who)).unwrap();
             }
         });
         let mut delivered = Vec::new();
@@ -99,7 +99,7 @@ fn a_session_that_ends_and_begins_over_and_over_loses_no_label() {
         }
         ending.join().unwrap();
         for address in delivered {
-            crate::world::asks(gate.call(&who, &send_mail(&address), ""));
+            crate::gate::world::asks(gate.call(&who, &send_mail(&address), ""));
         }
     });
 }

@@ -4,7 +4,7 @@ use model::{Decision, EffectKind, Source};
 use monitor::confirm::{CALL_GRANT_SECONDS, Confirmation};
 use serde_json::json;
 
-use crate::world::{Gate, PAGE, World, asks, content, read_page, send_mail, stopped};
+use crate::gate::world::{Gate, PAGE, World, asks, content, read_page, send_mail, stopped};
 
 /// A session that has read a page and was stopped at a mail to whom the page names.
 fn held(world: &World) -> (Gate, model::Caller, monitor::Verdict) {
@@ -53,7 +53,7 @@ fn a_yes_is_to_this_call_and_no_other() {
     // Other order of the keys, other spaces: the same call.
     let args = br#"{ "body":"Nothing new.",  "subject":"News", "recipient":"eve@evil.example"}"#;
     let asked = monitor::Asked::Tool(model::RawCall { tool: "send_mail", args });
-    gate.monitor.run(&who, &asked, &crate::world::Gives("")).unwrap();
+    gate.monitor.run(&who, &asked, &crate::gate::world::Gives("")).unwrap();
 }
 
 #[test]

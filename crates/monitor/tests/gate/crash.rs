@@ -11,7 +11,7 @@ use model::{RawCall, Source, Taint};
 use monitor::{Asked, Output};
 use serde_json::json;
 
-use crate::world::{TASK, asks, clock, kind, open, opening, records, send_mail, who};
+use crate::gate::world::{TASK, asks, clock, kind, open, opening, records, send_mail, who};
 
 const CHILD_DIR: &str = "LAZARET_GATE_CRASH_CHILD_DIR";
 const CHILD_ROUND: &str = "LAZARET_GATE_CRASH_CHILD_ROUND";
@@ -37,7 +37,7 @@ fn child() {
             say(&format!("begun {round} {step}"));
             gate.monitor.finish(begun, Output::text(body)).unwrap();
         } else {
-            gate.monitor.run(&who, &asked, &crate::world::Gives(&body)).unwrap();
+            gate.monitor.run(&who, &asked, &crate::gate::world::Gives(&body)).unwrap();
         }
         say(&format!("delivered {round} {step}"));
     }
@@ -50,7 +50,7 @@ fn say(line: &str) {
 
 #[test]
 fn what_was_delivered_taints_the_session_after_every_kill() {
-    let dir = crate::world::tempdir();
+    let dir = crate::gate::world::tempdir();
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     let (mut delivered_in_all, mut interrupted) = (0, 0);
     for round in 0..KILLS {
@@ -131,7 +131,7 @@ fn count(evidence: &Path, word: &str) -> usize {
 #[expect(clippy::disallowed_methods, reason = "the test kills a process, so it must start one")]
 fn spawn(dir: &Path, round: u64) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["crash::child", "--exact", "--nocapture", "--test-threads=1"])
+        .args(["gate::crash::child", "--exact", "--nocapture", "--test-threads=1"])
         .env(CHILD_DIR, dir)
         .env(CHILD_ROUND, round.to_string())
         .stdout(Stdio::piped())

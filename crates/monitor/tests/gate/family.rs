@@ -5,7 +5,7 @@ use monitor::Opening;
 
 use serde_json::json;
 
-use crate::world::{Gate, PAGE, World, asks, opening, read_page, send_mail, stopped, who};
+use crate::gate::world::{Gate, PAGE, World, asks, opening, read_page, send_mail, stopped, who};
 
 fn child_of(child: &Caller, parent: &Caller) -> Opening {
     Opening { parent: Some(parent.session.clone()), ..opening(child) }
@@ -62,7 +62,7 @@ fn a_secret_that_a_session_has_read_is_not_sent_by_its_child() {
     reads_a_secret(&gate, &parent);
     let child = who("child");
     gate.monitor.open_session(child_of(&child, &parent)).unwrap();
-    gate.hear(&child, Source::User, crate::world::TASK).unwrap();
+    gate.hear(&child, Source::User, crate::gate::world::TASK).unwrap();
     assert_eq!(stopped(gate.call(&child, &send_mail("ann@example.org"), "")).rule, "risk-chain");
 }
 

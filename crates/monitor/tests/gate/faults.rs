@@ -19,7 +19,7 @@ use monitor::{
 use serde_json::Value;
 use store::SqliteStore;
 
-use crate::world::{
+use crate::gate::world::{
     Gate, PAGE, TASK, World, asks, content, hex, id, opening, read_page, send_mail, who,
 };
 

@@ -7,7 +7,7 @@ use monitor::taint::label;
 use monitor::{Found, Opening};
 use serde_json::json;
 
-use crate::world::{Gate, TASK, World, asks, opening, send_mail, who};
+use crate::gate::world::{Gate, TASK, World, asks, opening, send_mail, who};
 
 fn found(content: &[u8], tokens: u64) -> Found {
     let tag = label(Source::Web, "https://evil.example/", 5);

@@ -4,7 +4,7 @@ use model::{Decision, EffectKind, Source};
 use policy::{PackText, Policy};
 use serde_json::{Value, json};
 
-use crate::world::{Gate, PAGE, World, asks, content, read_page, send_mail, stopped};
+use crate::gate::world::{Gate, PAGE, World, asks, content, read_page, send_mail, stopped};
 
 /// The default rules without those about taint and values.
 fn without_taint() -> Policy {
@@ -87,7 +87,7 @@ fn a_secret_is_not_sent_in_the_turn_in_which_it_was_read() {
         if restarts {
             gate.close();
             gate = world.open();
-            gate.monitor.open_session(crate::world::opening(&who)).unwrap();
+            gate.monitor.open_session(crate::gate::world::opening(&who)).unwrap();
         }
         gate.call(&who, &send_mail("ann@example.org"), "").unwrap();
         gate.close();

@@ -8,7 +8,7 @@ use policy::access::{Global, KnownTools, Manifest, Origin, Users};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::world::{World, opening, who};
+use crate::gate::world::{World, opening, who};
 
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/guards/layered-access");
 
@@ -50,7 +50,7 @@ fn every_case_of_the_corpus() {
             origin: Origin::Local,
         };
         gate.monitor.open_session(opening).unwrap();
-        gate.hear(&who, model::Source::User, crate::world::TASK).unwrap();
+        gate.hear(&who, model::Source::User, crate::gate::world::TASK).unwrap();
         let result = gate.call(&who, &(case.tool.as_str(), Value::Object(case.args)), "");
         let (decision, rule) = match &result {
             Ok(_) => (Decision::Allow, None),

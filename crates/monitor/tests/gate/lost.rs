@@ -4,7 +4,7 @@ use model::{RawCall, Source, Taint};
 use monitor::{Asked, Output};
 use serde_json::json;
 
-use crate::world::{
+use crate::gate::world::{
     Gate, PAGE, World, asks, content, kind, opening, read_page, send_mail, stopped,
 };
 
@@ -48,10 +48,10 @@ fn a_call_that_was_under_way_when_the_process_died_taints() {
     let begun = begin(&gate, &who);
     // As if killed: nothing is dropped.
     std::mem::forget(begun);
-    let copy = crate::world::tempdir();
+    let copy = crate::gate::world::tempdir();
     copy_tree(world.dir(), copy.path());
     drop(gate);
-    let gate = crate::world::open(copy.path(), &world.clock, evidence::Durability::Synced);
+    let gate = crate::gate::world::open(copy.path(), &world.clock, evidence::Durability::Synced);
     let interrupted = gate.records().iter().filter(|it| kind(it) == "interrupted").count();
     assert_eq!(interrupted, 1);
     gate.monitor.open_session(opening(&who)).unwrap();
@@ -59,7 +59,7 @@ fn a_call_that_was_under_way_when_the_process_died_taints() {
     gate.close();
     // And only once.
     let tokens = |gate: &Gate| gate.monitor.summary(&who).unwrap().tainted_tokens;
-    let gate = crate::world::open(copy.path(), &world.clock, evidence::Durability::Synced);
+    let gate = crate::gate::world::open(copy.path(), &world.clock, evidence::Durability::Synced);
     gate.monitor.open_session(opening(&who)).unwrap();
     assert_eq!(tokens(&gate), 1);
 }

@@ -5,7 +5,7 @@ use monitor::{Asked, Executor, OUTPUT_BYTES_MAX, Output, Permit, Refusal, Status
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::world::{Gives, PAGE, World, asks, content, read_page, send_mail, stopped};
+use crate::gate::world::{Gives, PAGE, World, asks, content, read_page, send_mail, stopped};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

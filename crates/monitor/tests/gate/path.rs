@@ -7,7 +7,7 @@ use model::{Effect, RawCall, Source};
 use monitor::{Asked, Executor, Output, Permit, Refusal};
 use serde_json::{Value, json};
 
-use crate::world::{
+use crate::gate::world::{
     Never, PAGE, World, caller, content, hex, id, kind, opening, read_page, records, send_mail,
     stopped,
 };
@@ -218,7 +218,7 @@ fn a_decision_names_the_records_that_it_came_from() {
     let world = World::new();
     let gate = world.open();
     let who = gate.begin("s");
-    let parents = |gate: &crate::world::Gate| -> Vec<String> {
+    let parents = |gate: &crate::gate::world::Gate| -> Vec<String> {
         let all = gate.records();
         let decision = all.iter().rev().find(|it| content(it, "facts").is_object()).unwrap();
         let parents = decision["parents"].as_array().unwrap();

@@ -7,7 +7,7 @@ use monitor::{Asked, Begun, Output, Status};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::world::{Gate, Gives, World, opening, send_mail, who};
+use crate::gate::world::{Gate, Gives, World, opening, send_mail, who};
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -11,8 +11,8 @@ use monitor::approvals::{
 use monitor::confirm::CALL_GRANT_SECONDS;
 use serde_json::json;
 
-use crate::approvals::{EVE, about, held, now, says, store};
-use crate::world::{PAGE, World, asks, read_page, send_mail, stopped};
+use crate::gate::approvals::{EVE, about, held, now, says, store};
+use crate::gate::world::{PAGE, World, asks, read_page, send_mail, stopped};
 
 #[test]
 fn the_question_says_what_who_where_to_and_why() {

@@ -3,7 +3,7 @@
 use monitor::{Confinement, Surroundings};
 use serde_json::{Value, json};
 
-use crate::world::{World, content, id, kind, opening, who};
+use crate::gate::world::{World, content, id, kind, opening, who};
 
 fn found(confinement: Confinement) -> Surroundings {
     Surroundings { confinement, score: 35, report: json!({ "findings": ["x"] }) }

@@ -4,7 +4,7 @@ use model::{Decision, EffectKind, Flow, Reach, Trust};
 use monitor::risk::{Classes, Observation, Opener, Outcome, Risk, Signal};
 use serde_json::{Value, json};
 
-use crate::support::{decision, flagged, go, plain, read, send, shell, tool};
+use crate::risk::support::{decision, flagged, go, plain, read, send, shell, tool};
 
 const CHAINS: &str = include_str!("../../../../corpus/risk/risk_chain.json");
 

@@ -4,7 +4,7 @@ use model::{Flow, Reach, Role, Trust};
 use monitor::risk::{Classes, Observation};
 use serde_json::Value;
 
-use crate::support::{shell, tool};
+use crate::risk::support::{shell, tool};
 
 const CLASSES: &str = include_str!("../../../../corpus/risk/classes.json");
 

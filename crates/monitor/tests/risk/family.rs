@@ -4,7 +4,7 @@ use model::EffectKind;
 use monitor::risk::{Classes, Level, Opener, Risk, Signal, Tuning};
 use serde_json::json;
 
-use crate::support::{decision, flagged, go, plain, read, send};
+use crate::risk::support::{decision, flagged, go, plain, read, send};
 
 #[test]
 fn a_child_is_no_way_to_be_forgotten() {

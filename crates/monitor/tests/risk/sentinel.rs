@@ -6,7 +6,7 @@ use monitor::risk::{
 };
 use serde_json::Value;
 
-use crate::support::{decision, flagged, go, plain, read, send};
+use crate::risk::support::{decision, flagged, go, plain, read, send};
 
 const SENTINEL: &str = include_str!("../../../../corpus/risk/trajectory_sentinel.json");
 

@@ -7,7 +7,7 @@ use monitor::confirm::{
 };
 use serde_json::Value;
 
-use crate::corpus::{cases, text};
+use crate::taint::corpus::{cases, text};
 
 #[test]
 fn every_required_case_holds() {

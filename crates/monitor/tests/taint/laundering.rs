@@ -5,8 +5,8 @@ use std::fs;
 use model::Profile;
 use monitor::taint::Rules;
 
-use crate::corpus::{read, root, text};
-use crate::world::World;
+use crate::taint::corpus::{read, root, text};
+use crate::taint::world::World;
 
 #[test]
 fn no_attack_washes_a_session() {

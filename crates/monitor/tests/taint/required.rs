@@ -3,8 +3,8 @@
 use monitor::taint::{Fingerprint, Rules, SENSITIVE_ACTIONS, Threshold};
 use serde_json::{Value, json};
 
-use crate::corpus::{cases, text};
-use crate::world::World;
+use crate::taint::corpus::{cases, text};
+use crate::taint::world::World;
 
 #[test]
 fn every_requirement_holds() {

@@ -8,7 +8,7 @@ use monitor::confirm::{ConfirmDelta, Confirmations, Grant};
 use monitor::taint::{Budget, Rules, Threshold, label};
 use serde_json::{Value, json};
 
-use crate::corpus::{cases, prose, text};
+use crate::taint::corpus::{cases, prose, text};
 
 #[test]
 fn every_sequence_holds() {

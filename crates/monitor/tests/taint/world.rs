@@ -10,7 +10,7 @@ use monitor::taint::{
 };
 use serde_json::Value;
 
-use crate::corpus::{prose, text};
+use crate::taint::corpus::{prose, text};
 
 pub(crate) struct World {
     rules: Rules,

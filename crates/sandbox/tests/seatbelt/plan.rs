@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use sandbox::cage::{Cage, CageError, Inmate, Maker, Network, Rung};
 use sandbox::seatbelt::Plan;
 
-use crate::sbpl::Profile;
-use crate::{at, home};
+use crate::seatbelt::sbpl::Profile;
+use crate::seatbelt::{at, home};
 
 fn cage(home: &Path) -> Cage {
     Cage {

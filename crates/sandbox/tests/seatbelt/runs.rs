@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use sandbox::cage::{Cage, CageError, Ending, Inmate, Limits, Network, Rung};
 use sandbox::seatbelt::{SandboxExec, Waiting};
 
-use crate::home;
+use crate::seatbelt::home;
 
 const PLAYS: &str = "#!/bin/sh
 test \"$1\" = -f && grep -q '^(version 1)' \"$2\" && test \"$3\" = -- || exit 64

@@ -12,7 +12,7 @@ use monitor::{Grounds, Reason, Shown};
 use serde_json::json;
 use store::SqliteStore;
 
-use crate::common::{open, session};
+use crate::store::common::{open, session};
 
 fn question(id: &str, call: &str) -> Question {
     Question {

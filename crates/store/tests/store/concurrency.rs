@@ -7,7 +7,7 @@ use model::Profile;
 use monitor::State;
 use store::{Durability, Oversight, SqliteStore};
 
-use crate::common::{caller, database, open, summary};
+use crate::store::common::{caller, database, open, summary};
 
 const PRODUCERS: usize = 64;
 

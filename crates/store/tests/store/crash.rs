@@ -10,7 +10,7 @@ use std::time::Duration;
 use model::Profile;
 use monitor::State;
 
-use crate::common::{caller, open, summary};
+use crate::store::common::{caller, open, summary};
 
 const CHILD_DIR: &str = "LAZARET_STORE_CRASH_CHILD_DIR";
 const CHILD_ROUND: &str = "LAZARET_STORE_CRASH_CHILD_ROUND";
@@ -108,7 +108,7 @@ fn check(dir: &Path, acknowledged: &HashMap<u64, Vec<u64>>) {
 #[expect(clippy::disallowed_methods, reason = "the test kills a process, so it must start one")]
 fn spawn(dir: &Path, round: u64) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["crash::child", "--exact", "--nocapture", "--test-threads=1"])
+        .args(["store::crash::child", "--exact", "--nocapture", "--test-threads=1"])
         .env(CHILD_DIR, dir)
         .env(CHILD_ROUND, round.to_string())
         .stdout(Stdio::piped())

@@ -8,7 +8,7 @@ use monitor::{State, Summary};
 use serde_json::json;
 use store::{ClearError, Fingerprint, Labels, Store, Subject, TurnError, Turns, Word};
 
-use crate::common::{caller, open, session, summary};
+use crate::store::common::{caller, open, session, summary};
 
 fn tag(taint: Taint, unix_seconds: i64) -> TaintTag {
     let (source, record) = (Source::File, String::new());

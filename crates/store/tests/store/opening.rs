@@ -7,7 +7,7 @@ use model::Profile;
 use monitor::State;
 use store::{Approvals, OpenError, SqliteStore};
 
-use crate::common::{caller, database, open, session, summary};
+use crate::store::common::{caller, database, open, session, summary};
 
 fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777

@@ -4,7 +4,7 @@ use model::{AgentId, Caller, Profile, UserId};
 use monitor::{State, StateError, Summary};
 use store::{CHANGE_BYTES_MAX, Oversight, SessionState};
 
-use crate::common::{caller, open, session, summary};
+use crate::store::common::{caller, open, session, summary};
 
 #[test]
 fn a_session_comes_back_as_it_was() {
