@@ -14,7 +14,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use scan::net::{Refused, Target};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::body;
@@ -160,28 +160,43 @@ impl Client {
         let host = ask.target.host().to_string();
         let _slot =
             self.slots.take(&format!("host {host}"), self.limits.per_host, "from this host")?;
-        let mut request = self.request(ask)?;
-        let mut using = Using::of(&mut request);
-        let waiting = timeout(self.limits.head, using.until(self.pool.request(request))).await;
-        event.address = using.address();
-        let response = match waiting {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => {
-                event.address = event.address.or_else(|| dialled(&error));
-                return Err(if_silent(&using, of_pool(&error)));
-            }
-            Err(_) => {
-                let waited = self.limits.head.as_millis();
-                let late = AskError::Failed(format!("no answer within {waited} ms"));
-                return Err(if_silent(&using, late));
-            }
-        };
+        let (using, response) = self.head(ask, event).await?;
         event.outcome = Outcome::Answered(response.status().as_u16());
         headers::check_head(response.headers(), self.limits.head_bytes)?;
         headers::check_framing(response.headers())?;
         let answer = self.answer(ask, response, event).await?;
         using.ended_well();
         Ok(answer)
+    }
+
+    /// Asks, and waits for the head of the answer. A connection that was kept may have been closed by its server in the
+    /// same moment: then it is asked by another, and at last by a new one.
+    async fn head(
+        &self,
+        ask: &Ask<'_>,
+        event: &mut EgressEvent,
+    ) -> Result<(Using, Response<Incoming>), AskError> {
+        let end = Instant::now() + self.limits.head;
+        let mut others = IDLE_PER_HOST_MAX;
+        loop {
+            let mut request = self.request(ask)?;
+            let mut using = Using::of(&mut request);
+            let waiting = timeout_at(end, using.until(self.pool.request(request))).await;
+            event.address = using.address();
+            match waiting {
+                Ok(Ok(response)) => return Ok((using, response)),
+                Ok(Err(_)) if others > 0 && using.was_stale(!ask.method.is_safe()) => others -= 1,
+                Ok(Err(error)) => {
+                    event.address = event.address.or_else(|| dialled(&error));
+                    return Err(if_silent(&using, of_pool(&error)));
+                }
+                Err(_) => {
+                    let waited = self.limits.head.as_millis();
+                    let late = AskError::Failed(format!("no answer within {waited} ms"));
+                    return Err(if_silent(&using, late));
+                }
+            }
+        }
     }
 
     fn request(&self, ask: &Ask<'_>) -> Result<Request<Full<Bytes>>, AskError> {
@@ -328,3 +343,6 @@ pub(crate) fn of_pool(error: &hyper_util::client::legacy::Error) -> AskError {
     }
     AskError::Failed(why(error).to_owned())
 }
+
+#[cfg(test)]
+mod tests;

@@ -175,10 +175,15 @@ impl AsyncWrite for Link {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        match &mut self.get_mut().stream {
+        let link = self.get_mut();
+        let polled = match &mut link.stream {
             Stream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
             Stream::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
+        };
+        if let Poll::Ready(Ok(written)) = &polled {
+            link.peer.wire.went(*written);
         }
+        polled
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -53,6 +53,15 @@ impl Using {
         self.peer().is_some_and(|it| it.wire.is_silent())
     }
 
+    /// Did it fail only because the connection had been kept for too long? Then it may be asked again by another.
+    ///
+    /// INVARIANT (AskedOnce): what changes something is asked for again only if nothing of it can have been sent,
+    /// and nothing is asked for again once a byte has come back.
+    pub(crate) fn was_stale(&self, changes_something: bool) -> bool {
+        let since = self.peer().and_then(|it| it.wire.since_kept());
+        since.is_some_and(|it| !it.heard && !(it.sent && changes_something))
+    }
+
     /// The connection may serve others.
     pub(crate) fn ended_well(mut self) {
         self.ended_well = true;

@@ -29,8 +29,19 @@ struct State {
     spoilt: bool,
     /// Something has come.
     heard: bool,
+    /// What happened since the last exchange ended, if one has: until then the connection is new.
+    since: Option<Since>,
     cut: Option<io::ErrorKind>,
     reader: Option<Waker>,
+}
+
+/// What happened on a connection that was kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Since {
+    /// Something has come.
+    pub(crate) heard: bool,
+    /// Something has gone.
+    pub(crate) sent: bool,
 }
 
 /// One exchange that is under way. Dropped before it has ended well, it spoils the connection.
@@ -48,6 +59,7 @@ impl Wire {
             left: UNASKED_BYTES_MAX,
             spoilt: false,
             heard: false,
+            since: None,
             cut: None,
             reader: None,
         };
@@ -80,12 +92,27 @@ impl Wire {
     pub(crate) fn came(&self, bytes: usize) -> io::Result<()> {
         let mut state = self.lock();
         state.heard |= bytes > 0;
+        if let Some(since) = &mut state.since {
+            since.heard |= bytes > 0;
+        }
         if let Some(left) = state.left.checked_sub(bytes as u64) {
             state.left = left;
             return Ok(());
         }
         state.cut = Some(io::ErrorKind::QuotaExceeded);
         Err(io::ErrorKind::QuotaExceeded.into())
+    }
+
+    /// So many bytes more have gone.
+    pub(crate) fn went(&self, bytes: usize) {
+        if let Some(since) = &mut self.lock().since {
+            since.sent |= bytes > 0;
+        }
+    }
+
+    /// What happened since it was kept; none for a connection that is new.
+    pub(crate) fn since_kept(&self) -> Option<Since> {
+        self.lock().since
     }
 
     /// Has nothing ever come over it, handshakes aside?
@@ -101,6 +128,9 @@ impl Wire {
             return;
         }
         state.left = UNASKED_BYTES_MAX;
+        if !state.spoilt {
+            state.since = Some(Since::default());
+        }
         if state.spoilt {
             state.cut = state.cut.or(Some(io::ErrorKind::ConnectionAborted));
             let reader = state.reader.take();
@@ -197,6 +227,28 @@ mod tests {
         let exchange = wire.begin();
         assert!(exchange.is_over(&wire) && !exchange.is_over(&other));
         exchange.ended_well();
+    }
+
+    #[test]
+    fn what_happened_is_counted_from_the_end_of_the_last_exchange() {
+        let wire = Wire::new(100);
+        let (one, other) = (wire.begin(), wire.begin());
+        wire.went(1);
+        wire.came(1).unwrap();
+        one.ended_well();
+        assert_eq!(wire.since_kept(), None, "it is new until all have ended");
+        other.ended_well();
+        assert_eq!(wire.since_kept(), Some(Since { heard: false, sent: false }));
+        let next = wire.begin();
+        wire.went(0);
+        wire.came(0).unwrap();
+        assert_eq!(wire.since_kept(), Some(Since { heard: false, sent: false }));
+        wire.went(1);
+        assert_eq!(wire.since_kept(), Some(Since { heard: false, sent: true }));
+        wire.came(1).unwrap();
+        assert_eq!(wire.since_kept(), Some(Since { heard: true, sent: true }));
+        next.ended_well();
+        assert_eq!(wire.since_kept(), Some(Since::default()));
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod fields;
 mod frames;
 mod heads;
 mod hostile;
+mod kept;
 mod limits;
 mod names;
 mod origin;
