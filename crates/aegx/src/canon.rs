@@ -1,8 +1,9 @@
 //! `AEGX_CANON_0_1`: the one spelling of a JSON value that is hashed.
 //!
-//! Not how files are stored: stored lines keep their strings as given, canonical ones are in
-//! normal form C. Keys are sorted by their raw bytes and normalised only then, as upstream does,
-//! so two raw keys may print alike.
+//! Text is hashed in normal form C. Keys are sorted by their raw bytes and normalised only then, as
+//! upstream does, so two raw keys may print alike. What we write is brought into normal form before
+//! it is sorted ([`crate::normal`]), and strict verification refuses text that is not in it, so that
+//! none of this can be told from sorting what is stored.
 
 use std::borrow::Cow;
 
@@ -102,17 +103,22 @@ fn write_object(out: &mut Vec<u8>, map: &Map<String, Value>) {
     out.push(b'}');
 }
 
+/// The one number that is hashed as another one is printed.
+pub(crate) fn is_negative_zero(number: &Number) -> bool {
+    number.is_f64() && number.as_f64().is_some_and(|it| it == 0.0 && it.is_sign_negative())
+}
+
 fn write_number(out: &mut Vec<u8>, number: &Number) {
-    let is_negative_zero =
-        number.is_f64() && number.as_f64().is_some_and(|it| it == 0.0 && it.is_sign_negative());
-    if is_negative_zero {
+    if is_negative_zero(number) {
         out.push(b'0');
     } else {
         out.extend_from_slice(number.to_string().as_bytes());
     }
 }
 
-fn normal_form(text: &str) -> Cow<'_, str> {
+/// `text` in Unicode normal form C, as it is hashed and stored.
+#[must_use]
+pub fn normal_form(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
         Cow::Borrowed(text)
     } else {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::canon;
 use crate::digest::Digest;
+use crate::normal;
 use crate::sorted;
 use crate::timestamp;
 
@@ -101,11 +102,12 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Gives the record its normal time and its id.
+    /// Gives the record its normal time and its id. Text is brought into Unicode normal form C, in
+    /// which it is hashed.
     ///
     /// # Errors
-    /// If `meta.ts` is not a time, if a double would not survive being stored and read again, or if
-    /// a value is nested deeper than a reader follows.
+    /// If `meta.ts` is not a time, if a double would not survive being stored and read again, if a
+    /// value is nested deeper than a reader follows, or if two keys have one normal form.
     pub fn seal(mut self) -> Result<Record, DraftError> {
         let Some(Value::String(ts)) = self.meta.get_mut("ts") else {
             return Err(DraftError::TimeMissing);
@@ -114,14 +116,15 @@ impl Draft {
             Some(normal) => *ts = normal,
             None => return Err(DraftError::TimeUnreadable { ts: ts.clone() }),
         }
+        let deep = !map_is_within(&self.meta, DEPTH_MAX)
+            || !self.payload.inline().is_none_or(|it| is_within(it, DEPTH_MAX));
+        if deep {
+            return Err(DraftError::TooDeep);
+        }
+        normal::draft(&mut self)?;
         let meta = Value::Object(self.meta);
-        for value in [Some(&meta), self.payload.inline()].into_iter().flatten() {
-            if !is_within(value, DEPTH_MAX) {
-                return Err(DraftError::TooDeep);
-            }
-            if !is_stable(value) {
-                return Err(DraftError::UnstableNumber);
-            }
+        if ![Some(&meta), self.payload.inline()].into_iter().flatten().all(is_stable) {
+            return Err(DraftError::UnstableNumber);
         }
         let mut record = Record {
             record_id: String::new(),
@@ -155,6 +158,12 @@ pub enum DraftError {
     /// Upstream's number parser would read it back as another number.
     #[error("a number changes when it is stored and read again; write it as text or as an integer")]
     UnstableNumber,
+    /// Two keys of one object that cannot be told apart once they are in normal form C.
+    #[error("the key `{key}` stands twice in one object, spelled in two ways; name one otherwise")]
+    KeysAlike {
+        /// The key in normal form.
+        key: String,
+    },
     /// A reader would refuse the line.
     #[error("a value is nested more than {DEPTH_MAX} deep; write it as text or as a blob")]
     TooDeep,
@@ -211,8 +220,12 @@ fn is_within(value: &Value, depth: usize) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
         Value::Array(items) => depth > 0 && items.iter().all(|it| is_within(it, depth - 1)),
-        Value::Object(map) => depth > 0 && map.values().all(|it| is_within(it, depth - 1)),
+        Value::Object(map) => map_is_within(map, depth),
     }
+}
+
+fn map_is_within(map: &Map<String, Value>, depth: usize) -> bool {
+    depth > 0 && map.values().all(|it| is_within(it, depth - 1))
 }
 
 fn write_meta(out: &mut Vec<u8>, meta: &Value) {

@@ -13,6 +13,8 @@ pub const MANIFEST: &str = "manifest.json";
 pub const RECORDS: &str = "records.jsonl";
 /// The audit log's name in a bundle.
 pub const AUDIT_LOG: &str = "audit-log.jsonl";
+/// The signed note that covers a bundle as a whole, if it has one.
+pub const BUNDLE_NOTE: &str = "bundle.note";
 /// The folder of blobs in a bundle.
 pub const BLOBS: &str = "blobs";
 /// A placeholder that keeps an empty `blobs/` alive; never counted.

@@ -48,6 +48,15 @@ pub fn is_normal(text: &str) -> bool {
     has_shape(text) && is_time && is_date(i64::from(year), month, day)
 }
 
+/// A normal time as its bytes.
+pub type Ts = [u8; 20];
+
+/// The bytes of a time that is normal.
+#[must_use]
+pub fn normal_bytes(text: &str) -> Option<Ts> {
+    text.as_bytes().try_into().ok().filter(|_| is_normal(text))
+}
+
 /// The pattern that upstream's schema asks for, which takes any digits for a date.
 #[must_use]
 pub fn has_shape(text: &str) -> bool {

@@ -119,7 +119,10 @@ fn present(dir: &Path) -> BTreeMap<String, usize> {
 fn check(dir: &Path) {
     let source = Source::open(dir, Rules::Strict).unwrap();
     let report = verify(&source, Rules::Strict, &Progress::default());
-    assert!(report.ok(), "{:#?}", report.findings);
+    // A blob comes before its record, and stays without one if its writer is killed between.
+    let wrong = |it: &&aegx::Finding| it.code != aegx::Code::BlobUnreferenced;
+    let wrong: Vec<_> = report.findings.iter().filter(wrong).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

@@ -25,13 +25,14 @@ use tempfile::TempDir;
 
 const FILES: [&str; 3] = ["manifest.json", "records.jsonl", "audit-log.jsonl"];
 
-/// A bundle with one record and one blob.
+/// A bundle with one record, whose content is a blob.
 fn bundle() -> (TempDir, PathBuf) {
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join("bundle");
     bundle::init(&dir, "2026-02-15T00:00:00Z").unwrap();
-    bundle::add_blob(&dir, &b"evidence"[..]).unwrap();
-    bundle::add_record(&dir, draft(json!("hello"))).unwrap();
+    let blob = bundle::add_blob(&dir, &b"evidence"[..]).unwrap().to_string();
+    let payload = Payload::Blob { blob, mime: "text/plain".to_owned(), size: 8 };
+    bundle::add_record(&dir, Draft { payload, ..draft(Value::Null) }).unwrap();
     (home, dir)
 }
 

@@ -1,6 +1,7 @@
 //! The tests of `aegx`, in one program: linking one is cheaper than linking many.
 
 mod archive;
+mod bundle_note;
 mod canon_properties;
 mod cli;
 mod cli_legacy;

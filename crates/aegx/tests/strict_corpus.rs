@@ -107,6 +107,7 @@ fn what_a_bundle_says_cannot_forge_a_line_of_the_report() {
 const NOT_HERE: &[(Code, &str)] = &[
     (Code::LineTooLong, "takes 16 MiB; made at run time in tests/hostile_directories.rs"),
     (Code::Archive, "an archive that is refused shows its own, more precise code"),
+    (Code::BundleSignature, "takes a key; made at run time in tests/bundle_note.rs"),
     (Code::Legacy, "of the two later formats"),
     (Code::LegacyStrict, "of the two later formats"),
 ];

@@ -8,10 +8,12 @@ use super::error::BundleError;
 use super::{files, pack};
 use crate::archive::Overwrite;
 use crate::audit;
+use crate::bundle_note::Statement;
 use crate::digest::{Digest, Hasher};
 use crate::manifest::Manifest;
+use crate::note::SigningKey;
 use crate::record::Record;
-use crate::source::{AUDIT_LOG, BLOBS, MANIFEST, RECORDS};
+use crate::source::{AUDIT_LOG, BLOBS, BUNDLE_NOTE, MANIFEST, RECORDS, Source};
 
 /// A bundle under construction. Dropped unfinished, it leaves nothing behind.
 pub struct Builder {
@@ -20,6 +22,7 @@ pub struct Builder {
     audit: BufWriter<File>,
     manifest: Manifest,
     head: Digest,
+    signer: Option<SigningKey>,
 }
 
 impl Builder {
@@ -44,8 +47,14 @@ impl Builder {
             audit: open(AUDIT_LOG)?,
             manifest: Manifest::empty(created_at),
             head: Digest::ZERO,
+            signer: None,
             work,
         })
+    }
+
+    /// Signs the bundle as a whole when it is complete.
+    pub fn sign_with(&mut self, key: SigningKey) {
+        self.signer = Some(key);
     }
 
     /// Adds a record that has its id already.
@@ -139,7 +148,12 @@ impl Builder {
             .and_then(|()| sync(&mut self.audit))
             .map_err(|error| BundleError::io(&self.work, error))?;
         self.manifest.audit_head = self.head.to_string();
-        files::replace(&self.work, MANIFEST, &self.manifest.to_bytes()?)
+        files::replace(&self.work, MANIFEST, &self.manifest.to_bytes()?)?;
+        let Some(key) = &self.signer else { return Ok(()) };
+        let statement = Statement::of(&Source::Directory(self.work.clone()))
+            .map_err(|error| BundleError::io(&self.work, error))?;
+        let note = statement.sign(key).map_err(|error| BundleError::Sign(error.to_string()))?;
+        files::replace(&self.work, BUNDLE_NOTE, note.to_text().as_bytes())
     }
 }
 

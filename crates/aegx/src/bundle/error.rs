@@ -32,6 +32,9 @@ pub enum BundleError {
         /// What does not agree.
         what: String,
     },
+    /// A signature covers what is there, and nothing else.
+    #[error("the bundle is signed as a whole; nothing can be added while `bundle.note` is in it")]
+    Signed,
     /// A parent that is not there.
     #[error("the parent {parent} is no record of this bundle")]
     UnknownParent {
@@ -72,6 +75,9 @@ pub enum BundleError {
     /// The archive could not be written.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// It could not be signed.
+    #[error("the bundle cannot be signed: {0}")]
+    Sign(String),
     /// A value could not be printed.
     #[error("cannot print as JSON: {0}")]
     Json(#[from] serde_json::Error),

@@ -7,7 +7,9 @@ use super::error::BundleError;
 use super::{files, pending};
 use crate::archive::{ArchiveWriter, Overwrite, Rules};
 use crate::digest::Digest;
-use crate::source::{AUDIT_LOG, BLOBS, KEEP, MANIFEST, Member, MemberKind, RECORDS, Source};
+use crate::source::{
+    AUDIT_LOG, BLOBS, BUNDLE_NOTE, KEEP, MANIFEST, Member, MemberKind, RECORDS, Source,
+};
 
 /// Writes the bundle in `dir` to the archive `target`, in upstream's order of entries.
 ///
@@ -72,6 +74,7 @@ impl<R: Read> Read for Counted<'_, R> {
 fn belongs(member: &Member) -> bool {
     match member.name.as_str() {
         MANIFEST | RECORDS | AUDIT_LOG => member.kind == MemberKind::File,
+        BUNDLE_NOTE => member.kind == MemberKind::File,
         BLOBS => member.kind == MemberKind::Directory,
         name => member.kind == MemberKind::File && name.strip_prefix("blobs/").is_some_and(is_blob),
     }

@@ -17,7 +17,7 @@ use crate::audit::{self, AuditEntry};
 use crate::digest::{Digest, Hasher};
 use crate::manifest::Manifest;
 use crate::record::Record;
-use crate::source::{AUDIT_LOG, BLOBS, KEEP, MANIFEST, RECORDS};
+use crate::source::{AUDIT_LOG, BLOBS, BUNDLE_NOTE, KEEP, MANIFEST, RECORDS};
 
 pub(crate) struct Transaction {
     dir: PathBuf,
@@ -48,6 +48,9 @@ impl Transaction {
     /// logs agree.
     pub(crate) fn begin(dir: &Path) -> Result<Self, BundleError> {
         let lock = files::lock(dir)?;
+        if fs::symlink_metadata(dir.join(BUNDLE_NOTE)).is_ok() {
+            return Err(BundleError::Signed);
+        }
         check_blobs_folder(dir)?;
         pending::mend(dir)?;
         let manifest = read_manifest(dir)?;

@@ -23,7 +23,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let rules = if args.compat { Rules::Compat } else { Rules::Strict };
-    let report = verify::verify(&args.bundle, rules)?;
+    let report = verify::verify(&args.bundle, rules, None)?;
     if args.json {
         output::json(&json!({
             "ok": report.ok(),

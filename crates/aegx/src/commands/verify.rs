@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use aegx::archive::ArchiveError;
+use aegx::note::VerifierKey;
 use aegx::verify::Class;
 use aegx::{Finding, Format, Progress, Report, Rules, Source};
 use serde_json::json;
 
-use super::{Exit, Failure, output, progress};
+use super::{Exit, Failure, output, progress, signed_checkpoint};
 
 /// Check that a bundle is what was written, all of it, in order.
 ///
@@ -22,6 +23,9 @@ pub(crate) struct Args {
     /// Judge as upstream's program does.
     #[arg(long)]
     compat: bool,
+    /// The bundle must be signed as a whole with this public key: itself, or the file that holds it.
+    #[arg(long, conflicts_with = "compat")]
+    key: Option<String>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -29,7 +33,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let rules = if args.compat { Rules::Compat } else { Rules::Strict };
-    let report = verify(&args.bundle, rules)?;
+    let key = args.key.as_deref().map(signed_checkpoint::read_key).transpose()?;
+    let report = verify(&args.bundle, rules, key.as_ref())?;
     if args.json {
         output::json(&to_json(&report));
     } else {
@@ -39,7 +44,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Verifies what is at `path`, with a bar if it takes a while.
-pub(crate) fn verify(path: &Path, rules: Rules) -> Result<Report, Failure> {
+pub(crate) fn verify(
+    path: &Path,
+    rules: Rules,
+    key: Option<&VerifierKey>,
+) -> Result<Report, Failure> {
     let source = match Source::open(path, rules) {
         Ok(source) => source,
         Err(error @ ArchiveError::Io { .. }) if rules == Rules::Strict => {
@@ -52,7 +61,7 @@ pub(crate) fn verify(path: &Path, rules: Rules) -> Result<Report, Failure> {
     };
     let bar = progress::bar(progress::size_of(path), "verifying");
     let show = |done| bar.set_position(done);
-    let report = aegx::verify_any(&source, rules, &Progress::showing(&show));
+    let report = aegx::verify_any_signed(&source, rules, key, &Progress::showing(&show));
     bar.finish_and_clear();
     Ok(report)
 }

@@ -58,7 +58,7 @@ pub fn convert(
     if detect::family(source) == Family::Aegx {
         return Err(ConvertError::NotLegacy);
     }
-    let report = verify(source, detect::recipe(source), Rules::Strict, &Progress::default());
+    let report = verify(source, detect::recipe(source), Rules::Strict, None, &Progress::default());
     if trust == Trust::Verified && !report.ok() {
         return Err(ConvertError::Unverified(Box::new(report)));
     }

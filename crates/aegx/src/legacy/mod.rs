@@ -30,6 +30,7 @@ pub use record::{LegacyMeta, LegacyPayload, LegacyPrincipal, LegacyRecord, Legac
 pub use time::Time;
 
 use crate::archive::Rules;
+use crate::note::VerifierKey;
 use crate::source::Source;
 use crate::verify::{Progress, Report};
 use detect::Family;
@@ -41,9 +42,21 @@ use detect::Family;
 /// in [`Report::notes`].
 #[must_use]
 pub fn verify_any(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report {
+    verify_any_signed(source, rules, None, progress)
+}
+
+/// As [`verify_any`]; with a `key` the bundle must be signed with it as a whole, which those of the
+/// older formats never are.
+#[must_use]
+pub fn verify_any_signed(
+    source: &Source,
+    rules: Rules,
+    key: Option<&VerifierKey>,
+    progress: &Progress<'_>,
+) -> Report {
     match detect::family(source) {
-        Family::Aegx => crate::verify::verify(source, rules, progress),
-        Family::Legacy => verify::verify(source, detect::recipe(source), rules, progress),
+        Family::Aegx => crate::verify::verify_signed(source, rules, key, progress),
+        Family::Legacy => verify::verify(source, detect::recipe(source), rules, key, progress),
     }
 }
 

@@ -8,7 +8,8 @@ use super::records::Records;
 use super::text_lines::TextLines;
 use crate::archive::Rules;
 use crate::digest::Digest;
-use crate::source::{AUDIT_LOG, KEEP, MANIFEST, MemberKind, RECORDS, Source};
+use crate::note::VerifierKey;
+use crate::source::{AUDIT_LOG, BUNDLE_NOTE, MANIFEST, RECORDS, Source};
 use crate::verify::report::Findings;
 use crate::verify::{Code, Finding, Progress, Report, Threads, blobs, check_members};
 
@@ -19,9 +20,14 @@ pub(crate) fn verify(
     source: &Source,
     recipe: Recipe,
     rules: Rules,
+    key: Option<&VerifierKey>,
     progress: &Progress<'_>,
 ) -> Report {
     let mut findings = Findings::default();
+    if key.is_some() {
+        let detail = "bundles of the older formats are not signed; convert it first";
+        findings.add(Finding::new(Code::BundleSignature, BUNDLE_NOTE, detail));
+    }
     let _held = source.hold();
     let manifest = manifest::check(source, rules, &mut findings);
     if rules == Rules::Strict {
@@ -38,7 +44,10 @@ pub(crate) fn verify(
     let threads = Threads::available();
     let counted = blobs::check(source, rules, &records.blobs, threads, progress, &mut findings);
     if rules == Rules::Strict && !filters.any() {
-        check_unreferenced(source, &records, &mut findings);
+        for name in blobs::unreferenced(source, &records.blobs) {
+            let detail = "no record names this blob";
+            findings.add(Finding::new(Code::LegacyStrict, name, detail));
+        }
     }
     let (entries, left_out) = (pairing.log.entries(), pairing.left_out);
     if let Some(manifest) = &manifest {
@@ -187,18 +196,5 @@ fn check_counts(
     if rules == Rules::Strict {
         let claimed = manifest.audit_entry_count;
         differ(Code::LegacyStrict, "audit_entry_count", claimed, counts.entries);
-    }
-}
-
-fn check_unreferenced(source: &Source, records: &Records<'_>, findings: &mut Findings) {
-    // A listing that fails was reported when the blobs were hashed.
-    for member in source.blobs().unwrap_or_default() {
-        let base = member.name.rsplit('/').next().unwrap_or_default();
-        let named = Digest::from_hex(base.as_bytes());
-        let unreferenced = named.is_some_and(|blob| !records.blobs.contains_key(&blob));
-        if member.kind == MemberKind::File && base != KEEP && unreferenced {
-            let detail = "no record names this blob";
-            findings.add(Finding::new(Code::LegacyStrict, &member.name, detail));
-        }
     }
 }

@@ -9,7 +9,7 @@ use crate::audit::{self, AuditEntry};
 use crate::digest::Digest;
 use crate::plain::Plain;
 use crate::source::AUDIT_LOG;
-use crate::timestamp;
+use crate::timestamp::{self, Ts};
 
 /// What the chain needs to know of an entry. What cannot be a digest is `None`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub(crate) struct Link {
     pub(crate) record_id: Option<Digest>,
     pub(crate) prev: Option<Digest>,
     pub(crate) entry_hash: Option<Digest>,
+    /// `None` if it is no normal time, which was reported.
+    pub(crate) ts: Option<Ts>,
     /// Is `entry_hash` the hash of the other four?
     pub(crate) sound: bool,
 }
@@ -66,9 +68,7 @@ fn read_plain(line: &Line<'_>) -> Option<(Link, Digest)> {
     let entry_hash = Digest::from_hex(text.string()?)?;
     text.token(b"}")?;
     text.end()?;
-    if !std::str::from_utf8(ts).is_ok_and(timestamp::is_normal) {
-        return None;
-    }
+    let time = std::str::from_utf8(ts).ok().and_then(timestamp::normal_bytes)?;
     let actual = audit::entry_hash(idx, ts, &record_id, &prev);
     let link = Link {
         line: line.number,
@@ -76,6 +76,7 @@ fn read_plain(line: &Line<'_>) -> Option<(Link, Digest)> {
         record_id: Some(record_id),
         prev: Some(prev),
         entry_hash: Some(entry_hash),
+        ts: Some(time),
         sound: false,
     };
     Some((link, actual))
@@ -109,6 +110,7 @@ fn read_any(
         record_id: digest("recordId", &entry.record_id),
         prev: digest("prev", &entry.prev),
         entry_hash: digest("entryHash", &entry.entry_hash),
+        ts: timestamp::normal_bytes(&entry.ts),
         ..unread
     };
     if !timestamp::has_shape(&entry.ts) {

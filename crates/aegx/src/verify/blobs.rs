@@ -83,6 +83,18 @@ pub(crate) fn check(
     Counted { blobs: blobs.len() as u64, bytes }
 }
 
+/// The names of blobs that no record names.
+pub(crate) fn unreferenced(source: &Source, expected: &HashMap<Digest, Expected>) -> Vec<String> {
+    // A listing that fails was reported when the blobs were hashed.
+    let members = source.blobs().unwrap_or_default().into_iter();
+    let is_unreferenced = |member: &Member| {
+        let base = member.name.rsplit('/').next().unwrap_or_default();
+        let name = Digest::from_hex(base.as_bytes());
+        member.kind == MemberKind::File && name.is_some_and(|it| !expected.contains_key(&it))
+    };
+    members.filter(is_unreferenced).map(|it| it.name).collect()
+}
+
 /// The files that count as blobs, and what else lies there.
 fn sort_out(members: &[Member], rules: Rules) -> (Vec<(Option<Digest>, &Member)>, Vec<Finding>) {
     let mut blobs = Vec::new();

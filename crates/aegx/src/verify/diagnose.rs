@@ -9,6 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::finding::{Code, Finding};
+use super::pinned::{Loose, loose};
 use super::report::Findings;
 use crate::audit::AuditEntry;
 use crate::record::{Record, is_stable};
@@ -38,6 +39,9 @@ pub(crate) fn record(text: &str, record: &Record, at: &str, findings: &mut Findi
         strict(Code::SchemaMissing, "`schema` is missing".to_owned());
     }
     check_time(record.ts(), &mut strict);
+    for Loose { code, detail } in loose(record) {
+        strict(code, detail);
+    }
     let numbers_stable = is_stable(&record.meta) && record.payload.inline().is_none_or(is_stable);
     if !numbers_stable {
         strict(

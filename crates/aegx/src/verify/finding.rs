@@ -216,6 +216,8 @@ codes! {
     Strict {
         /// A record and the audit entry at its place are not about the same thing.
         AuditRecordMismatch = "audit_record_mismatch",
+        /// The time of an audit entry is not the time of its record.
+        AuditTime = "audit_time",
         /// A record without an audit entry.
         RecordUnaudited = "record_unaudited",
         /// An audit entry without a record.
@@ -232,6 +234,8 @@ codes! {
         ExtensionsUnhashed = "extensions_unhashed",
         /// A record without `schema`, which the writer always writes.
         SchemaMissing = "schema_missing",
+        /// Text that is not in Unicode normal form C, in which it is hashed.
+        TextNotNfc = "text_not_nfc",
         /// A number that is not spelled as it would be stored, or does not stay what it is.
         NumberUnstable = "number_unstable",
         /// White space in or around a line.
@@ -250,6 +254,8 @@ codes! {
         TimeImpossible = "time_impossible",
         /// `size` of a payload is not the length of the blob.
         BlobSize = "blob_size",
+        /// A blob that no record names, so that nothing would notice if it came or went.
+        BlobUnreferenced = "blob_unreferenced",
         /// A blob that no record names and that does not have the hash of its name.
         BlobUnreferencedHash = "blob_unreferenced_hash",
         /// Something in `blobs/` that is no blob.
@@ -262,6 +268,10 @@ codes! {
         CountNotInteger = "count_not_integer",
         /// `meta` or `extensions` of the manifest, which no hash covers.
         ManifestUnhashed = "manifest_unhashed",
+        /// `bundle.note` does not state what the bundle holds.
+        BundleNote = "bundle_note",
+        /// The bundle is not signed as a whole with the key that was given.
+        BundleSignature = "bundle_signature",
         /// `root_records` is not the list of all records without parents.
         RootsIncomplete = "roots_incomplete",
         /// An older format: what its own verifier wrongly accepts.

@@ -15,6 +15,7 @@ use super::report::Findings;
 use crate::archive::Rules;
 use crate::digest::Digest;
 use crate::source::{AUDIT_LOG, MANIFEST, RECORDS};
+use crate::timestamp::Ts;
 
 pub(crate) struct Fold<'a> {
     rules: Rules,
@@ -31,7 +32,26 @@ pub(crate) struct Fold<'a> {
     pub(crate) records: u64,
     pub(crate) by_type: BTreeMap<&'static str, u64>,
     pub(crate) by_principal: BTreeMap<&'static str, u64>,
-    pub(crate) unpinned: u64,
+    pub(crate) unpinned: Unpinned,
+}
+
+/// Records whose text could be spelled otherwise under the same id.
+#[derive(Default)]
+pub(crate) struct Unpinned {
+    pub(crate) total: u64,
+    /// The first lines of them.
+    pub(crate) lines: Vec<u64>,
+}
+
+impl Unpinned {
+    const LISTED_MAX: usize = 20;
+
+    fn add(&mut self, line: u64) {
+        self.total += 1;
+        if self.lines.len() < Self::LISTED_MAX {
+            self.lines.push(line);
+        }
+    }
 }
 
 /// More parents than this that stand after their children are not remembered but refused.
@@ -63,13 +83,15 @@ impl<'a> Fold<'a> {
             records: 0,
             by_type: BTreeMap::new(),
             by_principal: BTreeMap::new(),
-            unpinned: 0,
+            unpinned: Unpinned::default(),
         }
     }
 
     pub(crate) fn record(&mut self, line: u64, seen: Seen, findings: &mut Findings) {
         self.records += 1;
-        self.unpinned += u64::from(seen.unpinned);
+        if seen.unpinned {
+            self.unpinned.add(line);
+        }
         if let Some((record_type, principal)) = seen.kind {
             *self.by_type.entry(record_type.as_str()).or_default() += 1;
             *self.by_principal.entry(principal.as_str()).or_default() += 1;
@@ -98,14 +120,15 @@ impl<'a> Fold<'a> {
             }
         }
         if self.rules == Rules::Strict {
-            self.pairing.record(line, seen.id, findings);
+            self.pairing.record(Side { line, id: seen.id, ts: seen.ts }, findings);
         }
     }
 
     pub(crate) fn entry(&mut self, link: &Link, findings: &mut Findings) {
         self.chain.extend(link, findings);
         if self.rules == Rules::Strict {
-            self.pairing.entry(link.line, link.record_id, findings);
+            let side = Side { line: link.line, id: link.record_id, ts: link.ts };
+            self.pairing.entry(side, findings);
         }
     }
 
@@ -221,29 +244,36 @@ impl Chain {
     }
 }
 
+/// What records and entries must agree on.
+struct Side {
+    line: u64,
+    id: Option<Digest>,
+    ts: Option<Ts>,
+}
+
 /// Holds records and entries against each other, one to one and in order.
 #[derive(Default)]
 struct Pairing {
-    records: VecDeque<(u64, Option<Digest>)>,
-    entries: VecDeque<(u64, Option<Digest>)>,
+    records: VecDeque<Side>,
+    entries: VecDeque<Side>,
     records_ended: bool,
     entries_ended: bool,
 }
 
 impl Pairing {
-    fn record(&mut self, line: u64, id: Option<Digest>, findings: &mut Findings) {
+    fn record(&mut self, record: Side, findings: &mut Findings) {
         match self.entries.pop_front() {
-            Some(entry) => compare((line, id), entry, findings),
-            None if self.entries_ended => unaudited(line, findings),
-            None => self.records.push_back((line, id)),
+            Some(entry) => compare(&record, &entry, findings),
+            None if self.entries_ended => unaudited(record.line, findings),
+            None => self.records.push_back(record),
         }
     }
 
-    fn entry(&mut self, line: u64, id: Option<Digest>, findings: &mut Findings) {
+    fn entry(&mut self, entry: Side, findings: &mut Findings) {
         match self.records.pop_front() {
-            Some(record) => compare(record, (line, id), findings),
-            None if self.records_ended => recordless(line, findings),
-            None => self.entries.push_back((line, id)),
+            Some(record) => compare(&record, &entry, findings),
+            None if self.records_ended => recordless(entry.line, findings),
+            None => self.entries.push_back(entry),
         }
     }
 
@@ -251,24 +281,38 @@ impl Pairing {
         match stream {
             Stream::Records => {
                 self.records_ended = true;
-                self.entries.drain(..).for_each(|(line, _)| recordless(line, findings));
+                self.entries.drain(..).for_each(|it| recordless(it.line, findings));
             }
             Stream::Audit => {
                 self.entries_ended = true;
-                self.records.drain(..).for_each(|(line, _)| unaudited(line, findings));
+                self.records.drain(..).for_each(|it| unaudited(it.line, findings));
             }
         }
     }
 }
 
-fn compare(record: (u64, Option<Digest>), entry: (u64, Option<Digest>), findings: &mut Findings) {
-    // What could not be read was reported when it was read.
-    if let (Some(id), Some(named)) = (record.1, entry.1)
-        && id != named
+/// What could not be read was reported when it was read.
+fn compare(record: &Side, entry: &Side, findings: &mut Findings) {
+    let at = || format!("{AUDIT_LOG}:{}", entry.line);
+    match (record.id, entry.id) {
+        (Some(id), Some(named)) if id != named => {
+            let line = record.line;
+            let detail = format!("the entry is about {named}, the record on line {line} is {id}");
+            findings.add(Finding::new(Code::AuditRecordMismatch, at(), detail));
+            return;
+        }
+        _ => {}
+    }
+    // The time of the entry is hashed into the chain alone, which anybody can hash anew; that of the
+    // record is in its id.
+    if let (Some(of_record), Some(of_entry)) = (record.ts, entry.ts)
+        && of_record != of_entry
     {
-        let detail = format!("the entry is about {named}, the record on line {} is {id}", record.0);
-        let at = format!("{AUDIT_LOG}:{}", entry.0);
-        findings.add(Finding::new(Code::AuditRecordMismatch, at, detail));
+        let text = |ts: Ts| String::from_utf8_lossy(&ts).into_owned();
+        let (of_record, of_entry) = (text(of_record), text(of_entry));
+        let detail =
+            format!("`ts` is {of_entry}, the record on line {} has {of_record}", record.line);
+        findings.add(Finding::new(Code::AuditTime, at(), detail));
     }
 }
 

@@ -28,8 +28,11 @@ pub use report::{FINDINGS_LISTED_MAX, Format, Report};
 
 use crate::archive::Rules;
 use crate::bundle;
+use crate::bundle_note;
 use crate::digest::Digest;
-use crate::source::{AUDIT_LOG, BLOBS, MANIFEST, MemberKind, RECORDS, Source};
+use crate::note::VerifierKey;
+use crate::source::{AUDIT_LOG, BLOBS, BUNDLE_NOTE, MANIFEST, MemberKind, RECORDS, Source};
+use crate::timestamp::Ts;
 use fingerprint::Fingerprints;
 use report::Findings;
 
@@ -39,6 +42,17 @@ use report::Findings;
 /// besides that upstream accepts without being able to know that it is true.
 #[must_use]
 pub fn verify(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report {
+    verify_signed(source, rules, None, progress)
+}
+
+/// As [`verify`]; with a `key` the bundle must be signed with it as a whole.
+#[must_use]
+pub fn verify_signed(
+    source: &Source,
+    rules: Rules,
+    key: Option<&VerifierKey>,
+    progress: &Progress<'_>,
+) -> Report {
     let mut findings = Findings::default();
     let ids = Fingerprints::default();
     let threads = Threads::available();
@@ -54,7 +68,7 @@ pub fn verify(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report 
         }
     };
     if rules == Rules::Strict {
-        check_members(source, &[], &mut findings);
+        check_members(source, &[BUNDLE_NOTE], &mut findings);
     }
 
     let claims = claims.unwrap_or_default();
@@ -63,7 +77,19 @@ pub fn verify(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report 
     engine::run(source, rules, threads, progress, &mut fold, &mut findings);
 
     let blobs = blobs::check(source, rules, &fold.blobs, threads, progress, &mut findings);
+    // What a record that cannot be read names is not known.
+    if rules == Rules::Strict && !findings.is_unreadable() {
+        for name in blobs::unreferenced(source, &fold.blobs) {
+            let detail = "no record names it: nothing would notice if it came or went";
+            findings.add(Finding::new(Code::BlobUnreferenced, name, detail));
+        }
+    }
     fold.finish(blobs.blobs, &mut findings);
+    let signed = match (rules, key) {
+        // Upstream knows no such note.
+        (Rules::Compat, None) => None,
+        _ => bundle_note::check(source, key, &mut findings),
+    };
 
     let owned = |counts: &std::collections::BTreeMap<&'static str, u64>| {
         counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
@@ -74,7 +100,7 @@ pub fn verify(source: &Source, rules: Rules, progress: &Progress<'_>) -> Report 
         blob_bytes: blobs.bytes,
         by_type: owned(&fold.by_type),
         by_principal: owned(&fold.by_principal),
-        notes: notes(fold.unpinned),
+        notes: notes(rules, &fold.unpinned).into_iter().chain(signed).collect(),
         ..findings.into_report(Format::Aegx01)
     }
 }
@@ -87,8 +113,8 @@ pub fn check_record_line(text: &[u8]) -> Result<LineFacts, Vec<Finding>> {
     let mut findings = Findings::default();
     let line = lines::Line { number: 1, text, ended: true };
     let seen = record_line::check(&line, Rules::Strict, &mut findings);
-    match seen.and_then(|seen| seen.id.map(|id| (id, seen.blob))) {
-        Some((id, blob)) if findings.is_empty() => Ok(LineFacts { id, blob }),
+    match seen.and_then(|seen| Some((seen.id?, seen.ts?, seen.blob))) {
+        Some((id, ts, blob)) if findings.is_empty() => Ok(LineFacts { id, ts, blob }),
         _ => Err(findings.into_listed()),
     }
 }
@@ -98,6 +124,8 @@ pub fn check_record_line(text: &[u8]) -> Result<LineFacts, Vec<Finding>> {
 pub struct LineFacts {
     /// The record's id, which its content has.
     pub id: Digest,
+    /// Its `meta.ts`, a normal time.
+    pub ts: Ts,
     /// The blob that it names.
     pub blob: Option<BlobUse>,
 }
@@ -162,12 +190,17 @@ pub(crate) fn check_members(source: &Source, further: &[&str], findings: &mut Fi
     }
 }
 
-fn notes(unpinned: u64) -> Vec<String> {
+fn notes(rules: Rules, unpinned: &fold::Unpinned) -> Vec<String> {
     let mut notes = Vec::new();
-    if unpinned > 0 {
+    // Under strict rules each of them is a finding.
+    if unpinned.total > 0 && rules == Rules::Compat {
+        let lines: Vec<_> = unpinned.lines.iter().map(u64::to_string).collect();
+        let more = if unpinned.total > lines.len() as u64 { ", …" } else { "" };
         notes.push(format!(
-            "{unpinned} records hold text that is not in Unicode normal form C, or -0.0: by the \
-             format's design their ids pin the meaning, not every byte"
+            "{} records hold text that is not in Unicode normal form C, or -0.0, so that their ids \
+             do not pin every byte and a search may miss them: {RECORDS} line {}{more}",
+            unpinned.total,
+            lines.join(", "),
         ));
     }
     notes

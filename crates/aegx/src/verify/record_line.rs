@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::diagnose;
 use super::finding::{Code, Finding};
 use super::lines::Line;
-use super::pinned::is_pinned;
+use super::pinned::loose;
 use super::report::Findings;
 use crate::archive::Rules;
 use crate::digest::Digest;
@@ -13,7 +13,7 @@ use crate::plain::Plain;
 use crate::record::{Payload, Principal, Record, RecordType, SCHEMA};
 use crate::sorted::Sorted;
 use crate::source::RECORDS;
-use crate::timestamp;
+use crate::timestamp::{self, Ts};
 
 /// What the rest of verification needs to know of a record.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(crate) struct Seen {
     pub(crate) blob: Option<BlobUse>,
     /// What it is, if it could be read.
     pub(crate) kind: Option<(RecordType, Principal)>,
+    /// `meta.ts`, if it is a normal time.
+    pub(crate) ts: Option<Ts>,
     /// Could its text be spelled otherwise under the same id?
     pub(crate) unpinned: bool,
 }
@@ -79,7 +81,8 @@ pub(crate) fn check_any(line: &Line<'_>, rules: Rules, findings: &mut Findings) 
         parents: record.parents.iter().filter_map(|it| Digest::from_hex(it.as_bytes())).collect(),
         blob,
         kind: Some((record.record_type, record.principal)),
-        unpinned: !is_pinned(&record),
+        ts: record.ts().and_then(timestamp::normal_bytes),
+        unpinned: !loose(&record).is_empty(),
     })
 }
 
@@ -105,9 +108,7 @@ pub(crate) fn check_plain(line: &Line<'_>, findings: &mut Findings) -> Option<Se
         }
     })?;
     let ts = std::str::from_utf8(ts?.strip_prefix(b"\"")?.strip_suffix(b"\"")?).ok()?;
-    if !timestamp::is_normal(ts) {
-        return None;
-    }
+    let ts = timestamp::normal_bytes(ts)?;
     text.token(b",\"payload\":")?;
     let (payload, blob) = plain_payload(&mut text)?;
     text.token(b",\"schema\":\"0.1\"}")?;
@@ -134,7 +135,7 @@ pub(crate) fn check_plain(line: &Line<'_>, findings: &mut Findings) -> Option<Se
     }
     let is_root = parents.is_empty();
     let kind = Some((record_type, principal));
-    Some(Seen { id: Some(id), parents, is_root, blob, kind, unpinned: false })
+    Some(Seen { id: Some(id), parents, is_root, blob, kind, ts: Some(ts), unpinned: false })
 }
 
 fn plain_payload<'a>(text: &mut Plain<'a>) -> Option<(&'a [u8], Option<BlobUse>)> {

@@ -101,6 +101,11 @@ impl Findings {
         self.total
     }
 
+    /// Is there something among them that could not be read?
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.worst == Some(Class::Unreadable)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.total == 0
     }
