@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use aegx::{Digest, RecordType};
 use egress::{Dialer, Limits, Looking, Resolve};
-use evidence::{Config, Durability, Filter, Index, Journal, NewRecord, Reader, SystemClock};
+use evidence::{Config, Durability, Filter, Journal, NewRecord, Reader, SystemClock};
 use gateway::proxy::Outside;
 use host::ipc::Door;
 use host::workspace::{Ground, Workspace};
@@ -239,14 +239,14 @@ impl House {
     fn records(&self, kind: &str) -> Vec<Value> {
         self.journal.checkpoint().unwrap();
         let reader = Reader::open(&self.evidence).unwrap();
-        let index = Index::open(&reader, &mut |_| ()).unwrap();
         let mut found: Vec<Value> = Vec::new();
         let mut see = |row: evidence::Row| {
             found.push(serde_json::from_slice(&row.line).unwrap());
             true
         };
         let (kind, session) = (Some(Kind::parse(kind).unwrap()), Some(self.who.session.clone()));
-        index.query(&Filter { kind, session, ..Filter::default() }, &mut see).unwrap();
+        let filter = Filter { kind, session, ..Filter::default() };
+        evidence::query(&reader, &filter, &mut see).unwrap();
         found
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use aegx::Digest;
 use aegx::checkpoint::Checkpoint;
@@ -11,6 +12,7 @@ use aegx::note::{NoteName, SEED_BYTES, SignedNote, SigningKey, VerifierKey};
 use serde::{Deserialize, Serialize};
 
 use crate::clean::Clean;
+use crate::disk::Disk;
 use crate::layout::Layout;
 use files::private;
 
@@ -91,12 +93,14 @@ pub enum CheckpointError {
 pub(crate) struct Checkpoints {
     layout: Layout,
     key: SigningKey,
+    disk: Arc<dyn Disk>,
 }
 
 impl Checkpoints {
     /// Loads the journal's key, or makes it on the first start. `signed` is the newest checkpoint.
     pub(crate) fn open(
         layout: &Layout,
+        disk: &Arc<dyn Disk>,
         journal: &str,
         signed: Option<&Kept>,
     ) -> Result<Self, CheckpointError> {
@@ -122,7 +126,7 @@ impl Checkpoints {
         if key.verifier().name().as_str() != origin(journal) {
             return Err(CheckpointError::OtherJournal { path: text() });
         }
-        Ok(Self { layout: layout.clone(), key })
+        Ok(Self { layout: layout.clone(), key, disk: Arc::clone(disk) })
     }
 
     /// Puts the public half beside the key.
@@ -171,7 +175,7 @@ impl Checkpoints {
         let sign = |error: serde_json::Error| CheckpointError::Sign(error.to_string());
         let line = serde_json::to_vec(kept).map_err(sign)?;
         let path = self.layout.checkpoints();
-        private::append_line(&path, &line).map_err(|error| io_error(&path, error))
+        self.disk.append_line(&path, &line).map_err(|error| io_error(&path, error))
     }
 }
 
@@ -233,6 +237,19 @@ pub(crate) fn verify(note: &str, key: &VerifierKey) -> Result<Checkpoint, String
 /// The name of a journal's log, and of the key that signs it.
 pub(crate) fn origin(journal: &str) -> String {
     format!("lazaret-{journal}")
+}
+
+/// The key that signs in the journal's name, if it is there.
+pub(crate) fn signing_key(layout: &Layout) -> Result<Option<SigningKey>, CheckpointError> {
+    let path = layout.key();
+    match fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io_error(&path, error)),
+        Ok(metadata) => {
+            check_mode(&path, &metadata)?;
+            load(&path).map(Some)
+        }
+    }
 }
 
 fn generate(journal: &str) -> Result<SigningKey, String> {

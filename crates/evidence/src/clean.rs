@@ -11,13 +11,14 @@ use aegx::merkle::Frontier;
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoints::Kept;
+use crate::disk::Disk;
 use crate::layout::Layout;
 use crate::segment::Checked;
 use crate::writer::Tip;
 use files::private;
 
 /// Where the last writer left the journal: one who closed it, or one who passed ([`crate::append_passing`]).
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Clean {
     pub(crate) segment: u64,
@@ -32,7 +33,7 @@ pub(crate) struct Clean {
 }
 
 /// What a writer would otherwise learn from the segment.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Standing {
     pub(crate) journal: String,
@@ -122,10 +123,8 @@ impl Clean {
     }
 
     /// Takes the note away before anything is written that it does not know of.
-    pub(crate) fn remove(layout: &Layout) -> io::Result<()> {
-        let path = layout.clean();
-        private::remove(&path)?;
-        private::sync_parent(&path)
+    pub(crate) fn remove(layout: &Layout, disk: &dyn Disk) -> io::Result<()> {
+        disk.remove(&layout.clean())
     }
 }
 

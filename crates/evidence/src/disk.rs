@@ -1,11 +1,14 @@
-//! The two calls on which durability rests, in one place so that tests can make them fail.
+//! The calls on which durability rests, in one place so that tests can make them fail, and take back
+//! what was not synced.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-#[cfg(unix)]
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
-/// Writes and syncs segment files.
+use files::private;
+
+/// Writes and syncs segment files, and what lies beside them.
 pub trait Disk: Send + Sync {
     /// Writes some of `bytes` at `offset`, at least one unless it fails.
     ///
@@ -18,6 +21,48 @@ pub trait Disk: Send + Sync {
     /// # Errors
     /// What the system says. Nobody may trust the file afterwards.
     fn sync(&self, file: &File) -> io::Result<()>;
+
+    /// As [`Disk::sync`], for a file whose length changed too.
+    ///
+    /// # Errors
+    /// As [`Disk::sync`].
+    fn sync_all(&self, file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
+    /// As [`Disk::sync`], for room that is made in advance and holds nothing yet.
+    ///
+    /// # Errors
+    /// As [`Disk::sync`].
+    fn sync_room(&self, file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
+    /// Appends a line to a file, durably.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn append_line(&self, path: &Path, line: &[u8]) -> io::Result<()> {
+        private::append_line(path, line)
+    }
+
+    /// Gives a file its name, durably.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)?;
+        private::sync_parent(to)
+    }
+
+    /// Removes a file if it is there, durably.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        private::remove(path)?;
+        private::sync_parent(path)
+    }
 }
 
 /// The system's own.

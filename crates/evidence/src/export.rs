@@ -14,8 +14,10 @@ use aegx::{Digest, Manifest, Payload, Record};
 use serde_json::{Value, json};
 
 use crate::blobs::Blobs;
-use crate::index::{Filter, Index, IndexError, Row};
+use crate::chain::{self, Damage};
+use crate::checkpoints::{self, CheckpointError};
 use crate::reader::{ReadError, Reader};
+use crate::search::{self, Filter, Row};
 
 /// Where the bundle goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +54,23 @@ pub struct Exported {
     pub reissued: u64,
     /// Hash of the bundle's last audit entry.
     pub audit_head: String,
+    /// Is it signed as a whole? Not if the journal's key is not there.
+    pub signed: bool,
 }
 
 /// Why nothing was exported. Nothing is left behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
-    /// The journal or its index.
+    /// The journal cannot be read.
     #[error(transparent)]
-    Index(#[from] IndexError),
+    Read(#[from] ReadError),
+    /// The journal is not all there, and an export of it would look as if it were.
+    #[error("the journal is damaged: {0}; see `lazaret evidence verify`")]
+    Damaged(Damage),
+    /// The key that signs the bundle, or the checkpoints.
+    #[error(transparent)]
+    Checkpoints(#[from] CheckpointError),
     /// The bundle.
     #[error(transparent)]
     Bundle(#[from] BundleError),
@@ -90,18 +100,19 @@ pub enum ExportError {
     },
 }
 
-/// Writes the records that pass `filter`, and only those, to a bundle.
+/// Writes the records that pass `filter`, and only those, to a bundle, signed with the journal's key.
 ///
 /// # Errors
-/// If something is at the target, or the journal is damaged.
+/// If something is at the target, or the journal is damaged or not all there.
 pub fn export(
     reader: &Reader,
-    index: &Index,
     filter: &Filter,
     target: Target<'_>,
     created_at: &str,
 ) -> Result<Exported, ExportError> {
     refuse_inside(reader, target.path())?;
+    let signed_size = checkpoints::read(reader.layout())?.last().map_or(0, |it| it.size);
+    check_links(reader)?;
     let mut export = Export {
         builder: Builder::create(target.path(), created_at)?,
         blobs: Blobs::new(reader.layout().blobs()),
@@ -109,18 +120,37 @@ pub fn export(
         reissued_ids: HashMap::new(),
         reissued: 0,
     };
+    let key = checkpoints::signing_key(reader.layout())?;
+    let signed = key.is_some();
+    key.into_iter().for_each(|it| export.builder.sign_with(it));
     let mut outcome = Ok(());
-    index.query(filter, &mut |row| {
+    let end = search::query_to_end(reader, filter, &mut |row| {
         outcome = export.take(&row);
         outcome.is_ok()
     })?;
     outcome?;
+    if end < signed_size {
+        let what = format!("{signed_size} records were signed, {end} are left");
+        return Err(ExportError::Damaged(Damage::of_journal(what)));
+    }
     let Export { builder, reissued, .. } = export;
     let Manifest { record_count, blob_count, audit_head, .. } = match target {
         Target::Directory(path) => builder.finish_directory(path)?,
         Target::Zip(path) => builder.finish_zip(path)?,
     };
-    Ok(Exported { records: record_count, blobs: blob_count, reissued, audit_head })
+    Ok(Exported { records: record_count, blobs: blob_count, reissued, audit_head, signed })
+}
+
+/// Is every segment there, from the first or the last that was retired?
+fn check_links(reader: &Reader) -> Result<(), ExportError> {
+    let numbers = reader.segments()?;
+    let last = numbers.last().copied().unwrap_or(0);
+    let linked = chain::check_links(reader.layout(), &numbers, &reader.header(last)?);
+    match linked {
+        // Retention or rotation may have been at work.
+        Err(_) if reader.segments()? != numbers => check_links(reader),
+        linked => linked.map_err(ExportError::Damaged),
+    }
 }
 
 fn refuse_inside(reader: &Reader, target: &Path) -> Result<(), ExportError> {
@@ -202,10 +232,4 @@ fn reissue(record: Record, original: &Digest, parents: Vec<Digest>) -> Result<Re
         payload: record.payload,
     };
     draft.seal().map_err(|error| error.to_string())
-}
-
-impl From<ReadError> for ExportError {
-    fn from(error: ReadError) -> Self {
-        Self::Index(IndexError::Read(error))
-    }
 }

@@ -41,8 +41,6 @@ places! {
     retired = "retired.jsonl",
     /// What recovery cut off.
     aside = "aside",
-    /// The index for queries.
-    index = "index.sqlite",
     /// Nodes of the Merkle tree, for proofs.
     tree = "tree",
     /// Bundles of others that were taken in.

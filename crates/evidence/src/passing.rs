@@ -73,7 +73,7 @@ impl Passing {
         let Some(mut note) = Clean::read(&layout).map_err(io)? else { return Ok(None) };
         let Some(standing) = note.standing.take() else { return Ok(None) };
         let signed = Some(&standing.checkpoint);
-        let checkpoints = Checkpoints::open(&layout, &standing.journal, signed)?;
+        let checkpoints = Checkpoints::open(&layout, &config.disk, &standing.journal, signed)?;
         let Some(tip) = tip(&note, &standing, &checkpoints) else { return Ok(None) };
         // A list that says more than the note is of a journal that held more.
         let newest = checkpoints.newest_listed().map_err(io)?;

@@ -10,9 +10,7 @@ use aegx::Digest;
 use crate::checkpoints::{self, CheckpointError, Kept};
 use crate::journal::{Journal, Receipt};
 use crate::layout::Layout;
-use crate::record::LINE_BYTES_MAX;
 use crate::segment::{self, Header, Item, Walk};
-use files::private;
 
 /// Reads the records of a journal. Never blocks its writer.
 #[derive(Clone, Debug)]
@@ -170,28 +168,15 @@ impl Reader {
         }
     }
 
-    /// The stored line of the record at a place that a read has shown.
-    ///
-    /// # Errors
-    /// If it is not there any more.
-    pub fn line_at(&self, segment: u64, offset: u64, bytes: u64) -> Result<Vec<u8>, ReadError> {
-        use std::io::{Read, Seek, SeekFrom};
-        if bytes > LINE_BYTES_MAX as u64 {
-            return Err(ReadError::Damaged { segment, offset });
-        }
-        let path = segment::path(&self.layout.segments(), segment);
-        let read = || -> io::Result<Vec<u8>> {
-            let mut file = private::open(&path)?;
-            file.seek(SeekFrom::Start(offset))?;
-            let mut line = Vec::new();
-            file.take(bytes).read_to_end(&mut line)?;
-            Ok(line)
-        };
-        match read() {
-            Ok(line) if line.len() as u64 == bytes => Ok(line),
-            Ok(_) => Err(ReadError::Damaged { segment, offset }),
-            Err(error) => Err(unread(segment, &path, error)),
-        }
+    /// Shows every whole record of one segment to `see`, until it breaks off.
+    pub(crate) fn read_one<B>(
+        &self,
+        segment: u64,
+        mut see: impl FnMut(Entry<'_>) -> ControlFlow<B>,
+    ) -> Result<Option<B>, ReadError> {
+        let from = Position { segment, offset: 0, idx: 0 };
+        let (_, _, broke) = read_segment(&self.load(segment)?, from, &mut see)?;
+        Ok(broke)
     }
 
     /// Proof that the record at `idx` with this id is in the journal, which another process writes. It had said
@@ -254,20 +239,6 @@ impl Reader {
         header.ok_or(ReadError::Damaged { segment, offset: 0 })
     }
 
-    /// The place behind the record that lies at `offset`, if it still is the one with this id.
-    pub(crate) fn place_behind(&self, at: Position, id: &Digest) -> Option<Position> {
-        let bytes = self.load(at.segment).ok()?;
-        let mut walk = Walk::resume(&bytes, at.offset);
-        match walk.next()?.ok()? {
-            Item::Entry { record, audit, .. }
-                if claimed_id(record) == Some(*id) && claimed_idx(audit) == Some(at.idx) =>
-            {
-                Some(Position { offset: walk.offset(), idx: at.idx + 1, ..at })
-            }
-            Item::Entry { .. } | Item::Batch(_) | Item::Seal(_) => None,
-        }
-    }
-
     fn load(&self, segment: u64) -> Result<Vec<u8>, ReadError> {
         let path = segment::path(&self.layout.segments(), segment);
         segment::read(&path).map_err(|error| unread(segment, &path, error))
@@ -323,11 +294,4 @@ pub(crate) fn claimed_id(record: &[u8]) -> Option<Digest> {
 fn claimed_seq(record: &[u8]) -> Option<u64> {
     let record: aegx::Record = serde_json::from_slice(record).ok()?;
     record.meta.get("seq").and_then(serde_json::Value::as_u64)
-}
-
-/// The index that an entry's line begins with.
-fn claimed_idx(audit: &[u8]) -> Option<u64> {
-    let rest = audit.strip_prefix(b"{\"idx\":")?;
-    let digits = rest.split(|byte| !byte.is_ascii_digit()).next()?;
-    std::str::from_utf8(digits).ok()?.parse().ok()
 }

@@ -16,11 +16,12 @@ use crate::blobs::Blobs;
 use crate::chain::{self, Damage};
 use crate::checkpoints::{self, CheckpointError, Checkpoints, Kept};
 use crate::clean::Clean;
-use crate::disk;
 use crate::journal::{AppendError, Config};
 use crate::layout::Layout;
 use crate::lock::Lock;
 use crate::segment::{self, Checked, Item, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN, Walk};
+use crate::torn;
+use crate::tree;
 use crate::writer::{Ready, Tip};
 use files::private;
 
@@ -31,6 +32,9 @@ pub struct Recovery {
     pub clean: bool,
     /// A torn tail that was cut off.
     pub cut: Option<Cut>,
+    /// Records that a reader had seen and that are not there: a crash took them before they were
+    /// durable. None of them was acknowledged.
+    pub unknown: u64,
     /// Entries that were closed as interrupted.
     pub interrupted: u64,
     /// Segments that were verified on the way.
@@ -121,7 +125,7 @@ pub(crate) fn start(config: &Config) -> Result<Start, OpenError> {
             let what = format!("there are no segments, but {signed_size} records were signed");
             return Err(OpenError::Damaged(Damage::of_journal(what)));
         }
-        None => found(&layout, config.segment_bytes)?,
+        None => found(&layout, config)?,
         Some(last) => resume(&layout, config, &numbers, *last, newest, noted.as_ref())?,
     };
     Blobs::new(layout.blobs()).sweep().map_err(io)?;
@@ -149,7 +153,7 @@ struct Resumed {
 }
 
 /// Begins a new journal.
-fn found(layout: &Layout, segment_bytes: u64) -> Result<Resumed, OpenError> {
+fn found(layout: &Layout, config: &Config) -> Result<Resumed, OpenError> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|error| OpenError::Internal(error.to_string()))?;
     let mut tip = Tip {
@@ -163,10 +167,10 @@ fn found(layout: &Layout, segment_bytes: u64) -> Result<Resumed, OpenError> {
         open: std::collections::BTreeMap::new(),
     };
     let io = |error| OpenError::io(&layout.segments(), error);
-    Clean::remove(layout).map_err(io)?;
+    Clean::remove(layout, &*config.disk).map_err(io)?;
     // The segment first: its header names the journal, which a key is then made for.
-    let file = begin_segment(layout, &mut tip, 0, segment_bytes)?;
-    let checkpoints = Checkpoints::open(layout, &tip.journal, None)?;
+    let file = begin_segment(layout, config, &mut tip, 0)?;
+    let checkpoints = Checkpoints::open(layout, &config.disk, &tip.journal, None)?;
     checkpoints.publish()?;
     let recovery = Recovery { clean: true, ..Recovery::default() };
     Ok(Resumed { file, tip, next_seq: 0, checkpoints, recovery })
@@ -174,14 +178,14 @@ fn found(layout: &Layout, segment_bytes: u64) -> Result<Resumed, OpenError> {
 
 fn begin_segment(
     layout: &Layout,
+    config: &Config,
     tip: &mut Tip,
     number: u64,
-    segment_bytes: u64,
 ) -> Result<File, OpenError> {
     let header =
         tip.header(number).to_line().map_err(|error| OpenError::Internal(error.to_string()))?;
     let path = segment::path(&layout.segments(), number);
-    let file = segment::create(&path, &header, segment_bytes, None)
+    let file = segment::create(&path, &header, config.segment_bytes, None, &*config.disk)
         .map_err(|error| OpenError::io(&path, error))?;
     tip.segment = number;
     tip.segment_first = tip.next_idx;
@@ -214,21 +218,31 @@ fn resume(
     let depth = if clean.is_some() { STARTUP_VERIFY_BYTES } else { u64::MAX };
     let (checked, verified_segments) = check_before(layout, numbers, checked, &sizes, depth)?;
     let next_seq = next_seq(layout, numbers, &bytes).map_err(io)?;
-    let checkpoints = Checkpoints::open(layout, &checked.header.journal, signed)?;
+    let checkpoints = Checkpoints::open(layout, &config.disk, &checked.header.journal, signed)?;
     check_signed(&checkpoints, &checked, signed)?;
+    let leaves = tree::known_leaves(layout).map_err(io)?;
+    if clean.as_ref().is_some_and(|it| it.is_last_word) && leaves > checked.next_idx {
+        // After an orderly end everything that anybody has seen is on the disk.
+        let what = format!("`tree/` knows of {leaves} records, {} are left", checked.next_idx);
+        return Err(OpenError::Damaged(Damage::of_journal(what)));
+    }
 
     // From here on things are changed.
     checkpoints.publish()?;
     let mut recovery =
         Recovery { clean: clean.is_some(), verified_segments, ..Recovery::default() };
     if checked.broken.is_some() {
-        recovery.cut = Some(cut(layout, config, last, &bytes, checked.end)?);
+        recovery.cut = Some(torn::cut(layout, config, last, &bytes, checked.end)?);
     }
     if let Some(noted) = noted {
         // Before the note goes that it stands in.
         checkpoints.keep(noted)?;
     }
-    Clean::remove(layout).map_err(io)?;
+    Clean::remove(layout, &*config.disk).map_err(io)?;
+    recovery.unknown = leaves.saturating_sub(checked.next_idx);
+    if recovery.unknown > 0 {
+        tree::forget_behind(layout, checked.next_idx).map_err(io)?;
+    }
     let sealed = checked.seal.is_some();
     let mut tip = Tip {
         journal: checked.header.journal.clone(),
@@ -242,7 +256,7 @@ fn resume(
     };
     let file = if sealed {
         // The crash came between the seal and the next segment.
-        begin_segment(layout, &mut tip, last + 1, config.segment_bytes)?
+        begin_segment(layout, config, &mut tip, last + 1)?
     } else {
         private::open_with(&path, OpenOptions::new().read(true).write(true)).map_err(io)?
     };
@@ -369,31 +383,4 @@ fn check_before(
         }
         (None, None) => Err(OpenError::Internal("the last segment was not checked".to_owned())),
     }
-}
-
-/// Copies what is behind `end` aside, then makes room of it.
-fn cut(
-    layout: &Layout,
-    config: &Config,
-    number: u64,
-    bytes: &[u8],
-    end: u64,
-) -> Result<Cut, OpenError> {
-    let start = usize::try_from(end).unwrap_or(usize::MAX);
-    let rest = bytes.get(start..).unwrap_or_default();
-    let used = rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    let torn = rest.get(..used).unwrap_or_default();
-
-    let dir = layout.aside();
-    let aside = dir.join(format!("{number:012}-{end}-{}.torn", Digest::of(torn)));
-    let io = |error| OpenError::io(&aside, error);
-    private::create_dir(&dir).map_err(io)?;
-    private::replace(&aside, torn).map_err(io)?;
-
-    let path = segment::path(&layout.segments(), number);
-    let io = |error| OpenError::io(&path, error);
-    let file = private::open_with(&path, OpenOptions::new().write(true)).map_err(io)?;
-    disk::write_all(&*config.disk, &file, &vec![0; used], end).map_err(io)?;
-    config.disk.sync(&file).map_err(io)?;
-    Ok(Cut { segment: number, offset: end, bytes: used as u64, aside })
 }

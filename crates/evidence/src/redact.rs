@@ -4,6 +4,7 @@
 
 use std::sync::OnceLock;
 
+use aegx::canon;
 use model::replace_texts;
 use serde_json::Value;
 
@@ -31,12 +32,14 @@ impl Journal {
 impl Redaction {
     pub(crate) fn apply(&self, mut new: NewRecord) -> NewRecord {
         let Some(redact) = self.0.get() else { return new };
+        // JSON is stored in normal form C, so that is what must not hold it.
+        let of_json = |text: &str| redact(&canon::normal_form(text));
         new.content = match new.content {
             Content::Json(mut value) => {
-                replace_texts(&mut value, redact);
+                replace_texts(&mut value, &of_json);
                 Content::Json(value)
             }
-            Content::Text(text) => of_text(text, redact),
+            Content::Text(text) => of_text(text, &of_json),
             Content::Bytes { mime, bytes } => {
                 let found = std::str::from_utf8(&bytes).ok().and_then(redact);
                 Content::Bytes { mime, bytes: found.map_or(bytes, String::into_bytes) }
@@ -46,7 +49,7 @@ impl Redaction {
     }
 }
 
-fn of_text(text: Vec<u8>, redact: &Redact) -> Content {
+fn of_text(text: Vec<u8>, redact: &dyn Fn(&str) -> Option<String>) -> Content {
     let Some(redacted) = std::str::from_utf8(&text).ok().and_then(redact) else {
         return Content::Text(text);
     };
@@ -80,6 +83,22 @@ mod tests {
             let bytes = fs::read(&it).unwrap();
             bytes.windows(text.len()).any(|it| it == text.as_bytes())
         })
+    }
+
+    #[test]
+    fn what_only_its_stored_form_would_hold_is_taken_out_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let (journal, _) = Journal::open(&Config::new(dir.path())).unwrap();
+        journal.redact_with(|it| it.contains("KEY-1").then(|| it.replace("KEY-1", "[gone]")));
+        let content = json!(["\u{212a}EY-1", { "\u{212a}EY-1": 1 }]);
+        for content in [Content::Json(content.clone()), Content::text(&content).unwrap()] {
+            let kind = Kind::of_static("note");
+            let of_host = NewRecord::of_host(RecordType::GuardDecision, kind, Value::Null);
+            journal.append(NewRecord { content, ..of_host }).unwrap();
+        }
+        journal.close().unwrap();
+        assert!(!is_anywhere(dir.path(), "KEY-1"));
+        assert!(is_anywhere(dir.path(), r#"["[gone]",{"[gone]":1}]"#));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use aegx::Digest;
 use aegx::merkle::{self, Nodes, ProofError};
 
+use crate::layout::Layout;
 use crate::reader::{Position, ReadError, Reader};
 use files::private;
 
@@ -261,6 +262,18 @@ fn leaves(dir: &Path) -> io::Result<u64> {
         file.set_len(whole * HASH_BYTES as u64)?;
     }
     Ok(whole)
+}
+
+/// Records that the tree knows of, as it lies there.
+pub(crate) fn known_leaves(layout: &Layout) -> io::Result<u64> {
+    hashes_in(&layout.tree().join("level-0"))
+}
+
+/// Forgets what the tree knows behind the first `size` records.
+pub(crate) fn forget_behind(layout: &Layout, size: u64) -> io::Result<()> {
+    let dir = layout.tree();
+    let known = leaves(&dir)?;
+    Tree { dir, size: known }.cut(size)
 }
 
 fn hashes_in(path: &Path) -> io::Result<u64> {

@@ -14,6 +14,7 @@ use crate::clean::Clean;
 use crate::layout::Layout;
 use crate::reader::{ReadError, Reader};
 use crate::segment::Checked;
+use crate::tree;
 
 /// What to hold the journal against.
 #[derive(Default)]
@@ -71,6 +72,8 @@ fn look(reader: &Reader, against: &Against) -> Result<Verified, ReadError> {
     // The signatures first: what they cover is then in the segments, however much is written.
     let statements = read_statements(layout, against, &mut verified.damages);
     let sizes: BTreeSet<u64> = statements.iter().map(|it| it.size).collect();
+    let note = Clean::read(layout).ok().flatten();
+    let leaves = tree::known_leaves(layout);
     let numbers = reader.segments()?;
 
     let (checked, damages) = chain::check_contents(layout, &numbers, &sizes);
@@ -83,6 +86,8 @@ fn look(reader: &Reader, against: &Against) -> Result<Verified, ReadError> {
         verified.damages.push(Damage::of_journal(what));
     }
     check_statements(&statements, &checked, &mut verified);
+    check_note(layout, note.as_ref(), &checked, &mut verified);
+    check_leaves(leaves, &checked, &mut verified);
     check_blobs(layout, &checked, &mut verified);
     verified.damages.sort_by_key(|damage| (damage.segment, damage.offset));
     Ok(verified)
@@ -206,6 +211,52 @@ fn check_statements(
         let what = "no checkpoint by the pinned key covers any of these records".to_owned();
         verified.damages.push(Damage::of_journal(what));
     }
+}
+
+/// Does the journal still hold what was noted when it was left? `note` was read before the segments.
+fn check_note(
+    layout: &Layout,
+    note: Option<&Clean>,
+    segments: &BTreeMap<u64, Checked>,
+    verified: &mut Verified,
+) {
+    let Some(note) = note else { return };
+    let last = segments.values().next_back();
+    let end = last.map_or(0, |it| it.next_idx);
+    let size = note.size;
+    let what = if size > end {
+        format!("clean.json knows of {size} records, {end} are left")
+    } else if size == end && last.is_some_and(|it| it.head.to_string() != note.head) {
+        "the last record is not the one that clean.json knows".to_owned()
+    } else if note.is_last_word && size < end && is_still(layout, note) {
+        format!("clean.json says that {size} records are all, {end} are there")
+    } else {
+        return;
+    };
+    verified.damages.push(Damage::of_journal(what));
+}
+
+/// Is the note the same as before? A writer takes it away before it writes.
+fn is_still(layout: &Layout, note: &Clean) -> bool {
+    Clean::read(layout).ok().flatten().is_some_and(|now| now == *note)
+}
+
+/// Are all the records there that the tree knows of? It was looked at before the segments.
+fn check_leaves(
+    leaves: io::Result<u64>,
+    segments: &BTreeMap<u64, Checked>,
+    verified: &mut Verified,
+) {
+    let end = segments.values().next_back().map_or(0, |it| it.next_idx);
+    let what = match leaves {
+        Ok(leaves) if leaves <= end => return,
+        Ok(leaves) => format!(
+            "`tree/` knows of {leaves} records, {end} are left: cut off, or taken by a crash before \
+             they were durable, which the next start then says"
+        ),
+        Err(error) => format!("`tree/`: {error}"),
+    };
+    verified.damages.push(Damage::of_journal(what));
 }
 
 fn check_blobs(layout: &Layout, segments: &BTreeMap<u64, Checked>, verified: &mut Verified) {

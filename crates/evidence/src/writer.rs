@@ -235,8 +235,7 @@ impl Writer {
         let line = seal.to_line()?;
         disk::write_all(&*self.disk, &self.file, &line, self.tip.offset)?;
         self.file.set_len(self.tip.offset + line.len() as u64)?;
-        self.disk.sync(&self.file)?;
-        self.file.sync_all()?;
+        self.disk.sync_all(&self.file)?;
 
         let number = self.tip.segment + 1;
         let header = self.tip.header(number).to_line()?;
@@ -251,7 +250,7 @@ impl Writer {
             Durability::Synced => self.segment_bytes,
             Durability::DangerouslyUnsynced => 0,
         };
-        self.file = segment::create(&path, &header, bytes, room)?;
+        self.file = segment::create(&path, &header, bytes, room, &*self.disk)?;
         self.tip.segment = number;
         self.tip.segment_first = self.tip.next_idx;
         self.tip.offset = header.len() as u64;
@@ -266,7 +265,8 @@ impl Writer {
             return;
         }
         let bytes = self.segment_bytes;
-        let making = move || segment::zero_fill(&segment::room_path(&target), bytes);
+        let disk = Arc::clone(&self.disk);
+        let making = move || segment::zero_fill(&segment::room_path(&target), bytes, &*disk);
         self.room = thread::Builder::new().name("journal-room".to_owned()).spawn(making).ok();
     }
 

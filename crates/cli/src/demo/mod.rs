@@ -6,9 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aegx::{Progress, Report, Rules, Source, timestamp};
-use evidence::{
-    Against, Clock, Config, Durability, Filter, Index, Journal, Reader, SystemClock, Target,
-};
+use evidence::{Against, Clock, Config, Durability, Filter, Journal, Reader, SystemClock, Target};
 use model::SessionId;
 use monitor::provenance::Catalogue;
 use monitor::{Delivered, Refusal};
@@ -62,14 +60,12 @@ impl Demo<'_> {
         self.title("3  Every step has left a record");
         let home = home.join("evidence");
         let reader = Reader::open(&home).map_err(Failure::unable)?;
-        let index = Index::open(&reader, &mut |_| ()).map_err(Failure::unable)?;
         let mut shown = Ok(());
-        index
-            .query(&Filter::default(), &mut |row| {
-                shown = self.show(&row.line, &page);
-                shown.is_ok()
-            })
-            .map_err(Failure::unable)?;
+        evidence::query(&reader, &Filter::default(), &mut |row| {
+            shown = self.show(&row.line, &page);
+            shown.is_ok()
+        })
+        .map_err(Failure::unable)?;
         shown?;
         self.say(&format!("{} records, each durable before the agent went on, signed:", kept.size));
         for line in kept.note.lines().take(3) {
@@ -80,7 +76,7 @@ impl Demo<'_> {
         let bundle = self.dir.join("session.aegx");
         let filter = Filter { session: Some(session()?), ..Filter::default() };
         let now = timestamp::from_unix(SystemClock.unix_seconds());
-        let exported = evidence::export(&reader, &index, &filter, Target::Directory(&bundle), &now)
+        let exported = evidence::export(&reader, &filter, Target::Directory(&bundle), &now)
             .map_err(Failure::unable)?;
         self.say(&format!(
             "{}, {}: session.aegx",

@@ -74,14 +74,13 @@ fn prove_inclusion(
     kept: &Kept,
     id: &Digest,
 ) -> Result<serde_json::Value, Failure> {
-    let index = open::index(reader)?;
     let filter = Filter { id: Some(*id), limit: Some(1), ..Filter::default() };
     let mut found = None;
     let mut see = |row: evidence::Row| {
         found = Some(row.idx);
         false
     };
-    index.query(&filter, &mut see).map_err(open::index_failure)?;
+    evidence::query(reader, &filter, &mut see).map_err(open::failure)?;
     let idx = found.ok_or_else(|| Failure::refused(format!("there is no record {id}")))?;
     if idx >= kept.size {
         let why = "the record is newer than the newest checkpoint; sign one first";

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use aegx::timestamp;
-use evidence::{Clock, SystemClock, Target, export};
+use evidence::{Clock, ExportError, SystemClock, Target, export};
 use serde_json::json;
 
 use super::filter::FilterArgs;
@@ -33,10 +33,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let now = SystemClock.unix_seconds();
     let filter = args.filter.to_filter(now, None)?;
     let reader = open::reader(&args.home.journal()?)?;
-    let index = open::index(&reader)?;
     let target = Target::from_path(&args.out);
-    let exported = export(&reader, &index, &filter, target, &timestamp::from_unix(now))
-        .map_err(Failure::unable)?;
+    let exported = export(&reader, &filter, target, &timestamp::from_unix(now)).map_err(failure)?;
     if args.json {
         output::json(&json!({
             "out": args.out,
@@ -44,6 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             "blobs": exported.blobs,
             "reissued": exported.reissued,
             "audit_head": exported.audit_head,
+            "signed": exported.signed,
         }));
     } else {
         let records = output::count(exported.records, "record");
@@ -53,6 +52,18 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             let count = output::count(exported.reissued, "record");
             output::line(&format!("{count} issued anew without parents of others"));
         }
+        if !exported.signed {
+            output::note("the bundle is not signed: the journal's key is not there");
+        }
     }
     Ok(Exit::Done)
+}
+
+/// What an export that failed means for the user.
+fn failure(error: ExportError) -> Failure {
+    match error {
+        ExportError::Read(error) => open::failure(error),
+        ExportError::Damaged(_) => Failure::refused(error),
+        _ => Failure::unable(error),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evidence::{Config, Index, IndexError, Journal, OpenError, ReadError, Reader};
+use evidence::{Config, Journal, OpenError, ReadError, Reader};
 
 use crate::output;
 use crate::run::Failure;
@@ -34,24 +34,17 @@ pub(crate) fn writer_unless_busy(config: &Config) -> Result<Result<Journal, Open
             cut.aside.display()
         ));
     }
+    if recovery.unknown > 0 {
+        let count = recovery.unknown;
+        output::note(&format!(
+            "recovered: {count} records that were never acknowledged had been seen and are gone"
+        ));
+    }
     if recovery.interrupted > 0 {
         let count = recovery.interrupted;
         output::note(&format!("recovered: {count} open entries were closed as interrupted"));
     }
     Ok(Ok(journal))
-}
-
-/// Opens the index and brings it up to date.
-pub(crate) fn index(reader: &Reader) -> Result<Index, Failure> {
-    let spinner = output::spinner("indexing");
-    let index = Index::open(reader, &mut |records| spinner.set_position(records));
-    spinner.finish_and_clear();
-    index.map_err(index_failure)
-}
-
-/// What a broken index means for the user.
-pub(crate) fn index_failure(error: IndexError) -> Failure {
-    if let IndexError::Read(error) = error { failure(error) } else { Failure::unable(error) }
 }
 
 /// What an unreadable journal means for the user.

@@ -38,7 +38,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         })?;
         return Ok(Exit::Done);
     }
-    let index = open::index(&reader)?;
-    index.query(&filter, &mut see).map_err(open::index_failure)?;
+    evidence::query(&reader, &filter, &mut see).map_err(open::failure)?;
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 //! `lazaret evidence stats`.
 
-use evidence::{Filter, Imports};
+use evidence::Imports;
 use serde_json::json;
 
 use super::open;
@@ -20,9 +20,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let reader = open::reader(&args.home.journal()?)?;
-    let index = open::index(&reader)?;
-    let records = index.count(&Filter::default()).map_err(open::index_failure)?;
-    let groups = index.groups().map_err(open::index_failure)?;
+    let groups = evidence::groups(&reader).map_err(open::failure)?;
+    let records = groups.records;
     let segments = reader.segments().map_err(open::failure)?;
     let bytes = reader.bytes().map_err(open::failure)?;
     let kept = reader.checkpoints().map_err(Failure::unable)?;

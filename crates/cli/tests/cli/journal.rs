@@ -8,7 +8,9 @@ use aegx::note::{SignedNote, VerifierKey};
 use aegx::{Progress, Rules, Source};
 use serde_json::Value;
 
-use crate::cli::support::{demo, evidence, first_segment, lazaret, object, objects, refused, tamper};
+use crate::cli::support::{
+    demo, evidence, first_segment, lazaret, object, objects, refused, tamper,
+};
 
 #[test]
 fn verification_passes_and_finds_what_was_changed() {
@@ -134,6 +136,12 @@ fn what_is_exported_passes_and_can_be_imported_elsewhere() {
     let exported = object(&evidence("export", &home, &["--session", "session-b", &zip, "--json"]));
     assert_eq!((&exported["records"], &exported["reissued"]), (&7.into(), &4.into()));
     assert_passes(&zip);
+    assert_eq!(exported["signed"], true);
+    let key = std::fs::read_to_string(format!("{home}/evidence/checkpoint.pub")).unwrap();
+    let key = VerifierKey::parse(key.trim_end()).unwrap();
+    let source = Source::open(Path::new(&zip), Rules::Strict).unwrap();
+    let progress = Progress::default();
+    assert!(aegx::verify_signed(&source, Rules::Strict, Some(&key), &progress).ok());
     let part = dir.path().join("part").to_str().unwrap().to_owned();
     let (code, stdout, _) = lazaret(&evidence("export", &home, &["--kind", "web_fetch", &part]));
     assert!(code == 0 && stdout.contains("exported 2 records"), "{stdout}");

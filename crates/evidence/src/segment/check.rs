@@ -132,10 +132,10 @@ fn take_entry(
     let facts = check_record_line(record).map_err(|findings| {
         findings.first().map_or_else(|| "no record".to_owned(), |it| it.detail.clone())
     })?;
-    // The entry must be, byte for byte, the one that follows from everything before it.
-    let ts = entry_ts(entry).ok_or("the entry has no time")?;
+    // The entry must be, byte for byte, the one that follows from the record and everything before
+    // it; its time is the record's.
     scratch.clear();
-    let head = audit::write_entry(scratch, checked.next_idx, ts, &facts.id, &checked.head);
+    let head = audit::write_entry(scratch, checked.next_idx, &facts.ts, &facts.id, &checked.head);
     if scratch != entry {
         return Err("the entry does not follow from the record and the entry before".to_owned());
     }

@@ -1,12 +1,13 @@
 //! Segment files on disk: names, reading, room made in advance.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::format::{HEADER_BYTES_MAX, Header, NUMBER_MAX};
 use super::walk::Walk;
 use super::{SEGMENT_BYTES_MAX, SEGMENT_EXCESS_BYTES_MAX};
+use crate::disk::{self, Disk};
 use files::private;
 
 /// Where segment `number` lies.
@@ -50,17 +51,16 @@ pub(crate) fn create(
     header: &[u8],
     bytes: u64,
     room: Option<File>,
+    disk: &dyn Disk,
 ) -> io::Result<File> {
     let temporary = room_path(target);
-    let mut file = match room {
+    let file = match room {
         Some(file) => file,
-        None => zero_fill(&temporary, bytes)?,
+        None => zero_fill(&temporary, bytes, disk)?,
     };
-    file.seek(SeekFrom::Start(0))?;
-    file.write_all(header)?;
-    file.sync_all()?;
-    fs::rename(&temporary, target)?;
-    private::sync_parent(target)?;
+    disk::write_all(disk, &file, header, 0)?;
+    disk.sync_all(&file)?;
+    disk.rename(&temporary, target)?;
     Ok(file)
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn room_path(target: &Path) -> PathBuf {
 }
 
 /// Writes real zeros, so that later writes change no metadata and one `fdatasync` is one flush.
-pub(crate) fn zero_fill(path: &Path, bytes: u64) -> io::Result<File> {
+pub(crate) fn zero_fill(path: &Path, bytes: u64, disk: &dyn Disk) -> io::Result<File> {
     const STEP_BYTES: u64 = 1 << 20;
     let zeros = vec![0; usize::try_from(STEP_BYTES).unwrap_or(0)];
     let mut file = private::create(path)?;
@@ -80,10 +80,10 @@ pub(crate) fn zero_fill(path: &Path, bytes: u64) -> io::Result<File> {
         let chunk = zeros.get(..usize::try_from(step).unwrap_or(0)).unwrap_or_default();
         file.write_all(chunk)?;
         // Step by step: one long flush would make the writer of the live segment wait.
-        file.sync_data()?;
+        disk.sync_room(&file)?;
         left -= step;
     }
-    file.sync_all()?;
+    disk.sync_room(&file)?;
     Ok(file)
 }
 

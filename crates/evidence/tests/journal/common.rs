@@ -1,12 +1,16 @@
 //! What the tests share.
 
+use std::fs::File;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use aegx::{Principal, RecordType};
-use evidence::{Against, Clock, Config, Content, Journal, NewRecord, Reader, SEGMENT_BYTES_MIN};
+use evidence::{
+    Against, Clock, Config, Content, Disk, Journal, NewRecord, Reader, RealDisk, SEGMENT_BYTES_MIN,
+};
 use model::{AgentId, Kind, SessionId, Taint};
 use serde_json::{Map, Value, json};
 
@@ -29,9 +33,31 @@ impl Clock for TestClock {
     }
 }
 
+/// Writes like the real one and waits for nothing: what a test reads back is what was written,
+/// synced or not. What becomes of what was not is for `power.rs`; `crash.rs` waits.
+pub(crate) struct QuickDisk;
+
+impl Disk for QuickDisk {
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        RealDisk.write_at(file, bytes, offset)
+    }
+
+    fn sync(&self, _: &File) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_all(&self, _: &File) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_room(&self, _: &File) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Small segments, so that a test sees many of them.
 pub(crate) fn config(dir: &Path) -> Config {
-    Config { segment_bytes: SEGMENT_BYTES_MIN, ..Config::new(dir) }
+    Config { segment_bytes: SEGMENT_BYTES_MIN, disk: Arc::new(QuickDisk), ..Config::new(dir) }
 }
 
 pub(crate) fn open(dir: &Path) -> Journal {

@@ -4,9 +4,10 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use evidence::Journal;
+use evidence::{Config, Journal, RealDisk};
 
 use crate::common::{assert_sound, config, numbered, numbers};
 
@@ -21,7 +22,9 @@ const KILLS_DEFAULT: u64 = 200;
 fn child() {
     let Ok(dir) = std::env::var(CHILD_DIR) else { return };
     let first: u64 = std::env::var(CHILD_FIRST).unwrap().parse().unwrap();
-    let (journal, _) = Journal::open(&config(Path::new(&dir))).unwrap();
+    let disk = Arc::new(RealDisk);
+    let config = Config { disk, ..config(Path::new(&dir)) };
+    let (journal, _) = Journal::open(&config).unwrap();
     let report = std::sync::Mutex::new(());
     std::thread::scope(|scope| {
         for thread in 0..4 {

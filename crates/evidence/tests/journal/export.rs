@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use aegx::{Progress, Rules, Source};
-use evidence::{Content, Exported, Filter, ImportError, Imports, Index, NewRecord, Reader, Target};
+use evidence::{Content, Exported, Filter, ImportError, Imports, NewRecord, Reader, Target};
 use model::SessionId;
 use serde_json::{Value, json};
 
@@ -11,10 +11,9 @@ use crate::common::{assert_sound, blob_path, kinds, open, overwrite, record, sna
 
 fn export_session(dir: &Path, session: &str, out: &Path) -> Exported {
     let reader = Reader::open(dir).unwrap();
-    let index = Index::open(&reader, &mut |_| ()).unwrap();
     let filter = Filter { session: Some(SessionId::parse(session).unwrap()), ..Filter::default() };
     let now = "2026-01-01T00:00:00Z";
-    evidence::export(&reader, &index, &filter, Target::from_path(out), now).unwrap()
+    evidence::export(&reader, &filter, Target::from_path(out), now).unwrap()
 }
 
 fn assert_passes(bundle: &Path) {
@@ -97,16 +96,10 @@ fn a_target_that_exists_is_not_touched_and_nothing_is_left_beside_it() {
     let home = dir.path().join("home");
     two_sessions(&home);
     let reader = Reader::open(&home).unwrap();
-    let index = Index::open(&reader, &mut |_| ()).unwrap();
     let out = dir.path().join("out.zip");
     overwrite(&out, b"precious");
-    let export = evidence::export(
-        &reader,
-        &index,
-        &Filter::default(),
-        Target::Zip(&out),
-        "2026-01-01T00:00:00Z",
-    );
+    let export =
+        evidence::export(&reader, &Filter::default(), Target::Zip(&out), "2026-01-01T00:00:00Z");
     assert!(export.is_err());
     assert_eq!(std::fs::read(&out).unwrap(), b"precious");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
@@ -120,11 +113,9 @@ fn a_missing_blob_fails_the_export_and_leaves_nothing() {
     let blob = aegx::Digest::of(b"shared-blob").to_string();
     std::fs::remove_file(blob_path(&home, b"shared-blob")).unwrap();
     let reader = Reader::open(&home).unwrap();
-    let index = Index::open(&reader, &mut |_| ()).unwrap();
     let out = dir.path().join("out");
     let export = evidence::export(
         &reader,
-        &index,
         &Filter::default(),
         Target::Directory(&out),
         "2026-01-01T00:00:00Z",

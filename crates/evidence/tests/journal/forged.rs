@@ -1,10 +1,9 @@
 //! Files of the state directory with contents that somebody made up.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use evidence::{Against, Filter, Index, IndexError, Journal, Reader, RecordError, Target, Tree};
-use model::SessionId;
+use evidence::{Against, Filter, Journal, Reader, RecordError, Target, Tree};
 use serde_json::json;
 
 use crate::common::{
@@ -50,7 +49,7 @@ fn attacked(dir: &Path) {
     assert!(!damages(dir, &Against::default()).is_empty());
     let reader = Reader::open(dir).unwrap();
     let _ = reader.read(reader.start().unwrap(), |_| std::ops::ControlFlow::<()>::Continue(()));
-    let _ = Index::open(&reader, &mut |_| ());
+    let _ = evidence::count(&reader, &Filter::default());
     let _ = Tree::open(&reader);
 }
 
@@ -81,71 +80,6 @@ fn a_segment_longer_than_any_is_not_read_into_memory() {
 }
 
 #[test]
-fn an_index_that_lies_about_a_session_lets_no_record_of_another_out() {
-    let dir = tempfile::tempdir().unwrap();
-    let home = dir.path().join("home");
-    let journal = open(&home);
-    journal.append(record("mine", json!("mine"))).unwrap();
-    journal.append(record("yours", json!("secret"))).unwrap();
-    journal.close().unwrap();
-    let reader = Reader::open(&home).unwrap();
-    drop(Index::open(&reader, &mut |_| ()).unwrap());
-    let db = rusqlite::Connection::open(home.join("index.sqlite")).unwrap();
-    db.execute("UPDATE records SET session = 'mine'", []).unwrap();
-    drop(db);
-
-    let index = Index::open(&reader, &mut |_| ()).unwrap();
-    let filter = Filter { session: Some(SessionId::parse("mine").unwrap()), ..Filter::default() };
-    let error = index.query(&filter, &mut |_| true).unwrap_err();
-    assert!(matches!(error, IndexError::Wrong { idx: 1 }), "{error}");
-    let out = dir.path().join("out");
-    let now = "2026-01-01T00:00:00Z";
-    let exported = evidence::export(&reader, &index, &filter, Target::Directory(&out), now);
-    assert!(exported.is_err() && !out.exists());
-    drop(index);
-    assert_eq!(
-        Index::rebuild(&reader, &mut |_| ()).unwrap().count(&filter).unwrap(),
-        1,
-        "rebuilt, it tells the truth"
-    );
-}
-
-#[test]
-fn an_index_with_anything_of_its_own_is_made_anew() {
-    for planted in [
-        "CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END",
-        "CREATE VIEW v AS SELECT 1",
-        "CREATE TABLE more (x)",
-        "DROP INDEX records_blob",
-        "PRAGMA user_version = 1",
-    ] {
-        let (_dir, home, _) = prepared();
-        let reader = Reader::open(&home).unwrap();
-        drop(Index::open(&reader, &mut |_| ()).unwrap());
-        let db = rusqlite::Connection::open(home.join("index.sqlite")).unwrap();
-        db.execute_batch(planted).unwrap();
-        drop(db);
-        open(&home).append(numbered(2)).unwrap();
-        let index = Index::open(&reader, &mut |_| ()).unwrap();
-        assert_eq!(index.count(&Filter::default()).unwrap(), 2, "{planted}");
-    }
-}
-
-#[test]
-fn a_database_of_somebody_else_behind_a_link_is_left_alone() {
-    let (dir, home, _) = prepared();
-    let foreign = dir.path().join("foreign.sqlite");
-    let db = rusqlite::Connection::open(&foreign).unwrap();
-    db.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1);").unwrap();
-    drop(db);
-    let before = std::fs::read(&foreign).unwrap();
-    symlink(&foreign, home.join("index.sqlite")).unwrap();
-    let index = Index::open(&Reader::open(&home).unwrap(), &mut |_| ()).unwrap();
-    assert_eq!(index.count(&Filter::default()).unwrap(), 1);
-    assert_eq!(std::fs::read(&foreign).unwrap(), before);
-}
-
-#[test]
 fn a_record_cannot_pose_as_one_that_an_export_issued_anew() {
     let dir = tempfile::tempdir().unwrap();
     let mut forged = numbered(1);
@@ -159,11 +93,9 @@ fn a_record_cannot_pose_as_one_that_an_export_issued_anew() {
 fn nothing_is_exported_into_the_journal() {
     let (_dir, home, _) = prepared();
     let reader = Reader::open(&home).unwrap();
-    let index = Index::open(&reader, &mut |_| ()).unwrap();
     let now = "2026-01-01T00:00:00Z";
-    let export = |out: &Path| {
-        evidence::export(&reader, &index, &Filter::default(), Target::Directory(out), now)
-    };
+    let export =
+        |out: &Path| evidence::export(&reader, &Filter::default(), Target::Directory(out), now);
     assert!(export(&segment(&home, 1)).is_err());
     assert!(export(&home.join("blobs/../segments/000000000001.seg")).is_err());
     assert_eq!(reader.segments().unwrap(), [0]);
@@ -234,10 +166,9 @@ fn an_imported_bundle_is_asked_for_the_newest_only() {
         journal.append(numbered(number)).unwrap();
     }
     let reader = Reader::open(&home).unwrap();
-    let index = Index::open(&reader, &mut |_| ()).unwrap();
     let now = "2026-01-01T00:00:00Z";
     let target = Target::Directory(&bundle);
-    evidence::export(&reader, &index, &Filter::default(), target, now).unwrap();
+    evidence::export(&reader, &Filter::default(), target, now).unwrap();
     let unfinished = home.join("imports/.new-1-0");
     std::fs::create_dir_all(unfinished.join("blobs")).unwrap();
     let head = evidence::import(&journal, &bundle).unwrap().head;

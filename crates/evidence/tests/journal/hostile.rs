@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use evidence::{Against, Filter, Index, Journal, Reader, RetentionRule, Target, Tree};
+use evidence::{Against, Filter, Journal, Reader, RetentionRule, Target, Tree};
 use serde_json::json;
 
 use crate::common::{
@@ -88,8 +88,7 @@ fn the_journal_itself_may_be_a_link_to_where_there_is_room() {
     symlink(&elsewhere, &home).unwrap();
     open(&home).append(numbered(2)).unwrap();
     let reader = Reader::open(&home).unwrap();
-    let index = Index::open(&reader, &mut |_| ()).unwrap();
-    assert_eq!(index.count(&Filter::default()).unwrap(), 2);
+    assert_eq!(evidence::count(&reader, &Filter::default()).unwrap(), 2);
     assert_sound(&home);
 }
 
@@ -107,10 +106,6 @@ fn nobody_waits_for_the_other_end_of_a_planted_pipe() {
         assert!(Journal::open(&config(&home)).is_err(), "{name}");
     }
     let (_dir, home, _) = prepared();
-    pipe(&home.join("index.sqlite"));
-    let reader = Reader::open(&home).unwrap();
-    let index = Index::open(&reader, &mut |_| ()).unwrap();
-    assert_eq!(index.count(&Filter::default()).unwrap(), 1);
     pipe(&segment(&home, 0));
     assert!(!damages(&home, &Against::default()).is_empty());
 }
@@ -142,10 +137,9 @@ fn everything_is_for_the_owner_alone_even_where_the_directory_was_open() {
     journal.checkpoint().unwrap();
     evidence::retire(&journal, RetentionRule { before: i64::MAX }).unwrap();
     let reader = Reader::open(&home).unwrap();
-    let index = Index::open(&reader, &mut |_| ()).unwrap();
     let now = "2026-01-01T00:00:00Z";
     let target = Target::Directory(&bundle);
-    evidence::export(&reader, &index, &Filter::default(), target, now).unwrap();
+    evidence::export(&reader, &Filter::default(), target, now).unwrap();
     evidence::import(&journal, &bundle).unwrap();
     drop(journal);
     // A crash and a torn tail, for what is kept aside.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use evidence::{
-    Against, AppendError, Config, Disk, Filter, Index, Journal, OpenError, ReadError, Reader,
-    RealDisk, RecordError, Tree,
+    Against, AppendError, Config, Disk, Filter, Journal, OpenError, ReadError, Reader, RealDisk,
+    RecordError, Tree,
 };
 use serde_json::{Value, json};
 
@@ -217,12 +217,12 @@ fn readers_do_not_take_damage_for_the_end() {
     let see = |_: evidence::Entry<'_>| std::ops::ControlFlow::<()>::Continue(());
     let error = reader.read(reader.start().unwrap(), see).unwrap_err();
     assert!(matches!(error, ReadError::Damaged { segment: 0, .. }), "{error}");
-    assert!(Index::open(&reader, &mut |_| ()).is_err());
+    assert!(evidence::count(&reader, &Filter::default()).is_err());
     assert!(Tree::open(&reader).is_err());
 }
 
 #[test]
-fn what_the_disk_lost_is_lost_to_index_and_tree_too() {
+fn what_the_disk_lost_is_lost_to_the_tree_too() {
     let dir = tempfile::tempdir().unwrap();
     let (live, dead) = (dir.path().join("live"), dir.path().join("dead"));
     let journal = fill(&live, 320);
@@ -233,21 +233,20 @@ fn what_the_disk_lost_is_lost_to_index_and_tree_too() {
     }
     // …and what a reader saw before the power went.
     let reader = Reader::open(&live).unwrap();
-    drop(Index::open(&reader, &mut |_| ()).unwrap());
     assert_eq!(Tree::open(&reader).unwrap().size(), 330);
     drop(journal);
     copy_tree(&live.join("tree"), &dead.join("tree"));
-    std::fs::copy(live.join("index.sqlite"), dead.join("index.sqlite")).unwrap();
 
-    let journal = open(&dead);
+    assert!(damages(&dead, &Against::default()).iter().any(|it| it.contains("knows of 330")));
+    let (journal, recovery) = Journal::open(&config(&dead)).unwrap();
+    assert_eq!(recovery.unknown, 10);
+    assert_sound(&dead);
     for number in 0..20 {
         journal.append(record("after", json!({ "n": number, "longer": "than before" }))).unwrap();
     }
     let kept = journal.checkpoint().unwrap();
     let reader = Reader::open(&dead).unwrap();
-    let index = Index::open(&reader, &mut |_| ()).unwrap();
-    assert_eq!(index.count(&Filter::default()).unwrap(), 340);
-    index.query(&Filter::default(), &mut |_| true).unwrap();
+    assert_eq!(evidence::count(&reader, &Filter::default()).unwrap(), 340);
     let tree = Tree::open(&reader).unwrap();
     assert_eq!(tree.size(), 340);
     assert_eq!(tree.root(340).unwrap(), reader.signed_root(&kept).unwrap());

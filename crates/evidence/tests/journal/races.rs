@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use evidence::{Against, Config, Filter, Index, Journal, ReadError, Reader, RetentionRule, Tree};
+use evidence::{Against, Config, Filter, Journal, ReadError, Reader, RetentionRule, Tree};
 use serde_json::json;
 
 use crate::common::{assert_sound, config, fill, record};
@@ -60,10 +60,17 @@ fn verification_gives_no_false_alarm_while_segments_go() {
 }
 
 #[test]
-fn index_and_tree_follow_while_segments_come_and_go() {
+fn search_and_tree_follow_while_segments_come_and_go() {
     while_written(true, |reader| {
-        let index = Index::open(reader, &mut |_| ()).unwrap();
-        index.query(&Filter::default(), &mut |_| true).unwrap();
+        let mut last = None;
+        let mut see = |row: evidence::Row| {
+            assert!(last.is_none_or(|last| last < row.idx));
+            last = Some(row.idx);
+            true
+        };
+        evidence::query(reader, &Filter::default(), &mut see).unwrap();
+        let newest = Filter { limit: Some(50), ..Filter::default() };
+        evidence::query(reader, &newest, &mut |_| true).unwrap();
         match Tree::open(reader) {
             Ok(_) => {}
             // Retention deleted the segment that was just being read.

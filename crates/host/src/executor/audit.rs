@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use aegx::{Payload, Record, timestamp};
-use evidence::{Filter, Index, Reader, Row};
+use evidence::{Filter, Reader, Row};
 use model::ipc::{ActionName, AuditFilter, AuditQuery};
 use model::{Caller, EffectKind, Kind, Source, Taint, TaintTag};
 use monitor::{Output, Permit, Status, taint};
@@ -44,7 +44,6 @@ impl Evidence {
         let filter = filter(who, wanted)?;
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let reader = Reader::open(&self.journal).map_err(|error| error.to_string())?;
-        let index = Index::open(&reader, &mut |_| ()).map_err(|error| error.to_string())?;
         let mut found = Vec::new();
         let mut see = |row: Row| {
             let record = serde_json::from_slice::<Record>(&row.line);
@@ -52,7 +51,7 @@ impl Evidence {
             found.extend(record.ok().filter(|it| meta(it, "user") == Some(who.user.as_str())));
             true
         };
-        index.query(&filter, &mut see).map_err(|error| error.to_string())?;
+        evidence::query(&reader, &filter, &mut see).map_err(|error| error.to_string())?;
         Ok(found)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use evidence::{Config, Durability, Filter, Index, Journal, Reader, SystemClock};
+use evidence::{Config, Durability, Filter, Journal, Reader, SystemClock};
 use host::ipc::{Door, Limits, Socket, Stop, Stopper, serve_socket};
 use host::{HostExecutor, WorkspaceFiles};
 use model::{AgentId, Caller, Kind, SessionId, Source, UserId};
@@ -104,27 +104,22 @@ impl House {
             found.push(serde_json::from_slice(&row.line).unwrap());
             true
         };
-        self.index().query(&Filter { session, ..Filter::default() }, &mut see).unwrap();
+        let filter = Filter { session, ..Filter::default() };
+        evidence::query(&self.evidence(), &filter, &mut see).unwrap();
         found
     }
 
     /// How often the person's door refused something.
     pub(crate) fn refused_by_control(&self) -> usize {
-        let mut count = 0;
         let kind = Some(Kind::parse("control_refused").unwrap());
-        let mut see = |_| {
-            count += 1;
-            true
-        };
-        self.index().query(&Filter { kind, ..Filter::default() }, &mut see).unwrap();
-        count
+        let filter = Filter { kind, ..Filter::default() };
+        usize::try_from(evidence::count(&self.evidence(), &filter).unwrap()).unwrap()
     }
 
-    /// The index, with everything that was recorded.
-    pub(crate) fn index(&self) -> Index {
+    /// The journal, with everything that was recorded.
+    pub(crate) fn evidence(&self) -> Reader {
         self.settle();
-        let reader = Reader::open(&self.dir.join("evidence")).unwrap();
-        Index::open(&reader, &mut |_| ()).unwrap()
+        Reader::open(&self.dir.join("evidence")).unwrap()
     }
 
     /// Waits until everything that was appended is there to be read.
