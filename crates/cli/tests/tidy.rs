@@ -42,7 +42,8 @@ fn sources() -> Vec<(PathBuf, String)> {
 
 fn is_test(path: &Path) -> bool {
     let name = path.file_stem().unwrap().to_string_lossy();
-    path.components().any(|it| it.as_os_str() == "tests") || name == "tests"
+    let is_below = |folder: &str| path.components().any(|it| it.as_os_str() == folder);
+    is_below("tests") || is_below("testkit") || name == "tests"
 }
 
 #[test]
@@ -127,6 +128,16 @@ fn is_program(tests: &Path, stem: &str) -> bool {
     };
     !manifest.contains("autotests = false")
         || manifest.contains(&format!("path = \"tests/{stem}.rs\""))
+}
+
+/// Tests alone need it: what is in it may panic.
+#[test]
+fn the_program_does_not_contain_the_testkit() {
+    for path in files(&root().join("crates"), "Cargo.toml") {
+        let text = fs::read_to_string(&path).unwrap();
+        let program = text.split("[dev-dependencies]").next().unwrap();
+        assert!(!program.contains("testkit.workspace"), "{}: names testkit", path.display());
+    }
 }
 
 fn declares(text: &str, module: &str) -> bool {

@@ -3,5 +3,5 @@
 
 #[test]
 fn what_must_not_compile_does_not() {
-    trybuild::TestCases::new().compile_fail("tests/secret/*.rs");
+    testkit::must_not_compile(env!("CARGO_MANIFEST_DIR"), "tests/secret");
 }

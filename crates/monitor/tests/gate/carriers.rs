@@ -4,7 +4,9 @@ use model::{Caller, RawCall, Taint};
 use monitor::{Asked, Refusal};
 use serde_json::{Value, json};
 
-use crate::gate::world::{Gate, Gives, Never, PAGE, World, asks, caller, opening, read_page, send_mail};
+use crate::gate::world::{
+    Gate, Gives, Never, PAGE, World, asks, caller, opening, read_page, send_mail,
+};
 
 /// Long enough to be known again, and of no address.
 const LINE: &str = "The harbour is closed on Monday.";

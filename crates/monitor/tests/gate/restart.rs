@@ -4,7 +4,9 @@ use model::{EffectKind, Profile, Source, Taint};
 use monitor::OpenError;
 use serde_json::json;
 
-use crate::gate::world::{PAGE, TASK, World, asks, caller, opening, read_page, send_mail, stopped, who};
+use crate::gate::world::{
+    PAGE, TASK, World, asks, caller, opening, read_page, send_mail, stopped, who,
+};
 
 #[test]
 fn taint_provenance_and_counts_survive() {
