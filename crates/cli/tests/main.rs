@@ -9,6 +9,7 @@ mod check_shell;
 mod check_url;
 mod cli;
 mod doctor;
+mod documents;
 mod exec;
 mod guide;
 mod ipc;

@@ -16,14 +16,15 @@ fn root() -> PathBuf {
     files::resolved(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
 }
 
-/// Files with this ending below `dir`, without what was built.
+/// Files with this ending below `dir`, without what was built: a module may be called `target`, too.
 fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
+    let built = ["target", "fuzz/target", ".git"].map(|it| root().join(it));
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() {
-            if name != "target" && name != ".git" {
+            if !built.contains(&path) {
                 found.extend(files(&path, ending));
             }
         } else if name.ends_with(ending) {
@@ -155,6 +156,26 @@ fn nothing_is_left_for_later() {
         }
         let bare = text.lines().any(|line| line.trim() == "#[ignore]");
         assert!(!bare, "{}: an ignored test says why", path.display());
+    }
+}
+
+#[test]
+fn every_folder_of_modules_is_looked_at() {
+    let all = sources();
+    let has = |end: &str| all.iter().any(|(path, _)| path.ends_with(end));
+    assert!(has("monitor/src/target/mod.rs") && has("sandbox/src/cage/sys.rs"));
+    let root = root();
+    assert!(!all.iter().any(|(path, _)| path.starts_with(root.join("fuzz/target"))));
+}
+
+#[test]
+fn documents_say_what_is_so_and_not_where_it_was_ordered() {
+    let words = ["the seed", "of seed", "seed 0", "seeds/"];
+    for path in files(&root(), ".md") {
+        let text = fs::read_to_string(&path).unwrap().to_lowercase();
+        for word in words {
+            assert!(!text.contains(word), "{}: `{word}`", path.display());
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::run::{Exit, Failure};
 /// a link at the path, what it leads to decides as well.
 ///
 /// Try it:
-///   lazaret check file --principal WEB README.md .env .env.example
+///   lazaret check file --principal SKILL README.md .env .env.example
 ///   echo '{"path":"~/.ssh/id_rsa","op":"read","principal":"USER","taint":[]}' | lazaret check file --json
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]

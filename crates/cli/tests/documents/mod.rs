@@ -1,0 +1,88 @@
+//! Documents say what is so: files, symbols, commands and options that they name are there, and what they show can be done.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "test helpers; the program under test is started"
+)]
+
+mod examples;
+mod help;
+mod names;
+mod page;
+mod words;
+
+use std::thread;
+
+use help::Known;
+use page::pages;
+
+/// The most that the documents which everybody reads may have, in bytes.
+const BYTES_MAX: &[(&str, usize)] =
+    &[("README.md", 8_000), ("ARCHITECTURE.md", 25_000), ("SECURITY.md", 25_000)];
+
+const LAZARET: &str = env!("CARGO_BIN_EXE_lazaret");
+
+#[test]
+fn every_example_does_what_it_shows() {
+    let all = pages();
+    // Pages know nothing of each other; most of the time is spent waiting for the disk.
+    let found: Vec<(usize, Vec<String>)> = thread::scope(|scope| {
+        let one = |page| scope.spawn(move || examples::run(page, "lazaret", LAZARET));
+        let running: Vec<_> = all.iter().map(one).collect();
+        running.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    let ran: usize = found.iter().map(|it| it.0).sum();
+    let wrong: Vec<String> = found.into_iter().flat_map(|it| it.1).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(ran >= 40, "only {ran} examples were run");
+}
+
+#[test]
+fn every_command_and_option_in_a_document_is_there() {
+    let (known, tree) = (Known::ask(LAZARET), names::Tree::read());
+    let mut wrong = Vec::new();
+    for page in pages().iter().filter(|it| it.name != "CHANGELOG.md") {
+        let mut lines: Vec<(usize, String)> =
+            page.spans().into_iter().map(|(line, text)| (line, text.to_owned())).collect();
+        for block in page.blocks() {
+            let numbered = block.lines.into_iter().enumerate();
+            lines.extend(numbered.map(|(at, text)| (block.line + at + 1, text)));
+        }
+        for (line, text) in lines {
+            let why = match (behind_the_program(&text), bare_option(&text)) {
+                (Some(words), _) => known.wrong(&words),
+                (None, Some(option)) if known.has_option(option) || tree.has_option(option) => None,
+                (None, Some(option)) => Some(format!("nobody has an option `{option}`")),
+                (None, None) => None,
+            };
+            wrong.extend(why.map(|why| format!("{}:{line}: {text}: {why}", page.name)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The words behind `lazaret`, where a text is such a command.
+fn behind_the_program(text: &str) -> Option<Vec<&str>> {
+    let said = text.split(" #").next().unwrap_or_default();
+    let last = said.rsplit(" | ").next().unwrap_or_default();
+    let mut words = last.trim().trim_start_matches("$ ").split_whitespace();
+    (words.next() == Some("lazaret")).then(|| words.collect())
+}
+
+/// The option, where a text is one alone or with its value.
+fn bare_option(text: &str) -> Option<&str> {
+    let word = text.split([' ', '=']).next().unwrap_or_default();
+    let name = word.strip_prefix("--").filter(|it| !it.is_empty())?;
+    let is_name = name.chars().all(|it| it.is_ascii_lowercase() || it == '-');
+    (is_name && !name.starts_with('-')).then_some(word)
+}
+
+#[test]
+fn what_everybody_reads_is_short() {
+    for page in pages() {
+        for (name, max) in BYTES_MAX.iter().filter(|(name, _)| *name == page.name) {
+            assert!(page.text.len() <= *max, "{name}: {} bytes, at most {max}", page.text.len());
+        }
+    }
+}
