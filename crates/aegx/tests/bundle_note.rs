@@ -4,6 +4,7 @@
     clippy::unwrap_used,
     reason = "test helpers; `allow-unwrap-in-tests` covers only `#[test]` functions"
 )]
+#![expect(clippy::disallowed_methods, reason = "a test damages files of its own")]
 
 use std::collections::BTreeSet;
 use std::fs;
