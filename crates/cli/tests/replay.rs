@@ -44,6 +44,7 @@ fn replay(trace: &Path) -> (Vec<String>, String) {
 /// The rules by which a guard objects.
 fn rules_of(guard: &str) -> &'static [&'static str] {
     match guard {
+        "obeyed-file" => &["obeyed-file"],
         "taint-budget" => &["taint-budget"],
         "risk-across-calls" => &["risk-chain", "cross-tool-correlator", "trajectory-sentinel"],
         "shell-command" => &[

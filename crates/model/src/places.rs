@@ -148,6 +148,46 @@ pub const SECRET_FILES: &[&str] = &[
     "Library/Application Support/sops/age/keys.txt",
 ];
 
+/// What else programs run or obey by themselves, though a command in a cage may change it: what build servers do, settings
+/// of tools that run something, files that interpreters read first. Whoever writes one through us is asked.
+pub const OBEYED: &[&str] = &[
+    // Build servers.
+    ".buildkite",
+    ".circleci",
+    ".drone.yml",
+    ".forgejo/workflows",
+    ".gitea/workflows",
+    ".github/actions",
+    ".github/workflows",
+    ".gitlab-ci.yml",
+    ".travis.yml",
+    ".woodpecker",
+    ".woodpecker.yml",
+    "appveyor.yml",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "cloudbuild.yaml",
+    "Jenkinsfile",
+    // Tools that run what their settings name.
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".overcommit.yml",
+    ".pnpmfile.cjs",
+    // Debuggers, terminals, interpreters: run when they start.
+    ".gdbinit",
+    ".irbrc",
+    ".lldbinit",
+    ".pryrc",
+    ".psqlrc",
+    ".pythonrc.py",
+    ".Rprofile",
+    ".screenrc",
+    ".sqliterc",
+    ".tmux.conf",
+    "sitecustomize.py",
+    "usercustomize.py",
+];
+
 /// Files of a home that a shell, or what a person starts by hand every day, runs by itself.
 pub const SHELL_FILES: &[&str] = &[
     ".bashrc",
@@ -251,7 +291,7 @@ mod tests {
 
     #[test]
     fn every_place_is_a_plain_relative_path_and_named_once() {
-        for list in [SECRET_DIRS, SECRET_FILES, SHELL_FILES, KEPT_IN_WORKSPACE] {
+        for list in [SECRET_DIRS, SECRET_FILES, SHELL_FILES, OBEYED, KEPT_IN_WORKSPACE] {
             let mut seen = std::collections::BTreeSet::new();
             for place in list {
                 assert!(seen.insert(place.to_ascii_lowercase()), "twice: {place}");

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use model::Objection;
-use policy::access::{self, Global, Layers, Manifest, Network, Origin, Request, Tool, User};
-
-use crate::understood::Understood;
+use policy::access::{Global, Manifest, Network, Origin, User};
 
 /// By which files a session was admitted.
 #[derive(Clone, Debug)]
@@ -44,20 +41,6 @@ impl Admission {
         match self {
             Self::OnePerson => false,
             Self::Layered { manifest, .. } => manifest.sandbox.network == Some(Network::None),
-        }
-    }
-
-    /// What the layers have against a call.
-    pub(crate) fn check(&self, agent: &str, asked: &Understood) -> Option<Objection> {
-        match self {
-            Self::OnePerson => None,
-            Self::Layered { global, manifest, user, origin } => {
-                let layers = Layers { global, manifest, user };
-                let tool = Tool::new(agent, asked.tool(), asked.kind());
-                let args = asked.call.call.args();
-                let request = Request { tool: &tool, args, origin: *origin, sub_agent: None };
-                access::decide(&layers, &request).err()
-            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The commands that a call would run, read as the shell will read them.
 
-use model::{Decision, Effect, EffectKind, Objection};
+use model::{Effect, EffectKind};
 use policy::Targets;
 use scan::shell::{self, Blocklist, Reading, read_with};
 
@@ -8,24 +8,14 @@ use crate::lines::{self, Lines};
 use crate::target::{class_of_host, class_of_path};
 use crate::understood::Understood;
 
-/// What nobody can understand beforehand, a person has to look at.
-const NOT_UNDERSTOOD: &[&str] = &[
-    "shell-unreadable",
-    "shell-disagree",
-    "shell-hidden",
-    "shell-look-alike",
-    "shell-too-large",
-    "shell-dynamic",
-    "shell-unknown-command",
-];
-
 /// A command of a call.
 #[derive(Debug)]
 pub(crate) struct Command {
-    reading: Reading,
-    is_certain: bool,
+    pub(crate) reading: Reading,
+    /// It is a command for certain, and not only a text that may be one.
+    pub(crate) is_certain: bool,
     /// It is not told to somebody else who may ask: it runs here.
-    runs_here: bool,
+    pub(crate) runs_here: bool,
 }
 
 /// Every command of the call.
@@ -60,26 +50,4 @@ pub(crate) fn targets(commands: &[Command]) -> Targets {
 pub(crate) fn hosts(commands: &[Command]) -> impl Iterator<Item = &str> {
     let speaks = |it: &&Command| it.reading.classes.contains(&shell::Class::Network);
     commands.iter().filter(speaks).flat_map(|it| it.reading.hosts.iter().map(String::as_str))
-}
-
-/// What speaks against the commands: the blocklist, and what cannot be understood.
-pub(crate) fn objections(commands: &[Command]) -> Vec<Objection> {
-    let mut objections = Vec::new();
-    for command in commands {
-        for finding in &command.reading.findings {
-            let not_understood = command.is_certain && NOT_UNDERSTOOD.contains(&finding.rule);
-            let (decision, code) = match finding.decision {
-                shell::Decision::Deny => (Decision::Deny, "command_blocked"),
-                shell::Decision::StepUp if not_understood => {
-                    (Decision::StepUp, "command_not_understood")
-                }
-                shell::Decision::StepUp if command.runs_here => {
-                    (Decision::StepUp, "command_needs_a_person")
-                }
-                shell::Decision::StepUp | shell::Decision::Allow => continue,
-            };
-            objections.push(Objection::new(finding.rule, decision, code, finding.reason.clone()));
-        }
-    }
-    objections
 }

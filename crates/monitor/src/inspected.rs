@@ -1,5 +1,6 @@
 //! An output that was looked at, and the label that it gets.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -9,6 +10,7 @@ use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
 use scan::Verdict;
 use serde_json::Value;
 
+use crate::envelope;
 use crate::output::{OUTPUT_BYTES_MAX, Output, Status, Words};
 use crate::preview::preview;
 use crate::provenance::{self, orders_to_assistant};
@@ -67,6 +69,11 @@ impl Inspected {
         body.get(..body.floor_char_boundary(OUTPUT_BYTES_MAX)).unwrap_or_default()
     }
 
+    /// The part of it that the host did not write itself.
+    pub(crate) fn words_of_others(&self, asked: &Understood) -> Cow<'_, str> {
+        envelope::words_of_others(asked, self.seen())
+    }
+
     /// Does it give orders to whoever reads it?
     pub(crate) fn is_flagged(&self) -> bool {
         self.verdict == Verdict::Injection
@@ -84,7 +91,7 @@ impl Inspected {
         Some(Flag { suspicion, content })
     }
 
-    /// The label of the output; none if it is clean.
+    /// The label that the output itself brings along; none if it is clean.
     ///
     /// INVARIANT (HostDecidesTaint): it follows from the door, from the tool's flow type, from the rule
     /// that granted the call, from the tags that the content already has, and from what was seen in it;
@@ -98,7 +105,7 @@ impl Inspected {
         let mut own = of(self.source(asked));
         // What nobody else said brought nothing that the rule could have meant.
         let granted = match self.output.words() {
-            Words::Theirs => came.granted,
+            Words::Theirs | Words::Read => came.granted,
             Words::Ours => Taint::NONE,
         };
         own.taint = own.taint.union(granted);
@@ -116,7 +123,7 @@ impl Inspected {
 
     fn source(&self, asked: &Understood) -> Source {
         match self.output.words() {
-            Words::Ours => return Source::Agent,
+            Words::Ours | Words::Read => return Source::Agent,
             Words::Theirs => {}
         }
         if let Effect::Action(action) = &asked.effect {

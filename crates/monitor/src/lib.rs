@@ -12,6 +12,7 @@ mod command;
 pub mod confirm;
 mod connection;
 mod credentials;
+mod envelope;
 mod family;
 mod found;
 mod guards;

@@ -28,6 +28,9 @@ pub enum Words {
     /// Those of whoever was asked, read or run.
     #[default]
     Theirs,
+    /// Those of whatever there was to be read, and of nobody else: the tags of the output and the session's label say
+    /// whose they are. Without either they are nobody's from outside.
+    Read,
     /// The host's alone: nobody else said anything.
     Ours,
 }

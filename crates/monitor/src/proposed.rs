@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use aegx::{Digest, Principal};
-use model::{Caller, Effect, EffectKind, Objection, Profile, Taint, TaintTag};
+use model::{Caller, Effect, EffectKind, Profile, Taint, TaintTag};
 use policy::{Confirmed, Facts, Sinks, Targets};
 
+use crate::admission::Admission;
 use crate::command::{self, Command};
 use crate::provenance::Traced;
 use crate::record::{JudgedBy, JudgedSinks};
-use crate::risk::{Level, Observation};
+use crate::risk::{Observation, Risk};
 use crate::scrubber::HeldSecret;
 use crate::session::Session;
 use crate::settle::Person;
@@ -33,10 +34,10 @@ pub struct Proposed {
     commands: Vec<Command>,
     traced: Traced,
     observation: Observation,
-    risk: Level,
-    risk_objections: Vec<Objection>,
-    access: Option<Objection>,
-    credentials: Option<Objection>,
+    /// The session's, before this call.
+    risk: Risk,
+    /// The session's.
+    admission: Admission,
     /// Secrets whose values stand in the arguments.
     held: Vec<HeldSecret>,
     /// The arguments without them, if there are some.
@@ -68,10 +69,8 @@ impl Proposed {
                 .union(command::targets(&commands)),
             commands,
             traced,
-            risk: session.risk.level(),
-            risk_objections: session.risk.objections(&observation),
-            access: session.access(&understood),
-            credentials: session.credentials(&understood),
+            risk: session.risk.clone(),
+            admission: session.admission().clone(),
             held: Vec::new(),
             concealed: None,
             confirmed: session.confirmed(action, digest, now),
@@ -99,7 +98,7 @@ impl Proposed {
             taint_permille_max: self.profile.taint_permille_max(),
             over_budget: self.over_budget.is_some(),
             asked_for: self.traced.asked_for,
-            risk: self.risk as u8,
+            risk: self.risk.level() as u8,
             sinks: self.sinks(),
             targets: self.targets,
             confirmed: self.confirmed,
@@ -116,7 +115,7 @@ impl Proposed {
             over_budget: self.over_budget.is_some(),
             principal: self.principal.as_str(),
             profile: self.profile.as_str(),
-            risk: self.risk as u8,
+            risk: self.risk.level() as u8,
             sinks: JudgedSinks {
                 foreign_secret: sinks.foreign_secret,
                 untrusted_content: sinks.untrusted_content,
@@ -195,13 +194,9 @@ impl Proposed {
         &self.observation
     }
 
-    pub(crate) fn access(&self) -> Option<&Objection> {
-        self.access.as_ref()
-    }
-
-    /// What the agent's grants have against it.
-    pub(crate) fn credentials(&self) -> Option<&Objection> {
-        self.credentials.as_ref()
+    /// By which files the session was admitted.
+    pub(crate) fn admission(&self) -> &Admission {
+        &self.admission
     }
 
     /// The secrets whose values stand in its arguments.
@@ -229,8 +224,9 @@ impl Proposed {
         self.held = held;
     }
 
-    pub(crate) fn risk_objections(&self) -> &[Objection] {
-        &self.risk_objections
+    /// What the session did before.
+    pub(crate) fn risk(&self) -> &Risk {
+        &self.risk
     }
 
     pub(crate) fn confirmed(&self) -> Confirmed {

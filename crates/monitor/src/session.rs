@@ -3,26 +3,24 @@
 mod answers;
 mod kept;
 mod lost;
+mod stopped;
 
 use std::sync::Arc;
 
 use aegx::{Digest, Principal};
-use model::{Caller, Decision, Objection, Profile, SessionId, Source, Taint, TaintTag, Trust};
+use model::{Caller, Profile, SessionId, Source, Taint, TaintTag, Trust};
 
 use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
 use crate::command::{self, Command};
-use crate::confirm::{Confirmation, Confirmations, Message, Pending};
+use crate::confirm::{Confirmation, Confirmations, Message};
 use crate::connection;
-use crate::credentials;
 use crate::found::Found;
 use crate::inspected::{Came, Inspected};
 use crate::monitor::Approver;
 use crate::output::{Status, Words};
-use crate::proposed::Proposed;
 use crate::provenance::{Body, Catalogue, Ledger, Traced, Unseen, orders_to_assistant};
-use crate::question;
 use crate::refusal::Refusal;
 use crate::risk::{Opener, Outcome, Risk};
 use crate::state::Summary;
@@ -30,7 +28,6 @@ use crate::taint::{self, Rules, SessionTaint};
 use crate::target::Reach;
 use crate::tools::Tools;
 use crate::understood::Understood;
-use crate::verdict::Verdict;
 
 /// One session.
 pub(crate) struct Session {
@@ -179,12 +176,8 @@ impl Session {
         &self.reach
     }
 
-    pub(crate) fn access(&self, asked: &Understood) -> Option<Objection> {
-        self.admission.check(self.who.agent.as_str(), asked)
-    }
-
-    pub(crate) fn credentials(&self, asked: &Understood) -> Option<Objection> {
-        credentials::objection(&self.admission, asked)
+    pub(crate) fn admission(&self) -> &Admission {
+        &self.admission
     }
 
     /// Is it to be asked where something goes that nobody named, as when a page is fetched?
@@ -289,15 +282,22 @@ impl Session {
         let mut change = self.counted();
         change.came_back = came.was_marked;
         if let Some(label) = &label {
-            change.taint = self.taint.delta(label, inspected.seen());
+            change.taint = self.taint.delta(label, &inspected.words_of_others(asked));
         }
+        // What was made of what the session knows is no more than that, and counts once.
+        let label = match inspected.output.words() {
+            Words::Read => taint::worse(label.as_ref(), self.taint.tag().as_ref()),
+            Words::Theirs | Words::Ours => label,
+        };
         change.risk = (*self.risk.snapshot() != before).then(|| self.risk.snapshot().clone());
         // A trusted tool that gives back what others wrote is not believed this time.
         let flow = &asked.call.flow;
         let outside = label.as_ref().is_some_and(|it| taint::is_outside(it.taint));
         let output = match inspected.output.words() {
-            Words::Theirs | Words::Ours if outside => Trust::Untrusted,
+            Words::Theirs | Words::Read | Words::Ours if outside => Trust::Untrusted,
             Words::Theirs => flow.output,
+            // As files are believed that nobody outside wrote.
+            Words::Read => Trust::Trusted,
             Words::Ours => Trust::Own,
         };
         change.provenance = Some(self.ledger.returned(
@@ -351,24 +351,6 @@ impl Session {
         {
             self.newest = Some(record);
         }
-    }
-
-    /// A call was stopped: it counts, and it may wait for the user.
-    pub(crate) fn stopped(&mut self, proposed: &Proposed, verdict: &Verdict, now: i64) -> Change {
-        self.calls += 1;
-        self.stopped += 1;
-        self.risk.observe(&proposed.observation().clone().with_outcome(Outcome::Stopped));
-        if verdict.decision == Decision::StepUp {
-            self.confirmations.stopped(Pending {
-                action: proposed.kind().as_str().to_owned(),
-                call: Some(proposed.digest()),
-                owner: self.who.user.clone(),
-                session: self.who.session.clone(),
-                blocked_at: now,
-                grounds: question::grounds(proposed, &verdict.objections),
-            });
-        }
-        Change { risk: Some(self.risk.snapshot().clone()), ..self.counted() }
     }
 
     /// A call was let through.

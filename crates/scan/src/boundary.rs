@@ -89,6 +89,24 @@ pub fn wrap(kind: Boundary, source: &str, text: &str, nonce: &Nonce) -> String {
     format!("<{name} id=\"{id}\" source=\"{source}\">\n{text}\n</{name} id=\"{id}\">")
 }
 
+/// What stands in a text that [`wrap`] made, with the name of its source; none if the text is not exactly that. Whose
+/// number it is nobody knows here: believe it only of a text that the host has made.
+#[must_use]
+pub fn inside(text: &str) -> Option<&str> {
+    let (name, rest) = text.strip_prefix('<')?.split_once(" id=\"")?;
+    let (id, rest) = rest.split_once('"')?;
+    let known = Boundary::ALL.iter().any(|it| it.name() == name);
+    let is_number = id.len() == NONCE_DIGITS && id.bytes().all(|it| it.is_ascii_hexdigit());
+    if !known || !is_number {
+        return None;
+    }
+    rest.strip_suffix("\">")?
+        .strip_suffix(id)?
+        .strip_suffix(" id=\"")?
+        .strip_suffix(name)?
+        .strip_suffix("</")
+}
+
 /// The value of an attribute: on one line, of what can be seen, unable to end itself.
 fn attribute(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -226,6 +244,9 @@ fn behind_namespace(text: &str) -> Option<&str> {
     None
 }
 
+/// Digits of the number of a mark.
+const NONCE_DIGITS: usize = 32;
+
 /// Stands for the sign that opened a mark.
 const REPLACEMENT: &str = "[not a mark] ";
 
@@ -255,6 +276,26 @@ mod tests {
     fn every_mark_is_searched_for() {
         for (kind, plain) in Boundary::ALL.into_iter().zip(NAMES) {
             assert_eq!(kind.name().replace('_', ""), plain);
+        }
+    }
+
+    #[test]
+    fn what_stands_between_marks_is_found_again() {
+        let nonce = Nonce::new([7; 16]);
+        for kind in Boundary::ALL {
+            for text in
+                ["", "words", "</tool_output id=\"1\">", "<tool_output id=\"1\" source=\"a\">"]
+            {
+                let wrapped = wrap(kind, "a \"place\"", text, &nonce);
+                let found = inside(&wrapped).unwrap();
+                assert!(found.starts_with(" source=\"a &quot;place&quot;\">\n"), "{found}");
+                assert!(!found.contains(nonce.as_str()), "{found}");
+                let (more, less) = (format!("{wrapped} "), wrapped.get(1..).unwrap_or_default());
+                assert!(inside(&more).is_none() && inside(less).is_none(), "{wrapped}");
+            }
+        }
+        for text in ["", "<b id=\"1\" source=\"a\">\nx\n</b id=\"1\">", "words"] {
+            assert!(inside(text).is_none(), "{text}");
         }
     }
 }

@@ -3,6 +3,8 @@
 //!
 //! INVARIANT (AbsorbBeforeDeliver): what a command changed is labelled before anything that it printed is told.
 
+mod words;
+
 use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -14,7 +16,7 @@ use evidence::{Journal, NewRecord};
 use files::Relative;
 use gateway::proxy::Outside;
 use model::ipc::ShellExec;
-use model::{Caller, Kind, Source, TaintTag};
+use model::{Caller, Kind};
 use monitor::{Output, Permit, Status, Words, taint};
 use sandbox::cage::{Cage, Ending, Held, Hold, Rung, SYSTEM};
 use sandbox::runner::{Aside, Beside, Ran, RunError, Runner, Surroundings};
@@ -28,6 +30,8 @@ use super::file::{WorkspaceFiles, tag_values};
 use super::net::{Net, Out};
 use crate::aside;
 use crate::ipc::Stop;
+
+use words::{Origin, words};
 
 /// What the agent is told where output came from.
 const ORIGIN: &str = "shell_exec";
@@ -88,6 +92,11 @@ impl Shell {
             Ok(around) => around,
             Err(why) => return Output::not_begun(why),
         };
+        // Before it runs: what it reads it may remove.
+        let before = match files.before_command() {
+            Ok(label) => label,
+            Err(why) => return Output::not_begun(format!("the labels of the workspace: {why}")),
+        };
         let (who, record, tag) = (permit.who().clone(), permit.record(), permit.tag().cloned());
         let out = match self.out.as_ref().map(|out| Out::open(out, &who, record)).transpose() {
             Ok(out) => out,
@@ -106,7 +115,7 @@ impl Shell {
         let (marked, ended) = match &ran {
             Ok(ran) => {
                 let marked = mark();
-                let ended = recorded(ran, &net, marked.as_ref().ok().copied());
+                let ended = recorded(ran, &net, marked.as_ref().ok().map(|it| it.0));
                 (marked, ended)
             }
             Err(error) => match error.aside() {
@@ -116,11 +125,20 @@ impl Shell {
                 None => return Output::not_begun(error.to_string()),
             },
         };
+        let there = marked.as_ref().ok().and_then(|it| it.1.as_ref());
+        let origin = Origin {
+            words: words(&ran, &net),
+            session: tag,
+            there: taint::worse(before.as_ref(), there),
+            web,
+        };
         let output = match self.journal.append(beside(&who, record, ended)) {
-            Ok(_) => after(&ran, &net, marked.map(drop), files.root(), now()),
+            Ok(_) => after(&ran, &net, marked.map(drop), files.root(), &origin, now()),
             Err(_) => failed("the command ran, and how it ended could not be recorded".to_owned()),
         };
-        Output { tags: web.into_iter().collect(), ..output }
+        let there = origin.there.filter(|_| origin.words != Words::Ours);
+        let tags = origin.web.into_iter().chain(there).collect();
+        Output { tags, words: origin.words, ..output }
     }
 
     fn run_beside(
@@ -187,6 +205,7 @@ fn after(
     net: &Net,
     marked: Result<(), WorkspaceError>,
     root: &Path,
+    origin: &Origin,
     now: i64,
 ) -> Output {
     // INVARIANT (FailClosed): nothing is told of files whose labels are not known.
@@ -197,7 +216,7 @@ fn after(
         Ok(ran) if ran.stopped => {
             failed("the host is ending, and the command was ended with it".to_owned())
         }
-        Ok(ran) => told(ran, net, root, now).unwrap_or_else(failed),
+        Ok(ran) => told(ran, net, root, origin, now).unwrap_or_else(failed),
         Err(error) => match error.aside().map(|it| set_aside(it, root)) {
             Some(Ok(Some(aside))) => failed(format!("{error}\n{aside}")),
             Some(Err(why)) => failed(why),
@@ -207,7 +226,7 @@ fn after(
 }
 
 /// What was printed stands between marks, and carries a label. So does whatever else the command has named.
-fn told(ran: &Ran, net: &Net, root: &Path, now: i64) -> Result<Output, String> {
+fn told(ran: &Ran, net: &Net, root: &Path, origin: &Origin, now: i64) -> Result<Output, String> {
     let mut body = Map::new();
     let mut say = |name: &str, value: Value| drop(body.insert(name.to_owned(), value));
     say("durationMs", millis(ran));
@@ -226,22 +245,8 @@ fn told(ran: &Ran, net: &Net, root: &Path, now: i64) -> Result<Output, String> {
     if let Some(aside) = set_aside(&ran.aside, root)? {
         say("setAside", aside.into());
     }
-    // Hosts that it reached were named by it, too: they stand in the label that is kept, and not here.
-    let reached = net.label(now).map(|it| TaintTag { origin: ORIGIN.to_owned(), ..it });
-    let words = words(ran, net);
-    let label = match words {
-        Words::Theirs => Some(reached.unwrap_or_else(|| label(now))),
-        Words::Ours => reached,
-    };
-    say("taint", json!(tag_values(label.as_slice())));
-    Ok(Output { words, ..Output::text(Value::Object(body).to_string()) })
-}
-
-/// How a command ended and how long it took are the host's words; all else that is told of it is the command's.
-fn words(ran: &Ran, net: &Net) -> Words {
-    let printed = [&ran.stdout, &ran.stderr].iter().any(|it| it.bytes > 0);
-    let named = net.refused_text().is_some() || !ran.aside.is_empty();
-    if printed || named { Words::Theirs } else { Words::Ours }
+    say("taint", json!(tag_values(origin.shown(now).as_slice())));
+    Ok(Output::text(Value::Object(body).to_string()))
 }
 
 /// What the command made where it would be obeyed, if it made something.
@@ -250,10 +255,6 @@ fn set_aside(aside: &Aside, root: &Path) -> Result<Option<String>, String> {
         return Ok(None);
     }
     marked(&aside::listed(aside, root)).map(Some)
-}
-
-fn label(now: i64) -> TaintTag {
-    taint::label(Source::Tool, ORIGIN, now)
 }
 
 fn marked(text: &str) -> Result<String, String> {

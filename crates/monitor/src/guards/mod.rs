@@ -25,6 +25,7 @@ pub(crate) const BEFORE: &[&dyn Guard<Proposed>] = &[
     &before::credential_scope::CredentialScope,
     &before::secret_elsewhere::SecretElsewhere,
     &before::shell_command::ShellCommand,
+    &before::obeyed_file::ObeyedFile,
     &before::taint_budget::TaintBudget,
     &before::risk_across_calls::RiskAcrossCalls,
     &before::sink_provenance::SinkProvenance,

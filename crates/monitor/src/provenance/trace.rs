@@ -384,3 +384,6 @@ fn gather<'a>(param: &'a str, role: Option<Role>, value: &'a Value, found: &mut 
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -146,6 +146,18 @@ pub struct Traced {
     pub delegated: Option<String>,
 }
 
+impl Traced {
+    /// Was it stopped for a value that content of others has chosen?
+    pub(crate) fn has_foreign_value(&self) -> bool {
+        let is_of_others = |it: &Label| !it.is_chosen() && it.source().is_some();
+        self.objections.iter().any(|it| it.code != ACT_CODE)
+            && self.sinks.iter().any(|it| is_of_others(&it.label))
+    }
+}
+
+/// The code of an act that nobody asked for.
+const ACT_CODE: &str = "act_not_asked_for";
+
 /// The objection against a value that may not decide what it decides.
 pub(super) fn sink_objection(role: Role, sink: &Sink) -> Objection {
     let (rule, code, what) = match role {
@@ -180,7 +192,7 @@ pub(super) fn sink_objection(role: Role, sink: &Sink) -> Objection {
 /// The objection against an act that nobody asked for.
 pub(super) fn act_objection(tool: &str) -> Objection {
     let mut objection =
-        Objection::new("act-not-asked-for", Decision::StepUp, "act_not_asked_for", String::new());
+        Objection::new("act-not-asked-for", Decision::StepUp, ACT_CODE, String::new());
     objection.for_model =
         format!("the user did not ask for what `{tool}` does; go on with what was asked for");
     objection.for_person = format!(

@@ -4,9 +4,9 @@
 //! sending and privileges that pile up. [`Correlator`] sees, within one turn, several outputs that give
 //! orders. [`Sentinel`] keeps a score across turns that decays. Pure values: no clock, no I/O.
 //!
-//! INVARIANT (NoFreeReset): only a person's turn clears or decays anything. A child session begins
-//! with the state of its parent, turns that an agent begins change nothing, and what a child did
-//! flows back.
+//! INVARIANT (NoFreeReset): only a person's turn clears or decays anything; calls that end well lower
+//! the score, and never below [`Level::Elevated`]. A child session begins with the state of its parent,
+//! turns that an agent begins change nothing, and what a child did flows back.
 
 mod chain;
 mod classes;
@@ -126,7 +126,8 @@ impl Risk {
 
     /// Learns what became of a call. Every call that was judged belongs here, once.
     pub fn observe(&mut self, seen: &Observation) {
-        if self.state.chain.completed_by(seen.classes).is_some() {
+        let completes = self.state.chain.completed_by(seen.classes).is_some();
+        if completes {
             self.state.sentinel.add(Signal::ToolPairTransition);
         }
         if seen.outcome.may_have_answered() {
@@ -136,6 +137,9 @@ impl Risk {
             self.state.sentinel.flagged(flag.suspicion, self.state.correlator.observe(flag));
         }
         self.state.sentinel.called(seen, &self.tuning);
+        if seen.outcome == Outcome::Done && seen.flag.is_none() && !completes {
+            self.state.sentinel.calmed(&self.tuning);
+        }
     }
 
     /// Takes in what another guard saw, such as a secret that it cut out of an answer.

@@ -30,8 +30,10 @@ pub enum Outcome {
     Done,
     /// It was tried and failed. Its error text was an answer too.
     Failed,
-    /// It was not let through.
+    /// It was not let through, and somebody outside may have been behind it.
     Stopped,
+    /// It was not let through, or waits for a person, and nobody outside had a hand in it: a mistake, a question.
+    Declined,
     /// It was not let through, because the session has no such capability.
     OutOfScope,
 }
@@ -101,7 +103,7 @@ impl Outcome {
     pub const fn may_have_answered(self) -> bool {
         match self {
             Self::Done | Self::Failed => true,
-            Self::Proposed | Self::Stopped | Self::OutOfScope => false,
+            Self::Proposed | Self::Stopped | Self::Declined | Self::OutOfScope => false,
         }
     }
 }

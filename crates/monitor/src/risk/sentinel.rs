@@ -23,6 +23,10 @@ const READS_MAX: u32 = 24;
 /// Flagged outputs that count in one turn. What is read is chosen by others: a mailbox full of spam
 /// must not make a session critical that itself did nothing wrong.
 const FLAGS_PER_TURN_MAX: u32 = 2;
+/// So much a calm call takes away, in tenths.
+const CALM_TENTHS: u32 = 5;
+/// To this score calm calls bring a session, and no further.
+const CALM_FLOOR: f64 = Level::Elevated.from_score();
 /// Keeps sums far from overflow, in tenths.
 const TURN_TENTHS_MAX: u32 = 1_000_000;
 
@@ -99,13 +103,25 @@ impl Sentinel {
         match seen.outcome {
             Outcome::Stopped => self.add(Signal::PolicyDeny),
             Outcome::OutOfScope => self.add(Signal::OutOfScope),
-            Outcome::Failed => self.add(Signal::ToolFailure),
-            Outcome::Proposed | Outcome::Done => {}
+            // A file that is not there and a question to a person are nobody's attack.
+            Outcome::Proposed | Outcome::Done | Outcome::Failed | Outcome::Declined => {}
         }
         let now = &mut self.now;
         let count = if only_looks(seen.kind) { &mut now.reads } else { &mut now.calls };
         *count = count.saturating_add(1);
         self.watch_volume(tuning);
+    }
+
+    /// A call ended well and brought nothing suspicious: of the newest that weighs, a little is taken away. What is left
+    /// below [`CALM_FLOOR`] only the person's turns take away: an agent cannot make anybody forget by being busy.
+    pub(super) fn calmed(&mut self, tuning: &Tuning) {
+        if self.score(tuning) <= CALM_FLOOR {
+            return;
+        }
+        let mut turns = [&mut self.now].into_iter().chain(&mut self.past);
+        if let Some(turn) = turns.find(|it| it.tenths > 0) {
+            turn.tenths = turn.tenths.saturating_sub(CALM_TENTHS);
+        }
     }
 
     fn watch_volume(&mut self, tuning: &Tuning) {

@@ -59,15 +59,20 @@ fn class_of_normal(path: &str, said: Said) -> Targets {
     if !parts.contains(&"..") {
         return written;
     }
+    written.union(class_of_parts(&followed(&parts), said))
+}
+
+/// The parts of a path with its `..` followed.
+pub(super) fn followed<'a>(parts: &[&'a str]) -> Vec<&'a str> {
     let mut followed = Vec::with_capacity(parts.len());
     for part in parts {
-        if part == ".." {
+        if *part == ".." {
             followed.pop();
         } else {
-            followed.push(part);
+            followed.push(*part);
         }
     }
-    written.union(class_of_parts(&followed, said))
+    followed
 }
 
 fn class_of_parts(parts: &[&str], said: Said) -> Targets {
@@ -191,7 +196,7 @@ fn at_home<'a>(parts: &'a [&'a str]) -> Option<&'a [&'a str]> {
 const ENCODINGS_MAX: usize = 3;
 
 /// The form in which names are compared.
-fn normal(text: &str) -> String {
+pub(super) fn normal(text: &str) -> String {
     let mut decoded = text.trim().to_owned();
     for _ in 0..ENCODINGS_MAX {
         if decoded.contains('%') {

@@ -7,6 +7,7 @@
 mod files;
 mod hosts;
 mod names;
+mod obeyed;
 mod outward;
 
 use model::{Reach as Goes, Role, ToolCall};
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 pub use files::{class_of_file, class_of_path, is_secret_file, shows_how};
 pub use hosts::class_of_host;
+pub use obeyed::is_obeyed;
 pub use outward::Reach;
 
 /// What an outsider may send at once, in bytes.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use aegx::Digest;
 use evidence::{Disk, RealDisk, Receipt};
@@ -56,10 +56,15 @@ struct FaultyState {
     at: u64,
     writes: bool,
     done: AtomicU64,
+    /// Can it not look up labels any more?
+    blind: Arc<AtomicBool>,
 }
 
 impl Labels for FaultyState {
     fn label_of(&self, digests: &[Digest]) -> Result<Option<TaintTag>, StateError> {
+        if self.blind.load(Ordering::SeqCst) {
+            return Err(StateError::Broken { reason: "nobody can read it".to_owned() });
+        }
         self.store.label_of(digests)
     }
 
@@ -70,6 +75,10 @@ impl Labels for FaultyState {
 }
 
 impl FaultyState {
+    fn new(store: SqliteStore, at: u64, writes: bool) -> Self {
+        Self { store, at, writes, done: AtomicU64::new(0), blind: Arc::default() }
+    }
+
     /// Is it the turn of the one that fails?
     fn fails(&self) -> Result<(), StateError> {
         if self.done.fetch_add(1, Ordering::SeqCst) == self.at {
@@ -279,10 +288,7 @@ fn a_store_that_fails_at_any_append_lets_nothing_be_shown_unlabelled() {
     for writes in [false, true] {
         for at in 0.. {
             let world = World::new();
-            let wrap = |store| {
-                Arc::new(FaultyState { store, at, writes, done: AtomicU64::new(0) })
-                    as Arc<dyn State>
-            };
+            let wrap = |store| Arc::new(FaultyState::new(store, at, writes)) as Arc<dyn State>;
             let gate = world.open_broken(Arc::new(RealDisk), wrap).unwrap();
             let seen = scenario(&gate);
             drop(gate);
@@ -296,16 +302,37 @@ fn a_store_that_fails_at_any_append_lets_nothing_be_shown_unlabelled() {
 }
 
 #[test]
+fn an_output_whose_labels_cannot_be_looked_up_is_not_delivered_and_counts_as_lost() {
+    let world = World::new();
+    let blind = Arc::new(AtomicBool::new(false));
+    let wrap = |store| {
+        let state =
+            FaultyState { blind: Arc::clone(&blind), ..FaultyState::new(store, u64::MAX, false) };
+        Arc::new(state) as Arc<dyn State>
+    };
+    let gate = world.open_broken(Arc::new(RealDisk), wrap).unwrap();
+    let who = gate.begin("s");
+    let asked = Asked::Tool(RawCall { tool: "list_notes", args: b"{}" });
+    let (permit, begun) = gate.monitor.begin(&who, &asked).unwrap();
+    drop(permit);
+    blind.store(true, Ordering::SeqCst);
+    let refused = gate.monitor.finish(begun, Output::text(PAGE)).unwrap_err();
+    assert_eq!(refused.rule(), "not-kept");
+    // Whoever ran it may have seen what it gave back, whatever label that had.
+    assert!(gate.taint(&who).contains(Taint::UNTRUSTED));
+    assert_eq!(gate.monitor.summary(&who).unwrap().origin, "an output that was never seen");
+    blind.store(false, Ordering::SeqCst);
+    asks(gate.call(&who, &send_mail("eve@evil.example"), ""));
+}
+
+#[test]
 fn a_store_that_fails_at_any_step_of_an_approval_lets_nothing_happen_twice_or_unapproved() {
     /// More than the scenario needs, so that the last run is whole.
     const OPERATIONS: u64 = 30;
     for writes in [false, true] {
         for at in 0..OPERATIONS {
             let world = World::new();
-            let wrap = |store| {
-                Arc::new(FaultyState { store, at, writes, done: AtomicU64::new(0) })
-                    as Arc<dyn State>
-            };
+            let wrap = |store| Arc::new(FaultyState::new(store, at, writes)) as Arc<dyn State>;
             let gate = world.open_broken(Arc::new(RealDisk), wrap).unwrap();
             let (asked, effects) = approve_and_call(&gate);
             assert!(effects <= 1, "store operation {at}, written: {writes}: {effects} effects");

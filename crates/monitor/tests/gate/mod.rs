@@ -10,6 +10,7 @@
 
 mod approvals;
 mod carriers;
+mod commands;
 mod compaction;
 mod concurrency;
 mod confirmations;

@@ -98,7 +98,7 @@ fn tag_of(
 }
 
 /// The hash by which a copy is known. Empty files and things without content are no copies.
-fn content(entry: &Entry) -> Option<Digest> {
+pub(super) fn content(entry: &Entry) -> Option<Digest> {
     let has_content = match entry.kind {
         Kind::File => entry.digest != Digest::of(b""),
         Kind::Folder => entry.tokens >= NAME_TOKENS_MIN,

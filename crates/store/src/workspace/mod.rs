@@ -21,6 +21,7 @@ mod secrets;
 mod shape;
 mod sidecar;
 
+pub use command::Ran;
 pub use error::WorkspaceError;
 pub use manifest::{DEPTH_MAX, FILES_MAX, HASHED_BYTES_MAX};
 pub use marks::Mark;

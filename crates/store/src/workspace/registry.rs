@@ -9,7 +9,7 @@ use aegx::Digest;
 use evidence::Receipt;
 use model::{SessionId, TaintTag};
 use monitor::Found;
-use monitor::taint::worse;
+use monitor::taint::{is_outside, worse};
 
 use super::changes::{self, Author};
 use super::error::WorkspaceError;
@@ -316,6 +316,17 @@ impl Place {
         let mut path = self.prefix.clone().into_os_string();
         path.push(format!(".{what}"));
         path.into()
+    }
+
+    /// The worst label from outside of contents that are known and lie there, whatever they are called.
+    pub(super) fn copies(&self) -> Option<TaintTag> {
+        if self.marks.contents.is_empty() {
+            return None;
+        }
+        let contents = self.seen.entries.values().filter_map(changes::content);
+        let known = contents.filter_map(|it| self.marks.contents.get(&it));
+        let outside = known.filter(|it| is_outside(it.taint));
+        outside.fold(None, |sum, tag| worse(sum.as_ref(), Some(tag)))
     }
 
     /// How a session found the tree. The mark at its end is in no session's name.

@@ -64,14 +64,21 @@ impl WorkspaceFiles {
         &self.root
     }
 
-    /// Labels what a command of the session has changed. Gives how many files are marked that were not before.
+    /// The label of what a command can read here.
+    pub(super) fn before_command(&self) -> Result<Option<TaintTag>, WorkspaceError> {
+        self.registry.worst(&self.root)
+    }
+
+    /// Labels what a command of the session has changed. Gives how many files are marked that were not before, and the
+    /// label of what it could read.
     pub(super) fn after_command(
         &self,
         session: &SessionId,
         tag: Option<&TaintTag>,
         now: i64,
-    ) -> Result<usize, WorkspaceError> {
-        Ok(self.registry.after_command(&self.root, session, tag, now)?.marked.len())
+    ) -> Result<(usize, Option<TaintTag>), WorkspaceError> {
+        let ran = self.registry.after_command(&self.root, session, tag, now)?;
+        Ok((ran.after.marked.len(), ran.there))
     }
 
     /// The label of a file with this content. What is read of a secret file is known as a secret from then

@@ -3,19 +3,78 @@
 //!
 //! Threat: an agent uses keys that were meant for another agent, or for a moment when somebody looks.
 
-use model::Objection;
+use model::ipc::Action;
+use model::{Decision, Effect, Objection};
+use policy::access::KeyGrant;
 
+use crate::admission::Admission;
+use crate::credentials::{COMMANDS, CREDENTIAL_SCOPE, SERVICES};
 use crate::guards::Guard;
 use crate::proposed::Proposed;
+use crate::understood::Understood;
 
 pub(crate) struct CredentialScope;
 
 impl Guard<Proposed> for CredentialScope {
     fn id(&self) -> &'static str {
-        "credential-scope"
+        CREDENTIAL_SCOPE
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {
-        proposed.credentials().into_iter().cloned().collect()
+        objection(proposed.admission(), proposed.understood()).into_iter().collect()
     }
+}
+
+/// The first of the service's keys that the agent's tools do not get, or get when a person was asked.
+fn objection(admission: &Admission, asked: &Understood) -> Option<Objection> {
+    let Admission::Layered { global, manifest, origin, .. } = admission else { return None };
+    let Effect::Action(action) = &asked.effect else { return None };
+    if let Action::ShellExec(it) = &**action {
+        return of_command(manifest.granted_to(COMMANDS, *origin), it.command.as_str());
+    }
+    let Action::OauthCall(call) = &**action else { return None };
+    let service = global.service(call.service.as_str())?;
+    let (name, agent) = (call.service.as_str(), &manifest.agent);
+    let mut asked_for = Vec::new();
+    for key in service.secrets() {
+        match manifest.key(key, SERVICES, *origin) {
+            KeyGrant::Granted(_) | KeyGrant::Legacy => {}
+            KeyGrant::NotGranted => {
+                let why = format!(
+                    "the agent `{agent}` has no grant for `{key}`, which the service `{name}` needs"
+                );
+                let found = Objection::new(CREDENTIAL_SCOPE, Decision::Deny, "not_granted", why);
+                let remedy = format!("a grant with `{key}` for `web` under `credentials`");
+                return Some(found.with_remedy(remedy));
+            }
+            KeyGrant::NeedsApproval(grant) => asked_for.push(format!("`{key}` (`{grant}`)")),
+        }
+    }
+    if asked_for.is_empty() {
+        return None;
+    }
+    // All of them: who says yes says yes to each.
+    let keys = asked_for.join(", ");
+    let why = format!("calling `{name}` uses {keys}, for which a person is asked each time");
+    let found = Objection::new(CREDENTIAL_SCOPE, Decision::StepUp, "approval_required", why);
+    Some(found.with_remedy("a person says yes to this call"))
+}
+
+/// A command gets the keys that are granted to it without asking. One for which a person is asked each time is asked
+/// for by naming it.
+fn of_command(granted: Vec<(&str, KeyGrant<'_>)>, command: &str) -> Option<Objection> {
+    granted.into_iter().find_map(|(key, grant)| match grant {
+        KeyGrant::NeedsApproval(grant) if command.contains(key) => {
+            let why = format!(
+                "the command uses the key `{key}`, for which `{grant}` asks a person each time"
+            );
+            let code = "approval_required";
+            let found = Objection::new(CREDENTIAL_SCOPE, Decision::StepUp, code, why);
+            Some(found.with_remedy("a person says yes to this command"))
+        }
+        KeyGrant::NeedsApproval(_)
+        | KeyGrant::Granted(_)
+        | KeyGrant::Legacy
+        | KeyGrant::NotGranted => None,
+    })
 }

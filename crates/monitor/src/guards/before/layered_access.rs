@@ -4,7 +4,9 @@
 //! list of operations gives them.
 
 use model::Objection;
+use policy::access::{self, Layers, Request, Tool};
 
+use crate::admission::Admission;
 use crate::guards::Guard;
 use crate::proposed::Proposed;
 
@@ -16,6 +18,14 @@ impl Guard<Proposed> for LayeredAccess {
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {
-        proposed.access().into_iter().cloned().collect()
+        let Admission::Layered { global, manifest, user, origin } = proposed.admission() else {
+            return Vec::new();
+        };
+        let asked = proposed.understood();
+        let tool = Tool::new(proposed.who().agent.as_str(), asked.tool(), asked.kind());
+        let args = asked.call.call.args();
+        let request = Request { tool: &tool, args, origin: *origin, sub_agent: None };
+        let layers = Layers { global, manifest, user };
+        access::decide(&layers, &request).err().into_iter().collect()
     }
 }

@@ -15,6 +15,6 @@ impl Guard<Proposed> for RiskAcrossCalls {
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {
-        proposed.risk_objections().to_vec()
+        proposed.risk().objections(proposed.observation())
     }
 }

@@ -3,10 +3,23 @@
 //!
 //! Threat: a command that is quoted, encoded or wrapped until no rule recognises it.
 
-use model::Objection;
+use model::{Decision, Objection};
+use scan::shell;
 
+use crate::command::Command;
 use crate::guards::Guard;
 use crate::proposed::Proposed;
+
+/// What nobody can understand beforehand, a person has to look at.
+const NOT_UNDERSTOOD: &[&str] = &[
+    "shell-unreadable",
+    "shell-disagree",
+    "shell-hidden",
+    "shell-look-alike",
+    "shell-too-large",
+    "shell-dynamic",
+    "shell-unknown-command",
+];
 
 pub(crate) struct ShellCommand;
 
@@ -16,6 +29,25 @@ impl Guard<Proposed> for ShellCommand {
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {
-        crate::command::objections(proposed.commands())
+        proposed.commands().iter().flat_map(objections).collect()
     }
+}
+
+/// What speaks against a command: the blocklist, and what cannot be understood.
+fn objections(command: &Command) -> Vec<Objection> {
+    let objection = |finding: &shell::Finding| {
+        let not_understood = command.is_certain && NOT_UNDERSTOOD.contains(&finding.rule);
+        let (decision, code) = match finding.decision {
+            shell::Decision::Deny => (Decision::Deny, "command_blocked"),
+            shell::Decision::StepUp if not_understood => {
+                (Decision::StepUp, "command_not_understood")
+            }
+            shell::Decision::StepUp if command.runs_here => {
+                (Decision::StepUp, "command_needs_a_person")
+            }
+            shell::Decision::StepUp | shell::Decision::Allow => return None,
+        };
+        Some(Objection::new(finding.rule, decision, code, finding.reason.clone()))
+    };
+    command.reading.findings.iter().filter_map(objection).collect()
 }

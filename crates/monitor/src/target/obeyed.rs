@@ -1,0 +1,154 @@
+//! Files that programs or agents obey later: what is in them is run, or followed, when nobody looks at it.
+//!
+//! By their names in `model::places`, and by what they are part of: everything in the folder of a repository belongs to
+//! the program that keeps it, and a file with the name of a hook, in a folder of hooks, is one wherever that lies.
+
+use model::places::{KEPT_IN_WORKSPACE, OBEYED, SHELL_FILES, stands_in};
+use policy::Target;
+
+use super::files::{class_of_file, followed, normal};
+
+/// Folders in which programs keep versions of files, and their own settings.
+const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn", ".bzr"];
+
+/// What git runs by itself, by its name.
+const HOOKS: &[&str] = &[
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "post-applypatch",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-receive",
+    "post-rewrite",
+    "post-update",
+    "pre-applypatch",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-rebase",
+    "pre-receive",
+    "prepare-commit-msg",
+    "proc-receive",
+    "push-to-checkout",
+    "reference-transaction",
+    "sendemail-validate",
+    "update",
+];
+
+/// Is it a file that programs or agents obey, by its name or by where it lies?
+#[must_use]
+pub fn is_obeyed(text: &str) -> bool {
+    if class_of_file(text).contains(Target::ControlPlane) {
+        return true;
+    }
+    let path = normal(text);
+    path.split('\0').any(|path| {
+        let parts: Vec<&str> = path.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
+        is_one(&parts) || parts.contains(&"..") && is_one(&followed(&parts))
+    })
+}
+
+fn is_one(parts: &[&str]) -> bool {
+    let lists = [KEPT_IN_WORKSPACE, SHELL_FILES, OBEYED];
+    lists.iter().any(|list| list.iter().any(|it| stands_in(it, parts)))
+        || is_in_a_repository(parts)
+        || is_a_hook(parts)
+}
+
+/// `.git` itself as well: it may be a file that leads elsewhere. Of a repository without files around it (`a.git`) the
+/// settings and the hooks.
+fn is_in_a_repository(parts: &[&str]) -> bool {
+    let bare = |it: &[&str]| match it {
+        [folder, "config" | "hooks" | "info", ..] => {
+            folder.len() > ".git".len() && folder.ends_with(".git")
+        }
+        _ => false,
+    };
+    parts.iter().any(|it| REPOSITORIES.contains(it))
+        || (0..parts.len()).any(|at| bare(parts.get(at..).unwrap_or_default()))
+}
+
+fn is_a_hook(parts: &[&str]) -> bool {
+    let [before @ .., name] = parts else { return false };
+    HOOKS.contains(name) && before.last().is_some_and(|it| it.contains("hooks"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_are_obeyed_are_known_however_they_are_written() {
+        for path in [
+            ".git/hooks/pre-commit",
+            ".git/config",
+            ".GIT/Config",
+            ".git/info/attributes",
+            ".git",
+            "sub/.git",
+            "vendor/lib/.git/modules/x/config",
+            "src/../.git/hooks/post-checkout",
+            "./.git//hooks/./pre-push",
+            "mirror.git/hooks/post-receive",
+            "mirror.git/config",
+            "tools/hooks/commit-msg",
+            ".hg/hgrc",
+            ".jj/repo/config.toml",
+            "/home/me/.bashrc",
+            ".zshenv",
+            ".profile",
+            ".config/fish/config.fish",
+            ".vscode/tasks.json",
+            "app/.vscode/settings.json",
+            ".envrc",
+            ".mcp.json",
+            ".claude/settings.json",
+            ".cursor/rules/a.mdc",
+            ".github/workflows/ci.yml",
+            ".github/actions/build/action.yml",
+            ".gitlab-ci.yml",
+            "azure-pipelines.yml",
+            "Jenkinsfile",
+            ".cargo/config.toml",
+            ".gdbinit",
+            ".tmux.conf",
+            "lib/sitecustomize.py",
+            ".config/systemd/user/a.service",
+            ".config/autostart/a.desktop",
+            "Library/LaunchAgents/a.plist",
+        ] {
+            assert!(is_obeyed(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn ordinary_files_are_ordinary() {
+        for path in [
+            "",
+            "README.md",
+            "src/main.rs",
+            "src/config",
+            "hooks/use-tide.ts",
+            "src/hooks/update.ts",
+            "docs/git/hooks.md",
+            "docs/.gitkeep",
+            ".gitignore",
+            ".github/dependabot.yml",
+            ".github/ISSUE_TEMPLATE/bug.md",
+            "package.json",
+            "Makefile",
+            "config/settings.json",
+            "update",
+            "git/config",
+            "digit/info",
+            "Cargo.toml",
+            ".cargo/audit.toml",
+        ] {
+            assert!(!is_obeyed(path), "{path}");
+        }
+    }
+}
