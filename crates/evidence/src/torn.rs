@@ -21,7 +21,7 @@ pub(crate) fn cut(
 ) -> Result<Cut, OpenError> {
     let start = usize::try_from(end).unwrap_or(usize::MAX);
     let rest = bytes.get(start..).unwrap_or_default();
-    let used = rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let used = segment::used(rest);
     let torn = rest.get(..used).unwrap_or_default();
 
     let dir = layout.aside();

@@ -205,10 +205,15 @@ fn broken(bytes: &[u8], checked: &Checked, why: String) -> Broken {
 
 fn has_leftovers(bytes: &[u8], end: u64) -> bool {
     let start = usize::try_from(end).unwrap_or(usize::MAX);
-    let rest = bytes.get(start..).unwrap_or_default();
+    used(bytes.get(start..).unwrap_or_default()) > 0
+}
+
+/// How much of `bytes` is used: up to the last that is not zero.
+pub(crate) fn used(bytes: &[u8]) -> usize {
     // By whole pages, which are compared many bytes at a time: most of a segment is room that is not used yet.
-    let mut pages = rest.chunks_exact(NO_DATA.len());
-    pages.by_ref().any(|page| page != NO_DATA) || pages.remainder().iter().any(|byte| *byte != 0)
+    let empty = bytes.rchunks_exact(NO_DATA.len()).take_while(|page| **page == NO_DATA).count();
+    let rest = bytes.get(..bytes.len() - empty * NO_DATA.len()).unwrap_or_default();
+    rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
 }
 
 /// A page of room that is not used.

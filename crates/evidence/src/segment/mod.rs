@@ -19,7 +19,7 @@ mod files;
 mod format;
 mod walk;
 
-pub(crate) use check::{Checked, check, check_noting, entry_ts};
+pub(crate) use check::{Checked, check, check_noting, entry_ts, used};
 pub(crate) use files::{create, list, path, read, read_header, room_path, sweep, zero_fill};
 pub(crate) use format::{Header, NUMBER_MAX, OpenMark, SEAL_BYTES_MAX, Seal, batch_line};
 pub(crate) use walk::{Item, Walk};
