@@ -59,7 +59,7 @@ impl Using {
     /// and nothing is asked for again once a byte has come back.
     pub(crate) fn was_stale(&self, changes_something: bool) -> bool {
         let since = self.peer().and_then(|it| it.wire.since_kept());
-        since.is_some_and(|it| !it.heard && !(it.sent && changes_something))
+        since.is_some_and(|it| !(it.heard || it.sent && changes_something))
     }
 
     /// The connection may serve others.
