@@ -6,6 +6,7 @@ mod canon_properties;
 mod cli;
 mod cli_legacy;
 mod concurrent_writers;
+mod documents;
 mod hostile_directories;
 mod key_order;
 mod legacy_vectors;

@@ -8,6 +8,8 @@ use std::process::Command;
 pub(crate) struct Known {
     options: BTreeSet<String>,
     below: BTreeMap<String, Known>,
+    /// Lines of its help that show how it is used.
+    examples: Vec<String>,
 }
 
 impl Known {
@@ -39,13 +41,18 @@ impl Known {
                 let names =
                     trimmed.split([' ', ',', '=', '[', '<']).filter(|it| it.starts_with("--"));
                 known.options.extend(names.take(1).map(str::to_owned));
+            } else if trimmed.starts_with("lazaret ") {
+                known.examples.push(trimmed.to_owned());
             }
         }
         known
     }
 
-    /// What is wrong with the words behind the program's name; placeholders in capitals or brackets are anything.
+    /// What is wrong with the words behind the program's name; placeholders in capitals or brackets are anything, and of `…` nothing is known.
     pub(crate) fn wrong(&self, words: &[&str]) -> Option<String> {
+        if words.contains(&"…") {
+            return None;
+        }
         let mut here = self;
         let mut words = words.iter().copied().peekable();
         while let Some(next) = words.peek().and_then(|it| here.below.get(*it)) {
@@ -70,10 +77,24 @@ impl Known {
         None
     }
 
+    /// The examples of all help texts.
+    pub(crate) fn examples(&self) -> Vec<&str> {
+        let own = self.examples.iter().map(String::as_str);
+        own.chain(self.below.values().flat_map(Self::examples)).collect()
+    }
+
     /// Does any command have this option?
     pub(crate) fn has_option(&self, option: &str) -> bool {
         self.options.contains(option) || self.below.values().any(|it| it.has_option(option))
     }
+}
+
+/// The words behind the name of a program, where a text is such a command, also at the end of a pipe.
+pub(crate) fn words_behind<'a>(program: &str, text: &'a str) -> Option<Vec<&'a str>> {
+    let said = text.split(" #").next().unwrap_or_default();
+    let last = said.rsplit(" | ").next().unwrap_or_default();
+    let mut words = last.trim().trim_start_matches("$ ").split_whitespace();
+    (words.next() == Some(program)).then(|| words.collect())
 }
 
 fn is_command(word: &str) -> bool {

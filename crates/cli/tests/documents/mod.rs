@@ -50,7 +50,7 @@ fn every_command_and_option_in_a_document_is_there() {
             lines.extend(numbered.map(|(at, text)| (block.line + at + 1, text)));
         }
         for (line, text) in lines {
-            let why = match (behind_the_program(&text), bare_option(&text)) {
+            let why = match (help::words_behind("lazaret", &text), bare_option(&text)) {
                 (Some(words), _) => known.wrong(&words),
                 (None, Some(option)) if known.has_option(option) || tree.has_option(option) => None,
                 (None, Some(option)) => Some(format!("nobody has an option `{option}`")),
@@ -62,12 +62,18 @@ fn every_command_and_option_in_a_document_is_there() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The words behind `lazaret`, where a text is such a command.
-fn behind_the_program(text: &str) -> Option<Vec<&str>> {
-    let said = text.split(" #").next().unwrap_or_default();
-    let last = said.rsplit(" | ").next().unwrap_or_default();
-    let mut words = last.trim().trim_start_matches("$ ").split_whitespace();
-    (words.next() == Some("lazaret")).then(|| words.collect())
+#[test]
+fn every_example_in_a_help_text_has_commands_and_options_that_are_there() {
+    let known = Known::ask(LAZARET);
+    let mut seen = 0;
+    for line in known.examples() {
+        // What is said about it stands behind some blanks.
+        let line = line.split("   ").next().unwrap_or_default();
+        let Some(words) = help::words_behind("lazaret", line) else { continue };
+        assert_eq!(known.wrong(&words), None, "{line}");
+        seen += 1;
+    }
+    assert!(seen >= 10, "{seen}");
 }
 
 /// The option, where a text is one alone or with its value.
