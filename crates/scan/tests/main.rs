@@ -9,6 +9,7 @@ mod shell_any;
 mod shell_bash;
 mod shell_disguised;
 mod shell_everyday;
+mod shell_fresh;
 mod shell_same;
 mod shell_stacked;
 mod shell_told;

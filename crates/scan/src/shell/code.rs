@@ -60,7 +60,7 @@ impl Engine<'_> {
             || (call.name.starts_with("php") && call.short('S'))
             || (call.name.starts_with("ruby") && call.has(&["-run"]) && call.has(&["httpd"]));
         self.judge_module(call, state);
-        if serves && !serves_itself(args) {
+        if serves && !serves_itself(args) && !call.has(&["--help"]) {
             self.classes.insert(Class::Network);
             self.ask("shell-egress", "it serves files to others");
         }

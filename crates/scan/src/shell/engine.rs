@@ -55,6 +55,10 @@ pub(super) struct Engine<'a> {
     pub(super) sinks: BTreeMap<String, Script>,
     /// Files that were written, fetched or made executable by this text.
     pub(super) fresh: BTreeSet<String>,
+    /// What a search hands to a command and finds nothing but what is made again.
+    pub(super) found: Option<String>,
+    /// Is the process above this one named?
+    pub(super) names_parent: bool,
     /// Above 0, nobody waits for what is followed.
     pub(super) aside: usize,
     /// Does something go on without an end, which nobody waits for?
@@ -99,6 +103,8 @@ impl<'a> Engine<'a> {
             left: Left::default(),
             sinks: BTreeMap::new(),
             fresh: BTreeSet::new(),
+            found: None,
+            names_parent: false,
             aside: 0,
             unended: false,
             put_away: false,

@@ -9,6 +9,8 @@ use super::state::State;
 
 /// Behind a place: whatever lies somewhere below it.
 const BELOW: &str = "/\u{E000}/\u{E000}";
+/// A place that was found in the work and is made again when it is gone; which one, only a run would show.
+pub(super) const REMADE_LINE: &str = "./\u{E000}\u{E008}/__pycache__";
 /// They print some of the lines that they read, as they are.
 const KEEPING: [&str; 13] = [
     "grep", "egrep", "fgrep", "rg", "ag", "sort", "uniq", "head", "tail", "tac", "shuf", "tr",
@@ -128,6 +130,11 @@ pub(super) fn printed(call: &Call<'_>, state: &State) -> Option<Output> {
     if !lists {
         return None;
     }
+    if super::judge::finds_only_remade(call, state)
+        && !plain.iter().any(|it| it.starts_with("-printf"))
+    {
+        return Some(format!("{REMADE_LINE}\n").into_bytes());
+    }
     let roots = roots(call);
     let resolved = roots.iter().map(|it| (it.starts_with('/'), paths::resolved(it, state)));
     // A folder that `cd` went to is the work, unless it is everybody's.
@@ -161,8 +168,10 @@ pub(super) fn root_of(path: &str) -> Option<&str> {
 /// The lines of a text as they are, if they are places that were listed; what else there is stands at the end.
 pub(super) fn items(text: &str) -> Option<Vec<String>> {
     let lines = || text.lines().filter(|it| !it.is_empty());
-    let mut items: Vec<String> =
-        lines().filter(|it| root_of(it).is_some()).map(str::to_owned).collect();
+    let mut items: Vec<String> = lines()
+        .filter(|it| root_of(it).is_some() || *it == REMADE_LINE)
+        .map(str::to_owned)
+        .collect();
     if items.is_empty() {
         return None;
     }

@@ -115,7 +115,10 @@ impl Engine<'_> {
             if let Some(root) = root.filter(|_| name.as_ref().is_some_and(|it| erases(it))) {
                 self.deny_found(root);
             }
+            let is_remade = super::judge::finds_only_remade(call, state);
+            let before = std::mem::replace(&mut self.found, is_remade.then(|| place.clone()));
             self.call(inner, &mut state.clone(), None);
+            self.found = before;
             at = start + length;
         }
         None

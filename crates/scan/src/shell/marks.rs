@@ -15,6 +15,8 @@ const CLASS: char = '\u{E004}';
 pub(super) const NETWORK: char = '\u{E007}';
 /// Where words are split that came out of an expansion; only while a word is expanded.
 pub(super) const SPLIT: char = '\u{E005}';
+/// Behind a hole: what was found has a name of what a work makes again.
+pub(super) const REMADE: char = '\u{E008}';
 const MARKS: std::ops::RangeInclusive<char> = '\u{E000}'..='\u{E00F}';
 
 /// Replaces marks that are not ours.
@@ -49,6 +51,10 @@ fn may_have_marks(text: &str) -> bool {
 pub(super) fn shown(text: &str) -> String {
     if !may_have_marks(text) {
         return text.to_owned();
+    }
+    // Which one it is, only a run would show.
+    if text.contains(REMADE) {
+        return "$…".to_owned();
     }
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {

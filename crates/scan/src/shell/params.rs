@@ -87,6 +87,7 @@ impl Engine<'_> {
             return Found::Many(state.args.clone(), name == "*");
         }
         let index = parameter.index.as_ref().map(|it| marks::plain(&self.text(it, state)));
+        self.names_parent |= name == "PPID";
         let Some(var) = state.get(&name) else { return Found::Unset };
         match index.as_deref() {
             None => Found::One(var.first()),

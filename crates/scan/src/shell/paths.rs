@@ -194,6 +194,19 @@ fn is_starting(path: &str) -> bool {
         || has_place(path, &[USER_UNITS])
 }
 
+/// What only `git` writes: where its settings are, what it runs, which folder is one of its own.
+fn is_of_git(path: &str) -> bool {
+    const PLAIN: [&str; 3] = ["info/exclude", "info/sparse-checkout", "description"];
+    let (_, inside) = match path.rsplit_once("/.git/") {
+        Some(found) => found,
+        None => match path.strip_prefix(".git/") {
+            Some(inside) => ("", inside),
+            None => return path == ".git" || path.ends_with("/.git"),
+        },
+    };
+    !PLAIN.contains(&inside) && !inside.ends_with("_EDITMSG") && !inside.ends_with("_MSG")
+}
+
 /// Below a folder of a web server.
 fn is_shown(path: &str) -> bool {
     path.starts_with('/')
@@ -265,6 +278,9 @@ impl Engine<'_> {
         } else if is_starting(path) {
             self.classes.insert(Class::Persistence);
             self.ask("shell-persistence", format!("`{shown}` is run later, without being asked"));
+        } else if is_of_git(path) {
+            self.classes.insert(Class::Persistence);
+            self.ask("shell-persistence", format!("`{shown}` tells `git` what to run or read"));
         } else if is_log(path) {
             self.classes.insert(Class::LogTampering);
             self.ask("shell-log-tampering", format!("`{shown}` is a record of what happened"));

@@ -156,7 +156,24 @@ pub(super) const STARTING: [&str; 33] = [
     "/etc/modules",
 ];
 /// The same in any home, by the end of the path or a part of it, besides what shells run (`model::places`).
-pub(super) const STARTING_NAMES: [&str; 42] = [
+pub(super) const STARTING_NAMES: [&str; 59] = [
+    ".claude/agents",
+    ".claude/commands",
+    ".claude/hooks",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/skills",
+    ".codex/config.toml",
+    ".cursor/mcp.json",
+    ".gemini/settings.json",
+    ".hg/hgrc",
+    ".husky",
+    ".jj/repo/config.toml",
+    ".mcp.json",
+    ".vscode/launch.json",
+    ".vscode/mcp.json",
+    ".vscode/settings.json",
+    ".vscode/tasks.json",
     "Library/Application Scripts",
     "Library/ColorPickers",
     "Library/Input Methods",

@@ -113,6 +113,8 @@ impl Engine<'_> {
 
     pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
         self.judge_number(value, state);
+        self.judge_git_variable(name, value, state);
+        self.judge_make_variable(name, value);
         let is_shared = |it: &str| paths::is_shared(&format!("{}/", it.trim_end_matches('/')));
         let searches = (SEARCHED.contains(&name) && value.split(':').any(is_shared))
             || (name == "PATH" && searches_here(value, state));
@@ -122,7 +124,7 @@ impl Engine<'_> {
             self.classes.insert(Class::Execute);
             self.ask("shell-loader", format!("`{name}` makes programs load what it names"));
         }
-        if RUN_BY_SOMEBODY.contains(&name) && !value.is_empty() {
+        if RUN_BY_SOMEBODY.contains(&name) && !value.is_empty() && !super::judge::is_ssh(value) {
             self.quiet += 1;
             self.run_text(value, &mut state.clone(), None);
             self.quiet -= 1;

@@ -9,7 +9,9 @@ use super::super::paths::{self, is_disk, is_root};
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::{Access, Class};
+use super::here::{self, Here};
 use super::option;
+use super::remade;
 
 /// Which commands are blocked besides those that are always: names, and words that a command begins
 /// with.
@@ -105,7 +107,7 @@ impl Engine<'_> {
         };
         if NETWORK.contains(&kind) {
             self.classes.insert(Class::Network);
-            if self.blocklist.blocks_network(kind) {
+            if self.blocklist.blocks_network(kind) && here::spoken_to(call) == Here::No {
                 self.deny(
                     "shell-network-tool",
                     format!("`{name}` goes around the guarded way out"),
@@ -183,6 +185,14 @@ impl Engine<'_> {
                 self.deny_found(root);
             } else if self.swept && self.stages > 1 && marks::has_hole(path) {
                 self.ask("shell-erase", "it deletes what was found everywhere");
+            }
+            // Judged before: what deletes less than that.
+            let is_remade = (finds && remade::finds_only_remade(call, state))
+                || self.found.as_deref() == Some(path)
+                || path == listed::REMADE_LINE
+                || remade::is_remade(path, state);
+            if is_remade {
+                continue;
             }
             if recursive || (unknown && is_root(&resolved)) {
                 self.judge_recursive(path, &resolved, force, finds);

@@ -126,13 +126,7 @@ impl Engine<'_> {
         let first = words.first().map(String::as_str).unwrap_or_default();
         let plain = call.plain();
         if first == "build" {
-            let tags = plain.windows(2).filter_map(|it| match it {
-                [flag, tag] if flag == "-t" || flag == "--tag" => Some(tag.clone()),
-                _ => None,
-            });
-            for tag in tags {
-                self.fresh.insert(format!("image:{tag}"));
-            }
+            self.judge_built(call, state);
         }
         if first == "inspect" && plain.iter().any(|it| it.contains(".Config.Env")) {
             self.classes.insert(Class::Credentials);

@@ -5,6 +5,7 @@ use super::super::marks;
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
+use super::files::is_of_work;
 
 const COMPILING: [&str; 19] = [
     "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "fpc", "nasm", "ld", "tcc",
@@ -65,6 +66,32 @@ impl Engine<'_> {
                 self.fresh.insert(paths::resolved(&format!("{stem}{ending}"), state));
             }
         }
+    }
+
+    /// An image is as good as the folder that it is built of: one of the work is, unless something was put there before.
+    pub(super) fn judge_built(&mut self, call: &Call<'_>, state: &State) {
+        let is_file = |it: &&String| !["image:", "remote:"].iter().any(|kind| it.starts_with(kind));
+        let brings = self.fresh.iter().any(|it| is_file(&it));
+        let is_foreign = |it: &String| {
+            it.contains("://") || it.starts_with("git@") || it == "-" || !is_of_work(it, state)
+        };
+        let options = ["-t", "--tag", "--build-arg", "--label", "--secret", "--ssh"];
+        let before = std::iter::once("").chain(call.args.iter().map(String::as_str));
+        let places = before.zip(call.args).filter(|it| !options.contains(&it.0));
+        let mut places = places.map(|it| it.1).filter(|it| !it.starts_with('-') || *it == "-");
+        if !brings && !places.any(is_foreign) {
+            return;
+        }
+        let plain = call.plain();
+        let tags = plain.windows(2).filter_map(|it| match it {
+            [flag, tag] if flag == "-t" || flag == "--tag" => Some(tag.as_str()),
+            _ => None,
+        });
+        let glued = plain.iter().filter_map(|it| {
+            it.strip_prefix("--tag=").or_else(|| it.strip_prefix("-t").filter(|it| !it.is_empty()))
+        });
+        let tags: Vec<String> = tags.chain(glued).map(|it| format!("image:{it}")).collect();
+        self.fresh.extend(tags);
     }
 
     /// Java: a class that was made before, or one that lies where anybody can put something.

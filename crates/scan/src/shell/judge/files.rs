@@ -185,7 +185,10 @@ impl Engine<'_> {
             if call.has(&["+x", "a+x", "u+x", "+rx", "+rwx"]) { "+x".to_owned() } else { mode };
         for path in operands.iter().skip(1) {
             self.touch(Access::Write, path, state);
-            self.fresh.insert(paths::resolved(path, state));
+            // A file of the work may be run, and so it may be made one that can.
+            if !is_of_work(path, state) {
+                self.fresh.insert(paths::resolved(path, state));
+            }
         }
         let octal = mode.bytes().all(|it| it.is_ascii_digit()) && !mode.is_empty();
         let special = octal && mode.len() > 3 && !mode.starts_with('0');
@@ -318,6 +321,15 @@ fn is_personal(path: &str) -> bool {
     path.rsplit_once('/').is_some_and(|(home, folder)| {
         home != "/" && PERSONAL.contains(&folder) && is_everything(home)
     })
+}
+
+/// Surely a file of the work.
+pub(super) fn is_of_work(path: &str, state: &State) -> bool {
+    let is_known = |it: &str| !marks::has_hole(it) && !it.contains(marks::UNSET);
+    let is_below =
+        |it: &str| !it.starts_with(['/', '~']) && !it.split('/').any(|part| part == "..");
+    let cwd = state.cwd.as_deref().unwrap_or(".");
+    [path, cwd, &paths::resolved(path, state)].iter().all(|it| is_known(it) && is_below(it))
 }
 
 /// Who or what, and then only files of the work: nobody else has less or more for it.

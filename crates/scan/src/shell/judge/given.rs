@@ -3,64 +3,12 @@
 use super::super::engine::{Engine, text};
 use super::super::marks;
 use super::super::names;
-use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::wrappers::after_options;
+use super::git_settings::is_ssh;
 
 impl Engine<'_> {
-    /// `make -f FILE`, where the file is known or comes from another command.
-    pub(super) fn judge_recipes(&mut self, call: &Call<'_>, state: &State) {
-        let plain = call.plain();
-        for (index, arg) in plain.iter().enumerate() {
-            let next = plain.get(index + 1).filter(|_| arg == "--eval" || arg == "-E");
-            if let Some(recipe) = arg.strip_prefix("--eval=").or(next.map(String::as_str)) {
-                self.recipe(recipe, state);
-            }
-            let long = arg.strip_prefix("--file=").or_else(|| arg.strip_prefix("--makefile="));
-            let short = arg.strip_prefix("-f").filter(|it| !it.is_empty());
-            let next = if matches!(arg.as_str(), "-f" | "--file" | "--makefile") {
-                plain.get(index + 1).map(String::as_str)
-            } else {
-                None
-            };
-            let Some(file) = long.or(short).or(next) else { continue };
-            let given = matches!(file, "-" | "/dev/stdin") || file.starts_with("/dev/fd/");
-            let content = if matches!(file, "-" | "/dev/stdin") {
-                call.stdin.map(text)
-            } else {
-                state.file(&paths::resolved(file, state))
-            };
-            if given {
-                self.ask("shell-dynamic", "it runs recipes that are given to it");
-            }
-            if let Some(content) = content {
-                self.recipe(&content, state);
-            }
-        }
-    }
-
-    fn recipe(&mut self, content: &str, state: &State) {
-        if marks::has_hole(content) {
-            self.ask("shell-dynamic", "it runs recipes that only a run would show");
-        }
-        for line in content.lines() {
-            let command = match line.strip_prefix('\t') {
-                Some(command) => Some(command.trim_start_matches(['@', '-', '+'])),
-                None => {
-                    line.split_once(';').map(|it| it.1.trim_start_matches(['@', '-', '+', ' ']))
-                }
-            };
-            let shells = line.split("$(shell ").skip(1).map(|it| it.trim_end_matches(')'));
-            let shells = shells.chain(line.split_once("!=").map(|it| it.1));
-            for command in command.into_iter().chain(shells) {
-                self.quiet += 1;
-                self.run_text(&command.replace("$$", "$"), &mut state.clone(), None);
-                self.quiet -= 1;
-            }
-        }
-    }
-
     /// `\\! command`, `!command`, `.shell command`: programs that run what stands behind a sign.
     pub(super) fn judge_escapes(&mut self, call: &Call<'_>, state: &State) {
         if !ESCAPING.contains(&call.name.as_str()) {
@@ -227,7 +175,7 @@ fn configured(plain: &[String]) -> Vec<String> {
     let settings = pairs.chain(told).filter(|it| is_run(it.0)).map(|it| it.1);
     let fetched = plain.iter().filter_map(|it| it.strip_prefix("ext::"));
     let texts = settings.chain(fetched).map(|it| it.trim_start_matches('!').to_owned());
-    texts.filter(|it| !it.starts_with('-')).collect()
+    texts.filter(|it| !it.starts_with('-') && !is_ssh(it)).collect()
 }
 
 /// Does a setting of `git` with this name hold a command, or a folder of them?

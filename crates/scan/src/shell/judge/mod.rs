@@ -1,5 +1,6 @@
 //! What a command with its arguments means: the blocklist first, then everything else.
 
+mod agents;
 mod apple;
 mod behind;
 mod blocklist;
@@ -9,15 +10,21 @@ mod codes;
 mod compiled;
 mod databases;
 mod doors;
+mod fetched;
 mod files;
+mod git_settings;
 mod given;
+mod here;
 mod landing;
 mod network;
 mod offensive;
 mod planted;
 mod providers;
 mod pushed;
+mod recipes;
+mod remade;
 mod repos;
+mod repositories;
 mod sending;
 mod services;
 mod system;
@@ -28,6 +35,8 @@ pub use blocklist::Blocklist;
 pub(super) use blocklist::erases;
 pub(super) use doors::changes_group;
 pub(super) use files::is_everything;
+pub(super) use git_settings::is_ssh;
+pub(super) use remade::finds_only_remade;
 pub(super) use watching::attaches;
 
 use super::engine::Engine;
@@ -42,16 +51,12 @@ const SAYING: [&str; 12] = [
     "seq",
 ];
 /// Options whose value is a command: what stands behind the sign is run.
-const CARRYING: [&str; 18] = [
+const CARRYING: [&str; 13] = [
     "--checkpoint-action=exec=",
     "--to-command=",
     "ProxyCommand=",
     "ProxyCommand ",
     "LocalCommand=",
-    "core.sshCommand=",
-    "core.pager=",
-    "core.editor=",
-    "core.fsmonitor=",
     "--use-compress-program=",
     "--unzip-command=",
     "--rsh=",
@@ -60,7 +65,6 @@ const CARRYING: [&str; 18] = [
     "rustc-wrapper=",
     "--pager=",
     "--editor=",
-    "credential.helper=!",
 ];
 /// Editors and pagers that run what follows `!`.
 const ESCAPING: [&str; 9] = ["vi", "vim", "nvim", "ex", "view", "less", "more", "ed", "gdb"];
@@ -86,6 +90,9 @@ impl Engine<'_> {
         self.judge_cloud(call, state);
         self.judge_copier(call);
         self.judge_repos(call);
+        self.judge_repositories(call, state);
+        self.judge_fetched(call);
+        self.judge_agents(call);
         self.judge_doors(call);
         self.judge_worktree(call, state);
         self.judge_pushed(call);
@@ -168,6 +175,7 @@ impl Engine<'_> {
         }
         if matches!(name, "make" | "gmake" | "bmake") {
             self.judge_recipes(call, state);
+            self.judge_make_variables(call, state);
         }
         self.judge_editors(call, state);
         self.judge_escapes(call, state);

@@ -6,6 +6,7 @@ use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::{Access, Class};
+use super::here::{self, Here};
 use super::pushed::remotes;
 use super::sending::{Login, addressed};
 use super::{has_unknown, option};
@@ -331,7 +332,16 @@ impl Engine<'_> {
             }
         }
         let plain = call.plain();
-        let outputs = ["-o", "-O", "--output", "--output-document"];
+        let outputs = [
+            "-o",
+            "-O",
+            "--output",
+            "--output-document",
+            "-c",
+            "--cookie-jar",
+            "-D",
+            "--dump-header",
+        ];
         for (index, arg) in plain.iter().enumerate() {
             if outputs.contains(&arg.as_str()) || arg.starts_with("-sO") {
                 let target = plain.get(index + 1).filter(|it| !it.contains("://") && *it != "-");
@@ -361,7 +371,8 @@ impl Engine<'_> {
                     | "--json"
             )
         });
-        if carries || has_unknown(call) {
+        let is_elsewhere = here::spoken_to(call) != Here::Surely;
+        if is_elsewhere && (carries || has_unknown(call)) {
             self.ask("shell-egress", "it sends data to another machine");
         }
     }

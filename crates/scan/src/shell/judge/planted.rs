@@ -51,6 +51,10 @@ impl Engine<'_> {
             self.classes.insert(Class::Persistence);
             self.ask("shell-persistence", "whoever asks the server can run commands then");
         }
+        if lower.lines().any(|it| it.starts_with("gitdir:")) {
+            self.classes.insert(Class::Persistence);
+            self.ask("shell-persistence", "it leads `git` to settings that say what to run");
+        }
         let handles = lower.contains("addtype") || lower.contains("addhandler");
         if handles && lower.contains("php") {
             self.ask("shell-persistence", "the server runs files of another kind then");

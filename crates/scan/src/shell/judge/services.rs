@@ -98,8 +98,9 @@ impl Engine<'_> {
                     first,
                     "stop" | "disable" | "mask" | "kill" | "isolate" | "rescue" | "emergency"
                 ),
-                (first == "enable" && !enables_named(call))
-                    || matches!(first, "link" | "edit" | "preset" | "set-default"),
+                (matches!(first, "enable" | "reenable") && !enables_named(call))
+                    || matches!(first, "link" | "edit" | "preset" | "set-default")
+                    || matches!(first, "add-wants" | "add-requires"),
             ),
             "service" | "rc-service" | "invoke-rc.d" => (is_stop(second), false),
             "rcctl" | "sv" | "svcadm" => (
@@ -152,14 +153,15 @@ impl Engine<'_> {
 }
 
 /// A unit that is there already, by its name: what it runs, whoever brought it has said. Not those that let
-/// others in.
+/// others in, and not those of a person, which anybody who runs as that person can have brought.
 fn enables_named(call: &Call<'_>) -> bool {
     const ADMITTING: [&str; 8] =
         ["ssh", "telnet", "vnc", "rdp", "rsh", "rlogin", "cockpit", "shellinabox"];
     let names = call.words().get(1..).unwrap_or_default();
     let is_plain =
         |it: &String| !it.contains('/') && !ADMITTING.iter().any(|part| it.contains(part));
-    !names.is_empty() && names.iter().all(is_plain) && !has_unknown(call)
+    let is_of_a_person = call.has(&["--user", "--global"]);
+    !is_of_a_person && !names.is_empty() && names.iter().all(is_plain) && !has_unknown(call)
 }
 
 fn watches(name: &str) -> bool {

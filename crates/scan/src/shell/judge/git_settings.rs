@@ -1,0 +1,314 @@
+//! Settings of `git`: which of them are plainly data. Each of the others is a question.
+//!
+//! What a key does changes with versions, and many of them name a program, a folder of hooks or a file with more
+//! settings. So the list is one of what is ordinary, and not of what is bad.
+
+use super::super::marks;
+
+/// Sections whose keys are all data: who writes, how things look, how histories are joined.
+const SECTIONS: [&str; 25] = [
+    "advice",
+    "author",
+    "blame",
+    "branch",
+    "checkout",
+    "clean",
+    "color",
+    "column",
+    "commit",
+    "committer",
+    "feature",
+    "format",
+    "grep",
+    "i18n",
+    "index",
+    "log",
+    "notes",
+    "pull",
+    "push",
+    "rebase",
+    "rerere",
+    "stash",
+    "status",
+    "user",
+    "versionsort",
+];
+/// Keys of other sections.
+const KEYS: [&str; 85] = [
+    "core.abbrev",
+    "core.autocrlf",
+    "core.bigfilethreshold",
+    "core.checkstat",
+    "core.commentchar",
+    "core.commentstring",
+    "core.compression",
+    "core.deltabasecachelimit",
+    "core.eol",
+    "core.excludesfile",
+    "core.filemode",
+    "core.fscache",
+    "core.ignorecase",
+    "core.logallrefupdates",
+    "core.longpaths",
+    "core.multipackindex",
+    "core.packedgitlimit",
+    "core.packedgitwindowsize",
+    "core.precomposeunicode",
+    "core.preloadindex",
+    "core.protecthfs",
+    "core.quotepath",
+    "core.safecrlf",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+    "core.splitindex",
+    "core.symlinks",
+    "core.trustctime",
+    "core.untrackedcache",
+    "core.warnambiguousrefs",
+    "core.whitespace",
+    "credential.username",
+    "credential.usehttppath",
+    "diff.algorithm",
+    "diff.colormoved",
+    "diff.colormovedws",
+    "diff.context",
+    "diff.guitool",
+    "diff.ignoresubmodules",
+    "diff.indentheuristic",
+    "diff.interhunkcontext",
+    "diff.mnemonicprefix",
+    "diff.noprefix",
+    "diff.renamelimit",
+    "diff.renames",
+    "diff.statgraphwidth",
+    "diff.submodule",
+    "diff.tool",
+    "diff.wordregex",
+    "diff.wserrorhighlight",
+    "difftool.prompt",
+    "fetch.all",
+    "fetch.fsckobjects",
+    "fetch.output",
+    "fetch.parallel",
+    "fetch.prune",
+    "fetch.prunetags",
+    "fetch.recursesubmodules",
+    "fetch.writecommitgraph",
+    "gc.auto",
+    "gc.autodetach",
+    "gc.pruneexpire",
+    "gc.reflogexpire",
+    "gc.reflogexpireunreachable",
+    "gpg.format",
+    "gpg.ssh.allowedsignersfile",
+    "help.autocorrect",
+    "http.lowspeedlimit",
+    "http.lowspeedtime",
+    "http.postbuffer",
+    // What takes checks away is judged apart.
+    "http.sslverify",
+    "http.version",
+    "init.defaultbranch",
+    "init.defaultobjectformat",
+    "interactive.singlekey",
+    "maintenance.auto",
+    "mergetool.keepbackup",
+    "mergetool.prompt",
+    "protocol.version",
+    "remote.pushdefault",
+    "submodule.fetchjobs",
+    "submodule.recurse",
+    "tag.forcesignannotated",
+    "tag.gpgsign",
+    "tag.sort",
+];
+/// Last parts of keys of `merge` and of one remote or submodule.
+const MERGE: [&str; 10] = [
+    "autostash",
+    "conflictstyle",
+    "directoryrenames",
+    "ff",
+    "guitool",
+    "log",
+    "renamelimit",
+    "renames",
+    "tool",
+    "verbosity",
+];
+const OF_REMOTE: [&str; 10] = [
+    "fetch",
+    "mirror",
+    "partialclonefilter",
+    "promisor",
+    "prune",
+    "prunetags",
+    "push",
+    "pushurl",
+    "tagopt",
+    "url",
+];
+const OF_SUBMODULE: [&str; 5] = ["active", "branch", "ignore", "shallow", "url"];
+/// Keys that name a program: one that everybody knows is ordinary.
+const PROGRAMS: [&str; 6] = [
+    "core.editor",
+    "core.pager",
+    "diff.external",
+    "gpg.program",
+    "interactive.difffilter",
+    "sequence.editor",
+];
+/// Helpers that come with `git` and its packages.
+const HELPERS: [&str; 8] =
+    ["", "cache", "libsecret", "manager", "manager-core", "osxkeychain", "store", "wincred"];
+/// Programs that show a text, or let a person or nobody change it.
+const KNOWN: [&str; 43] = [
+    ":",
+    "bat",
+    "cat",
+    "code",
+    "codium",
+    "cursor",
+    "delta",
+    "diff-highlight",
+    "diff-so-fancy",
+    "difft",
+    "ed",
+    "emacs",
+    "emacsclient",
+    "false",
+    "gedit",
+    "gpg",
+    "gpg2",
+    "gpgsm",
+    "helix",
+    "hx",
+    "idea",
+    "kak",
+    "kate",
+    "less",
+    "mate",
+    "mcedit",
+    "meld",
+    "micro",
+    "moar",
+    "more",
+    "most",
+    "nano",
+    "notepad",
+    "nvim",
+    "pico",
+    "subl",
+    "touch",
+    "true",
+    "vi",
+    "view",
+    "vim",
+    "windsurf",
+    "zed",
+];
+
+/// Is a setting plainly data, or one of the usual programs? `None` stands for a value that is not known.
+pub(super) fn is_ordinary(key: &str, value: Option<&str>) -> bool {
+    let key = key.to_lowercase();
+    if marks::has_hole(&key) || value.is_some_and(|it| it.contains("ext::")) {
+        return false;
+    }
+    let (section, rest) = key.split_once('.').unwrap_or((&key, ""));
+    let last = rest.rsplit('.').next().unwrap_or(rest);
+    let is_of_one = rest.contains('.');
+    let by_value = |check: fn(&str) -> bool| value.is_some_and(check);
+    match section {
+        _ if SECTIONS.contains(&section) && !rest.is_empty() => true,
+        _ if KEYS.contains(&key.as_str()) => true,
+        _ if PROGRAMS.contains(&key.as_str()) || section == "pager" => by_value(is_known_or_flag),
+        "core" if last == "fsmonitor" => by_value(is_flag),
+        "core" if last == "sshcommand" => by_value(is_ssh),
+        // Followed as the command of `git` that it is.
+        "alias" => by_value(|it| !it.trim_start().starts_with('!')),
+        "merge" => !is_of_one && MERGE.contains(&last),
+        "remote" => is_of_one && OF_REMOTE.contains(&last),
+        "submodule" => is_of_one && OF_SUBMODULE.contains(&last),
+        "credential" => last == "helper" && by_value(is_helper),
+        "gpg" => key == "gpg.ssh.program" && by_value(|it| it == "ssh-keygen"),
+        // Where it leads is judged apart.
+        "url" => is_of_one && matches!(last, "insteadof" | "pushinsteadof"),
+        "receive" => last.starts_with("deny"),
+        // All folders are more than those that somebody thought of.
+        "safe" => last == "directory" && by_value(|it| it != "*"),
+        _ => false,
+    }
+}
+
+fn is_flag(value: &str) -> bool {
+    matches!(
+        value.to_lowercase().as_str(),
+        "" | "true" | "false" | "yes" | "no" | "on" | "off" | "1" | "0"
+    )
+}
+
+fn is_known_or_flag(value: &str) -> bool {
+    is_flag(value) || is_known_program(value)
+}
+
+/// Options of `ssh` that say with which key, how long and how loud, and run nothing.
+const SSH: [&str; 12] = [
+    "batchmode",
+    "connecttimeout",
+    "connectionattempts",
+    "identitiesonly",
+    "identityfile",
+    "loglevel",
+    "passwordauthentication",
+    "port",
+    "serveralivecountmax",
+    "serveraliveinterval",
+    "stricthostkeychecking",
+    "userknownhostsfile",
+];
+
+/// `ssh -i key -o BatchMode=yes`: `ssh` itself, as `git` runs it anyway.
+pub(in super::super) fn is_ssh(value: &str) -> bool {
+    let mut words = value.split_whitespace();
+    if words.next() != Some("ssh") || value.contains(SIGNS) {
+        return false;
+    }
+    while let Some(word) = words.next() {
+        let told = match word {
+            "-v" | "-q" | "-4" | "-6" | "-T" | "-C" => continue,
+            "-i" | "-p" | "-l" if words.next().is_some_and(|it| !it.starts_with('-')) => continue,
+            "-o" => words.next(),
+            _ => word.strip_prefix("-o"),
+        };
+        let name = told.and_then(|it| it.split('=').next()).unwrap_or_default();
+        if !SSH.contains(&name.to_lowercase().as_str()) {
+            return false;
+        }
+    }
+    true
+}
+
+fn is_helper(value: &str) -> bool {
+    let mut words = value.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    HELPERS.contains(&first)
+        && words.all(|it| it.starts_with("--timeout") || it.bytes().all(|it| it.is_ascii_digit()))
+}
+
+/// What a shell takes for more than letters.
+const SIGNS: [char; 12] = [';', '&', '$', '`', '<', '>', '(', ')', '!', '\n', '\\', marks::HOLE];
+
+/// `less -FRX`, `diff-so-fancy | less --tabs=4`, `code --wait`: programs by their names alone, with options alone.
+pub(in super::super) fn is_known_program(value: &str) -> bool {
+    let is_stage = |stage: &str| {
+        let mut words = stage.split_whitespace();
+        let is_known = words.next().is_some_and(|it| KNOWN.contains(&it));
+        let is_option = |it: &str| {
+            it.starts_with('-')
+                && !it.contains(['/', '.'])
+                && !it.starts_with("-k")
+                && !it.contains("lesskey")
+        };
+        is_known && words.all(is_option)
+    };
+    !value.contains(SIGNS) && value.split('|').all(is_stage)
+}

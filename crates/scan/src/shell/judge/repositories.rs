@@ -1,0 +1,218 @@
+//! What `git` is told to run or read by settings, on the command line, in its files or by variables.
+
+use super::super::Class;
+use super::super::engine::Engine;
+use super::super::marks;
+use super::super::paths;
+use super::super::simple::Call;
+use super::super::state::State;
+use super::git_settings::{is_known_program, is_ordinary, is_ssh};
+use super::worktree::told;
+
+/// Options of `git config` that take the next word.
+const VALUED: [&str; 8] =
+    ["-f", "--file", "--blob", "--type", "--default", "--comment", "--value", "--url"];
+/// Options that may stand anywhere among its words.
+const ANYWHERE: [&str; 6] =
+    ["--add", "--global", "--local", "--replace-all", "--system", "--worktree"];
+/// With these it sets nothing.
+const ASKING: [&str; 17] = [
+    "--edit",
+    "--get",
+    "--get-all",
+    "--get-color",
+    "--get-colorbool",
+    "--get-regexp",
+    "--get-urlmatch",
+    "--list",
+    "--remove-section",
+    "--unset",
+    "--unset-all",
+    "-e",
+    "-l",
+    "edit",
+    "get",
+    "list",
+    "unset",
+];
+/// Variables of `git` that hold a program.
+const PROGRAMS: [&str; 10] = [
+    "EDITOR",
+    "GIT_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_SEQUENCE_EDITOR",
+    "MANPAGER",
+    "PAGER",
+    "SSH_ASKPASS",
+    "VISUAL",
+];
+
+impl Engine<'_> {
+    pub(super) fn judge_repositories(&mut self, call: &Call<'_>, state: &State) {
+        if call.name != "git" {
+            return;
+        }
+        let Some(told) = told(call) else { return };
+        let count = call.args.len().saturating_sub(told.args.len() + 1);
+        let before = call.args.get(..count).unwrap_or_default();
+        for (key, value) in passed(before) {
+            self.judge_passed(key, value, state);
+        }
+        let is_option = |it: &&String, name: &str| {
+            it.strip_prefix(name).is_some_and(|it| it.is_empty() || it.starts_with('='))
+        };
+        if before.iter().any(|it| it.starts_with("--exec-path=")) {
+            self.ask("shell-carried", "an option says where the programs of `git` lie");
+        }
+        let folder = valued(before, "--git-dir");
+        if folder.is_some_and(|it| paths::is_shared(&paths::resolved(it, state))) {
+            self.ask("shell-carried", "settings that anybody can have put there say what to run");
+        }
+        match told.verb {
+            "config" => self.judge_config(told.args, state),
+            "clone" | "init" | "submodule" => {
+                for (key, value) in passed(told.args) {
+                    self.judge_passed(key, value, state);
+                }
+                let template = valued(told.args, "--template").filter(|it| !it.is_empty());
+                if template.is_some() {
+                    self.ask("shell-carried", "`git` runs the hooks of a template later");
+                }
+            }
+            "difftool"
+                if told
+                    .args
+                    .iter()
+                    .any(|it| it.starts_with("-x") || is_option(&it, "--extcmd")) =>
+            {
+                self.ask("shell-carried", "an option says what to run");
+            }
+            "maintenance"
+                if told.args.iter().any(|it| matches!(it.as_str(), "start" | "register")) =>
+            {
+                self.classes.insert(Class::Persistence);
+                self.ask("shell-persistence", "`git` runs by itself then, again and again");
+            }
+            _ => {}
+        }
+    }
+
+    /// A setting for one command.
+    fn judge_passed(&mut self, key: &str, value: Option<&str>, state: &State) {
+        if !is_ordinary(key, value) {
+            self.classes.insert(Class::Execute);
+            let shown = marks::shown(key);
+            self.ask("shell-carried", format!("`{shown}` may say what `git` runs or reads"));
+        }
+        self.judge_alias(key, value, state);
+    }
+
+    /// Settings that stay.
+    fn judge_config(&mut self, args: &[String], state: &State) {
+        let words = operands(args);
+        let is_new = words.first() == Some(&"set");
+        let first = words.first().copied().unwrap_or_default();
+        if matches!(first, "rename-section") || args.iter().any(|it| it.starts_with("--rename")) {
+            self.classes.insert(Class::Persistence);
+            self.ask("shell-persistence", "settings get another meaning for `git`");
+            return;
+        }
+        let mut options = args.iter().take_while(|it| *it != "--").filter(|it| it.starts_with('-'));
+        if options.any(|it| ASKING.contains(&it.as_str())) || ASKING.contains(&first) {
+            return;
+        }
+        let [key, value, ..] = words.get(usize::from(is_new)..).unwrap_or_default() else { return };
+        if !is_ordinary(key, Some(value)) {
+            self.classes.insert(Class::Persistence);
+            let shown = marks::shown(key);
+            self.ask(
+                "shell-persistence",
+                format!("`{shown}` may say what `git` runs or reads later"),
+            );
+        }
+        self.judge_alias(key, Some(value), state);
+    }
+
+    /// A short name for a command of `git` is that command.
+    fn judge_alias(&mut self, key: &str, value: Option<&str>, state: &State) {
+        let is_alias = key.get(..6).is_some_and(|it| it.eq_ignore_ascii_case("alias."));
+        if let Some(value) = value.filter(|it| is_alias && !it.trim_start().starts_with('!')) {
+            self.quiet += 1;
+            self.run_text(&format!("git {value}"), &mut state.clone(), None);
+            self.quiet -= 1;
+        }
+    }
+
+    /// A variable that `git` and its like read: programs, settings, places of settings.
+    pub(in super::super) fn judge_git_variable(&mut self, name: &str, value: &str, state: &State) {
+        let is_odd = match name {
+            _ if value.is_empty() => false,
+            _ if PROGRAMS.contains(&name) => !is_known_program(value) && !is_rewriting(value),
+            "GIT_SSH" | "GIT_SSH_COMMAND" => !is_ssh(value),
+            "GIT_CONFIG" | "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" => value != "/dev/null",
+            "GIT_CONFIG_PARAMETERS"
+            | "GIT_EXEC_PATH"
+            | "GIT_PROXY_COMMAND"
+            | "GIT_TEMPLATE_DIR" => true,
+            "GIT_ALLOW_PROTOCOL" => value.split(':').any(|it| it == "ext"),
+            "GIT_DIR" | "GIT_COMMON_DIR" => paths::is_shared(&paths::resolved(value, state)),
+            "GIT_CLONE_PROTECTION_ACTIVE" => value != "true" && value != "1",
+            _ => name.starts_with("GIT_CONFIG_KEY_") && !is_ordinary(value, None),
+        };
+        if is_odd {
+            self.classes.insert(Class::Execute);
+            self.ask("shell-carried", format!("`{name}` says what is run or read"));
+        }
+    }
+}
+
+/// `sed -i 's/pick/edit/'`: an editor that is no person. What it does is followed.
+fn is_rewriting(value: &str) -> bool {
+    value.starts_with("sed -i") && !value.contains([';', '|', '&', '`', '<', '>', '\n'])
+}
+
+/// `-c KEY=VALUE`, `--config KEY=VALUE`, `--config-env KEY=NAME`. Without a value it is true.
+fn passed(args: &[String]) -> Vec<(&str, Option<&str>)> {
+    let mut found = Vec::new();
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        let told = match arg.as_str() {
+            "-c" | "--config" | "--config-env" => {
+                rest.next().map(|it| (it.as_str(), arg == "--config-env"))
+            }
+            _ => match arg.split_once('=') {
+                Some(("--config", told)) => Some((told, false)),
+                Some(("--config-env", told)) => Some((told, true)),
+                Some(_) | None => None,
+            },
+        };
+        if let Some((told, is_elsewhere)) = told {
+            let (key, value) = told.split_once('=').unwrap_or((told, "true"));
+            found.push((key, Some(value).filter(|_| !is_elsewhere)));
+        }
+    }
+    found
+}
+
+/// What is no option of `git config`, and no value of one.
+fn operands(args: &[String]) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = args.iter().map(String::as_str);
+    while let Some(arg) = rest.next() {
+        if VALUED.contains(&arg) {
+            rest.next();
+        } else if !arg.starts_with('-') || !(found.is_empty() || ANYWHERE.contains(&arg)) {
+            found.push(arg);
+        }
+    }
+    found
+}
+
+/// `--name VALUE`, `--name=VALUE`.
+fn valued<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
+    let glued = args.iter().find_map(|it| it.strip_prefix(name)?.strip_prefix('='));
+    let at = args.iter().position(|it| it == name);
+    glued.or_else(|| args.get(at? + 1).map(String::as_str))
+}
