@@ -64,6 +64,11 @@ fn failure(error: ExportError) -> Failure {
     match error {
         ExportError::Read(error) => open::failure(error),
         ExportError::Damaged(_) => Failure::refused(error),
-        _ => Failure::unable(error),
+        ExportError::Checkpoints(_)
+        | ExportError::Bundle(_)
+        | ExportError::Blob { .. }
+        | ExportError::Inside { .. }
+        | ExportError::Record { .. }
+        | _ => Failure::unable(error),
     }
 }
