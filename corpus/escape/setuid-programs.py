@@ -5,6 +5,9 @@ import subprocess
 shutil.copyfile("/bin/su" if os.path.exists("/bin/su") else "/bin/sh", "mine")
 SET = 0o4755
 attempt("chmod", lambda: os.chmod("mine", SET))
+for mode in [0o2755, 0o2711, 0o6755, 0o3755]:
+    attempt(f"chmod {mode:o}", lambda: os.chmod("mine", mode))
+    attempt(f"open {mode:o}", lambda: os.open("new", os.O_WRONLY | os.O_CREAT, mode))
 
 
 def by_descriptor():
@@ -26,8 +29,8 @@ if X86_64:
     attempt("the old mknod", lambda: call(133, b"new", 0o100000 | SET, 0))
 attempt("openat2", lambda: call(437, -100, b"new", struct.pack("3Q", os.O_WRONLY | os.O_CREAT, SET, 0), 24))
 for file in ["mine", "new"]:
-    if os.path.exists(file) and os.stat(file).st_mode & 0o4000:
-        escaped(f"{file} is setuid")
+    if os.path.exists(file) and os.stat(file).st_mode & 0o6000:
+        escaped(f"{file} runs as its owner or group")
 for words in [["su", "-c", "id", "nobody"], ["mount", "-t", "tmpfs", "none", env["WS"]], ["sudo", "-n", "true"], ["unshare", "-Ur", "true"], ["nsenter", "-t", "1", "-m", "true"]]:
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)

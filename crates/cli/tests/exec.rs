@@ -281,6 +281,87 @@ fn places_that_must_not_be_given_are_not() {
 }
 
 #[test]
+fn a_variable_is_given_as_it_is_here() {
+    let place = Place::new();
+    let words =
+        ["--env", "SECRET_TOKEN", "--env", "B=2", "--", "sh", "-c", "echo $SECRET_TOKEN $B"];
+    assert_eq!(place.run(&words), (0, "canary-key 2\n".to_owned(), String::new()));
+    let (code, _, err) = place.run(&["--env", "NOT_THERE", "--", "true"]);
+    assert!(code == 2 && err.contains("no such variable"), "{code} {err}");
+    let mut command = place.command(&["--env", "LD_PRELOAD", "--", "true"]);
+    assert_eq!(told(&command.env("LD_PRELOAD", "").output().unwrap()).0, 2);
+}
+
+#[test]
+fn what_is_kept_is_changed_where_the_person_says_so() {
+    let place = Place::new();
+    place.put("work/AGENTS.md", "before\n");
+    let script = "echo after > AGENTS.md; mkdir .husky; echo x > .husky/pre-commit; true";
+    let (_, _, err) = place.run(&["--", "sh", "-c", script]);
+    assert_eq!(fs::read_to_string(place.work().join("AGENTS.md")).unwrap(), "before\n");
+    assert!(err.contains(".husky.set-aside-1") && !place.work().join(".husky").exists(), "{err}");
+    let words = ["--change", "AGENTS.md", "--change", ".husky", "--", "sh", "-c", script];
+    assert_eq!(place.run(&words), (0, String::new(), String::new()));
+    assert_eq!(fs::read_to_string(place.work().join("AGENTS.md")).unwrap(), "after\n");
+    assert!(place.work().join(".husky/pre-commit").exists());
+    let (code, _, err) = place.run(&["--change", "/etc/passwd", "--", "true"]);
+    assert!(code == 2 && err.contains("lies in no workspace"), "{code} {err}");
+}
+
+#[test]
+fn a_key_that_a_command_made_is_the_next_ones_and_one_of_the_persons_is_not() {
+    let place = Place::new();
+    let key = "-----BEGIN PRIVATE KEY-----\nMC4\n-----END PRIVATE KEY-----\n";
+    place.put("work/mine.key", key);
+    let make = format!("printf %s '{key}' > server.key");
+    assert_eq!(place.run(&["--", "sh", "-c", &make]).0, 0);
+    assert_eq!(place.run(&["--", "cat", "server.key"]), (0, key.to_owned(), String::new()));
+    assert_ne!(place.run(&["--", "cat", "mine.key"]).0, 0);
+    // Somebody else's now.
+    std::thread::sleep(Duration::from_millis(20));
+    place.put("work/server.key", key);
+    assert_ne!(place.run(&["--", "cat", "server.key"]).0, 0);
+    assert_ne!(place.run(&["--", "rm", "-f", "mine.key"]).0, 0);
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "git makes the repository of the test")]
+fn git_is_found_from_below_the_top_of_a_repository() {
+    let place = Place::new();
+    fs::create_dir_all(place.work().join("sub/deep")).unwrap();
+    place.put("work/.env", "canary-key");
+    place.put("work/top", "top\n");
+    let made = Command::new("git").args(["init", "-q"]).arg(place.work()).status().unwrap();
+    assert!(made.success());
+    let script = "git rev-parse --show-prefix; echo new > file; git add file; git status --short file; \
+                  cat ../../top; echo x > ../../top; echo x >> ../../.git/config; cat ../../.env";
+    let mut command = place.command(&["--", "sh", "-c", script]);
+    let (_, out, err) = told(&command.current_dir(place.work().join("sub/deep")).output().unwrap());
+    assert_eq!(out, "sub/deep/\nA  file\ntop\n", "{err}");
+    assert_eq!(fs::read_to_string(place.work().join("top")).unwrap(), "top\n");
+    assert!(!fs::read_to_string(place.work().join(".git/config")).unwrap().contains('x'));
+    // Who names the workspace has named it.
+    let mut command = place.command(&["--workspace", ".", "--", "git", "status"]);
+    let (code, _, _) = told(&command.current_dir(place.work().join("sub")).output().unwrap());
+    assert_ne!(code, 0);
+}
+
+#[test]
+fn a_weaker_cage_is_taken_only_where_that_is_said() {
+    let place = Place::new();
+    if !Path::new("/usr/bin/bwrap").exists() {
+        return;
+    }
+    // Bubblewrap makes namespaces, and no landlock.
+    let (code, out, err) = place.run(&["--maker", "bwrap", "--", "echo", "ran"]);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains("landlock is required") && err.contains("--allow-weaker"), "{err}");
+    let (code, out, err) = place.run(&["--maker", "bwrap", "--allow-weaker", "--", "echo", "ran"]);
+    assert_eq!((code, out.as_str()), (0, "ran\n"), "{err}");
+    assert!(err.contains("a weaker cage") && err.contains("no landlock"), "{err}");
+}
+
+#[test]
 fn our_state_is_kept_out_also_where_it_was_not_there_before() {
     let place = Place::new();
     let state = place.work().join("new/state");
@@ -471,11 +552,12 @@ fn a_command_is_stopped_and_goes_on_with_us() {
 }
 
 #[test]
-fn a_workspace_with_too_many_directories_is_said_so() {
+fn what_one_run_makes_uncovers_nothing_for_the_next() {
     let place = Place::new();
-    for number in 0..17_000 {
-        fs::create_dir(place.work().join(number.to_string())).unwrap();
-    }
-    let (code, _, err) = place.run(&["--", "true"]);
-    assert!(code == 0 && err.contains("were not looked into"), "{code} {err}");
+    fs::create_dir_all(place.work().join("z/deep")).unwrap();
+    place.put("work/z/deep/.env", "canary-key");
+    let (code, _, err) = place.run(&["--", "sh", "-c", "seq 1 17000 | xargs mkdir"]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = place.run(&["--", "cat", "z/deep/.env"]);
+    assert!(code != 0 && out.is_empty() && !err.contains("canary-key"), "{code} {out} {err}");
 }

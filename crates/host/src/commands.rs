@@ -37,7 +37,9 @@ pub fn shell(home: &Path, journal: Arc<Journal>) -> Result<Option<Shell>, ShellE
         return Ok(None);
     }
     let settings = admission::settings(home)?.map(|it| it.shell().clone()).unwrap_or_default();
-    let needed = settings.required.iter().filter_map(|it| Rung::parse(it)).collect();
+    let named = settings.required.iter().filter_map(|it| Rung::parse(it));
+    let always: &[Rung] = if settings.allow_weaker { &[] } else { Rung::ALWAYS };
+    let needed = always.iter().copied().chain(named).collect();
     let persons = std::env::home_dir().filter(|it| it.is_absolute()).ok_or(ShellError::NoHome)?;
     let persons = files::resolved(&persons)?;
     Ok(Some(Shell::new(persons, files::resolved(home)?, needed, journal)))

@@ -4,6 +4,8 @@
 //! Paths are relative, with `/` between their parts and in the letters that the disk has. What is named in a
 //! directory's row covers everything below it.
 
+pub mod names;
+
 /// Directories of a home in which everything is nobody else's business (seed 002, and what it left out).
 pub const SECRET_DIRS: &[&str] = &[
     // Keys and passwords.
@@ -224,35 +226,109 @@ pub const KEPT_IN_WORKSPACE: &[&str] = &[
     ".git/config",
     ".git/config.worktree",
     ".git/hooks",
+    // Others that keep versions of files: settings, and hooks in them.
+    ".hg/hgrc",
+    ".hg/hgrc-not-shared",
+    ".hg/sharedpath",
+    ".jj",
+    // Programs that git runs, by way of its settings, and who writes them.
+    ".githooks",
+    ".husky",
+    ".lefthook.yaml",
+    ".lefthook.yml",
+    ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
+    "lefthook.yaml",
+    "lefthook.yml",
+    // What a shell runs when it enters the directory.
+    ".config/mise",
+    ".envrc",
+    ".mise",
+    ".mise.local.toml",
+    ".mise.toml",
+    "mise.local.toml",
+    "mise.toml",
+    // Editors, and where they have code run.
+    ".devcontainer",
+    ".devcontainer.json",
+    ".dir-locals.el",
+    ".exrc",
+    ".fleet",
+    ".idea",
+    ".nvim.lua",
+    ".nvimrc",
+    ".vimrc",
+    ".vscode/launch.json",
+    ".vscode/mcp.json",
+    ".vscode/settings.json",
+    ".vscode/tasks.json",
+    ".zed",
+    // Agents: settings, and texts that instruct them.
     ".aer",
+    ".agent",
+    ".agents",
     ".aider.conf.yml",
     ".amazonq",
+    ".augment",
+    ".augment-guidelines",
     ".ax-taint.json",
     ".claude",
     ".clawdbot",
+    ".clinerules",
     ".codex",
     ".continue",
     ".crush.json",
     ".cursor",
-    ".envrc",
+    ".cursorrules",
+    ".factory",
     ".gemini",
+    ".github/agents",
+    ".github/chatmodes",
+    ".github/copilot-instructions.md",
+    ".github/instructions",
+    ".github/prompts",
+    ".goosehints",
+    ".junie",
     ".kilocode",
     ".kiro",
     ".lazaret",
     ".mcp.json",
     ".openclaw",
     ".opencode",
+    ".openhands",
     ".qwen",
     ".roo",
-    ".vscode/mcp.json",
-    ".vscode/settings.json",
-    ".vscode/tasks.json",
+    ".roorules",
+    ".rules",
+    ".trae",
     ".windsurf",
-    ".zed",
+    ".windsurfrules",
     "crush.json",
     "opencode.json",
     "opencode.jsonc",
 ];
+
+/// Ends of names of files at the top of a workspace that stay as they are as well: what editors open, and run something of.
+pub const KEPT_ENDS: &[&str] = &[".code-workspace", ".sublime-project"];
+
+/// Texts that instruct agents wherever they lie. Those that are there stay as they are, and at the top of a workspace none is
+/// made by a command.
+pub const INSTRUCTING: &[&str] = &[
+    "AGENT.md",
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.local.md",
+    "CLAUDE.md",
+    "CRUSH.md",
+    "GEMINI.md",
+    "QWEN.md",
+    "WARP.md",
+];
+
+/// What stays as it is at the top of a workspace, all of it that has a name of its own.
+pub fn kept_at_the_top() -> impl Iterator<Item = &'static str> + Clone {
+    KEPT_IN_WORKSPACE.iter().chain(INSTRUCTING).copied()
+}
 
 /// Do the parts of `place` stand side by side somewhere in `parts`? The case of ASCII letters does not matter.
 #[must_use]
@@ -286,40 +362,4 @@ fn begins_like(place: &str, part: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_place_is_a_plain_relative_path_and_named_once() {
-        for list in [SECRET_DIRS, SECRET_FILES, SHELL_FILES, OBEYED, KEPT_IN_WORKSPACE] {
-            let mut seen = std::collections::BTreeSet::new();
-            for place in list {
-                assert!(seen.insert(place.to_ascii_lowercase()), "twice: {place}");
-                assert!(
-                    place.split('/').all(|it| !matches!(it, "" | "." | "..")),
-                    "not plain: {place}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn nothing_lies_in_another_directory_of_the_list_but_what_the_seed_names_itself() {
-        for place in SECRET_DIRS.iter().chain(SECRET_FILES) {
-            let parts: Vec<&str> = place.split('/').collect();
-            let covered = SECRET_DIRS.iter().any(|it| it != place && begins(it, &parts));
-            let named = *place == "Library/Application Support/sops/age/keys.txt";
-            assert_eq!(covered, named, "{place}");
-        }
-    }
-
-    #[test]
-    fn places_are_found_by_their_parts() {
-        let path = ["home", "u", ".CONFIG", "gh", "hosts.yml"];
-        assert!(stands_in(".config/gh", &path));
-        assert!(!begins(".config/gh", &path));
-        assert!(begins(".config/gh", &path[2..]));
-        assert!(!stands_in(".config/op", &path) && !stands_in(".config/gh", &[".config"]));
-        assert!(!begins(".config/gh", &[]));
-    }
-}
+mod tests;

@@ -24,15 +24,21 @@ pub(super) fn cage() -> Vec<Row> {
     let inmate =
         Inmate { words: vec!["/bin/sh".into()], directory: "/".into(), ..Inmate::default() };
     let home = std::env::home_dir().and_then(|it| files::resolved(&it).ok());
-    let waiting = match (Cage { home, ..Cage::default() }).put(&inmate, &mut || Ok(())) {
-        Ok(waiting) => waiting,
-        Err(error) => {
-            let advice = "see the rows of `kernel`: until then no command is run";
-            return vec![Row::new("cage", Status::Fail, error.to_string(), advice)];
-        }
-    };
+    let waiting =
+        match (Cage { home, needed: Vec::new(), ..Cage::default() }).put(&inmate, &mut || Ok(())) {
+            Ok(waiting) => waiting,
+            Err(error) => {
+                let advice = "see the rows of `kernel`: until then no command is run";
+                return vec![Row::new("cage", Status::Fail, error.to_string(), advice)];
+            }
+        };
     let row = |(rung, hold): &(Rung, Hold)| match hold {
         Hold::Held(how) => Row::ok(rung.as_str(), how),
+        Hold::Missing(why) if Rung::ALWAYS.contains(rung) => {
+            let advice = "no command is run without it; see the rows of `kernel`. `lazaret exec --allow-weaker`, and \
+                          `shell: {allowWeaker: true}` of config.yaml, take what is left";
+            Row::new(rung.as_str(), Status::Fail, why, advice)
+        }
         Hold::Missing(why) => {
             let advice = "the other rungs hold without it; see the rows of `kernel`";
             Row::new(rung.as_str(), Status::Weak, why, advice)

@@ -6,7 +6,7 @@ pub(crate) mod settings;
 
 use std::time::Instant;
 
-use sandbox::cage::{CageError, Waiting};
+use sandbox::cage::{CageError, Rung, Waiting};
 use sandbox::runner::Aside;
 use scan::shell::{Blocklist, Decision};
 
@@ -25,8 +25,9 @@ use settings::{Settings, Words};
 /// It sees no secret directory or file, none of the machine's other processes, and no network. Its
 /// environment is made from nothing. When it ends, everything that it started ends with it.
 ///
-/// What holds it are the kernel's namespaces, landlock, a filter of system calls and limits; where
-/// one of them is missing, --report says so, and --require makes it a refusal. Commands that must
+/// What holds it are the kernel's namespaces, landlock, a filter of system calls and limits. Without
+/// namespaces and landlock nothing runs, unless --allow-weaker says so; --require asks for more, and
+/// --report says what holds. Commands that must
 /// never run (`lazaret check shell`) are refused, cage or not. On a Mac it is a Seatbelt profile, which lets
 /// every file be read but secrets; on other systems nothing is run.
 ///
@@ -74,15 +75,11 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     allowed?;
     let mut waiting = put.map_err(|error| {
         records.not_begun(&error.to_string());
-        not_made(error)
+        not_made(with_the_next_step(error, &args.settings))
     })?;
     report(args, waiting.held());
-    if waiting.not_looked_into() > 0 {
-        output::note(&format!(
-            "{} directories of the workspace were not looked into, there are too many: `.env` files and keys in them are \
-             seen, and repositories in them can be changed; give a smaller workspace",
-            waiting.not_looked_into()
-        ));
+    if let Some(weaker) = waiting.held().weaker() {
+        output::note(&format!("a weaker cage, as --allow-weaker allows: {weaker}"));
     }
     let serving = way.map(|it| it.serve(&home, waiting.take_listener())).transpose();
     let serving = serving.inspect_err(|error| records.not_begun(error.message()))?;
@@ -148,6 +145,24 @@ fn report(args: &Args, held: &sandbox::cage::Held) {
             };
             output::note(&format!("{mark} {:10} {text}", rung.as_str()));
         }
+    }
+}
+
+/// What the person can do about a rung that is always required.
+fn with_the_next_step(error: CageError, settings: &Settings) -> CageError {
+    match error {
+        CageError::Required { rung, why }
+            if Rung::ALWAYS.contains(&rung) && !settings.allow_weaker =>
+        {
+            let next =
+                "`lazaret doctor` says how to have it, --allow-weaker runs it with what is left";
+            CageError::Required { rung, why: format!("{why}; {next}") }
+        }
+        other @ (CageError::Required { .. }
+        | CageError::NoCage(_)
+        | CageError::Settings(_)
+        | CageError::Program { .. }
+        | CageError::Step { .. }) => other,
     }
 }
 

@@ -59,6 +59,7 @@ impl Records {
             "workspaces": paths(&cage.workspaces),
             "readable": paths(&cage.readable),
             "shown": paths(&cage.shown),
+            "changed": paths(&cage.changed),
             "network": cage.network != Network::None,
             "required": cage.needed,
         });

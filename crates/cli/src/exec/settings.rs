@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::{AgentId, UserId};
-use sandbox::cage::{Cage, Inmate, Limits, Maker, Rung};
+use sandbox::cage::{Cage, FOR_PROGRAMS, Inmate, Limits, Maker, Rung};
 
 use crate::run::Failure;
 
@@ -27,11 +27,14 @@ pub(crate) struct Settings {
     /// A secret file of the workspace (such as .env) that the command may see.
     #[arg(long = "show", value_name = "FILE")]
     shown: Vec<PathBuf>,
+    /// A place of the workspace that is kept (such as AGENTS.md or .husky) and that the command may change.
+    #[arg(long = "change", value_name = "PATH")]
+    changed: Vec<PathBuf>,
     /// Where it starts [default: here].
     #[arg(long = "dir", value_name = "DIR")]
     directory: Option<PathBuf>,
-    /// A variable for its environment.
-    #[arg(long = "env", short = 'e', value_name = "NAME=VALUE")]
+    /// A variable for its environment: as you have it, or with a value, which others see in the list of processes.
+    #[arg(long = "env", short = 'e', value_name = "NAME[=VALUE]")]
     environment: Vec<String>,
     /// Let it out through our proxy: to the domains of --allow and of the agent's manifest; without either to every public
     /// address.
@@ -71,9 +74,12 @@ pub(crate) struct Settings {
     /// Processor time, in hundredths of one processor. Refused where no cgroup is delegated.
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..))]
     cpu: Option<u32>,
-    /// What must hold: namespaces, landlock, seccomp, limits, cgroup; on a Mac seatbelt, limits.
+    /// What must hold beside namespaces and landlock: seccomp, limits, cgroup; on a Mac beside seatbelt limits.
     #[arg(long, value_name = "RUNG", value_delimiter = ',', value_parser = rung)]
     require: Vec<Rung>,
+    /// Run it with what is left where namespaces or landlock cannot be had; what is missing is said on stderr.
+    #[arg(long)]
+    pub(super) allow_weaker: bool,
     /// Who makes the namespaces: either, own or bwrap.
     #[arg(long, value_name = "WHO", default_value = "either", value_parser = maker)]
     maker: Maker,
@@ -160,26 +166,38 @@ impl Settings {
             cpu_percent: self.cpu,
             ..Limits::default()
         };
-        Ok(Cage {
+        let mut cage = Cage {
             workspaces,
             readable: all(&self.readable)?,
             shown: all(&self.shown)?,
+            changed: self.changed.iter().map(|it| place(it)).collect::<Result<_, _>>()?,
             home: std::env::home_dir().and_then(|it| resolved(&it).ok()),
             state: Some(resolved(state)?),
             limits,
-            needed: self.require.clone(),
+            needed: self.needed(),
             maker: self.maker,
             ..Cage::default()
-        })
+        };
+        if self.workspaces.is_empty() {
+            let start = resolved(&start)?;
+            cage.give_repository_of(&start);
+        }
+        Ok(cage)
+    }
+
+    fn needed(&self) -> Vec<Rung> {
+        let always: &[Rung] = if self.allow_weaker { &[] } else { Rung::ALWAYS };
+        let mut needed = always.to_vec();
+        needed.extend(self.require.iter().filter(|it| !always.contains(it)));
+        needed
     }
 
     /// The command, with an environment from nothing.
     pub(super) fn inmate(&self, cage: &Cage) -> Result<Inmate, Failure> {
-        let mut given = Vec::new();
-        for it in &self.environment {
-            let pair = it.split_once('=');
-            given.push(pair.ok_or_else(|| Failure::usage(format!("--env {it}: NAME=VALUE")))?);
-        }
+        let mut given = FOR_PROGRAMS.to_vec();
+        let own = self.from_here()?;
+        given.extend(own.iter().map(|(name, value)| (*name, value.as_str())));
+        given.extend(self.environment.iter().filter_map(|it| it.split_once('=')));
         let host: Vec<(String, String)> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
@@ -210,12 +228,41 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Variables that are to be as they are here: their values stand in no list of processes.
+    fn from_here(&self) -> Result<Vec<(&str, String)>, Failure> {
+        let wrong = |name: &str, why: &str| Err(Failure::usage(format!("--env {name}: {why}")));
+        let named = self.environment.iter().filter(|it| !it.contains('='));
+        named
+            .map(|name| match std::env::var(name) {
+                Ok(value) => Ok((name.as_str(), value)),
+                Err(std::env::VarError::NotPresent) => {
+                    wrong(name, "you have no such variable; set it, or give it as NAME=VALUE")
+                }
+                Err(std::env::VarError::NotUnicode(_)) => wrong(name, "its value is no text"),
+            })
+            .collect()
+    }
+}
+
 /// The directory that we were started in.
 fn here() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|error| {
         let why = "the directory that you are in cannot be used";
         Failure::usage(format!("{why} ({error}): change to another one, or name one with --dir"))
     })
+}
+
+/// The same of one that may not be there yet.
+fn place(path: &Path) -> Result<PathBuf, Failure> {
+    let dir = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or_else(|| {
+        Failure::usage(format!("--change {}: name a file or a directory", path.display()))
+    })?;
+    let there = path.symlink_metadata().is_ok();
+    // Directories above it may not be there, either.
+    let dir = if there || dir.exists() { resolved(dir)? } else { place(dir)? };
+    Ok(dir.join(name))
 }
 
 /// Where a path of the person's leads.

@@ -18,7 +18,7 @@ use gateway::proxy::Outside;
 use model::ipc::ShellExec;
 use model::{Caller, Kind};
 use monitor::{Output, Permit, Status, Words, taint};
-use sandbox::cage::{Cage, Ending, Held, Hold, Rung, SYSTEM};
+use sandbox::cage::{Cage, Ending, FOR_PROGRAMS, Held, Hold, Rung, SYSTEM};
 use sandbox::runner::{Aside, Beside, Ran, RunError, Runner, Surroundings};
 use scan::boundary::{self, Boundary, Nonce};
 use serde_json::{Map, Value, json};
@@ -193,7 +193,10 @@ impl Shell {
         };
         let made = environment(
             own.iter().map(|(name, value)| (*name, value.as_str())),
-            keys.iter().map(|(name, secret)| (name.as_str(), secret.reveal(permit))),
+            FOR_PROGRAMS
+                .iter()
+                .copied()
+                .chain(keys.iter().map(|(name, secret)| (name.as_str(), secret.reveal(permit)))),
         );
         Ok(made.variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
@@ -230,6 +233,10 @@ fn told(ran: &Ran, net: &Net, root: &Path, origin: &Origin, now: i64) -> Result<
     let mut body = Map::new();
     let mut say = |name: &str, value: Value| drop(body.insert(name.to_owned(), value));
     say("durationMs", millis(ran));
+    say("held", json!(ran.held.names()));
+    if let Some(weaker) = ran.held.weaker() {
+        say("weaker", weaker.into());
+    }
     for (name, value) in ended(ran.ending, ["exitCode", "signal", "timedOut"]) {
         say(name, value);
     }

@@ -1,15 +1,15 @@
 //! Classes of files, by name. Case, trailing dots and blanks, streams and backslashes do not matter:
 //! some disks do not see them either. A copy, a backup and a file in an archive are what they are of.
 
+use model::places::names::{self as secret_names, Holds, is_example, is_prose};
 use model::places::{SECRET_DIRS, SECRET_FILES, SHELL_FILES, begins, stands_in};
 use policy::{Target, Targets};
 use scan::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::names::{
-    ARCHIVE_ENDS, CONTROL_DIRECTORIES, CONTROL_NAMES, CONTROL_PATHS, COPY_ENDS, EXAMPLE_WORDS,
-    MEMORY_NAMES, PROSE_ENDS, PUBLIC_STEMS, SECRET_BEGINNINGS, SECRET_DIRECTORIES, SECRET_ENDS,
-    SECRET_NAMES, SECRET_PATHS, SENSITIVE_NAMES, SENSITIVE_PARTS,
+    ACCOUNT_LISTS, ARCHIVE_ENDS, CONTROL_DIRECTORIES, CONTROL_NAMES, CONTROL_PATHS, MEMORY_NAMES,
+    SECRET_PATHS, SENSITIVE_NAMES, SENSITIVE_PARTS,
 };
 
 /// The classes of a path, as it is written and with its `..` followed: who asks for `.ssh/../a` has a
@@ -86,8 +86,9 @@ fn class_of_parts(parts: &[&str], said: Said) -> Targets {
     let home = at_home(parts).unwrap_or_default();
     let in_home = home.first().copied();
     let secret = (looks_like_file || said == Said::AsFile) && is_secret_name(name)
-        || is_in(SECRET_DIRECTORIES)
+        || parts.iter().any(|it| secret_names::is_secret_directory(it))
         || has(SECRET_PATHS)
+        || has(secret_names::PLACES)
         || SECRET_DIRS.iter().chain(SECRET_FILES).any(|it| begins(it, home) || is_told(it, parts));
     let beside = SENSITIVE_NAMES.contains(&name) || name.ends_with(".pub");
     if beside && (secret || SENSITIVE_NAMES.contains(&name)) && in_home != Some(name) {
@@ -112,73 +113,15 @@ fn is_told(place: &str, parts: &[&str]) -> bool {
     stands_in(place, parts) && place.contains('/')
 }
 
-/// Is it the name of a file with secrets, or of a copy of one?
+/// Is it the name of a file with secrets, or of a copy of one? Nobody looks into it here, so that a key is one.
 fn is_secret_name(name: &str) -> bool {
-    is_secret_itself(name)
-        || original(name).is_some_and(is_secret_itself)
-        || without_number(name).is_some_and(|it| is_secret_itself(&it))
-}
-
-/// `credentials (1).json` is another `credentials.json`.
-fn without_number(name: &str) -> Option<String> {
-    let (before, rest) = name.split_once(" (")?;
-    let (number, after) = rest.split_once(')')?;
-    number.bytes().all(|it| it.is_ascii_digit()).then(|| format!("{before}{after}"))
-}
-
-fn is_secret_itself(name: &str) -> bool {
-    if SECRET_NAMES.contains(&name) {
-        return true;
-    }
-    // `.env.example` shows how it is done; `id_rsa.pub` is for everybody; `id_rsa_test.go` is a program.
-    if is_example(name) || is_prose(name) || name.ends_with(".pub") {
-        return false;
-    }
-    let begins = SECRET_BEGINNINGS.iter().any(|it| name.starts_with(it));
-    let ends = SECRET_ENDS.iter().any(|it| name.ends_with(it) && name.len() > it.len())
-        && !is_public(name);
-    begins || ends
-}
-
-/// `.env.example`, `example.env`, `.env.local.sample`
-fn is_example(name: &str) -> bool {
-    name.split(['.', '-', '_']).any(|it| EXAMPLE_WORDS.contains(&it))
-}
-
-/// A program, a page, a picture.
-fn is_prose(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && PROSE_ENDS.contains(&end))
-}
-
-/// `public.pem`, `cacert.pem`
-fn is_public(name: &str) -> bool {
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    PUBLIC_STEMS.contains(&stem)
-        || stem.split(['.', '-', '_']).any(|it| matches!(it, "public" | "pub"))
+    secret_names::holds(name) != Holds::Nothing
+        || ACCOUNT_LISTS.iter().any(|it| name.trim_end_matches('-') == *it)
 }
 
 /// Says its name that it may hold something?
 fn is_telling(name: &str) -> bool {
     SENSITIVE_PARTS.iter().any(|it| name.contains(it)) && !is_prose(name) && !is_example(name)
-}
-
-/// What a file is a copy of, by its name: `server.key.bak`, `credentials (1).json`, `copy of .netrc`.
-fn original(name: &str) -> Option<&str> {
-    let mut bare = name.strip_prefix("copy of ").unwrap_or(name);
-    let mut shorter = true;
-    while shorter {
-        let before = bare.len();
-        bare = COPY_ENDS.iter().find_map(|it| bare.strip_suffix(it)).unwrap_or(bare).trim_end();
-        if let Some((stem, _)) = bare.rsplit_once(" (").filter(|_| bare.ends_with(')')) {
-            bare = stem;
-        }
-        shorter = bare.len() < before;
-    }
-    // The editor's: `.server.key.swp`, `#server.key#`.
-    let hidden =
-        bare.strip_prefix('.').filter(|it| SECRET_NAMES.contains(it) || it.starts_with('.'));
-    let bare = hidden.unwrap_or(bare).trim_matches('#');
-    (bare != name && !bare.is_empty()).then_some(bare)
 }
 
 /// What follows a home directory, if the path begins with one.

@@ -1,103 +1,9 @@
 //! The names that single files out.
 
-/// Names of files that hold secrets, whole.
-pub(super) const SECRET_NAMES: &[&str] = &[
-    ".env",
-    ".boto",
-    ".dockercfg",
-    ".git-credentials",
-    ".htpasswd",
-    ".msmtprc",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".netrc",
-    ".pgpass",
-    ".s3cfg",
-    ".vault-token",
-    "_netrc",
-    "cookies.sqlite",
-    "credentials",
-    "credentials.json",
-    "credentials.yaml",
-    "credentials.yml",
-    "creds.json",
-    "gshadow",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_rsa",
-    "key4.db",
-    "kubeconfig",
-    "login data",
-    "logins.json",
-    "master.key",
-    "private.key",
-    "rclone.conf",
-    "secrets.json",
-    "secrets.toml",
-    "secrets.yaml",
-    "secrets.yml",
-    "server.key",
-    "service-account.json",
-    "shadow",
-    "key3.db",
-    "wallet.dat",
-    ".databrickscfg",
-    ".terraformrc",
-    "terraform.rc",
-    "pgpass.conf",
-    "application_default_credentials.json",
-    "service_account.json",
-    "client_secret.json",
-    "accesstokens.json",
-];
-/// Beginnings of names: `.env.local`, `id_rsa.bak`.
-pub(super) const SECRET_BEGINNINGS: &[&str] = &[
-    ".env.",
-    ".env-",
-    ".env_",
-    ".env~",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_rsa",
-    "ssh_host_",
-];
-/// Ends of names.
-pub(super) const SECRET_ENDS: &[&str] = &[
-    ".env",
-    ".jks",
-    ".kdbx",
-    ".key",
-    ".keystore",
-    ".p12",
-    ".pem",
-    ".pfx",
-    ".ppk",
-    ".secret",
-    ".secrets",
-];
-/// Directories in which everything is a secret, wherever they are.
-pub(super) const SECRET_DIRECTORIES: &[&str] = &[
-    ".aer",
-    ".aws",
-    ".azure",
-    ".clawdbot",
-    ".gnupg",
-    ".kube",
-    ".lazaret",
-    ".password-store",
-    ".ssh",
-];
+/// Lists of accounts of a system, which `model::places::names` does not know: elsewhere a file may be called so.
+pub(super) const ACCOUNT_LISTS: &[&str] = &["gshadow", "shadow"];
 /// Parts of paths, besides those of a home (`model::places`); `*` is any one part.
 pub(super) const SECRET_PATHS: &[&str] = &[
-    ".docker/config.json",
-    ".electrum/wallets",
-    ".fly/config.yml",
-    ".oci/config",
-    ".openclaw/credentials",
-    ".snowsql/config",
-    ".terraform.d/credentials.tfrc.json",
     "dev/kmem",
     "dev/mem",
     "dev/port",
@@ -129,29 +35,11 @@ pub(super) const SENSITIVE_NAMES: &[&str] = &[
     ".viminfo",
     ".yarnrc.yml",
     ".condarc",
-    "terraform.tfstate",
     "nuget.config",
 ];
 /// Parts of names.
 pub(super) const SENSITIVE_PARTS: &[&str] =
     &["password", "passwd", "token", "secret", "credential"];
-/// Words in a name that say that it only shows how it is done.
-pub(super) const EXAMPLE_WORDS: &[&str] =
-    &["dist", "example", "examples", "sample", "schema", "template", "tmpl"];
-/// Ends of programs, pages and pictures, which are named after what they are about.
-pub(super) const PROSE_ENDS: &[&str] = &[
-    "adoc", "c", "cc", "cpp", "cs", "css", "dart", "ex", "exs", "gif", "go", "h", "hpp", "htm",
-    "html", "java", "jpeg", "jpg", "js", "jsx", "kt", "lua", "m", "md", "mdx", "mjs", "mm", "php",
-    "pl", "png", "po", "ps1", "py", "pyi", "rb", "rs", "rst", "scala", "scss", "sh", "snap", "sol",
-    "sql", "svelte", "svg", "swift", "tex", "tf", "ts", "tsx", "vue", "webp", "xml", "xsd", "zig",
-];
-/// Certificates and lists of them, which are for everybody.
-pub(super) const PUBLIC_STEMS: &[&str] = &["ca-bundle", "ca-certificates", "cacert", "cacerts"];
-/// What copies and backups have behind their names.
-pub(super) const COPY_ENDS: &[&str] = &[
-    ".backup", ".bak", ".bz2", ".copy", ".gz", ".old", ".orig", ".save", ".swo", ".swp", ".tmp",
-    ".xz", ".zst", "~", "-", " copy", " - copy",
-];
 /// Ends of archives.
 pub(super) const ARCHIVE_ENDS: &[&str] = &[
     ".7z", ".ear", ".gz", ".bz2", ".jar", ".rar", ".tar", ".tgz", ".war", ".whl", ".xz", ".zip",

@@ -33,14 +33,16 @@ pub(crate) fn to_others(dir: &Path) -> Vec<PathBuf> {
         Ok(open) => look(&open, dir, DEPTH_MAX, &mut left, &mut closed),
         Err(_) => closed.push(dir.to_owned()),
     }
-    for path in &mut closed {
-        // What is no plain text cannot be told, or not in so many bytes: what it lies in is closed.
-        while !is_plain(path) && path.pop() {}
-    }
+    closed.iter_mut().for_each(tell_shortly);
     closed.sort();
     closed.dedup();
     let bytes: usize = closed.iter().map(|it| it.as_os_str().len()).sum();
     if bytes > CLOSED_BYTES_MAX { vec![dir.to_owned()] } else { closed }
+}
+
+/// What is no plain text cannot be told, or not in so many bytes: what it lies in is told in its place.
+pub(crate) fn tell_shortly(path: &mut PathBuf) {
+    while !is_plain(path) && path.pop() {}
 }
 
 /// Is it told in at most twice its bytes?

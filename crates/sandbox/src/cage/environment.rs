@@ -9,6 +9,10 @@ use super::settings::Network;
 const PROXY_NAMES: &[&str] =
     &["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
+/// What programs are told of a cage in every environment, unless something else is said: who looks for leaks at the end of a
+/// program does so by looking into it as another process, which nobody may here.
+pub const FOR_PROGRAMS: &[(&str, &str)] = &[("LSAN_OPTIONS", "detect_leaks=0")];
+
 /// The way to the proxy, and where files go that a program makes for itself if `/tmp` and the home are the host's.
 pub(crate) fn added(
     network: &Network,

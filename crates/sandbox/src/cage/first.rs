@@ -20,10 +20,12 @@ use rustix::thread::CapabilitySet;
 use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
 use super::fresh::take_away;
+use super::hosts;
 use super::inmate::{Last, become_it, drop_capabilities};
 use super::kept::LOOK_EVERY;
-use super::kernel_limits::{self, write_existing};
+use super::kernel_limits::{self, Bounds, write_existing};
 use super::ladder::{Held, Hold, Rung};
+use super::memory::{Memory, Watch};
 use super::mounts;
 use super::seccomp::{self, Sockets};
 use super::settings::{Cage, Inmate, Network, PROXY_PORT};
@@ -37,7 +39,7 @@ pub(crate) struct First<'a> {
     pub(crate) view: &'a View,
     pub(crate) held: Held,
     pub(crate) tree: Tree,
-    pub(crate) processes_are_held: bool,
+    pub(crate) bounds: Bounds,
 }
 
 /// Which file tree the program sees, and who makes it.
@@ -52,7 +54,9 @@ pub(crate) enum Tree {
 }
 
 /// How often the first process looks for what its descendants left behind, and for what has come off in its tree.
-const LOOK_PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: LOOK_EVERY.subsec_nanos() as i64 };
+fn timespec(pause: Duration) -> Timespec {
+    Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) }
+}
 /// Rounds of ending what is left where there is no namespace that ends with us.
 const ROUNDS_MAX: u32 = 1000;
 const ROUND_PAUSE: Duration = Duration::from_millis(1);
@@ -60,8 +64,14 @@ const ROUND_PAUSE: Duration = Duration::from_millis(1);
 /// Does everything and ends. `outside` is for this process, `inner` for the one that becomes the program.
 pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
     let (tree, view) = (first.tree.clone(), first.view);
-    let done =
-        begin(first, &outside, inner).and_then(|inmate| follow(inmate, &outside, &tree, view));
+    let watch = match Memory::of(&tree, first.bounds) {
+        Memory::Watched if !first.cage.without.contains(&Rung::Limits) => {
+            Some(Watch::new(first.cage.limits.memory_bytes))
+        }
+        Memory::Watched | Memory::Group | Memory::Limit => None,
+    };
+    let done = begin(first, &outside, inner)
+        .and_then(|inmate| follow(inmate, &outside, &tree, view, watch));
     let Err(error) = done else { sys::exit(0) };
     let word = match error {
         CageError::Step { step, why } => Word::Failed { step, why },
@@ -79,7 +89,7 @@ pub(crate) fn live(first: First<'_>, outside: Channel, inner: Channel) -> ! {
 
 /// Makes the cage and starts the last process in it.
 fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, CageError> {
-    let First { cage, inmate, view, mut held, tree, mut processes_are_held } = first;
+    let First { cage, inmate, view, mut held, tree, mut bounds } = first;
     // What is sent to the group of the one outside is not meant for us: it passes on what it is sent itself.
     setsid().step("begin a session")?;
     if tree == Tree::Own {
@@ -95,7 +105,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
     }
     let (mut bare, mut proxy_port) = (None, None);
     if tree == Tree::Own {
-        processes_are_held |= kernel_limits::processes(&cage.limits);
+        bounds.namespace = kernel_limits::processes(&cage.limits);
         proxy_port = own_names(&cage.network, outside)?;
         bare = Some(mounts::begin(view, cage.limits.fresh_bytes)?);
     } else {
@@ -105,7 +115,7 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
         Rung::Limits,
         match cage.without.contains(&Rung::Limits) {
             true => Hold::Missing("left out".to_owned()),
-            false => kernel_limits::told(&cage.limits, processes_are_held),
+            false => kernel_limits::told(&cage.limits, bounds),
         },
     );
     // What this process remembers is nobody's business inside.
@@ -119,7 +129,8 @@ fn begin(first: First<'_>, outside: &Channel, inner: Channel) -> Result<Pid, Cag
                 let _gone = inner.say(&Word::Refused(error.to_string()));
                 sys::exit(1)
             }
-            let last = Last { cage, inmate, view, held, tree, proxy_port, filter };
+            let memory = Memory::of(&tree, bounds);
+            let last = Last { cage, inmate, view, held, tree, proxy_port, filter, memory };
             let word = match become_it(last, &inner) {
                 Err(CageError::Program { why, code, .. }) => Word::NotRun { why, code },
                 Err(CageError::Step { step, why }) => Word::Failed { step, why },
@@ -154,10 +165,8 @@ fn sockets(tree: &Tree) -> Sockets {
 
 /// The view with what was still looked for.
 fn all_covered<'a>(view: &'a View, inner: &Channel) -> Cow<'a, View> {
-    if !view.is_roots {
-        return Cow::Borrowed(view);
-    }
     match inner.hear() {
+        Ok(Some((Word::Cover(more), _))) if more.is_empty() => Cow::Borrowed(view),
         Ok(Some((Word::Cover(more), _))) => Cow::Owned(with_covered(view, more)),
         // The one outside is gone, and waits for nothing.
         Ok(_) | Err(_) => sys::exit(1),
@@ -175,7 +184,7 @@ fn own_names(network: &Network, outside: &Channel) -> Result<Option<u16>, CageEr
     // In a further user namespace a process would have every capability.
     write_existing("/proc/sys/user/max_user_namespaces", "0").step("end user namespaces")?;
     kernel_limits::watches();
-    rustix::system::sethostname(b"lazaret").step("name the host")?;
+    rustix::system::sethostname(hosts::NAME.as_bytes()).step("name the host")?;
     sys::loopback_up().step("switch the loopback on")?;
     match network {
         Network::None => Ok(None),
@@ -190,7 +199,13 @@ fn own_names(network: &Network, outside: &Channel) -> Result<Option<u16>, CageEr
 }
 
 /// Passes signals on until the program has ended, and tells how it did.
-fn follow(inmate: Pid, outside: &Channel, tree: &Tree, view: &View) -> Result<(), CageError> {
+fn follow(
+    inmate: Pid,
+    outside: &Channel,
+    tree: &Tree,
+    view: &View,
+    mut memory: Option<Watch>,
+) -> Result<(), CageError> {
     let handle = pidfd_open(inmate, PidfdFlags::empty()).step("follow the program")?;
     let (mut watched, mut looked) = (None, Instant::now());
     loop {
@@ -199,7 +214,8 @@ fn follow(inmate: Pid, outside: &Channel, tree: &Tree, view: &View) -> Result<()
             looked = Instant::now();
         }
         let mut ready = [PollFd::new(outside, PollFlags::IN), PollFd::new(&handle, PollFlags::IN)];
-        match poll(&mut ready, Some(&LOOK_PAUSE)) {
+        let pause = memory.as_mut().map_or(LOOK_EVERY, |it| it.look().min(LOOK_EVERY));
+        match poll(&mut ready, Some(&timespec(pause))) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(CageError::step("follow the program", error)),
         }

@@ -9,18 +9,24 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Dir, Mode, OFlags, openat};
 
 use super::entries;
+use super::error::CageError;
 use super::given::real;
+use super::leads::{self, Lead};
+use super::nested::Nested;
 
 /// What git obeys in the directory of a repository.
 const OF_EACH_REPOSITORY: &[&str] = &["config", "config.worktree", "hooks", "commondir", "gitdir"];
 /// Entries of one directory that are looked at, and repositories.
 const ENTRIES_MAX: usize = 1000;
+/// Entries of a repository's parts, of submodules and worktrees. More is a refusal.
+const PARTS_MAX: usize = 20_000;
 
 /// What else git obeys at the top of a repository: a file in the place of its directory and what that leads to, and the
 /// same files for each submodule and worktree.
 pub(crate) fn obeyed(root: &Path) -> Vec<PathBuf> {
     let git = root.join(".git");
-    match git.symlink_metadata() {
+    // A link may lead to either.
+    match git.metadata() {
         Ok(meta) if meta.is_file() => {
             let mut all = vec![git];
             if let Some(led_to) = led_to(root).and_then(|it| real(&it)) {
@@ -29,9 +35,50 @@ pub(crate) fn obeyed(root: &Path) -> Vec<PathBuf> {
             }
             all
         }
-        Ok(_) => of_parts(&git),
+        Ok(_) => {
+            let mut all = of_parts(&git);
+            all.extend(common(&git).into_iter().flat_map(|it| obeyed_in(&it)));
+            all
+        }
         Err(_) => Vec::new(),
     }
+}
+
+/// Can be said what git obeys in these workspaces and repositories?
+///
+/// # Errors
+/// A file that leads somewhere cannot be read, or there are more parts than are looked at: what is not found is not kept.
+pub(crate) fn check(nested: &Nested) -> Result<(), CageError> {
+    let refuse = |at: &Path, why: &str| {
+        Err(CageError::Settings(format!("`{}` {why}, or name another workspace", at.display())))
+    };
+    let unclear = "cannot be read, so that nobody can say where git goes: remove it";
+    let many =
+        format!("has more than {PARTS_MAX} entries of submodules and worktrees: remove some");
+    let own = |root: &PathBuf| {
+        let led_to = led_to(root).and_then(|it| real(&it));
+        led_to.unwrap_or_else(|| root.join(".git"))
+    };
+    let files = nested.roots().map(|it| leads::of_root(it));
+    let all: Vec<PathBuf> = nested.roots().map(own).chain(nested.bare.iter().cloned()).collect();
+    let mut files = files.chain(all.iter().map(|it| leads::of_repository(it)));
+    if let Some(at) = files.find_map(Lead::unclear) {
+        return refuse(&at, unclear);
+    }
+    let shared: Vec<PathBuf> = all.iter().filter_map(|it| common(it)).collect();
+    match all.iter().chain(&shared).find(|it| Parts::of(it).is_cut) {
+        Some(at) => refuse(at, &many),
+        None => Ok(()),
+    }
+}
+
+/// Every directory of the repository at the top of `root`: its own, the one that is shared, those of submodules and worktrees.
+pub(crate) fn directories(root: &Path) -> Vec<PathBuf> {
+    let own = led_to(root).and_then(|it| real(&it)).unwrap_or_else(|| root.join(".git"));
+    let mut all: Vec<PathBuf> = common(&own).into_iter().chain([own]).collect();
+    let parts: Vec<PathBuf> = all.iter().flat_map(|it| Parts::of(it).repositories).collect();
+    all.extend(parts);
+    all
 }
 
 /// What git obeys in a directory that it takes for a repository itself.
@@ -84,7 +131,7 @@ impl Parts {
             };
             for entry in entries.filter_map(Result::ok) {
                 count += 1;
-                if count > ENTRIES_MAX {
+                if count > PARTS_MAX {
                     parts.is_cut = true;
                     return parts;
                 }
@@ -127,35 +174,20 @@ impl Parts {
 
 /// Where the file `.git` of this directory says that the repository is.
 pub(crate) fn led_to(root: &Path) -> Option<PathBuf> {
-    let text = short_text(&root.join(".git"))?;
-    Some(root.join(text.strip_prefix("gitdir:")?.trim()))
+    leads::of_root(root).to()
 }
 
 /// The paths by which the top of a repository leads to what git obeys elsewhere, with the links on their way.
 pub(crate) fn leads(root: &Path) -> Vec<PathBuf> {
     let git = led_to(root);
-    let common = |it: &Path| Some(it.join(short_text(&it.join("commondir"))?.trim()));
-    let common = common(git.as_deref().unwrap_or(&root.join(".git")));
+    let common = leads::of_repository(git.as_deref().unwrap_or(&root.join(".git"))).to();
     git.into_iter().chain(common).collect()
 }
 
 /// Where a repository says that its settings are.
 fn common(repository: &Path) -> Option<PathBuf> {
-    real(&repository.join(short_text(&repository.join("commondir"))?.trim()))
+    leads::of_repository(repository).to().and_then(|it| real(&it))
 }
-
-/// A file that says where something is.
-fn short_text(at: &Path) -> Option<String> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(openat(rustix::fs::CWD, at, flags, Mode::empty()).ok()?);
-    let mut text = String::new();
-    let is_file = file.metadata().is_ok_and(|it| it.is_file());
-    let read = file.take(LEADS_BYTES_MAX + 1).read_to_string(&mut text).ok()?;
-    (is_file && read as u64 <= LEADS_BYTES_MAX).then_some(text)
-}
-
-/// Bytes of a file that says where something is.
-const LEADS_BYTES_MAX: u64 = 4096;
 
 /// Does a new file `.git` lead to what git itself makes for a worktree or a submodule, within these workspaces?
 /// `is_kept` says whether a repository was there before.
@@ -258,7 +290,7 @@ fn harmless_hooks(repository: &OwnedFd) -> bool {
 fn runs_nothing(config: &str, back: &dyn Fn(&str) -> bool) -> bool {
     let mut section_now = "";
     let mut names: &[&str] = &[];
-    config.lines().map(str::trim).all(|line| {
+    config.lines().map(trimmed).all(|line| {
         if let Some(section) = line.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
             let (section, rest) = section.split_once(' ').unwrap_or((section, "\"\""));
             let quoted = rest.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
@@ -269,12 +301,21 @@ fn runs_nothing(config: &str, back: &dyn Fn(&str) -> bool) -> bool {
         }
         line.is_empty()
             || line.split_once('=').is_some_and(|(name, value)| {
-                let name = name.trim().to_ascii_lowercase();
+                let name = trimmed(name).to_ascii_lowercase();
                 let plain = !value.contains(['\\', '"', '\'']) && !value.contains("::");
-                let leads_back = section_now == "core" && name == "worktree" && back(value.trim());
+                let value = trimmed(value);
+                let leads_back = section_now == "core"
+                    && name == "worktree"
+                    && !value.contains(['#', ';'])
+                    && back(value);
                 (names.contains(&name.as_str()) || leads_back) && plain
             })
     })
+}
+
+/// Without the blanks that git takes for such.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c'])
 }
 
 #[cfg(test)]

@@ -139,11 +139,31 @@ fn is_closed(path: &Path) -> bool {
 pub(crate) fn kept_places(nested: &Nested) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for root in nested.roots() {
-        paths.extend(places::KEPT_IN_WORKSPACE.iter().map(|it| root.join(it)));
+        paths.extend(places::kept_at_the_top().map(|it| root.join(it)));
         paths.extend(git::obeyed(root));
     }
     paths.extend(nested.bare.iter().flat_map(|it| git::obeyed_in(it)));
+    paths.extend(nested.obeyed.iter().cloned());
     paths
+}
+
+/// May the person let the command change this place, which would be kept?
+pub(crate) fn may_be_changed(path: &Path, cage: &Cage, nested: &Nested) -> Result<(), CageError> {
+    let refuse = |why: String| Err(CageError::Settings(format!("`{}` {why}", path.display())));
+    let is_below = |it: &PathBuf| path.starts_with(it) && path != it;
+    if !cage.workspaces.iter().any(is_below) {
+        return refuse("lies in no workspace, so that nothing there can be changed".to_owned());
+    }
+    if cage.workspaces.iter().any(|it| it.starts_with(path)) {
+        return refuse("holds a workspace: name what of it may be changed".to_owned());
+    }
+    match kept_places(nested).iter().find(|it| is_below(it)) {
+        Some(whole) => {
+            let whole = whole.display();
+            refuse(format!("lies in `{whole}`, which is kept as a whole: name that"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Where a path leads in the end, if it is there.

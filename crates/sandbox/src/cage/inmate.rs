@@ -18,6 +18,7 @@ use super::channel::{Channel, Word};
 use super::error::{CageError, Step};
 use super::first::Tree;
 use super::ladder::{Held, Hold, Rung};
+use super::memory::Memory;
 use super::seccomp::DENIED_SYSCALLS;
 use super::settings::{Cage, Inmate};
 use super::view::View;
@@ -38,6 +39,8 @@ pub(crate) struct Last<'a> {
     pub(crate) proxy_port: Option<u16>,
     /// Which calls of the program the kernel refuses.
     pub(crate) filter: BpfProgram,
+    /// Who bounds memory.
+    pub(crate) memory: Memory,
 }
 
 /// Gives up what is left, waits for the word to begin, and becomes the program. Returns only if that failed.
@@ -61,7 +64,8 @@ pub(crate) fn become_it(last: Last<'_>, outside: &Channel) -> Result<Infallible,
     setsid().step("begin a session")?;
     let terminal = if inmate.terminal { Some(terminal()?) } else { None };
     if !cage.without.contains(&Rung::Limits) {
-        limits::apply(&cage.limits).step("set a limit")?;
+        let and_memory = last.memory == Memory::Limit;
+        limits::apply(&cage.limits, and_memory).step("set a limit")?;
     }
     if !matches!(tree, Tree::Made(_)) {
         // Bubblewrap needs what its system gives it, and gives it up itself.

@@ -6,42 +6,28 @@
 //! may be written. So such a file is there for a moment, until we look again, and it stays if we are killed before; then the
 //! next cage keeps it.
 
+mod aside;
+
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use model::places;
-use rustix::fs::{
-    AtFlags, FileType, RenameFlags, Stat, readlinkat, renameat_with, statat, symlinkat,
-};
-use rustix::io::Errno;
 
 use super::error::CageError;
-use super::fresh::random;
-use super::git::Parts;
+use super::git::{self, Parts};
 use super::given::{kept_places, real};
-use super::nested::Nested;
+use super::made::MadeKeys;
+use super::nested::{Nested, opened_by_editors};
+use super::rebase;
+use super::settings::Cage;
 use super::way::Way;
-use super::{git, reach};
 
-/// What the new name ends with.
-const ENDING: &str = "set-aside";
-/// Numbers that are tried, before one that a command cannot have taken.
-const NUMBERS_MAX: u32 = 100;
+use aside::{Around, Before, Place, restore};
 
-/// Something that a command has made where nobody may.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetAside {
-    /// Where it was made.
-    pub at: PathBuf,
-    /// Where it is now; none if it could not be moved, or is no work of the command's but came to lie open to it: the
-    /// operator must be told.
-    pub now: Option<PathBuf>,
-}
+pub use aside::SetAside;
 
 /// How the places of all workspaces looked before.
 #[derive(Debug, Default)]
@@ -49,6 +35,12 @@ pub(crate) struct Kept {
     before: Vec<(Place, Before)>,
     nested: Nested,
     workspaces: Vec<PathBuf>,
+    /// What the person lets the command change.
+    changed: Vec<PathBuf>,
+    /// Steps of rebases that run something, and where they stand.
+    steps: BTreeSet<(PathBuf, Vec<u8>)>,
+    /// Where keys that commands make are remembered.
+    state: Option<PathBuf>,
     /// Where files of git lead that lead nowhere yet.
     nowhere: Vec<PathBuf>,
     /// Submodules that were there, and links in their place.
@@ -72,20 +64,12 @@ impl Which {
     }
 }
 
-/// A name at which something would be obeyed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    at: PathBuf,
-    /// It is only on the way to something that would be: a new directory may stay.
-    is_above: bool,
-}
-
 /// How often we look whether something was made that somebody outside would obey.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How often a command may make one of these places while it runs.
 const AGAIN_MAX: usize = 10;
 /// Places that are looked at while it runs: those of the workspaces, and of about twenty repositories in them.
-const LOOKED_AT_MAX: usize = 500;
+const LOOKED_AT_MAX: usize = 1500;
 
 /// What git obeys of a repository that was not there before, seen from the directory that it is in.
 const OF_NEW_REPOSITORIES: &[&str] =
@@ -93,19 +77,15 @@ const OF_NEW_REPOSITORIES: &[&str] =
 /// The same of a directory that is a repository itself.
 const OF_NEW_BARE: &[&str] = &["commondir", "config", "config.worktree", "hooks"];
 
-/// How one place looked.
-#[derive(Debug)]
-enum Before {
-    Nothing,
-    /// A link cannot be mounted over.
-    Link(PathBuf),
-}
-
 impl Kept {
     /// Looks at the places of these workspaces and of the repositories in them. What is a file or directory is kept by
     /// other means.
-    pub(crate) fn of(workspaces: &[PathBuf], home: Option<&Path>, nested: Nested) -> Self {
-        let mut kept = Self { workspaces: workspaces.to_vec(), ..Self::default() };
+    pub(crate) fn of(cage: &Cage, nested: Nested) -> Self {
+        let (workspaces, home) = (&cage.workspaces, cage.home.as_deref());
+        let (own, changed) = (workspaces.clone(), cage.changed.clone());
+        let state = cage.state.clone();
+        let mut kept = Self { workspaces: own, changed, state, ..Self::default() };
+        kept.steps = rebase::running(&nested, &[], &[]);
         let of_home = places::SHELL_FILES.iter().filter_map(|it| Some(home?.join(it)));
         // Most of them are no links, or not there.
         let of_home = of_home.filter(|it| it.parent() != home || it.is_symlink());
@@ -139,11 +119,6 @@ impl Kept {
         }
         kept.nested = nested;
         kept
-    }
-
-    /// So many directories of the workspaces were not looked into.
-    pub(crate) fn not_looked_into(&self) -> usize {
-        self.nested.left
     }
 
     /// What leads to a place over links stays as it is, and what is not there yet does not come to be there.
@@ -198,7 +173,9 @@ impl Kept {
         for (place, before) in self.before.iter().take(LOOKED_AT_MAX) {
             // What was taken away is put back at the end: it may be about to be made anew.
             if place.at.symlink_metadata().is_ok() {
-                self.meanwhile.extend(restore(place, before, &self.workspaces, &self.nested));
+                let (workspaces, nested, changed) = (&self.workspaces, &self.nested, &self.changed);
+                let around = Around { workspaces, nested, changed };
+                self.meanwhile.extend(restore(place, before, around));
             }
         }
         self.see_what_lies_open(LOOKED_AT_MAX);
@@ -218,19 +195,20 @@ impl Kept {
     /// Sets aside what is new. Nothing of the command runs any more.
     pub(crate) fn restore(&mut self) -> Vec<SetAside> {
         self.see_what_lies_open(usize::MAX);
-        let Self { before, nested, workspaces, nowhere, modules, meanwhile, open, .. } =
-            std::mem::take(self);
-        let mut aside = meanwhile;
-        aside.extend(open.into_iter().map(|at| SetAside { at, now: None }));
-        for (place, before) in &before {
-            aside.extend(restore(place, before, &workspaces, &nested));
+        let kept = std::mem::take(self);
+        let Self { before, nested, workspaces, nowhere, modules, meanwhile, open, .. } = &kept;
+        let around = Around { workspaces, nested, changed: &kept.changed };
+        let mut aside = meanwhile.clone();
+        aside.extend(open.iter().map(|at| SetAside { at: at.clone(), now: None }));
+        for (place, before) in before {
+            aside.extend(restore(place, before, around));
         }
         let made = nested.made();
         let new = |roots: &[PathBuf], places: &[&str]| -> Vec<SetAside> {
             let each = roots.iter().flat_map(|root| places.iter().map(move |it| (root, it)));
             each.filter_map(|(root, place)| {
                 let place = Place { at: root.join(place), is_above: is_above(Path::new(place)) };
-                restore(&place, &Before::Nothing, &workspaces, &nested)
+                restore(&place, &Before::Nothing, around)
             })
             .collect()
         };
@@ -245,10 +223,19 @@ impl Kept {
             aside.extend(new(&repositories, OF_NEW_BARE));
             for at in links.into_iter().filter(|it| !modules.contains(it)) {
                 let link = Place { at, is_above: false };
-                aside.extend(restore(&link, &Before::Nothing, &workspaces, &nested));
+                aside.extend(restore(&link, &Before::Nothing, around));
             }
             is_cut |= more;
         }
+        let running = rebase::running(nested, &made.repositories, &made.bare);
+        let steps = running.difference(&kept.steps).map(|it| it.0.clone());
+        let of_editors = nested.roots().flat_map(|it| opened_by_editors(it));
+        let of_editors = of_editors.filter(|it| !nested.obeyed.contains(it));
+        for at in steps.collect::<BTreeSet<_>>().into_iter().chain(of_editors) {
+            let place = Place { at, is_above: false };
+            aside.extend(restore(&place, &Before::Nothing, around));
+        }
+        MadeKeys::note(kept.state.as_deref(), &made.keys);
         if is_cut {
             // Nobody knows what else is there.
             aside.extend(workspaces.iter().map(|it| SetAside { at: it.clone(), now: None }));
@@ -285,7 +272,7 @@ fn all_places(nested: &Nested, workspaces: &[PathBuf]) -> Vec<Place> {
 /// Every place of a workspace, and before it the directory that it lies in.
 fn places_and_above() -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = Vec::new();
-    for place in places::KEPT_IN_WORKSPACE.iter().map(Path::new) {
+    for place in places::kept_at_the_top().map(Path::new) {
         let above = place.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
         for it in above.chain([place]).map(Path::to_owned) {
             if !all.contains(&it) {
@@ -296,88 +283,8 @@ fn places_and_above() -> Vec<PathBuf> {
     all
 }
 
-fn restore(
-    place: &Place,
-    before: &Before,
-    workspaces: &[PathBuf],
-    nested: &Nested,
-) -> Option<SetAside> {
-    let (above, name) = (place.at.parent()?, place.at.file_name()?);
-    // By way of real directories only: a link that was made above would lead us to somebody else's files.
-    if !workspaces.iter().any(|it| above.starts_with(it)) {
-        return None;
-    }
-    // As most are.
-    if matches!(before, Before::Nothing) && git::is_absent(&place.at) {
-        return None;
-    }
-    let above_fd = reach::open_dir(above).ok()?;
-    let kind = named(&above_fd, name).map(|it| FileType::from_raw_mode(it.st_mode));
-    let target = match before {
-        Before::Nothing => None,
-        Before::Link(target) => Some(target),
-    };
-    match (kind, target) {
-        // A new directory above others may stay: what is in it is looked at next.
-        (Some(FileType::Directory), None) if place.is_above => return None,
-        (Some(FileType::Symlink), Some(target))
-            if readlinkat(&above_fd, name, Vec::new())
-                .is_ok_and(|it| it.as_bytes() == target.as_os_str().as_encoded_bytes()) =>
-        {
-            return None;
-        }
-        (None, None) => return None,
-        // A repository that the command has made is one that git has made.
-        (Some(_), None) if git::made_harmless(name, &above_fd, above) => return None,
-        (Some(FileType::RegularFile), None)
-            if name == ".git"
-                && git::leads_to_harmless(above, workspaces, &|it| nested.has_repository(it)) =>
-        {
-            return None;
-        }
-        (Some(_), None) | (None | Some(_), Some(_)) => {}
-    }
-    let moved = match kind {
-        Some(_) => set_aside(&above_fd, name).ok().map(|it| above.join(it)),
-        None => None,
-    };
-    if let Some(target) = target {
-        let _in_the_way = symlinkat(target, &above_fd, name);
-    }
-    Some(SetAside { at: place.at.clone(), now: moved })
-}
-
-/// What this name stands for, if it is there. A directory that the command has closed to us is opened.
-fn named(dir: &OwnedFd, name: &OsStr) -> Option<Stat> {
-    let ask = || statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
-    match ask() {
-        Err(Errno::ACCESS) => reach::open_up(dir).ok().and_then(|()| ask().ok()),
-        asked => asked.ok(),
-    }
-}
-
 /// Is it only on the way to something that is kept?
 fn is_above(place: &Path) -> bool {
-    let mut all = places::KEPT_IN_WORKSPACE.iter().map(Path::new);
+    let mut all = places::kept_at_the_top().map(Path::new);
     all.clone().all(|it| it != place) && all.any(|it| it.starts_with(place))
-}
-
-/// Gives it another name in the same directory, over nothing that is there.
-fn set_aside(above: &OwnedFd, name: &OsStr) -> io::Result<PathBuf> {
-    let numbers = (1..=NUMBERS_MAX).map(|it| Ok(u64::from(it)));
-    for number in numbers.chain(std::iter::once_with(random)) {
-        let mut to = name.to_owned();
-        to.push(format!(".{ENDING}-{}", number?));
-        let rename = || renameat_with(above, name, above, &to, RenameFlags::NOREPLACE);
-        let renamed = match rename() {
-            Err(Errno::ACCESS) => reach::open_up(above).and_then(|()| Ok(rename()?)),
-            renamed => renamed.map_err(io::Error::from),
-        };
-        match renamed {
-            Ok(()) => return Ok(to.into()),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::Error::other("too many were set aside already"))
 }

@@ -47,14 +47,41 @@ pub(crate) fn watches() {
     }
 }
 
-/// In words.
-pub(crate) fn told(limits: &Limits, processes_are_held: bool) -> Hold {
-    let files = limits.open_files;
-    if rustix::process::getuid().is_root() && !processes_are_held {
-        let why = "nothing but a cgroup limits the number of root's processes here";
-        return Hold::Missing(why.to_owned());
-    }
-    Hold::Held(format!("{} processes, {files} open files", limits.processes))
+/// What bounds processes and memory, which is not the same everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// A group bounds the number of processes.
+    pub(crate) group_of_processes: bool,
+    /// The namespace does.
+    pub(crate) namespace: bool,
+    /// A group bounds memory, all of it.
+    pub(crate) group_of_memory: bool,
+}
+
+/// In words: only what holds.
+pub(crate) fn told(limits: &Limits, bounds: Bounds) -> Hold {
+    told_to(rustix::process::getuid().is_root(), limits, bounds)
+}
+
+fn told_to(is_root: bool, limits: &Limits, bounds: Bounds) -> Hold {
+    let processes = match (is_root, bounds.group_of_processes, bounds.namespace) {
+        // The limit of the user.
+        (false, _, _) | (true, true, _) => limits.processes,
+        // For root the kernel takes no smaller one.
+        (true, false, true) => limits.processes.max(PID_MAX_MIN),
+        (true, false, false) => {
+            let why = "nothing but a cgroup limits the number of root's processes here";
+            return Hold::Missing(why.to_owned());
+        }
+    };
+    let (files, mib) = (limits.open_files, limits.memory_bytes >> 20);
+    let memory = match bounds.group_of_memory {
+        true => String::new(),
+        false => format!(
+            ", {mib} MiB of memory of each process; what processes share and all of it together is not bounded"
+        ),
+    };
+    Hold::Held(format!("{processes} processes, {files} open files{memory}"))
 }
 
 /// Writes to a file of the kernel's.
@@ -68,6 +95,23 @@ pub(crate) fn write_existing(at: impl AsRef<std::path::Path>, text: &str) -> std
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_holds_is_told() {
+        let limits = Limits { processes: 10, ..Limits::default() };
+        let none = Bounds { group_of_processes: false, namespace: false, group_of_memory: false };
+        let said = |is_root, bounds| match told_to(is_root, &limits, bounds) {
+            Hold::Held(how) => how,
+            Hold::Missing(why) => format!("no: {why}"),
+        };
+        assert!(said(false, none).starts_with("10 processes, 4096 open files, 4096 MiB of"));
+        assert!(said(false, none).contains("share"), "{}", said(false, none));
+        assert!(said(true, none).starts_with("no: nothing but a cgroup"));
+        // The least that a namespace takes.
+        assert!(said(true, Bounds { namespace: true, ..none }).starts_with("301 processes"));
+        let group = Bounds { group_of_processes: true, group_of_memory: true, ..none };
+        assert_eq!(said(true, group), "10 processes, 4096 open files");
+    }
 
     #[test]
     fn a_setting_of_the_whole_machine_is_left_alone() {

@@ -39,9 +39,15 @@ impl Rung {
         false => &[Self::Seatbelt, Self::Limits],
     };
 
+    /// Those without which nothing runs unless somebody allows a weaker cage.
+    pub const ALWAYS: &[Self] = match cfg!(target_os = "linux") {
+        true => &[Self::Namespaces, Self::Landlock],
+        false => &[Self::Seatbelt],
+    };
+
     /// Those without which no program of a skill runs.
     pub const FOR_SKILLS: &[Self] = match cfg!(target_os = "linux") {
-        true => &[Self::Seccomp, Self::Landlock, Self::Limits],
+        true => &[Self::Namespaces, Self::Landlock, Self::Seccomp, Self::Limits],
         false => &[Self::Seatbelt, Self::Limits],
     };
 
@@ -115,6 +121,21 @@ impl Held {
             Hold::Missing(_) | Hold::Held(_) => None,
         });
         Some((rung, why.unwrap_or_else(|| "there is none on this system".to_owned())))
+    }
+
+    /// What does not hold of what is always required, and why: nothing if it does.
+    #[must_use]
+    pub fn weaker(&self) -> Option<String> {
+        let lacks = |it: &Rung| self.lacks(&[*it]).map(|(rung, why)| format!("no {rung} ({why})"));
+        let all: Vec<String> = Rung::ALWAYS.iter().filter_map(lacks).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
+
+    /// The names of those that hold.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        let held = self.rungs.iter().filter(|(_, hold)| matches!(hold, Hold::Held(_)));
+        held.map(|(rung, _)| rung.as_str()).collect()
     }
 
     /// Are files and system calls confined at all? Less is no cage.

@@ -11,13 +11,17 @@ mod entries;
 pub(crate) mod environment;
 pub(crate) mod error;
 pub(crate) mod fresh;
-mod git;
+pub(crate) mod git;
 pub(crate) mod given;
 pub(crate) mod kept;
 pub(crate) mod ladder;
+mod leads;
 pub(crate) mod limits;
+pub(crate) mod made;
 pub(crate) mod nested;
 mod reach;
+mod rebase;
+mod repository;
 mod settings;
 pub(crate) mod signals;
 mod way;
@@ -34,6 +38,8 @@ mod closed;
 #[cfg(target_os = "linux")]
 mod first;
 #[cfg(target_os = "linux")]
+mod hosts;
+#[cfg(target_os = "linux")]
 mod inmate;
 #[cfg(target_os = "linux")]
 mod kernel_limits;
@@ -41,6 +47,8 @@ mod kernel_limits;
 mod landlock;
 #[cfg(target_os = "linux")]
 mod listing;
+#[cfg(target_os = "linux")]
+mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(target_os = "linux")]
@@ -54,9 +62,12 @@ mod sys;
 #[cfg(target_os = "linux")]
 mod terminal;
 #[cfg(target_os = "linux")]
+mod toolchains;
+#[cfg(target_os = "linux")]
 mod view;
 
 pub use ending::Ending;
+pub use environment::FOR_PROGRAMS;
 pub use error::CageError;
 pub use fresh::Fresh;
 pub use given::SYSTEM;

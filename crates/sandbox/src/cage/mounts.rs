@@ -4,6 +4,7 @@
 //! looked at is what is mounted.
 
 use std::fs;
+use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -18,8 +19,8 @@ use rustix::mount::{
 };
 
 use super::error::{CageError, Step};
-use super::sys;
 use super::view::View;
+use super::{hosts, sys};
 
 /// Devices that every program expects, as they are outside.
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
@@ -85,6 +86,7 @@ impl Bare {
             symlink("/tmp", "/var/tmp").step("link /var/tmp")?;
         }
         narrow(view, &covers)?;
+        own_hosts()?;
         sys::restrict_mount(&self.root, u64::from(READ_ONLY.bits()), false)
             .step("make the root read-only")
     }
@@ -247,6 +249,23 @@ impl Covers {
         let cover = open_tree(if is_dir { &self.dir } else { &self.file }, "", flags);
         move_onto(&cover.step(step())?, &to).step(step())
     }
+}
+
+/// The cage has a name of its own, and no one outside knows it: its own list of hosts does.
+fn own_hosts() -> Result<(), CageError> {
+    let step = "make a list of hosts";
+    let (list, at) = (Path::new(COVERS).join("hosts"), Path::new(hosts::LIST));
+    // Where the system has none, or a link in its place, its way to find names is another one.
+    if !at.symlink_metadata().is_ok_and(|it| it.is_file()) {
+        return Ok(());
+    }
+    let outside = fs::read_to_string(at).unwrap_or_default();
+    let mut made =
+        fs::OpenOptions::new().write(true).create_new(true).mode(0o644).open(&list).step(step)?;
+    made.write_all(hosts::own(&outside).as_bytes()).step(step)?;
+    drop(made);
+    let it = bind(&list, NO_PRIVILEGE | NO_DEVICES | READ_ONLY)?;
+    move_onto(&it.mount, &open(at)?).step(step)
 }
 
 /// Puts one thing in its place.

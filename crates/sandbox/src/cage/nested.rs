@@ -1,13 +1,15 @@
 //! Repositories and secret files further down in a workspace: found before a command begins, and looked for again when
 //! it has ended.
 //!
-//! Every directory is read once, those nearer to the top first and those with other people's packages last, up to a
-//! bound. Afterwards only directories that were changed are read again: the kernel's time of change tells, which nobody
+//! Every directory is read once, those nearer to the top first and those with other people's packages last. Where there
+//! are more than a bound there is no cage: a command could make so many that the next one sees what was covered.
+//! Afterwards only directories that were changed are read again: the kernel's time of change tells, which nobody
 //! inside can set. One that was changed a moment before counts as changed: some disks know full seconds only.
 //!
 //! A directory of ours that is closed to us stays closed to the command: it is covered. One that the command has closed is
 //! opened when it has ended.
 
+mod bounds;
 mod keys;
 mod names;
 
@@ -21,18 +23,15 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Stat, fstat, lstat, statat};
 use rustix::io::Errno;
 
+use super::error::CageError;
 use super::{entries, reach};
 
-/// Directories of a workspace that are read before a command begins.
-const DIRECTORIES_MAX: usize = 16_384;
-/// The same of those with packages, caches and what compilers make, where people seldom work.
-const OF_PACKAGES_MAX: usize = 256;
+use bounds::{Bounds, TooMany, not_seen, take};
+
 /// Directories that are read when it has ended: those that it made or changed.
 const CHANGED_MAX: usize = 65_536;
-/// Entries of one directory that are looked at.
+/// Entries of one of these that are looked at.
 const ENTRIES_MAX: usize = 50_000;
-/// Repositories of a workspace that are kept as they are. Each takes the kernel a few mounts.
-const REPOSITORIES_MAX: usize = 500;
 /// A time of change that is not older than this may stand for two changes.
 const MOMENT_SECONDS: i64 = 3;
 
@@ -51,8 +50,8 @@ pub(crate) struct Nested {
     pub(crate) bare: Vec<PathBuf>,
     /// Files with secrets, and directories that nobody can look into.
     pub(crate) secrets: Vec<PathBuf>,
-    /// So many directories and repositories were too many.
-    pub(crate) left: usize,
+    /// Texts that instruct agents, and what editors open and run something of, further down as well.
+    pub(crate) obeyed: Vec<PathBuf>,
     workspaces: Vec<PathBuf>,
     /// When each was changed; none if that was a moment ago.
     looked: BTreeMap<PathBuf, Option<Changed>>,
@@ -63,6 +62,8 @@ pub(crate) struct Nested {
 pub(crate) struct Made {
     pub(crate) repositories: Vec<PathBuf>,
     pub(crate) bare: Vec<PathBuf>,
+    /// Files that are keys by their names, where something was changed.
+    pub(crate) keys: Vec<PathBuf>,
     /// There was more than is looked at.
     pub(crate) is_cut: bool,
 }
@@ -73,44 +74,51 @@ struct Changed(i64, i64, u64);
 
 impl Nested {
     /// Looks through these workspaces, and for secrets through what else was given to be read.
-    pub(crate) fn find(workspaces: &[PathBuf], readable: &[PathBuf]) -> Self {
+    ///
+    /// # Errors
+    /// There is more than can be looked through, so that secrets in it would be seen.
+    pub(crate) fn find(workspaces: &[PathBuf], readable: &[PathBuf]) -> Result<Self, CageError> {
+        Self::find_within(Bounds::DEFAULT, workspaces, readable)
+    }
+
+    pub(crate) fn find_within(
+        mut bounds: Bounds,
+        workspaces: &[PathBuf],
+        readable: &[PathBuf],
+    ) -> Result<Self, CageError> {
         let mut found = Self::default();
         for dir in readable {
-            found.look_through(dir);
+            found.look_through(dir, &mut bounds)?;
         }
         // Nobody inside changes anything there.
-        let (secrets, left) = (found.secrets, found.left);
-        let mut found = Self { workspaces: workspaces.to_vec(), secrets, left, ..Self::default() };
+        let secrets = found.secrets;
+        let mut found = Self { workspaces: workspaces.to_vec(), secrets, ..Self::default() };
         for workspace in workspaces {
-            found.look_through(workspace);
+            // What git keeps was given for itself: it is the repository of what it lies in.
+            if workspace.file_name().is_some_and(|it| it == ".git") {
+                found.repositories.extend(workspace.parent().map(Path::to_owned));
+            }
+            found.look_through(workspace, &mut bounds)?;
         }
         found.secrets.sort();
         found.secrets.dedup();
-        found
+        Ok(found)
     }
 
-    fn look_through(&mut self, workspace: &Path) {
+    fn look_through(&mut self, workspace: &Path, bounds: &mut Bounds) -> Result<(), CageError> {
         let mut queue = VecDeque::from([workspace.to_owned()]);
         let mut packages = VecDeque::new();
-        let (mut read, mut read_of_packages) = (0, 0);
         loop {
-            if read == DIRECTORIES_MAX {
-                self.left += queue.len();
-                queue.clear();
-            }
-            if read_of_packages == OF_PACKAGES_MAX {
-                self.left += packages.len();
-                packages.clear();
-            }
             let next = queue.pop_front().map(|it| (it, false));
             let next = next.or_else(|| packages.pop_front().map(|it| (it, true)));
-            let Some((dir, is_package)) = next else { return };
+            let Some((dir, is_package)) = next else { return Ok(()) };
             if self.looked.contains_key(&dir) {
                 continue;
             }
-            *(if is_package { &mut read_of_packages } else { &mut read }) += 1;
+            take(&mut bounds.directories, &dir, &TooMany::Directories)?;
             let below = dir.strip_prefix(workspace).unwrap_or(&dir);
-            let seen = match see(&dir, is_package || names::are_of_samples(below)) {
+            let has_samples = is_package || names::are_of_samples(below);
+            let seen = match see(&dir, has_samples, &mut bounds.entries) {
                 // Whoever is inside could open it as its owner. Root sees what is in it, and it is closed all the same.
                 Ok(Seen { is_closed: true, .. }) | Err(NotSeen::Closed)
                     if dir != workspace && is_ours(&dir) =>
@@ -118,34 +126,25 @@ impl Nested {
                     self.secrets.push(dir);
                     continue;
                 }
+                Ok(Seen { is_cut: true, .. }) => return Err(TooMany::Entries.at(&dir)),
                 Ok(seen) => seen,
-                Err(NotSeen::Closed | NotSeen::Gone) => {
-                    self.left += usize::from(dir == workspace && dir.is_dir());
-                    continue;
-                }
-                Err(NotSeen::Beyond) => {
-                    self.left += 1;
-                    continue;
-                }
+                Err(NotSeen::Closed) if dir == workspace => return Err(not_seen(&dir)),
+                Err(NotSeen::Closed | NotSeen::Gone) => continue,
+                Err(NotSeen::Beyond) => return Err(not_seen(&dir)),
             };
-            self.left += usize::from(seen.is_cut);
             for (below, is_package_itself) in seen.below {
                 let to = if is_package || is_package_itself { &mut packages } else { &mut queue };
                 to.push_back(below);
             }
             self.secrets.extend(seen.secrets);
-            let room = self.repositories.len() + self.bare.len() < REPOSITORIES_MAX;
+            self.obeyed.extend(seen.obeyed);
             if seen.is_repository && dir != workspace {
-                match room {
-                    true => self.repositories.push(dir.clone()),
-                    false => self.left += 1,
-                }
+                take(&mut bounds.repositories, &dir, &TooMany::Repositories)?;
+                self.repositories.push(dir.clone());
             }
             if seen.is_bare {
-                match room {
-                    true => self.bare.push(dir.clone()),
-                    false => self.left += 1,
-                }
+                take(&mut bounds.repositories, &dir, &TooMany::Repositories)?;
+                self.bare.push(dir.clone());
             }
             self.looked.insert(dir, seen.changed.filter(Changed::is_long_ago));
         }
@@ -163,14 +162,6 @@ impl Nested {
         is_of_root || self.bare.iter().any(|it| it == dir)
     }
 
-    /// In words, for whoever is told what holds; nothing if everything was looked at.
-    pub(crate) fn told(&self) -> String {
-        match self.left {
-            0 => String::new(),
-            left => format!("; {left} directories of the workspace were not looked into"),
-        }
-    }
-
     /// Which repositories are new. Nothing of the command runs any more.
     pub(crate) fn made(&self) -> Made {
         let mut made = Made::default();
@@ -186,7 +177,7 @@ impl Nested {
             read += 1;
             // Root sees what is in it all the same, and opens it like everybody.
             let open = |it: Seen| if it.is_closed { Err(NotSeen::Closed) } else { Ok(it) };
-            let seen = match see(&dir, true).and_then(open).or_else(|why| why.opened(&dir)) {
+            let seen = match see_one(&dir).and_then(open).or_else(|why| why.opened(&dir)) {
                 Ok(seen) => seen,
                 Err(NotSeen::Gone) => continue,
                 Err(NotSeen::Closed) => {
@@ -199,6 +190,7 @@ impl Nested {
                 }
             };
             made.is_cut |= seen.is_cut;
+            made.keys.extend(seen.keys.into_iter().filter(|it| !covered.contains(it)));
             // One that is called as if it held secrets is looked into. What was covered is as it was, and as closed.
             let below = seen.below.into_iter().map(|it| it.0).chain(seen.secrets);
             let is_known = |it: &PathBuf| self.looked.contains_key(it) || covered.contains(it);
@@ -245,6 +237,9 @@ struct Seen {
     is_repository: bool,
     is_bare: bool,
     secrets: Vec<PathBuf>,
+    obeyed: Vec<PathBuf>,
+    /// Files that are keys by their names.
+    keys: Vec<PathBuf>,
     /// Directories, and whether they are of packages by their name.
     below: Vec<(PathBuf, bool)>,
     changed: Option<Changed>,
@@ -278,14 +273,20 @@ impl NotSeen {
             Self::Gone | Self::Beyond => Err(self),
             Self::Closed => {
                 let _somebody_elses = reach::open_dir(dir).and_then(|it| reach::open_up(&it));
-                see(dir, true)
+                see_one(dir)
             }
         }
     }
 }
 
-/// Looks at a directory. What is a key by its content is a secret, unless the directory `has_samples` of such.
-fn see(dir: &Path, has_samples: bool) -> Result<Seen, NotSeen> {
+/// Looks at one that a command may have made or changed.
+fn see_one(dir: &Path) -> Result<Seen, NotSeen> {
+    see(dir, true, &mut { ENTRIES_MAX })
+}
+
+/// Looks at a directory, and at no more than so many entries of it. What is a key by its content is a secret, unless the
+/// directory `has_samples` of such.
+fn see(dir: &Path, has_samples: bool, entries_left: &mut usize) -> Result<Seen, NotSeen> {
     let fd = entries::open(dir).map_err(NotSeen::of)?;
     // Names alone are not enough: what they stand for is looked at, too.
     statat(&fd, ".", AtFlags::SYMLINK_NOFOLLOW).map_err(NotSeen::of)?;
@@ -295,19 +296,22 @@ fn see(dir: &Path, has_samples: bool) -> Result<Seen, NotSeen> {
         is_repository: false,
         is_bare: false,
         secrets: Vec::new(),
+        obeyed: Vec::new(),
+        keys: Vec::new(),
         below: Vec::new(),
         changed: stat.as_ref().map(Changed::of),
         is_closed: stat.is_some_and(|it| it.st_mode & FOR_THE_OWNER != FOR_THE_OWNER),
         is_cut: false,
     };
-    let (mut count, mut has) = (0, (false, false, false, false));
+    let mut has = (false, false, false, false);
+    let within = names::Within::of(dir);
     let _as_far_as_it_can_be_read = entries::each(&fd, |name, kind| {
-        if count == ENTRIES_MAX {
+        let Some(left) = entries_left.checked_sub(1) else {
             seen.is_cut = true;
             seen.is_repository |= there(&fd, ".git");
             return ControlFlow::Break(());
-        }
-        count += 1;
+        };
+        *entries_left = left;
         let mut kind = kind;
         if kind == FileType::Unknown {
             let asked = statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW);
@@ -327,13 +331,18 @@ fn see(dir: &Path, has_samples: bool) -> Result<Seen, NotSeen> {
         let path = || dir.join(OsStr::from_bytes(name));
         let is_dir = kind == FileType::Directory;
         let is_secret = match is_dir {
-            true => names::is_secret_dir(name) && !path().join(PACKAGES_OF_PYTHON).exists(),
-            false => names::is_secret(name) || !has_samples && keys::is_one(&fd, name),
+            true => within.is_secret_dir(name) && !path().join(PACKAGES_OF_PYTHON).exists(),
+            false => within.is_secret(name, has_samples) || !has_samples && keys::is_one(&fd, name),
         };
+        if !is_dir && names::is_key(name) {
+            seen.keys.push(path());
+        }
         if is_secret {
             seen.secrets.push(path());
         } else if is_dir {
             seen.below.push((path(), names::is_of_packages(name)));
+        } else if !has_samples && names::is_obeyed(name) {
+            seen.obeyed.push(path());
         }
         ControlFlow::Continue(())
     });
@@ -341,6 +350,29 @@ fn see(dir: &Path, has_samples: bool) -> Result<Seen, NotSeen> {
     let (head, objects, refs, elsewhere) = has;
     seen.is_bare = head && (objects && refs || elsewhere);
     Ok(seen)
+}
+
+/// Secrets in one directory of something that is shown, and the directories in it; none if it cannot be read.
+pub(crate) fn secrets_in(dir: &Path, root: &Path) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let below = dir.strip_prefix(root).unwrap_or(dir);
+    let seen = see(dir, names::are_of_samples(below), &mut { ENTRIES_MAX }).ok()?;
+    let below = seen.below.into_iter().filter(|it| !it.1).map(|it| it.0);
+    Some((seen.secrets, below.collect()))
+}
+
+/// What editors open in this directory, and run something of.
+pub(crate) fn opened_by_editors(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    // Where it cannot be read, its owner is told by other means.
+    let _closed = entries::open(dir).map(|fd| {
+        entries::each(&fd, |name, _| {
+            if names::is_opened_by_editors(name.to_bytes()) {
+                found.push(dir.join(OsStr::from_bytes(name.to_bytes())));
+            }
+            ControlFlow::Continue(())
+        })
+    });
+    found
 }
 
 fn there(dir: &OwnedFd, name: &str) -> bool {

@@ -121,8 +121,8 @@ const OWN_ONLY_ON_THE_HOST: &[(c_long, u8)] = &[
     (libc::SYS_setpriority, 1),
 ];
 
-/// Calls that set a file's mode, and which argument it is. A program that runs as its owner would be left in the
-/// workspace for everybody on the machine.
+/// Calls that set a file's mode, and which argument it is. A program that runs as its owner, or as its group, would be left
+/// in the workspace for everybody on the machine.
 const MODES: &[(c_long, u8)] = &[
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_chmod, 1),
@@ -142,7 +142,8 @@ const MAKERS: &[(c_long, u8, u8)] = &[
     (libc::SYS_open, 1, 2),
     (libc::SYS_openat, 2, 3),
 ];
-const SET_USER: u64 = libc::S_ISUID as u64;
+/// Modes by which a program runs as the owner, or the group, of its file.
+const SET_IDS: &[u64] = &[libc::S_ISUID as u64, libc::S_ISGID as u64];
 const CREATE: u64 = libc::O_CREAT as u64;
 /// The bit of `O_TMPFILE` that is its own.
 const NAMELESS: u64 = (libc::O_TMPFILE & !libc::O_DIRECTORY) as u64;
@@ -227,11 +228,14 @@ fn by_arguments(
     let fcntl = FILE_REQUESTS.iter().map(|it| rule(&[(1, Op::Eq, *it)]));
     rules.insert(libc::SYS_fcntl, fcntl.collect::<Result<_, _>>()?);
     for (call, mode) in MODES {
-        rules.insert(*call, vec![rule(&[has(*mode, SET_USER)])?]);
+        let set = SET_IDS.iter().map(|it| rule(&[has(*mode, *it)]));
+        rules.insert(*call, set.collect::<Result<_, _>>()?);
     }
     for (call, flags, mode) in MAKERS {
-        let made = [CREATE, NAMELESS].map(|it| rule(&[has(*flags, it), has(*mode, SET_USER)]));
-        rules.insert(*call, made.into_iter().collect::<Result<_, _>>()?);
+        let ways = [CREATE, NAMELESS].into_iter();
+        let made = ways.flat_map(|way| SET_IDS.iter().map(move |it| (way, *it)));
+        let made = made.map(|(way, set)| rule(&[has(*flags, way), has(*mode, set)]));
+        rules.insert(*call, made.collect::<Result<_, _>>()?);
     }
     rules.insert(libc::SYS_socket, socket_rules(sockets)?);
     rules.insert(libc::SYS_socketpair, pair_rules(sockets)?);

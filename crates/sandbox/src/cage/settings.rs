@@ -11,7 +11,7 @@ use super::error::CageError;
 use super::ladder::Rung;
 
 /// What is inside, what it may change and how far it may go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cage {
     /// Directories that may be changed. Absolute, without links.
     pub workspaces: Vec<PathBuf>,
@@ -19,6 +19,8 @@ pub struct Cage {
     pub readable: Vec<PathBuf>,
     /// Secret files of a workspace that a person has shown to the command.
     pub shown: Vec<PathBuf>,
+    /// Places of a workspace that are kept otherwise, and that a person lets the command change.
+    pub changed: Vec<PathBuf>,
     /// The home whose secrets stay outside.
     pub home: Option<PathBuf>,
     /// Our own state, which nobody inside sees.
@@ -35,6 +37,26 @@ pub struct Cage {
     pub without: Vec<Rung>,
     /// Who makes the namespaces.
     pub maker: Maker,
+}
+
+impl Default for Cage {
+    /// With nothing in it, and without what is always required nothing runs.
+    fn default() -> Self {
+        Self {
+            workspaces: Vec::new(),
+            readable: Vec::new(),
+            shown: Vec::new(),
+            changed: Vec::new(),
+            home: None,
+            state: None,
+            own: None,
+            network: Network::default(),
+            limits: Limits::default(),
+            needed: Rung::ALWAYS.to_vec(),
+            without: Vec::new(),
+            maker: Maker::default(),
+        }
+    }
 }
 
 impl Cage {

@@ -15,7 +15,7 @@ use super::error::{CageError, Step};
 use super::first::{First, Tree, live};
 use super::fresh::Fresh;
 use super::kept::Kept;
-use super::kernel_limits::{need_a_group, write_existing};
+use super::kernel_limits::{Bounds, need_a_group, write_existing};
 use super::ladder::{Held, Hold, Rung};
 use super::running::Running;
 use super::settings::{Cage, Inmate, Maker, Network};
@@ -51,7 +51,7 @@ impl Cage {
         let view = View::of(self)?;
         let mut kept = Kept::default();
         let mut both = || {
-            kept = Kept::of(&self.workspaces, self.home.as_deref(), view.nested.clone());
+            kept = Kept::of(self, view.nested.clone());
             meanwhile()
         };
         let mut meanwhile = Once(Some(&mut both));
@@ -93,7 +93,7 @@ impl Cage {
         }
         let (group, mut held) = self.group(false);
         let kinds = "user, mount, pid, ipc, uts, net, cgroup";
-        held.note(Rung::Namespaces, Hold::Held(format!("{kinds}{}", view.nested.told())));
+        held.note(Rung::Namespaces, Hold::Held(kinds.to_owned()));
         let ends = Ends::make()?;
         let born_into = group.as_ref().and_then(|it| it.born_into.as_ref());
         match sys::fork(NAMESPACES, born_into) {
@@ -134,10 +134,7 @@ impl Cage {
         };
         match may {
             Ok(program) => {
-                let hold = Hold::Held(format!(
-                    "user, mount, pid, ipc, uts, net, by bubblewrap{}",
-                    view.nested.told()
-                ));
+                let hold = Hold::Held("user, mount, pid, ipc, uts, net, by bubblewrap".to_owned());
                 self.without_namespaces(inmate, view, hold, Some(program), meanwhile)
             }
             Err(more) => {
@@ -200,7 +197,11 @@ impl Cage {
             view,
             held,
             tree: Tree::Own,
-            processes_are_held: group.is_some_and(|it| it.holds_processes),
+            bounds: Bounds {
+                group_of_processes: group.is_some_and(|it| it.holds_processes),
+                namespace: false,
+                group_of_memory: group.is_some(),
+            },
         }
     }
 
@@ -233,11 +234,9 @@ impl Cage {
         meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, Without> {
         running.say(&Word::Mapped)?;
-        if view.is_roots {
-            running.closed = view.closed(self);
-            // If nobody is there to hear it, why is told below.
-            let _gone = inner.say(&Word::Cover(running.closed.clone()));
-        }
+        running.closed = view.rest(self);
+        // If nobody is there to hear it, why is told below.
+        let _gone = inner.say(&Word::Cover(running.closed.clone()));
         meanwhile.run()?;
         // Before the program begins, so that none is lost between; and while the cage is still busy with itself.
         running.signals = Some(Signals::take().step("take signals")?);
@@ -264,12 +263,6 @@ impl Waiting {
     #[must_use]
     pub fn held(&self) -> &Held {
         &self.held
-    }
-
-    /// So many directories of the workspaces were too many to be looked into: secrets in them are seen.
-    #[must_use]
-    pub fn not_looked_into(&self) -> usize {
-        self.running.kept.not_looked_into()
     }
 
     /// Where our proxy is asked from inside. Whoever takes it answers there.

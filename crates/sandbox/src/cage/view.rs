@@ -12,10 +12,13 @@ use model::places;
 
 use super::closed;
 use super::error::CageError;
-use super::given::{SYSTEM, allowed, changeable, kept_places, real};
+use super::git;
+use super::given::{SYSTEM, allowed, changeable, kept_places, may_be_changed, real};
 use super::listing::Listing;
+use super::made::MadeKeys;
 use super::nested::Nested;
 use super::settings::Cage;
+use super::toolchains::{self, TOOLCHAINS};
 
 /// Files and directories of the system that hold secrets.
 const SYSTEM_SECRETS: &[&str] = &[
@@ -76,37 +79,6 @@ const SYSTEM_SECRETS: &[&str] = &[
     "/etc/wireguard",
     "/etc/wpa_supplicant",
 ];
-/// What people have installed below their home and run every day; read-only.
-const TOOLCHAINS: &[&str] = &[
-    ".asdf",
-    ".bun/bin",
-    ".cargo/bin",
-    ".cargo/config.toml",
-    ".cargo/env",
-    ".cargo/git",
-    ".cargo/registry",
-    ".deno/bin",
-    ".fnm",
-    ".ghcup",
-    ".juliaup",
-    ".local/bin",
-    ".local/lib",
-    ".local/share/fnm",
-    ".local/share/mise",
-    ".local/share/pnpm",
-    ".local/share/uv/python",
-    ".local/share/uv/tools",
-    ".npm-global",
-    ".nvm",
-    ".opam",
-    ".pyenv",
-    ".rbenv",
-    ".rustup",
-    ".sdkman",
-    ".volta",
-    "go",
-    "miniconda3",
-];
 /// Leads to `/tmp` inside, unless something below it is there.
 pub(crate) const OTHER_TMP: &str = "/var/tmp";
 
@@ -135,7 +107,9 @@ pub(crate) struct View {
     pub(crate) covered: Vec<PathBuf>,
     /// What lies further down in the workspaces.
     pub(crate) nested: Nested,
-    /// Is it root's, so that settings which are closed to others have to be covered as well ([`View::closed`])?
+    /// Of the readable, what people have installed for themselves.
+    pub(crate) installed: Vec<PathBuf>,
+    /// Is it root's, so that settings which are closed to others have to be covered as well ([`View::rest`])?
     pub(crate) is_roots: bool,
 }
 
@@ -155,7 +129,12 @@ impl View {
             return Err(CageError::Settings(format!("`{}` {why}", other.display())));
         }
         view.writable.clone_from(&cage.workspaces);
-        view.nested = Nested::find(&cage.workspaces, &cage.readable);
+        view.nested = Nested::find(&cage.workspaces, &cage.readable)?;
+        git::check(&view.nested)?;
+        let made = MadeKeys::read(cage.state.as_deref());
+        view.nested.secrets.retain(|it| !made.has(it));
+        let may = |it: &PathBuf| may_be_changed(it, cage, &view.nested);
+        cage.changed.iter().try_for_each(may)?;
         // Later: what was just found is listed, also if somebody has made it a moment before.
         let known = cage.workspaces.iter().map(PathBuf::as_path).chain(home);
         let known = Listing::of(known.chain([Path::new(closed::SETTINGS)]));
@@ -167,7 +146,8 @@ impl View {
             let there = TOOLCHAINS.iter().map(|it| home.join(it));
             let there = there.filter(|it| is_there(it, &known));
             let there = there.filter(|it| real(it).as_ref() == Some(it));
-            view.readable.extend(there.filter(|it| !holds_a_token(it)));
+            view.installed.extend(there.filter(|it| !holds_a_token(it)));
+            view.readable.extend(view.installed.iter().cloned());
         }
         view.readable.extend(cage.readable.iter().cloned());
         view.fresh.extend(["/tmp", "/dev/shm"].map(PathBuf::from));
@@ -176,7 +156,7 @@ impl View {
             view.fresh.push(PathBuf::from(OTHER_TMP));
         }
         view.cover(cage, &known)?;
-        view.keep(home, &known);
+        view.keep(cage, &known);
         Ok(view)
     }
 
@@ -221,16 +201,25 @@ impl View {
         Ok(())
     }
 
-    /// What else is to be covered for root. To look for it takes as long as the rest of the view, and is done while the
-    /// cage puts itself together.
-    pub(crate) fn closed(&self, cage: &Cage) -> Vec<PathBuf> {
-        let mut closed = closed::to_others(Path::new(closed::SETTINGS));
+    /// What else is to be covered: secrets beside programs, and for root what is closed to others. To look for it takes as
+    /// long as the rest of the view, and is done while the cage puts itself together.
+    pub(crate) fn rest(&self, cage: &Cage) -> Vec<PathBuf> {
+        let mut rest = match self.is_roots {
+            true => closed::to_others(Path::new(closed::SETTINGS)),
+            false => Vec::new(),
+        };
+        let secrets = toolchains::secrets(&self.installed).into_iter();
+        // A link is not covered itself: what it leads to is.
+        rest.extend(secrets.filter_map(|it| if it.is_symlink() { real(&it) } else { Some(it) }));
+        rest.iter_mut().for_each(closed::tell_shortly);
+        rest.sort();
+        rest.dedup();
         // What somebody has given or shown is theirs to give.
         let given = [&cage.workspaces, &cage.readable, &cage.shown];
         let is_given = |it: &Path| given.iter().any(|all| all.iter().any(|by| it.starts_with(by)));
         let is_covered = |it: &Path| self.covered.iter().any(|by| it.starts_with(by));
-        closed.retain(|it| self.shows(it) && !is_given(it) && !is_covered(it));
-        closed
+        rest.retain(|it| self.shows(it) && !is_given(it) && !is_covered(it));
+        rest
     }
 
     /// Is this seen inside?
@@ -246,12 +235,14 @@ impl View {
 
     /// Keeps what git, shells, editors and agents obey, and pins the directories on the way to it: whoever could
     /// rename `.git` could make another one.
-    fn keep(&mut self, home: Option<&Path>, known: &Listing) {
+    fn keep(&mut self, cage: &Cage, known: &Listing) {
+        let home = cage.home.as_deref();
         let mut paths = kept_places(&self.nested);
         for dir in self.writable.iter().map(PathBuf::as_path).chain(home) {
             // What the shell runs may be a link of the home that leads here.
             paths.extend(places::SHELL_FILES.iter().map(|it| dir.join(it)));
         }
+        paths.retain(|it| !cage.changed.iter().any(|by| it.starts_with(by)));
         let mut paths: Vec<PathBuf> = paths.iter().filter_map(|it| there(it, known)).collect();
         paths.dedup();
         let written = |it: &Path| self.writable.iter().any(|dir| it.starts_with(dir));

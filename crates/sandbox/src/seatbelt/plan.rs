@@ -8,6 +8,7 @@ use super::policy::{Policy, PolicyError};
 use super::{Kind, Network, Request};
 use crate::cage::environment;
 use crate::cage::error::CageError;
+use crate::cage::git;
 use crate::cage::given::{allowed, changeable, kept_places, real};
 use crate::cage::nested::Nested;
 use crate::cage::{self, Cage, Held, Hold, Inmate, Maker, Rung};
@@ -48,7 +49,8 @@ impl Plan {
             let step = format!("enter {}", inmate.directory.display());
             return Err(CageError::step(step, "it is no directory"));
         }
-        let nested = Nested::find(&cage.workspaces, &cage.readable);
+        let nested = Nested::find(&cage.workspaces, &cage.readable)?;
+        git::check(&nested)?;
         let policy = Policy::look(&request(cage, &nested, fresh, port)?).map_err(refused)?;
         // Nothing here asks for a kind without one.
         let profile = policy.profile().ok_or_else(|| CageError::NoCage("no profile".to_owned()))?;
@@ -56,7 +58,7 @@ impl Plan {
         let added = environment::added(&cage.network, port.map(NonZeroU16::get), Some(fresh));
         environment.extend(added.into_iter().map(|(name, value)| (name.into(), value)));
         Ok(Self {
-            held: held(cage, &profile, &nested),
+            held: held(cage, &profile),
             profile,
             words: inmate.words.clone(),
             directory: inmate.directory.clone(),
@@ -71,6 +73,9 @@ fn only_elsewhere(cage: &Cage, inmate: &Inmate) -> Result<(), CageError> {
     let no = |why: &str| Err(CageError::Settings(why.to_owned()));
     if inmate.terminal {
         return no("a terminal of its own is made on Linux only");
+    }
+    if !cage.changed.is_empty() {
+        return no("what is kept can be changed by commands on Linux only (--change)");
     }
     match cage.maker {
         Maker::Either => Ok(()),
@@ -118,7 +123,7 @@ fn request(
     })
 }
 
-fn held(cage: &Cage, profile: &str, nested: &Nested) -> Held {
+fn held(cage: &Cage, profile: &str) -> Held {
     let left_out = |rung| cage.without.contains(&rung);
     let missing = || Hold::Missing("left out".to_owned());
     let rules = profile.lines().filter(|it| it.starts_with('(')).count();
@@ -127,7 +132,7 @@ fn held(cage: &Cage, profile: &str, nested: &Nested) -> Held {
         Rung::Seatbelt,
         match left_out(Rung::Seatbelt) {
             true => missing(),
-            false => Hold::Held(format!("a profile of {rules} rules{}", nested.told())),
+            false => Hold::Held(format!("a profile of {rules} rules")),
         },
     );
     let limits = &cage.limits;

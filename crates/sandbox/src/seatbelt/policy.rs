@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use model::places::{KEPT_IN_WORKSPACE, SECRET_DIRS, SECRET_FILES, SHELL_FILES};
+use model::places::{SECRET_DIRS, SECRET_FILES, SHELL_FILES, kept_at_the_top};
 
 use super::{Kind, Network, Request};
 
@@ -89,7 +89,7 @@ impl Policy {
             return Err(wrong("/", "everything may not be written"));
         }
         for place in &writable {
-            for name in KEPT_IN_WORKSPACE {
+            for name in kept_at_the_top() {
                 kept.extend(both(&format!("{}/{name}", place.trim_end_matches('/')))?);
             }
         }

@@ -83,7 +83,7 @@ impl SandboxExec {
         let profile = launch::write(&beside.path(), "cage", &plan.profile);
         let profile = profile.step("write the profile")?;
         self.try_out(&profile)?;
-        let kept = Kept::of(&cage.workspaces, cage.home.as_deref(), plan.nested.clone());
+        let kept = Kept::of(cage, plan.nested.clone());
         meanwhile()?;
         let line = command_line(&self.program, &profile, &plan.words);
         let held = plan.held.clone();

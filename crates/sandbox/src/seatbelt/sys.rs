@@ -22,7 +22,7 @@ pub(super) fn apart(command: &mut Command, limits: Option<Limits>) {
     let prepare = move || -> io::Result<()> {
         setsid()?;
         close_on_exec();
-        limits.map_or(Ok(()), |it| limits::apply(&it))
+        limits.map_or(Ok(()), |it| limits::apply(&it, true))
     };
     // SAFETY: only system calls are made: a session, flags of descriptors, limits. Nothing allocates on the way to success,
     // takes a lock or unwinds.

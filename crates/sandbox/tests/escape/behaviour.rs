@@ -38,6 +38,9 @@ const CLAIMS: &[Claim] = &[
     ("what-is-needed-and-left-out-is-a-refusal", needed),
     ("a-proxy-is-reached-and-nothing-else", proxy),
     ("a-workspace-that-is-compiled-in-and-committed-to", work),
+    ("the-name-of-the-machine-is-found", own_name),
+    ("programs-that-look-for-wrong-accesses-run", sanitizers),
+    ("a-rebase-is-done-and-leaves-nothing", rebase),
 ];
 
 pub(crate) fn all() -> Vec<Test> {
@@ -397,4 +400,42 @@ fn work(user: User, without: &[Rung]) {
     let (text, ending) = (outcome.text(), &outcome.told.ending);
     assert!(text.contains("first\nthrough\nx\n"), "{ending} {text} {}", outcome.stderr);
     assert_eq!(ending, "exited 0", "{}", outcome.stderr);
+}
+
+fn own_name(user: User, without: &[Rung]) {
+    if !without.is_empty() {
+        return;
+    }
+    let world = World::make(user, false);
+    let script =
+        "import socket; print(socket.gethostname(), socket.gethostbyname(socket.gethostname()))";
+    let spec = world.spec(&["/usr/bin/python3", "-c", script], without);
+    let outcome = world.run(&spec, Stdio::null(), Kill::Never);
+    assert_eq!(outcome.text(), "lazaret 127.0.0.1\n", "{}", outcome.stderr);
+}
+
+/// They reserve more addresses than any machine has memory.
+fn sanitizers(user: User, without: &[Rung]) {
+    if !without.is_empty() {
+        return;
+    }
+    let world = World::make(user, false);
+    let script = "for it in address thread; do
+          cc -fsanitize=$it -o $it src/main.c 2>/dev/null || { echo none; continue; }
+          ./$it || exit 3
+        done; echo end";
+    let mut spec = shell(&world, script, without);
+    spec.environment.push(("LSAN_OPTIONS".to_owned(), "detect_leaks=0".to_owned()));
+    let outcome = world.run(&spec, Stdio::null(), Kill::Never);
+    assert_eq!(outcome.told.ending, "exited 0", "{} {}", outcome.text(), outcome.stderr);
+}
+
+fn rebase(user: User, without: &[Rung]) {
+    let world = World::make(user, false);
+    let script = "set -e; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+        git init -q new; cd new; for i in 1 2 3; do echo $i > $i; git add $i; git commit -qm $i; done
+        git rebase -q --exec 'echo ran >> ran.txt' HEAD~2; cat ran.txt";
+    let outcome = run(&world, script, without);
+    assert_eq!(outcome.text(), "ran\nran\n", "{}", outcome.stderr);
+    assert!(outcome.told.aside.is_empty(), "{:?}", outcome.told.aside);
 }

@@ -21,6 +21,7 @@ pub(crate) const WORD: &str = "--make-one-cage";
 pub(crate) struct Spec {
     pub(crate) workspaces: Vec<Vec<u8>>,
     pub(crate) readable: Vec<Vec<u8>>,
+    pub(crate) changed: Vec<Vec<u8>>,
     pub(crate) directory: Vec<u8>,
     pub(crate) home: String,
     pub(crate) state: String,
@@ -76,6 +77,7 @@ fn run(spec: &Spec, told: &mut Told) -> Result<Ending, CageError> {
     let mut cage = Cage {
         workspaces: spec.workspaces.iter().map(path).collect(),
         readable: spec.readable.iter().map(path).collect(),
+        changed: spec.changed.iter().map(path).collect(),
         home: Some(PathBuf::from(&spec.home)),
         state: Some(PathBuf::from(&spec.state)),
         without: spec.without.clone(),

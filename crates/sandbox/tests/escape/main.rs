@@ -14,6 +14,7 @@ mod attempts;
 mod behaviour;
 mod case;
 mod child;
+mod memory;
 mod obeyed;
 mod probe;
 mod services;
@@ -52,9 +53,13 @@ fn main() {
         tests.iter().for_each(|it| say(&format!("{}: test", it.name)));
         return;
     }
+    if let Some(code) = memory::run_there(&args) {
+        std::process::exit(code);
+    }
     std::panic::set_hook(Box::new(|_| {}));
     // Other users may not be able to reach the place where this was built.
-    let dir = tempfile::Builder::new().prefix("escape-").tempdir_in("/var/tmp").unwrap();
+    let above = memory::place(1);
+    let dir = tempfile::Builder::new().prefix("escape-").tempdir_in(above).unwrap();
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     std::fs::copy(std::env::current_exe().unwrap(), dir.path().join("escape")).unwrap();
     PROGRAM.set(dir.path().join("escape").to_str().unwrap().to_owned()).unwrap();

@@ -109,6 +109,40 @@ const TRIES: &[Try] = &[
         ".git/modules/a/b/hooks",
     ),
     (
+        "a-git-file-that-leads-to-a-name-with-a-blank",
+        &["mkdir -p sub .git/ok '.git/ok ' && cp .git/HEAD .git/ok && cp .git/HEAD '.git/ok ' && \
+           mkdir .git/ok/objects .git/ok/refs '.git/ok /objects' '.git/ok /refs' && \
+           cp .git/config .git/ok && echo '[core] fsmonitor = x' > '.git/ok /config' && \
+           printf 'gitdir: ../.git/ok \\n' > sub/.git"],
+        "sub/.git",
+    ),
+    (
+        "a-git-file-that-leads-to-a-name-with-a-blank-by-commondir",
+        &[
+            "mkdir -p sub .git/wt .git/ok '.git/ok ' && cp .git/HEAD .git/wt && cp .git/config .git/ok && \
+           echo '[core] fsmonitor = x' > '.git/ok /config' && printf '../ok ' > .git/wt/commondir && \
+           printf 'gitdir: ../.git/wt\\n' > sub/.git",
+        ],
+        "sub/.git",
+    ),
+    (
+        "a-step-of-a-rebase-that-runs-something",
+        &[
+            "mkdir .git/rebase-merge; printf 'pick 1234\\nexec x\\n' > .git/rebase-merge/git-rebase-todo",
+        ],
+        ".git/rebase-merge/git-rebase-todo",
+    ),
+    (
+        "a-step-of-a-rebase-in-a-worktree",
+        &[
+            "mkdir .git/worktrees/tree/rebase-merge; printf 'x y\\n' > .git/worktrees/tree/rebase-merge/git-rebase-todo",
+        ],
+        ".git/worktrees/tree/rebase-merge/git-rebase-todo",
+    ),
+    ("what-an-editor-opens", &["echo '{}' > new.code-workspace"], "new.code-workspace"),
+    ("a-text-that-instructs-agents", &["echo x > AGENTS.md"], "AGENTS.md"),
+    ("hooks-of-husky", &["mkdir .husky; echo x > .husky/pre-commit"], ".husky"),
+    (
         "a-submodule-behind-a-link",
         &[
             "mkdir -p .git/x/evil; echo '[core] fsmonitor = x' > .git/x/evil/config; ln -s ../x/evil .git/modules/evil",
@@ -133,6 +167,11 @@ pub(crate) fn all() -> Vec<Test> {
             ("what-is-replaced-outside-stays-kept-and-is-told", replaced),
             ("links-on-the-way-to-what-is-obeyed-lead-where-they-led", links),
             ("a-directory-as-stdin-is-refused", directory_as_stdin),
+            ("more-parts-of-a-repository-than-are-looked-at-are-refused", many_parts),
+            ("what-a-git-file-behind-a-link-leads-to-is-kept", linked_git_file),
+            ("texts-that-instruct-agents-stay-as-they-are", instructing),
+            ("what-a-person-lets-it-change-is-changed", changed),
+            ("secrets-beside-programs-are-covered", beside_programs),
         ] {
             tests.push(Test {
                 name: format!("obeyed/{name}/{who}"),
@@ -296,6 +335,85 @@ fn links(user: User) {
     assert_eq!(led_to(&work.join(".cursor")), Some(work.join("first/cursor")), "{shown}");
     assert_eq!(led_to(&home.join(".zshrc")), Some(work.join("first/shell/zshrc")), "{shown}");
     assert_eq!(led_to(&work.join(".gemini")), None, "{shown}");
+}
+
+/// A command could make so many that settings of others are not found any more.
+fn many_parts(user: User) {
+    let world = World::make(user, false);
+    let first = run(&world, "cd .git/modules && mkdir -p a && cd a && seq 1 20001 | xargs mkdir");
+    assert!(first.starts_with("exited 0"), "{first}");
+    let next = run(&world, "echo evil >> .git/modules/lib/config");
+    assert!(next.contains("entries of submodules"), "{next}");
+}
+
+fn linked_git_file(user: User) {
+    let world = World::make(user, false);
+    let sub = world.at("home/work/sub");
+    std::fs::create_dir_all(sub.join("real")).unwrap();
+    std::fs::write(sub.join("gitfile"), "gitdir: real\n").unwrap();
+    std::os::unix::fs::symlink("gitfile", sub.join(".git")).unwrap();
+    std::fs::write(sub.join("real/HEAD"), "ref: refs/heads/main\n").unwrap();
+    std::fs::write(sub.join("real/config"), "before").unwrap();
+    world.own_all("home/work/sub");
+    let shown = run(&world, "echo evil > sub/gitfile; echo evil > sub/real/config; true");
+    assert_eq!(std::fs::read_to_string(sub.join("gitfile")).unwrap(), "gitdir: real\n", "{shown}");
+    assert_eq!(std::fs::read_to_string(sub.join("real/config")).unwrap(), "before", "{shown}");
+}
+
+fn instructing(user: User) {
+    let world = World::make(user, false);
+    let places =
+        ["CLAUDE.md", "src/AGENTS.md", "x.code-workspace", ".idea/workspace.xml", ".hg/hgrc"];
+    for it in places {
+        crate::world::plant(&world.at("home/work").join(it), "before");
+    }
+    world.own_all("home/work");
+    let script = places.map(|it| format!("echo evil > {it}; rm -f {it}; ")).concat();
+    let shown = run(&world, &script);
+    for it in places {
+        let now = std::fs::read_to_string(world.at("home/work").join(it)).unwrap();
+        assert_eq!(now, "before\n", "{it}: {shown}");
+    }
+}
+
+fn changed(user: User) {
+    let world = World::make(user, false);
+    crate::world::plant(&world.at("home/work/CLAUDE.md"), "before");
+    world.own_all("home/work");
+    let script = "echo new > CLAUDE.md && echo new > AGENTS.md && echo {} > .mcp.json && \
+                  ! echo x >> .git/config";
+    let mut spec = world.spec(&["/bin/sh", "-c", script], &[]);
+    let places = ["home/work/CLAUDE.md", "home/work/AGENTS.md"];
+    spec.changed = places.map(|it| world.path(it).into_bytes()).to_vec();
+    let outcome = world.run(&spec, Stdio::null(), Kill::Never);
+    assert_eq!(outcome.told.ending, "exited 0", "{}", outcome.stderr);
+    for it in places {
+        assert_eq!(std::fs::read_to_string(world.at(it)).unwrap(), "new\n", "{it}");
+    }
+    assert!(!world.at("home/work/.mcp.json").exists());
+    for (wrong, why) in [
+        ("home/work", "lies in no workspace"),
+        ("outside/file", "lies in no workspace"),
+        ("home/work/.git/hooks/pre-commit", "kept as a whole"),
+    ] {
+        spec.changed = vec![world.path(wrong).into_bytes()];
+        let outcome = world.run(&spec, Stdio::null(), Kill::Never);
+        assert!(outcome.told.ending.contains(why), "{wrong}: {}", outcome.told.ending);
+    }
+}
+
+fn beside_programs(user: User) {
+    let world = World::make(user, false);
+    let secrets =
+        ["go/src/app/.env", "go/bin/.env", ".nvm/app/credentials.json", ".local/lib/x/.netrc"];
+    for it in secrets {
+        crate::world::plant(&world.at("home").join(it), &world.canary);
+    }
+    crate::world::plant(&world.at("home/.nvm/nvm.sh"), "program");
+    world.own_all("home");
+    let script = secrets.map(|it| format!("cat \"$HOST_HOME/{it}\"; ")).concat();
+    let shown = run(&world, &format!("{script} cat \"$HOST_HOME/.nvm/nvm.sh\""));
+    assert!(shown.contains("program") && !shown.contains(&world.canary), "{shown}");
 }
 
 /// Everything outside has a name by way of it.

@@ -65,8 +65,7 @@ impl World {
             other @ (User::Root | User::Ordinary(None)) => other,
         };
         let name = format!("{}-{number}", std::process::id());
-        // Both are fresh inside, and what lies below them is a place like any other.
-        let above = if number.is_multiple_of(2) { "/tmp" } else { "/var/tmp" };
+        let above = crate::memory::place(number);
         let dir = tempfile::Builder::new().prefix("escape-").tempdir_in(above).unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let canary = format!("canary-{name}-of-a-secret");
@@ -259,6 +258,11 @@ impl World {
     /// Does the process outside still run?
     pub(crate) fn victim_lives(&mut self) -> bool {
         self.victim.try_wait().unwrap().is_none()
+    }
+
+    /// Gives what was planted later to the user.
+    pub(crate) fn own_all(&self, place: &str) {
+        give(&self.at(place), self.user);
     }
 
     fn mark(&self) -> String {

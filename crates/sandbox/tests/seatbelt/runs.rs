@@ -41,6 +41,8 @@ fn world(script: &str) -> World {
         workspaces: vec![home.join("work")],
         home: Some(home.clone()),
         state: Some(home.join(".lazaret")),
+        // As on a Mac.
+        needed: vec![Rung::Seatbelt],
         ..Cage::default()
     };
     World { _dir: dir, home, cage, exec: SandboxExec::played_by(at) }

@@ -14,9 +14,12 @@ const RUNGS: &[&str] = &["namespaces", "landlock", "seccomp", "seatbelt", "limit
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Shell {
-    /// Rungs without which no command runs, beside what makes a cage at all.
+    /// Rungs without which no command runs, beside those that are always required.
     #[serde(default, deserialize_with = "rungs")]
     pub required: Vec<String>,
+    /// Commands run with what is left where a rung that is always required cannot be had.
+    #[serde(default)]
+    pub allow_weaker: bool,
     /// The agents whose commands have a way to the network, which is our proxy. None if nothing is said.
     #[serde(default)]
     pub network: Option<Agents>,
@@ -67,9 +70,16 @@ mod tests {
             "network: main",
             "network: [main, \"a b\"]",
             "program: sh",
+            "allowWeaker: maybe",
         ] {
             assert!(required(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_weaker_cage_is_taken_only_where_that_is_said() {
+        let weaker = |text: &str| Global::parse(text).unwrap().shell().allow_weaker;
+        assert!(!weaker("shell: {required: []}") && weaker("shell: {allowWeaker: true}"));
     }
 
     #[test]

@@ -12,13 +12,18 @@ use rustix::io::Errno;
 /// Endings of files with keys and certificates.
 const OF_CERTIFICATES: &[u8] = b".pem";
 const OF_KEYS: &[u8] = b".key";
+const OF_APPLE: &[u8] = b".p8";
 /// How long a key is that is nothing but letters and digits, as frameworks make them.
 const BARE_BYTES: std::ops::RangeInclusive<usize> = 32..=512;
 /// How every private key in text begins, its kind apart. In a file with certificates it may come late.
 const PRIVATE: &[u8] = b"PRIVATE KEY-----";
-/// Settings of npm, and the names of passwords in them.
-const OF_NPM: &[u8] = b".npmrc";
-const PASSWORDS: &[&[u8]] = &[b"_auth=", b"_authToken=", b"_password="];
+/// Settings of who fetches packages, and the names of passwords in them.
+const SETTINGS: &[(&[u8], &[&[u8]])] = &[
+    (b".npmrc", &[b"_auth=", b"_authToken=", b"_password="]),
+    (b".yarnrc.yml", &[b"npmAuthToken: ", b"npmAuthIdent: "]),
+    (b"auth.json", &[b"\"http-basic\"", b"\"github-oauth\"", b"\"bearer\"", b"\"access_token\""]),
+    (b"nuget.config", &[b"ClearTextPassword"]),
+];
 /// What stands for a password that is somewhere else.
 const ELSEWHERE: &[u8] = b"${";
 /// Bytes of such a file that are looked at: a key is shorter, also behind all certificates that a system trusts.
@@ -29,12 +34,12 @@ const BYTES_MAX: u64 = 1 << 20;
 pub(super) fn is_one(dir: impl AsFd, name: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
     let is_key = lower.ends_with(OF_KEYS);
-    let holds_it: &dyn Fn(&[u8]) -> bool = if is_key || lower.ends_with(OF_CERTIFICATES) {
-        &|it| find(it, PRIVATE).next().is_some() || is_key && is_bare(it)
-    } else if lower == OF_NPM {
-        &has_password
-    } else {
-        return false;
+    let is_text = is_key || lower.ends_with(OF_CERTIFICATES) || lower.ends_with(OF_APPLE);
+    let passwords = SETTINGS.iter().find(|(name, _)| *name == lower).map(|it| it.1);
+    let holds_it: &dyn Fn(&[u8]) -> bool = match passwords {
+        Some(names) => &|it| has_password(it, names),
+        None if is_text => &|it| find(it, PRIVATE).next().is_some() || is_key && is_bare(it),
+        None => return false,
     };
     match content(dir, name) {
         Ok(content) => content.is_some_and(|it| holds_it(&it)),
@@ -48,8 +53,10 @@ fn is_bare(content: &[u8]) -> bool {
     BARE_BYTES.contains(&key.len()) && key.iter().all(plain)
 }
 
-fn has_password(content: &[u8]) -> bool {
-    PASSWORDS.iter().any(|name| find(content, name).any(|after| !after.starts_with(ELSEWHERE)))
+fn has_password(content: &[u8], names: &[&[u8]]) -> bool {
+    let is_elsewhere =
+        |after: &[u8]| after.strip_prefix(b"\"").unwrap_or(after).starts_with(ELSEWHERE);
+    names.iter().any(|name| find(content, name).any(|after| !is_elsewhere(after)))
 }
 
 /// What follows each place in which `wanted` stands.

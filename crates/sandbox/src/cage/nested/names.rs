@@ -1,6 +1,10 @@
-//! Names that say what a file or directory holds.
+//! Names that say what a file or directory holds: the names of `model::places::names`, and where they are only samples.
 
+use std::borrow::Cow;
 use std::path::Path;
+
+use model::places::names::{self, Holds};
+use model::places::{self, SECRET_DIRS, SECRET_FILES};
 
 /// Names of directories with packages, caches and what compilers make.
 const PACKAGES: &[&str] = &[
@@ -26,29 +30,6 @@ const PACKAGES: &[&str] = &[
     "venv",
 ];
 
-/// Files that hold what their name says, wherever they lie.
-const SECRETS: &[&str] = &[
-    ".boto",
-    ".dockercfg",
-    ".git-credentials",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".netrc",
-    ".pgpass",
-    ".pypirc",
-    ".s3cfg",
-    ".smbcredentials",
-    ".vault-token",
-    "_netrc",
-];
-/// The same for directories.
-const SECRET_DIRS: &[&str] = &[".aws", ".azure", ".gnupg", ".kube", ".password-store", ".ssh"];
-/// How names of personal keys begin. What ends with `.pub` is public.
-const PERSONAL_KEYS: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
-const PUBLIC: &str = ".pub";
-/// What the name of a file is or ends with that says no more than that it is secret.
-const CREDENTIALS: &str = "credentials";
-const SECRET_ENDING: &str = ".secret";
 /// Names of directories whose keys are there to try something with.
 const SAMPLES: &[&str] = &[
     "__tests__",
@@ -58,6 +39,7 @@ const SAMPLES: &[&str] = &[
     "sample",
     "samples",
     "spec",
+    "templates",
     "test",
     "test-data",
     "testdata",
@@ -65,42 +47,94 @@ const SAMPLES: &[&str] = &[
     "tests",
     "vendor",
 ];
-/// How the name of a file with an environment begins.
-const ENVIRONMENT: &str = ".env";
-/// Endings of such files that hold only examples.
-const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
+
 /// Is a directory of this name one with packages, caches or what compilers make?
 pub(super) fn is_of_packages(name: &[u8]) -> bool {
     PACKAGES.iter().any(|it| it.as_bytes() == name)
 }
 
-/// Does a file of this name hold secrets, and no examples of such? In whatever case: some disks do not look at it.
-pub(super) fn is_secret(name: &[u8]) -> bool {
-    let is = |it: &&str| it.as_bytes().eq_ignore_ascii_case(name);
-    let lower = name.to_ascii_lowercase();
-    is_of_environment(name)
-        || SECRETS.iter().chain([&CREDENTIALS]).any(is)
-        || lower.ends_with(SECRET_ENDING.as_bytes())
-        || PERSONAL_KEYS.iter().any(|it| lower.starts_with(it.as_bytes()))
-            && !lower.ends_with(PUBLIC.as_bytes())
+/// Is it a file in which programs put a key that they make?
+pub(super) fn is_key(name: &[u8]) -> bool {
+    const ENDS: &[&str] = &[".jks", ".key", ".keystore", ".p12", ".p8", ".pem", ".pfx"];
+    ENDS.iter().any(|it| has_end(name, it))
 }
 
-/// Does a directory of this name?
-pub(super) fn is_secret_dir(name: &[u8]) -> bool {
-    let is = |it: &&str| it.as_bytes().eq_ignore_ascii_case(name);
-    is_of_environment(name) || SECRET_DIRS.iter().any(is)
+/// Does a file of this name instruct agents, or does an editor run something of it, wherever it lies?
+pub(super) fn is_obeyed(name: &[u8]) -> bool {
+    places::INSTRUCTING.iter().any(|it| is(it, name)) || is_opened_by_editors(name)
 }
 
-fn is_of_environment(name: &[u8]) -> bool {
-    let rest = name.split_at_checked(ENVIRONMENT.len());
-    let rest = rest.filter(|it| it.0.eq_ignore_ascii_case(ENVIRONMENT.as_bytes()));
-    match rest.map(|it| it.1) {
-        Some([]) => true,
-        Some(rest @ [b'.' | b'-' | b'_' | b'~', ..]) => {
-            !EXAMPLES.iter().any(|it| rest.ends_with(it.as_bytes()))
+/// Is it one that an editor opens, and runs something of?
+pub(super) fn is_opened_by_editors(name: &[u8]) -> bool {
+    places::KEPT_ENDS.iter().any(|it| has_end(name, it))
+}
+
+fn has_end(name: &[u8], end: &str) -> bool {
+    let last = name.len().checked_sub(end.len()).and_then(|at| name.get(at..));
+    last.is_some_and(|it| is(end, it))
+}
+
+/// A directory whose entries are judged by their names, and by where they lie.
+pub(super) struct Within {
+    /// Names in it that stand for a secret because of the directories above.
+    here: Vec<&'static str>,
+}
+
+impl Within {
+    pub(super) fn of(dir: &Path) -> Self {
+        let mut here = Vec::new();
+        if let Some(last) = dir.file_name() {
+            let last = last.as_encoded_bytes();
+            for place in names::PLACES.iter().chain(SECRET_DIRS).chain(SECRET_FILES) {
+                // One that has a single part is another place elsewhere.
+                let Some((above, name)) = place.rsplit_once('/') else { continue };
+                let is_last = above.rsplit('/').next().is_some_and(|it| is(it, last));
+                if is_last && ends_with(dir, above) {
+                    here.push(name);
+                }
+            }
         }
-        Some(_) | None => false,
+        Self { here }
     }
+
+    /// Does a file of this name hold secrets, and no examples of such? In whatever case: some disks do not look at it.
+    pub(super) fn is_secret(&self, name: &[u8], has_samples: bool) -> bool {
+        self.has(name)
+            || match names::holds(&lower(name)) {
+                Holds::Secret => true,
+                Holds::Usually => !has_samples,
+                Holds::Key | Holds::Nothing => false,
+            }
+    }
+
+    /// Does a directory of this name?
+    pub(super) fn is_secret_dir(&self, name: &[u8]) -> bool {
+        let lower = lower(name);
+        self.has(name) || names::is_environment(&lower) || names::is_secret_directory(&lower)
+    }
+
+    fn has(&self, name: &[u8]) -> bool {
+        self.here.iter().any(|it| is(it, name))
+    }
+}
+
+fn is(name: &str, seen: &[u8]) -> bool {
+    name.as_bytes().eq_ignore_ascii_case(seen)
+}
+
+fn lower(name: &[u8]) -> Cow<'_, str> {
+    match String::from_utf8_lossy(name) {
+        Cow::Borrowed(plain) if !plain.bytes().any(|it| it.is_ascii_uppercase()) => {
+            Cow::Borrowed(plain)
+        }
+        other => Cow::Owned(other.to_ascii_lowercase()),
+    }
+}
+
+/// Are these parts the last ones of a path?
+fn ends_with(dir: &Path, parts: &str) -> bool {
+    let mut own = dir.iter().rev();
+    parts.rsplit('/').all(|part| own.next().is_some_and(|it| is(part, it.as_encoded_bytes())))
 }
 
 /// Are keys in this directory, seen from its workspace, there to try something with?

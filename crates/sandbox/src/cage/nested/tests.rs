@@ -48,12 +48,11 @@ fn repositories_and_secrets_are_found_however_deep_they_lie() {
             "case/.ENV.example",
         ],
     );
-    let found = Nested::find(&[root.to_owned()], &[]);
+    let found = Nested::find(&[root.to_owned()], &[]).unwrap();
     assert_eq!(below(root, &found.repositories), ["a/b/c/d/e", "case", "lib", "node_modules/x"]);
     assert_eq!(below(root, &found.bare), ["m.git"]);
     let secrets = [".env", "a/b/.env.local", "case/.Env.Local", "y/.env", "z/.netrc"];
     assert_eq!(below(root, &found.secrets), secrets);
-    assert_eq!((found.left, found.told()), (0, String::new()));
 }
 
 #[test]
@@ -61,7 +60,7 @@ fn what_is_made_later_is_found_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();
     make(root, &["a/.git/config", "b/c/file"]);
-    let found = Nested::find(&[root.to_owned()], &[]);
+    let found = Nested::find(&[root.to_owned()], &[]).unwrap();
     assert!(found.made().repositories.is_empty());
     make(root, &["a/.git/more", "b/c/d/e/.git/config", "b/c/HEAD", "b/c/objects/x", "b/c/refs/x"]);
     let made = found.made();
@@ -70,24 +69,94 @@ fn what_is_made_later_is_found_and_nothing_else() {
     assert!(!made.is_cut);
 }
 
+fn refused(bounds: Bounds, root: &Path) -> String {
+    let found = Nested::find_within(bounds, &[root.to_owned()], &[]);
+    found.map(|_| String::new()).unwrap_or_else(|error| error.to_string())
+}
+
 #[test]
-fn too_many_directories_are_told() {
+fn where_there_is_too_much_to_look_at_there_is_no_cage() {
     let dir = tempfile::tempdir().unwrap();
-    for i in 0..=OF_PACKAGES_MAX {
-        make(dir.path(), &[&format!("node_modules/{i}/file")]);
+    make(dir.path(), &["a/b/.env", "node_modules/x/file", "c/.git/config", "d/.git/config"]);
+    let bounds = Bounds { directories: 7, entries: 100, repositories: 2 };
+    assert_eq!(refused(bounds, dir.path()), "");
+    for (bounds, what) in [
+        (Bounds { directories: 6, ..bounds }, "more than 131072 directories"),
+        (Bounds { entries: 8, ..bounds }, "more than 4000000 files"),
+        (Bounds { repositories: 1, ..bounds }, "more than 500 repositories"),
+    ] {
+        let why = refused(bounds, dir.path());
+        assert!(why.contains(what) && why.contains("--workspace"), "{what}: {why}");
     }
-    make(dir.path(), &["near/.git/config"]);
-    let found = Nested::find(&[dir.path().to_owned()], &[]);
-    assert_eq!(found.left, 2, "the directory of packages counts itself");
-    assert!(found.told().contains("2 directories"));
-    assert_eq!(below(dir.path(), &found.repositories), ["near"]);
+    // The same for what may only be read: nothing of it is seen that would have been covered.
+    let few = Bounds { directories: 6, ..bounds };
+    assert!(Nested::find_within(few, &[], &[dir.path().to_owned()]).is_err());
+}
+
+#[test]
+fn names_of_the_gate_are_names_of_the_cage() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let secrets = [
+        ".aer/x",
+        ".claude/.credentials.json",
+        ".codex/auth.json",
+        ".docker/config.json",
+        ".lazaret/vault",
+        "a/.config/gh/hosts.yml",
+        "a/credentials.json",
+        "a/kubeconfig",
+        "a/service-account.json",
+        "a/store.jks",
+        "a/store.p12",
+        "a/terraform.tfstate",
+        "a/terraform.tfstate.backup",
+        "prod.env",
+    ];
+    make(root, &secrets);
+    make(
+        root,
+        &[
+            ".claude/settings.json",
+            ".docker/Dockerfile",
+            "chart/templates/secrets.yaml",
+            "android/app/debug.keystore",
+            "tests/data/store.p12",
+            "node_modules/x/credentials.json",
+            "config.json",
+        ],
+    );
+    let found = Nested::find(&[root.to_owned()], &[]).unwrap();
+    let mut expected: Vec<String> = secrets.map(str::to_owned).to_vec();
+    for (file, dir) in [
+        (".aer/x", ".aer"),
+        (".lazaret/vault", ".lazaret"),
+        ("a/.config/gh/hosts.yml", "a/.config/gh"),
+    ] {
+        expected.retain(|it| it != file);
+        expected.push(dir.to_owned());
+    }
+    expected.sort();
+    assert_eq!(below(root, &found.secrets), expected);
+}
+
+#[test]
+fn what_instructs_agents_is_found_wherever_it_lies() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let obeyed = ["CLAUDE.md", "a.code-workspace", "sub/AGENTS.md", "sub/deep/claude.md"];
+    make(root, &obeyed);
+    make(root, &["sub/readme.md", "node_modules/x/AGENTS.md"]);
+    let found = Nested::find(&[root.to_owned()], &[]).unwrap();
+    assert_eq!(below(root, &found.obeyed), obeyed);
+    assert_eq!(below(root, &opened_by_editors(root)), ["a.code-workspace"]);
 }
 
 #[test]
 fn a_time_of_change_that_may_stand_for_two_changes_is_not_relied_on() {
     let dir = tempfile::tempdir().unwrap();
     make(dir.path(), &["a/file"]);
-    let found = Nested::find(&[dir.path().to_owned()], &[]);
+    let found = Nested::find(&[dir.path().to_owned()], &[]).unwrap();
     assert!(found.looked.len() == 2 && found.looked.values().all(Option::is_none));
     let now = Changed::of(&lstat(dir.path()).unwrap()).0;
     // A clock may be set back.
@@ -135,7 +204,7 @@ fn keys_are_known_by_their_name_or_by_what_they_hold_and_samples_are_left() {
     make(root, &["tls/closed.key"]);
     let closed = std::os::unix::fs::PermissionsExt::from_mode(0o000);
     fs::set_permissions(root.join("tls/closed.key"), closed).unwrap();
-    let found = Nested::find(&[root.to_owned()], &[]);
+    let found = Nested::find(&[root.to_owned()], &[]).unwrap();
     let mut secrets = below(root, &found.secrets);
     let had = secrets.len();
     secrets.retain(|it| it != "tls/closed.key");
@@ -169,7 +238,7 @@ fn what_was_closed_before_stays_closed() {
     let mode = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
     mode(0);
     // Also for root, who could look into it.
-    let found = Nested::find(&[root.to_owned()], &[]);
+    let found = Nested::find(&[root.to_owned()], &[]).unwrap();
     assert_eq!(below(root, &found.secrets), ["a/closed"]);
     make(root, &["a/new"]);
     let made = found.made();
@@ -179,23 +248,10 @@ fn what_was_closed_before_stays_closed() {
 }
 
 #[test]
-fn packages_are_looked_into_also_where_there_is_too_much_else() {
-    let dir = tempfile::tempdir().unwrap();
-    let root = dir.path();
-    make(root, &["node_modules/a/b/.env"]);
-    for number in 0..DIRECTORIES_MAX {
-        fs::create_dir(root.join(format!("d{number}"))).unwrap();
-    }
-    let found = Nested::find(&[root.to_owned()], &[]);
-    assert_eq!(below(root, &found.secrets), ["node_modules/a/b/.env"]);
-    assert_eq!(found.left, 1);
-}
-
-#[test]
-fn what_lies_deeper_than_a_path_can_say_is_told() {
+fn what_lies_deeper_than_a_path_can_say_is_told_and_then_refused() {
     use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
     let dir = tempfile::tempdir().unwrap();
-    let found = Nested::find(&[dir.path().to_owned()], &[]);
+    let found = Nested::find(&[dir.path().to_owned()], &[]).unwrap();
     let flags = OFlags::PATH | OFlags::DIRECTORY;
     let mut at = openat(CWD, dir.path(), flags, Mode::empty()).unwrap();
     let name = "x".repeat(200);
@@ -204,5 +260,6 @@ fn what_lies_deeper_than_a_path_can_say_is_told() {
         at = openat(&at, &name, flags, Mode::empty()).unwrap();
     }
     assert!(found.made().is_cut);
-    assert_eq!(Nested::find(&[dir.path().to_owned()], &[]).left, 1);
+    let refused = Nested::find(&[dir.path().to_owned()], &[]).unwrap_err().to_string();
+    assert!(refused.contains("cannot be looked at") && refused.len() < 400, "{refused}");
 }

@@ -61,7 +61,8 @@ fn plain(sockets: Sockets) -> BpfProgram {
 
 #[test]
 fn the_tree_says_what_a_list_would_say() {
-    let values = [0, 1, 2, 3, 6, 10, 16, 17, 0o4755, 0x5412, 0x541C, 0x1000_0000, 0x41, u64::MAX];
+    let values =
+        [0, 1, 2, 3, 6, 10, 16, 17, 0o4755, 0o2711, 0x5412, 0x541C, 0x1000_0000, 0x41, u64::MAX];
     for sockets in [Sockets::OwnNetwork, Sockets::None] {
         let (ours, plain) = (program(sockets).unwrap(), plain(sockets));
         for number in (0..700).chain([0x4000_0000, 0x4000_0065, u32::MAX]) {

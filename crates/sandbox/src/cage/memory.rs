@@ -1,0 +1,100 @@
+//! Who bounds the memory of a cage where no group of the kernel's does.
+//!
+//! The kernel's limit of a process counts what it reserves, too. Programs that are built to find wrong accesses (ASan, TSan)
+//! reserve terabytes of addresses and use a few of them, so that they do not start below any such limit. In a tree of its
+//! own the first process sees all others of the cage, and ends those that really use too much: it looks so often
+//! that little can be taken in between.
+
+use std::fs;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::first::Tree;
+use super::kernel_limits::Bounds;
+
+/// Who bounds memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// A group, of all processes together.
+    Group,
+    /// The first process of the cage, of each process.
+    Watched,
+    /// The kernel's limit of each process, where the first process would see the whole machine.
+    Limit,
+}
+
+impl Memory {
+    pub(crate) fn of(tree: &Tree, bounds: Bounds) -> Self {
+        match tree {
+            _ if bounds.group_of_memory => Self::Group,
+            Tree::Own => Self::Watched,
+            Tree::Made(_) | Tree::Host(_) => Self::Limit,
+        }
+    }
+}
+
+/// How long nobody looks, at least and at most.
+const PAUSE_MIN: Duration = Duration::from_millis(3);
+const PAUSE_MAX: Duration = Duration::from_millis(100);
+/// Bytes that a process is taken to fill in a millisecond at most; several threads of it at once.
+const BYTES_PER_MS: u64 = 8 << 20;
+
+/// Looks at what processes use, and ends those that use too much.
+pub(crate) struct Watch {
+    bytes_max: u64,
+}
+
+impl Watch {
+    pub(crate) fn new(bytes_max: u64) -> Self {
+        Self { bytes_max }
+    }
+
+    /// Ends every process that uses too much; says how soon to look again.
+    pub(crate) fn look(&mut self) -> Duration {
+        let mut most = 0;
+        let Ok(entries) = fs::read_dir("/proc") else { return PAUSE_MIN };
+        for entry in entries.filter_map(Result::ok) {
+            let name = entry.file_name();
+            let Some(pid) = name.to_str().and_then(|it| it.parse().ok()).and_then(Pid::from_raw)
+            else {
+                continue;
+            };
+            let status = fs::read_to_string(entry.path().join("status"));
+            let used = status.ok().and_then(|it| own_bytes(&it)).unwrap_or(0);
+            if used > self.bytes_max && !is_first(pid) {
+                // It may have ended a moment ago.
+                let _gone = kill_process(pid, Signal::KILL);
+            }
+            most = most.max(used);
+        }
+        let left = self.bytes_max.saturating_sub(most);
+        Duration::from_millis(left / BYTES_PER_MS).clamp(PAUSE_MIN, PAUSE_MAX)
+    }
+}
+
+fn is_first(pid: Pid) -> bool {
+    pid == rustix::process::getpid()
+}
+
+/// What a process uses that is its own, without what it shares with files and others.
+fn own_bytes(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|it| it.strip_prefix("RssAnon:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_uses_is_what_is_there_and_its_own() {
+        let status = "Name:\tx\nVmSize:\t 21474836480 kB\nRssAnon:\t     300 kB\nRssFile:\t 7 kB\n";
+        assert_eq!(own_bytes(status), Some(300 * 1024));
+        // Of one that has ended nothing is there any more.
+        for gone in ["", "Name:\tx\n", "RssAnon:\n", "RssAnon: many kB\n"] {
+            assert_eq!(own_bytes(gone), None, "{gone}");
+        }
+    }
+}
