@@ -44,22 +44,25 @@ impl Lead {
 
 /// Where the file `.git` of this directory says that the repository is.
 pub(crate) fn of_root(root: &Path) -> Lead {
-    of_file(&root.join(".git"), root, |text| text.strip_prefix(GITDIR).filter(|it| !it.is_empty()))
+    of_file(&root.join(".git"), root, GITDIR)
 }
 
 /// Where a repository says that its settings are.
 pub(crate) fn of_repository(repository: &Path) -> Lead {
-    of_file(&repository.join("commondir"), repository, |text| Some(text))
+    of_file(&repository.join("commondir"), repository, b"")
 }
 
-fn of_file(at: &Path, from: &Path, path_in: impl Fn(&[u8]) -> Option<&[u8]>) -> Lead {
-    match text(at) {
-        Ok(Some(text)) => match path_in(without_line_ends(&text)).map(up_to_zero) {
-            Some(path) => Lead::To(from.join(OsStr::from_bytes(path))),
-            None => Lead::Nowhere,
-        },
-        Ok(None) => Lead::Nowhere,
-        Err(_) => Lead::Unclear(at.to_owned()),
+/// What stands behind these first bytes is a path; where there are such, it may not be empty.
+fn of_file(at: &Path, from: &Path, begins: &[u8]) -> Lead {
+    let text = match text(at) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Lead::Nowhere,
+        Err(_) => return Lead::Unclear(at.to_owned()),
+    };
+    let path = without_line_ends(&text).strip_prefix(begins);
+    match path.filter(|it| begins.is_empty() || !it.is_empty()) {
+        Some(path) => Lead::To(from.join(OsStr::from_bytes(up_to_zero(path)))),
+        None => Lead::Nowhere,
     }
 }
 
