@@ -105,8 +105,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         door: Kind::of_static("ipc"),
     };
     let stop = Stop::on_signals().map_err(Failure::unable)?;
-    let policy = setup::policy(args.policy.as_deref())?;
     let home = args.home.dir()?;
+    let policy = setup::policy_of(&home, args.policy.as_deref())?;
     // What a browser's pages ask for are calls of the tools that a proxy has.
     let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
     let unkept = |gate: &Gate, why: &str| refused(gate, &who, why);

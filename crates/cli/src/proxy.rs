@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let stop = Stop::on_signals().map_err(Failure::unable)?;
     raise_open_files();
     let home = args.home.dir()?;
-    let policy = setup::policy(args.policy.as_deref())?;
+    let policy = setup::policy_of(&home, args.policy.as_deref())?;
     let catalogue = proxy::catalogue().map_err(Failure::unable)?;
     let gate = setup::open_with_keys(&home, policy, catalogue, |_, _| ())?;
     let control = door::bind(&home)?;

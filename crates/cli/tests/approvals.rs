@@ -35,7 +35,8 @@ fn home() -> tempfile::TempDir {
     .unwrap();
     // As an earlier version left it: its words are indexed when it is brought up to date.
     db.execute_batch(
-        "CREATE INDEX memory_place ON memory (user, scope, n); PRAGMA user_version = 2",
+        "ALTER TABLE approvals DROP COLUMN hindered; DROP TABLE standing;
+         CREATE INDEX memory_place ON memory (user, scope, n); PRAGMA user_version = 2",
     )
     .unwrap();
     home
@@ -133,7 +134,11 @@ fn a_call_is_stopped_approved_by_a_person_passes_once_and_is_stopped_again() {
         (&json!("skill_propose"), &json!("main"))
     );
     let (code, table, _) = run(home, &["approvals"], "");
-    assert!(code == 0 && table.contains(id) && table.contains("act-not-asked-for"), "{table}");
+    let wanted =
+        [&id[..8], "act-not-asked-for", r#"propose the skill "hello""#, "session s, asked"];
+    assert!(code == 0 && wanted.iter().all(|it| table.contains(it)), "{table}");
+    assert!(!table.contains(id), "ids are short: {table}");
+    assert_eq!(run(home, &["approvals", "show", &id[..6]], "").0, 0, "and may be cut");
     let (_, shown, _) = run(home, &["approvals", "show", id], "");
     for needed in
         ["skill_propose", "skill = \"hello\"", "agent main for me, session s", "taint-budget"]
@@ -287,4 +292,42 @@ fn nothing_is_there_and_nothing_is_made() {
     }
     let (_, help, _) = run(dir.path(), &["say", "--help"], "");
     assert!(help.contains("as its user") && help.contains("Exit codes"));
+}
+
+#[test]
+fn a_yes_may_hold_for_a_session_is_listed_and_taken_back() {
+    let dir = home();
+    let home = dir.path();
+    let mut gate = Gate::start(home);
+    let id = gate.propose()["approval"].as_str().unwrap().to_owned();
+    let short = &id[..8];
+    // A skill is no place: there is no kind to say yes to, and nothing is half answered.
+    let kind = ["approvals", "approve", short, "--kind", "--by", "ann", "--yes"];
+    let (code, _, stderr) = run(home, &kind, "");
+    assert!(code == 1 && stderr.contains("one of a kind"), "{code} {stderr}");
+    assert_eq!(gate.propose()["approval"], json!(id), "it still waits");
+    let approve = ["approvals", "approve", short, "--session", "--by", "ann", "--yes", "--json"];
+    let done = objects(home, &approve);
+    assert_eq!((&done[0]["id"], &done[0]["span"]), (&json!(id), &json!("session")));
+    for _ in 0..3 {
+        assert_eq!(gate.propose()["error"], PASSED);
+    }
+    let held = objects(home, &["approvals", "grants", "--json"]);
+    assert_eq!((&held[0]["state"], &held[0]["span"]), (&json!("holds"), &json!("session")));
+    let (_, table, _) = run(home, &["approvals", "grants"], "");
+    assert!(table.contains(short) && table.contains("exactly this call"), "{table}");
+    let revoke = ["approvals", "revoke", short, "--by", "ann"];
+    let (code, _, stderr) = run(home, &revoke, "");
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(run(home, &revoke, "").0, 1);
+    assert!(objects(home, &["approvals", "grants", "--json"]).is_empty());
+    let all = objects(home, &["approvals", "grants", "--all", "--json"]);
+    assert_eq!(all[0]["state"], "revoked");
+    assert_eq!(gate.propose()["taintBlocked"], true);
+    gate.end();
+    for kind in ["approval_granted", "approval_revoked"] {
+        let found = objects(home, &["evidence", "query", "--kind", kind, "--json"]);
+        assert_eq!(found.len(), 1, "{kind}");
+    }
+    assert_eq!(run(home, &["evidence", "verify"], "").0, 0);
 }

@@ -210,3 +210,76 @@ fn the_schema_is_printed() {
     assert_eq!(output.status.code(), Some(0));
     assert!(text(&output).contains("action tool_send in ["));
 }
+
+const NO_LISTS: &str = r#"
+@id("own-no-lists") @reason("lists are nobody's business") @decision("deny")
+@match("memory_list")
+forbid (principal, action == Action::"memory_list", resource);
+"#;
+
+#[test]
+fn the_state_directory_is_looked_at_and_named() {
+    let dir = folder(&[
+        ("policy/own.cedar", NO_LISTS),
+        ("config.yaml", "tools:\n  shell:\n    enabled: false\n"),
+    ]);
+    let home = dir.path().to_str().unwrap();
+    let explain = |facts: &str| {
+        let output = run(&["explain", "--home", home, "--json", facts], "");
+        lines(&output).pop().unwrap_or_else(|| json!(text(&output)))
+    };
+    assert_eq!(explain("shell_exec")["rule"], "layer-global");
+    assert_eq!(explain("memory_list")["rule"], "own-no-lists");
+    let from = json!({"kind": "state", "dir": home, "found": ["policy", "config.yaml"]});
+    assert_eq!(explain("memory_read")["from"], from);
+    let output = run(&["explain", "--home", home, "memory_read"], "");
+    assert!(text(&output).contains("policy, config.yaml of `"), "{}", text(&output));
+    let output = run(&["check", "--home", home, "--json"], "");
+    assert!(text(&output).contains("own-no-lists"), "{}", text(&output));
+    // Another folder in its place, and none at all.
+    let empty = folder(&[]);
+    let named = empty.path().to_str().unwrap();
+    let output = run(&["explain", "--home", home, "--policy", named, "--json", "shell_exec"], "");
+    assert_eq!(lines(&output)[0]["from"]["kind"], "folder");
+    assert_eq!(output.status.code(), Some(0));
+    let output = run(&["explain", "--home", named, "shell_exec"], "");
+    assert!(text(&output).contains("says nothing of policy"), "{}", text(&output));
+}
+
+#[test]
+fn a_state_directory_that_admits_nobody_is_broken() {
+    for (files, wanted) in [
+        (&[("users.yaml", "users: []\n")][..], "come together"),
+        (&[("policy/x.cedar", "permit")][..], "x.cedar:1"),
+        (&[("policy/notes.txt", "x")][..], "nothing of a policy is called so"),
+        (&[("policy/config.yaml", "tools: {}\n")][..], "move it up"),
+        (&[("config.yaml", "tols: {}\n")][..], "config.yaml"),
+    ] {
+        let dir = folder(files);
+        let output = run(&["check", "--home", dir.path().to_str().unwrap()], "");
+        assert_eq!(output.status.code(), Some(2), "{wanted}: {}", text(&output));
+        assert!(text(&output).contains(wanted), "{wanted}: {}", text(&output));
+    }
+}
+
+/// What `explain` shows is what the gate does.
+#[test]
+fn rules_of_the_state_directory_are_in_force() {
+    let message = r#"{"action":"memory_list","scope":"notes"}"#;
+    let mut input = u32::try_from(message.len()).unwrap().to_be_bytes().to_vec();
+    input.extend_from_slice(message.as_bytes());
+    let serve = |files: &[(&str, &str)]| {
+        let dir = folder(files);
+        let args = ["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"];
+        let mut command = Command::cargo_bin("lazaret").unwrap();
+        command.env("LAZARET_HOME", dir.path().join("state")).args(args);
+        let output = command.write_stdin(input.clone()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, answer) = serve(&[("state/policy/own.cedar", NO_LISTS)]);
+    assert!(code == Some(0) && answer.contains("own-no-lists"), "{code:?} {answer}");
+    let (_, answer) = serve(&[]);
+    assert!(!answer.contains("own-no-lists"), "{answer}");
+    let (code, _) = serve(&[("state/policy/own.cedar", "permit")]);
+    assert_eq!(code, Some(2), "a policy that does not load is not used");
+}

@@ -288,6 +288,7 @@ const JOINERS: &[(&str, &str)] = &[
     ("cli/src/evidence/bench.rs", "a time"),
     ("cli/src/gate/bench.rs", "a time"),
     ("cli/src/ipc.rs", "a name of a session"),
+    ("cli/src/policy/live.rs", "names of a fixed list"),
     ("cli/src/replay/gate.rs", "a time"),
     ("cli/src/skills/run.rs", "the name of a skill, which is plain by its type"),
     ("egress/src/client.rs", "no path: an address"),

@@ -7,11 +7,13 @@ use aegx::Digest;
 use evidence::{AppendError, Journal, Receipt};
 use model::ipc::Uuid;
 use model::{AgentId, Caller, EffectKind, Kind, SessionId, UserId};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::confirm::CALL_GRANT_SECONDS;
 use crate::question::{Grounds, Shown};
 use crate::record;
+use crate::standing::{STANDING_MAX, Standing, Wanted};
 use crate::state::StateError;
 
 /// Keeps approvals. It decides nothing: who may answer is known to whoever calls it. All times are
@@ -55,6 +57,25 @@ pub trait Approvals: Send + Sync {
     /// # Errors
     /// If it may not be durable.
     fn withdraw(&self, call: &ExactCall, now: i64) -> Result<(), StateError>;
+
+    /// What a person approved of exactly this call and what would still count at `now`, had nothing come up
+    /// since.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    fn approved(&self, call: &ExactCall, now: i64) -> Result<Option<Approval>, StateError>;
+
+    /// Notes on an approval what stopped the call all the same, for whoever gave it.
+    ///
+    /// # Errors
+    /// If it may not be durable.
+    fn hinder(&self, id: Uuid, hindrance: &Hindrance) -> Result<(), StateError>;
+
+    /// A yes that holds for this call among others, at `now`. That it was used is counted.
+    ///
+    /// # Errors
+    /// If it may not be durable; then it must not be relied on.
+    fn standing(&self, wanted: &Wanted, now: i64) -> Result<Option<Standing>, StateError>;
 
     /// One approval as it stands at `now`.
     ///
@@ -114,6 +135,20 @@ pub struct Approval {
     pub state: ApprovalState,
     /// What was said, if somebody has answered, and the record of it.
     pub answered: Option<(Answer, String)>,
+    /// What stopped the call although it was approved.
+    pub hindered: Option<Hindrance>,
+}
+
+/// What stopped a call although it was approved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hindrance {
+    /// The rule or guard, or `not-begun`.
+    pub rule: String,
+    /// Why, in one sentence.
+    pub why: String,
+    /// When.
+    pub at: i64,
 }
 
 /// What a person says.
@@ -229,6 +264,12 @@ pub enum ApprovalError {
         /// The session.
         session: SessionId,
     },
+    /// Nobody could keep track of so many.
+    #[error(
+        "{} answers hold already; take some back with `lazaret approvals revoke`",
+        STANDING_MAX
+    )]
+    TooManyStanding,
     /// Nobody could read it.
     #[error("the question has {bytes} bytes, at most {SHOWN_BYTES_MAX} are shown")]
     TooLong {
@@ -266,6 +307,7 @@ impl ApprovalError {
             Self::NotFound { .. }
             | Self::Settled { .. }
             | Self::TooMany { .. }
+            | Self::TooManyStanding
             | Self::TooLong { .. }
             | Self::Life { .. }
             | Self::Reason { .. } => true,

@@ -1,12 +1,23 @@
 //! The commands that a call would run, read as the shell will read them.
 
 use model::{Effect, EffectKind};
-use policy::Targets;
+use policy::{Named, NamedHost, NamedPath, Op, Targets};
 use scan::shell::{self, Blocklist, Reading, read_with};
 
 use crate::lines::{self, Lines};
 use crate::target::{class_of_host, class_of_path};
 use crate::understood::Understood;
+
+/// What nobody can understand beforehand, a person has to look at.
+pub(crate) const NOT_UNDERSTOOD: &[&str] = &[
+    "shell-unreadable",
+    "shell-disagree",
+    "shell-hidden",
+    "shell-look-alike",
+    "shell-too-large",
+    "shell-dynamic",
+    "shell-unknown-command",
+];
 
 /// A command of a call.
 #[derive(Debug)]
@@ -16,6 +27,34 @@ pub(crate) struct Command {
     pub(crate) is_certain: bool,
     /// It is not told to somebody else who may ask: it runs here.
     pub(crate) runs_here: bool,
+}
+
+impl Command {
+    /// Tells what it names.
+    pub(crate) fn name_to(&self, named: &mut Named) {
+        let Reading { told, classes, places, hosts, findings, .. } = &self.reading;
+        named.programs.extend(told.programs.iter().cloned());
+        named.commands.extend(told.commands.iter().cloned());
+        named.classes.extend(classes.iter().map(|it| it.word().to_owned()));
+        named.paths.extend(places.iter().map(|it| {
+            let op = match it.access {
+                shell::Access::Read => Op::Read,
+                shell::Access::Write => Op::Write,
+                shell::Access::Delete => Op::Delete,
+                shell::Access::Execute => Op::Run,
+            };
+            NamedPath { op, path: it.path.clone() }
+        }));
+        let host = |it: &String| {
+            NamedHost::parse(it).unwrap_or_else(|| NamedHost {
+                host: it.clone(),
+                port: 0,
+                scheme: String::new(),
+            })
+        };
+        named.hosts.extend(hosts.iter().map(host));
+        named.unread |= told.unsure || findings.iter().any(|it| NOT_UNDERSTOOD.contains(&it.rule));
+    }
 }
 
 /// Every command of the call.

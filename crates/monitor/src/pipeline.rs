@@ -196,6 +196,7 @@ impl Monitor {
             .map_err(AppendError::from)?;
         let record = entry.close(outcome)?.id();
         session.came_in_by(record);
+        self.tell_who_approved(&begun.verdict, &inspected.output, &withheld)?;
         if !withheld.is_empty() {
             return Err(Refusal::Withheld(withheld));
         }
@@ -261,6 +262,7 @@ fn verdict(proposed: &Proposed, ruling: &Ruling, record: Digest) -> Verdict {
         action: proposed.digest(),
         approval: proposed.person().approval(),
         unasked: proposed.person().unasked(),
+        approved_by: proposed.overruled().map(|it| it.to_string()),
         record,
     }
 }

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use aegx::{Digest, Principal};
-use model::{Caller, Effect, EffectKind, Profile, Taint, TaintTag};
-use policy::{Confirmed, Facts, Sinks, Targets};
+use model::{Caller, Effect, EffectKind, Profile, Taint, TaintTag, UserId};
+use policy::{Confirmed, Facts, Named, Sinks, Targets};
 
 use crate::admission::Admission;
 use crate::command::{self, Command};
+use crate::named;
 use crate::provenance::Traced;
 use crate::record::{JudgedBy, JudgedSinks};
 use crate::risk::{Observation, Risk};
@@ -31,6 +32,7 @@ pub struct Proposed {
     taint_permille: u16,
     over_budget: Option<String>,
     targets: Targets,
+    named: Named,
     commands: Vec<Command>,
     traced: Traced,
     observation: Observation,
@@ -44,6 +46,8 @@ pub struct Proposed {
     concealed: Option<String>,
     confirmed: Confirmed,
     person: Person,
+    /// Who had approved it, although it is stopped.
+    overruled: Option<UserId>,
     newest: Option<Digest>,
 }
 
@@ -67,6 +71,7 @@ impl Proposed {
             over_budget: budget.err().map(|it| it.to_string()),
             targets: target::of(&understood.call, session.reach())
                 .union(command::targets(&commands)),
+            named: named::of(&understood, &commands),
             commands,
             traced,
             risk: session.risk.clone(),
@@ -75,6 +80,7 @@ impl Proposed {
             concealed: None,
             confirmed: session.confirmed(action, digest, now),
             person: Person::default(),
+            overruled: None,
             newest: session.newest(),
             observation,
             understood,
@@ -101,6 +107,7 @@ impl Proposed {
             risk: self.risk.level() as u8,
             sinks: self.sinks(),
             targets: self.targets,
+            named: &self.named,
             confirmed: self.confirmed,
         }
     }
@@ -110,11 +117,18 @@ impl Proposed {
         let sinks = self.sinks();
         JudgedBy {
             asked_for: self.traced.asked_for,
+            classes: &self.named.classes,
+            commands: &self.named.commands,
             confirmed: self.confirmed.as_str(),
+            cut: self.named.cut,
             door: self.who.door.as_str(),
+            hosts: self.named.hosts.iter().map(ToString::to_string).collect(),
             over_budget: self.over_budget.is_some(),
+            paths: self.named.paths.iter().map(ToString::to_string).collect(),
             principal: self.principal.as_str(),
             profile: self.profile.as_str(),
+            programs: &self.named.programs,
+            recipients: &self.named.recipients,
             risk: self.risk.level() as u8,
             sinks: JudgedSinks {
                 foreign_secret: sinks.foreign_secret,
@@ -125,6 +139,7 @@ impl Proposed {
             taint: self.taint.iter_names().collect(),
             taint_permille: self.taint_permille,
             targets: self.targets.iter().map(policy::Target::as_str).collect(),
+            unread: self.named.unread,
         }
     }
 
@@ -190,6 +205,11 @@ impl Proposed {
         &self.commands
     }
 
+    /// What it names.
+    pub(crate) fn named(&self) -> &Named {
+        &self.named
+    }
+
     pub(crate) fn observation(&self) -> &Observation {
         &self.observation
     }
@@ -221,6 +241,7 @@ impl Proposed {
                 sink.atom = clean;
             }
         }
+        self.named.rewrite(|text| scrub(text));
         self.held = held;
     }
 
@@ -243,6 +264,15 @@ impl Proposed {
         &self.person
     }
 
+    /// Who had approved it, although it is stopped.
+    pub(crate) fn overruled(&self) -> Option<&UserId> {
+        self.overruled.as_ref()
+    }
+
+    pub(crate) fn overrule(&mut self, by: UserId) {
+        self.overruled = Some(by);
+    }
+
     pub(crate) fn involve(&mut self, person: Person) {
         self.person = person;
     }
@@ -261,6 +291,9 @@ impl Proposed {
     pub(crate) fn why_allowed(&self) -> String {
         if let Person::Approved { by, .. } = &self.person {
             return format!("`{by}` has approved exactly this call");
+        }
+        if let Person::Granted { by, span, .. } = &self.person {
+            return format!("`{by}` has approved {}", span.about());
         }
         match (&self.traced.delegated, self.confirmed) {
             (_, Confirmed::Exactly) => "a person has confirmed exactly this call".to_owned(),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::approvals::{ExactCall, QUESTION_SECONDS, Question};
+use crate::kind::{self, ShownKind};
 use crate::preview::{PREVIEW_CHARS_MAX, preview};
 use crate::proposed::Proposed;
 use crate::provenance::{Label, Sink};
@@ -51,6 +52,9 @@ pub struct Shown {
     /// All that the call was stopped for, so that an answer is good for nothing else.
     #[serde(default)]
     pub grounds: Grounds,
+    /// The kind of call, if a person may say yes to all of its kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ShownKind>,
 }
 
 /// What a call is stopped for: its objections, and the values that the user did not choose, each with
@@ -81,7 +85,7 @@ impl Grounds {
         self.0.is_subset(&shown.0)
     }
 
-    fn value(sink: &Sink) -> Self {
+    pub(crate) fn value(sink: &Sink) -> Self {
         Self::hashed(&["value", &sink.param, &sink.atom, &sink.label.word()])
     }
 
@@ -199,6 +203,7 @@ fn shown(proposed: &Proposed, objections: &[Objection]) -> Result<Shown, String>
         values: strange.iter().map(|it| value(it)).collect(),
         origin: proposed.tag().map(|it| short(&it.origin)).unwrap_or_default(),
         grounds: grounds(proposed, objections),
+        kind: kind::of(proposed, objections),
     })
 }
 

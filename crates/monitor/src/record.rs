@@ -1,11 +1,14 @@
 //! The records of a call, with everything that was judged and nothing that is too long.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use aegx::{Digest, Principal, RecordType};
 use evidence::{Content, NewRecord, RecordError};
 use model::ipc::{Action, ActionName};
-use model::{Caller, Effect, EffectKind, Kind, Objection, Profile, Source, Taint, TaintTag};
+use model::{
+    Caller, Effect, EffectKind, Kind, Objection, Profile, Source, Taint, TaintTag, UserId,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -87,6 +90,7 @@ pub(crate) fn decision(proposed: &Proposed, ruling: &Ruling) -> Result<NewRecord
         facts: proposed.judged_by(),
         lifted: proposed.person().lifted().iter().take(OBJECTIONS_MAX).map(|it| &**it).collect(),
         objections: objections(ruling.objections()),
+        overruled: proposed.overruled().map(UserId::as_str),
         rule: ruling.rule(),
         sinks: sinks
             .map(|it| TracedSink { atom: &it.atom, label: it.label.word(), param: &it.param })
@@ -170,6 +174,8 @@ struct Decided<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lifted: Vec<&'a str>,
     objections: Vec<Objected<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overruled: Option<&'a str>,
     rule: &'a str,
     sinks: Vec<TracedSink<'a>>,
     tool: &'a str,
@@ -204,16 +210,32 @@ struct Objected<'a> {
 #[derive(Serialize)]
 pub(crate) struct JudgedBy<'a> {
     pub(crate) asked_for: bool,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) classes: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) commands: &'a BTreeSet<String>,
     pub(crate) confirmed: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) cut: bool,
     pub(crate) door: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) hosts: Vec<String>,
     pub(crate) over_budget: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) paths: Vec<String>,
     pub(crate) principal: &'a str,
     pub(crate) profile: &'a str,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) programs: &'a BTreeSet<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) recipients: &'a BTreeSet<String>,
     pub(crate) risk: u8,
     pub(crate) sinks: JudgedSinks,
     pub(crate) taint: Vec<&'a str>,
     pub(crate) taint_permille: u16,
     pub(crate) targets: Vec<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unread: bool,
 }
 
 /// What the tracing of values found.

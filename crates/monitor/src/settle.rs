@@ -17,6 +17,7 @@ use crate::question;
 use crate::refusal::Refusal;
 use crate::ruling::Ruling;
 use crate::session::Session;
+use crate::standing::Span;
 
 /// What a person has to do with a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(crate) enum Person {
     Confirmed { lifted: Vec<Cow<'static, str>> },
     /// They have approved exactly this call, and that is used up.
     Approved { id: Uuid, by: UserId, lifted: Vec<Cow<'static, str>> },
+    /// They have said yes to calls like this one.
+    Granted { id: Uuid, by: UserId, span: Span, lifted: Vec<Cow<'static, str>> },
     /// They have said no to exactly this call.
     Denied { id: Uuid, by: UserId },
 }
@@ -40,7 +43,9 @@ impl Person {
     /// The approval that it is about.
     pub(crate) fn approval(&self) -> Option<Uuid> {
         match self {
-            Self::Nobody | Self::NotAsked(_) | Self::Confirmed { .. } => None,
+            Self::Nobody | Self::NotAsked(_) | Self::Confirmed { .. } | Self::Granted { .. } => {
+                None
+            }
             Self::Asked(id) | Self::Approved { id, .. } | Self::Denied { id, .. } => Some(*id),
         }
     }
@@ -53,6 +58,7 @@ impl Person {
             | Self::Asked(_)
             | Self::Confirmed { .. }
             | Self::Approved { .. }
+            | Self::Granted { .. }
             | Self::Denied { .. } => None,
         }
     }
@@ -60,7 +66,9 @@ impl Person {
     /// The rules that would have stopped the call, had they not said yes.
     pub(crate) fn lifted(&self) -> &[Cow<'static, str>] {
         match self {
-            Self::Approved { lifted, .. } | Self::Confirmed { lifted } => lifted,
+            Self::Approved { lifted, .. }
+            | Self::Granted { lifted, .. }
+            | Self::Confirmed { lifted } => lifted,
             Self::Nobody | Self::Asked(_) | Self::NotAsked(_) | Self::Denied { .. } => &[],
         }
     }
@@ -75,6 +83,9 @@ impl Person {
             }
             Self::NotAsked(why) => Some(json!({ "not_asked": why })),
             Self::Approved { id, by, .. } => Some(said(id, by, ApprovalState::Used)),
+            Self::Granted { id, by, span, .. } => {
+                Some(json!({ "by": by.as_str(), "grant": id.to_string(), "span": span.as_str() }))
+            }
             Self::Denied { id, by } => Some(said(id, by, ApprovalState::Denied)),
         }
     }
@@ -103,8 +114,11 @@ impl Monitor {
             }
             ruling = plain;
         }
-        if ruling.decision() != Decision::StepUp || session.approver() == Approver::Absent {
+        if ruling.decision() == Decision::Allow || session.approver() == Approver::Absent {
             return Ok(ruling);
+        }
+        if ruling.decision() != Decision::StepUp {
+            return self.overruled(proposed, ruling, now);
         }
         // Judged again as it would be with a yes: what that would not lift is asked of nobody, and
         // uses up nothing.
@@ -113,7 +127,7 @@ impl Monitor {
         let lifted = self.weigh(proposed).confirmed();
         if !lifted.decision().happens() {
             proposed.count_as(before);
-            return Ok(ruling);
+            return self.overruled(proposed, ruling, now);
         }
         // INVARIANT (ShownThenLifted): what has come up since the person was asked is asked anew.
         let grounds = question::grounds(proposed, ruling.objections());
@@ -131,7 +145,14 @@ impl Monitor {
                 }
             },
             Some(Approval { answered: None, .. }) | None => {
+                if let Some(found) = self.granted(proposed, &ruling, now)? {
+                    session.answered_elsewhere(proposed);
+                    let (id, by, span) = (found.id, found.by, found.span);
+                    proposed.involve(Person::Granted { id, by, span, lifted: rules(&ruling) });
+                    return Ok(lifted);
+                }
                 proposed.count_as(before);
+                let ruling = self.overruled(proposed, ruling, now)?;
                 let asked = question::of(proposed, ruling.objections(), now)
                     .and_then(|it| self.state().ask(&it).map_err(|error| error.to_string()));
                 // The call is stopped all the same.

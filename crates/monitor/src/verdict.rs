@@ -29,17 +29,24 @@ pub struct Verdict {
     pub approval: Option<Uuid>,
     /// Why nobody was asked, where somebody should have been.
     pub unasked: Option<String>,
+    /// Who had approved exactly this call, if it is stopped all the same.
+    pub approved_by: Option<String>,
     /// The record of the decision.
     pub record: Digest,
 }
 
 impl Verdict {
-    /// A sentence, and why nobody was asked, if somebody should have been.
+    /// A sentence, and why nobody was asked, if somebody should have been; or that somebody had said yes, and
+    /// it is stopped all the same.
     #[must_use]
     pub fn and_why_nobody_was_asked(&self, sentence: &str) -> String {
-        match &self.unasked {
-            Some(why) => format!("{sentence}; nobody was asked: {why}"),
-            None => sentence.to_owned(),
+        let mut told = sentence.to_owned();
+        if let Some(by) = &self.approved_by {
+            told += &format!("; `{by}` had approved this call, and that does not lift this");
         }
+        if let Some(why) = &self.unasked {
+            told += &format!("; nobody was asked: {why}");
+        }
+        told
     }
 }

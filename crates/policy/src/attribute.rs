@@ -6,6 +6,8 @@
 use cedar_policy::Policy as CedarPolicy;
 use serde_json::Value;
 
+use crate::facts::Apart;
+
 macro_rules! attributes {
     ($($variant:ident $name:literal,)+) => {
         /// An attribute of `context`.
@@ -37,8 +39,60 @@ attributes! {
     Risk "risk",
     Sink "sink",
     Target "target",
+    Programs "programs",
+    Commands "commands",
+    Classes "classes",
+    Paths "paths",
+    Ops "ops",
+    Hosts "hosts",
+    Recipients "recipients",
+    Path "path",
+    Op "op",
+    Host "host",
+    Port "port",
+    Scheme "scheme",
+    Recipient "recipient",
+    Unread "unread",
     Confirmed "confirmed",
     ConfirmedKind "confirmed_kind",
+}
+
+impl Attribute {
+    /// Is it about what the call names?
+    const fn is_name(self) -> bool {
+        match self {
+            Self::Programs
+            | Self::Commands
+            | Self::Classes
+            | Self::Paths
+            | Self::Ops
+            | Self::Hosts
+            | Self::Recipients
+            | Self::Path
+            | Self::Op
+            | Self::Host
+            | Self::Port
+            | Self::Scheme
+            | Self::Recipient
+            | Self::Unread => true,
+            Self::Cause
+            | Self::Outsider
+            | Self::Agent
+            | Self::Tool
+            | Self::Door
+            | Self::Profile
+            | Self::Taint
+            | Self::TaintPermille
+            | Self::TaintPermilleMax
+            | Self::OverBudget
+            | Self::AskedFor
+            | Self::Risk
+            | Self::Sink
+            | Self::Target
+            | Self::Confirmed
+            | Self::ConfirmedKind => false,
+        }
+    }
 }
 
 /// What a set of rules asks for.
@@ -76,6 +130,22 @@ impl Uses {
 
     pub(crate) fn attributes(&self) -> &[Attribute] {
         &self.attributes
+    }
+
+    /// Which names of a call are asked about one by one.
+    pub(crate) fn apart(&self) -> Apart {
+        Apart {
+            paths: self.has(Attribute::Path) || self.has(Attribute::Op),
+            hosts: [Attribute::Host, Attribute::Port, Attribute::Scheme]
+                .iter()
+                .any(|it| self.has(*it)),
+            recipients: self.has(Attribute::Recipient),
+        }
+    }
+
+    /// Does a rule ask for anything that the call names?
+    pub(crate) fn names(&self) -> bool {
+        self.attributes.iter().any(|it| it.is_name())
     }
 
     pub(crate) fn has(&self, attribute: Attribute) -> bool {

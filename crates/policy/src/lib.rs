@@ -30,7 +30,10 @@ mod verdict;
 
 pub use error::{LoadError, LoadErrors};
 pub use explain::{Explained, Matched};
-pub use facts::{Confirmed, FactSheet, Facts, RISK_MAX, SheetError, Sinks, Target, Targets};
+pub use facts::{
+    Confirmed, FactSheet, Facts, NAMED_BYTES_MAX, NAMED_MAX, Named, NamedHost, NamedPath, Op,
+    RISK_MAX, SheetError, Sinks, Target, Targets, VIEWS_MAX,
+};
 pub use group::Group;
 pub use lines::{NESTING_MAX, OPERATORS_MAX};
 pub use pack::{PACK_BYTES_MAX, PackText, RULES_MAX};

@@ -8,7 +8,7 @@ use aegx::Principal;
 use model::{EffectKind, Profile};
 
 use crate::attribute::{Attribute, Uses};
-use crate::facts::{Confirmed, Facts, RISK_MAX, Sinks, Targets};
+use crate::facts::{Confirmed, Facts, Named, RISK_MAX, Sinks, Targets};
 use crate::policy::Hits;
 
 /// How many verdicts are kept. When there are more, all are forgotten.
@@ -41,10 +41,14 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    pub(crate) fn new(uses: &Uses, facts: &Facts<'_>) -> Self {
+    /// None if a rule asks for what the call names: then few calls are alike.
+    pub(crate) fn new(uses: &Uses, facts: &Facts<'_>) -> Option<Self> {
+        if uses.names() && facts.named != Named::nothing() {
+            return None;
+        }
         let text = |used: bool, text: &str| used.then(|| text.into());
         let shares = uses.has(Attribute::TaintPermille) || uses.has(Attribute::TaintPermilleMax);
-        Self {
+        Some(Self {
             effect: facts.effect,
             principal: facts.principal,
             profile: facts.profile,
@@ -60,7 +64,7 @@ impl Key {
             agent: text(uses.has(Attribute::Agent), facts.agent.as_str()),
             tool: text(uses.tool, facts.tool),
             door: text(uses.has(Attribute::Door), facts.door),
-        }
+        })
     }
 }
 

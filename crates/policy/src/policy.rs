@@ -48,6 +48,17 @@ pub(crate) struct Hits {
     pub(crate) failed: Vec<(usize, String)>,
 }
 
+impl Hits {
+    /// Each rule once.
+    fn add_failed(&mut self, failed: Vec<(usize, String)>) {
+        for (at, why) in failed {
+            if !self.failed.iter().any(|(it, _)| *it == at) {
+                self.failed.push((at, why));
+            }
+        }
+    }
+}
+
 impl Policy {
     /// Parses and checks `packs`. Give the embedded ones first; see [`PackText::embedded`].
     ///
@@ -99,7 +110,7 @@ impl Policy {
 
     /// Permits and forbids that match; nothing if the request could not even be made.
     pub(crate) fn judge(&self, facts: &Facts<'_>) -> Option<Matched> {
-        let key = Key::new(&self.uses, facts);
+        let Some(key) = Key::new(&self.uses, facts) else { return self.judge_afresh(facts) };
         if let Some(matched) = self.memo.get(&key) {
             return Some(matched);
         }
@@ -110,14 +121,37 @@ impl Policy {
 
     /// The same without looking at what was decided before.
     pub(crate) fn judge_afresh(&self, facts: &Facts<'_>) -> Option<Matched> {
-        let request = self.requests.make(facts, &self.uses).ok()?;
+        let requests = self.requests.make(facts, &self.uses).ok()?;
         let slice = self.slices.get(facts.effect as usize)?;
-        let hits = (self.hits(&request, &slice.permits), self.hits(&request, &slice.forbids));
-        Some(Arc::new(hits))
+        let permits = self.hits_of_all(&requests, &slice.permits);
+        Some(Arc::new((permits, self.hits_of_any(&requests, &slice.forbids))))
+    }
+
+    /// What permits each of the things that a call names: the rules that match every request.
+    pub(crate) fn hits_of_all(&self, requests: &[Request], set: &PolicySet) -> Hits {
+        let mut each = requests.iter().map(|it| self.hits(it, set));
+        let mut sum = each.next().unwrap_or_default();
+        for hits in each {
+            sum.matched.retain(|it| hits.matched.contains(it));
+            sum.add_failed(hits.failed);
+        }
+        sum
+    }
+
+    /// What forbids one of the things that a call names: the rules that match some request.
+    pub(crate) fn hits_of_any(&self, requests: &[Request], set: &PolicySet) -> Hits {
+        let mut sum = Hits::default();
+        for hits in requests.iter().map(|it| self.hits(it, set)) {
+            sum.matched.extend(hits.matched);
+            sum.add_failed(hits.failed);
+        }
+        sum.matched.sort_unstable();
+        sum.matched.dedup();
+        sum
     }
 
     /// What matches in a set that holds only permits or only forbids.
-    pub(crate) fn hits(&self, request: &Request, set: &PolicySet) -> Hits {
+    fn hits(&self, request: &Request, set: &PolicySet) -> Hits {
         if set.is_empty() {
             return Hits::default();
         }

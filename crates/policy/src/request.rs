@@ -9,7 +9,7 @@ use cedar_policy::{
 use model::{EffectKind, Profile, Taint};
 
 use crate::attribute::{Attribute, Uses};
-use crate::facts::{Confirmed, Facts, RISK_MAX, Sinks, Target, Targets};
+use crate::facts::{Confirmed, Facts, Op, RISK_MAX, Sinks, Target, Targets, View};
 use crate::schema::{lower, schema_text};
 
 /// The number of different sets of taint flags.
@@ -80,29 +80,36 @@ impl Requests {
         &self.entities
     }
 
-    /// The request for `facts`, with what `uses` asks for. It is of the schema by construction; a
-    /// test holds it against it.
-    pub(crate) fn make(&self, facts: &Facts<'_>, uses: &Uses) -> Result<Request, Broken> {
-        self.build(facts, uses, None)
+    /// The requests for `facts`, with what `uses` asks for: one, or one for each of what the call
+    /// names. They are of the schema by construction; a test holds them against it.
+    pub(crate) fn make(&self, facts: &Facts<'_>, uses: &Uses) -> Result<Vec<Request>, Broken> {
+        let too_much = || Broken("the call names more than can be judged".to_owned());
+        if facts.named.cut && uses.names() {
+            return Err(too_much());
+        }
+        let views = View::all(facts.named, uses.apart()).ok_or_else(too_much)?;
+        views.iter().map(|it| self.build(facts, *it, uses, None)).collect()
     }
 
     fn build(
         &self,
         facts: &Facts<'_>,
+        view: View<'_>,
         uses: &Uses,
         schema: Option<&Schema>,
     ) -> Result<Request, Broken> {
         let action = at(&self.actions, facts.effect as usize)?;
         let user = uid(&self.user, facts.user.as_str());
         let tool = uid(&self.tool, facts.tool);
-        Request::new(user, action, tool, self.context(facts, uses)?, schema).map_err(broken)
+        let context = self.context(facts, view, uses)?;
+        Request::new(user, action, tool, context, schema).map_err(broken)
     }
 
-    fn context(&self, facts: &Facts<'_>, uses: &Uses) -> Result<Context, Broken> {
+    fn context(&self, facts: &Facts<'_>, view: View<'_>, uses: &Uses) -> Result<Context, Broken> {
         let pairs = uses
             .attributes()
             .iter()
-            .map(|it| Ok((it.as_str().to_owned(), self.value(*it, facts)?)));
+            .map(|it| Ok((it.as_str().to_owned(), self.value(*it, facts, view)?)));
         Context::from_pairs(pairs.collect::<Result<Vec<_>, Broken>>()?).map_err(broken)
     }
 
@@ -110,10 +117,12 @@ impl Requests {
         &self,
         attribute: Attribute,
         facts: &Facts<'_>,
+        view: View<'_>,
     ) -> Result<RestrictedExpression, Broken> {
         let text = |it: &str| Ok(RestrictedExpression::new_string(it.to_owned()));
         let long = |it: u16| Ok(RestrictedExpression::new_long(i64::from(it)));
         let bool = |it: bool| Ok(RestrictedExpression::new_bool(it));
+        let named = facts.named;
         match attribute {
             Attribute::Cause => at(&self.causes, facts.principal as usize),
             Attribute::Outsider => bool(facts.is_outsider()),
@@ -131,6 +140,20 @@ impl Requests {
             Attribute::Risk => long(u16::from(facts.risk.min(RISK_MAX))),
             Attribute::Sink => at(&self.sinks, facts.sinks.bits()),
             Attribute::Target => at(&self.targets, facts.targets.bits()),
+            Attribute::Programs => Ok(set(named.programs.iter().map(String::as_str))),
+            Attribute::Commands => Ok(set(named.commands.iter().map(String::as_str))),
+            Attribute::Classes => Ok(set(named.classes.iter().map(String::as_str))),
+            Attribute::Paths => Ok(set(named.paths.iter().map(|it| it.path.as_str()))),
+            Attribute::Ops => Ok(set(named.paths.iter().map(|it| it.op.as_str()))),
+            Attribute::Hosts => Ok(set(named.hosts.iter().map(|it| it.host.as_str()))),
+            Attribute::Recipients => Ok(set(named.recipients.iter().map(String::as_str))),
+            Attribute::Path => text(view.path.map_or("", |it| it.path.as_str())),
+            Attribute::Op => text(view.path.map_or("", |it| Op::as_str(it.op))),
+            Attribute::Host => text(view.host.map_or("", |it| it.host.as_str())),
+            Attribute::Port => long(view.host.map_or(0, |it| it.port)),
+            Attribute::Scheme => text(view.host.map_or("", |it| it.scheme.as_str())),
+            Attribute::Recipient => text(view.recipient.unwrap_or("")),
+            Attribute::Unread => bool(named.unread),
             Attribute::Confirmed => bool(facts.confirmed == Confirmed::Exactly),
             Attribute::ConfirmedKind => bool(facts.confirmed != Confirmed::Nothing),
         }
@@ -151,6 +174,10 @@ fn record(flags: impl Iterator<Item = (String, bool)>) -> Result<RestrictedExpre
         flags.map(|(name, it)| (name, RestrictedExpression::new_bool(it))),
     )
     .map_err(broken)
+}
+
+fn set<'a>(texts: impl Iterator<Item = &'a str>) -> RestrictedExpression {
+    RestrictedExpression::new_set(texts.map(|it| RestrictedExpression::new_string(it.to_owned())))
 }
 
 fn type_name(name: &str) -> Result<EntityTypeName, Broken> {
@@ -178,12 +205,18 @@ mod tests {
     fn every_request_is_of_the_schema() {
         let requests = Requests::new().unwrap();
         for kind in EffectKind::ALL {
-            let mut sheet = FactSheet::new(*kind).unwrap();
+            let mut sheet = FactSheet::from_words(&format!(
+                "{} programs=git commands=git+push classes=network paths=read:a,write:b \
+                 hosts=a.example,https://b.example:443 recipients=ann@a.example unread=true",
+                kind.as_str()
+            ))
+            .unwrap();
             for (principal, profile) in Principal::ALL.iter().zip(Profile::ALL.iter().cycle()) {
                 (sheet.principal, sheet.profile) = (*principal, *profile);
-                requests
-                    .build(&sheet.facts(), &Uses::everything(), Some(requests.schema()))
-                    .unwrap();
+                let (facts, uses) = (sheet.facts(), Uses::everything());
+                for view in View::all(facts.named, uses.apart()).unwrap() {
+                    requests.build(&facts, view, &uses, Some(requests.schema())).unwrap();
+                }
             }
         }
     }

@@ -66,6 +66,16 @@ const CALL: &str = "type Call = {
   // 0 to 3.
   risk: Long,
   sink: Sink, target: Target,
+  // All that the call names. Commands are programs with what they are told: \"git push\".
+  programs: Set<String>, commands: Set<String>, classes: Set<String>,
+  paths: Set<String>, ops: Set<String>, hosts: Set<String>, recipients: Set<String>,
+  // One of them. A call that names several is judged once for each: a forbid that matches one matches
+  // the call, a permit must match all. \"\" and 0 where it names none.
+  path: String, op: String,
+  host: String, port: Long, scheme: String,
+  recipient: String,
+  // Something could not be read: a command that cannot be followed, an address that is none.
+  unread: Bool,
   // A person said yes to exactly this call; or to calls of this kind in this session.
   confirmed: Bool, confirmed_kind: Bool,
 };

@@ -8,3 +8,4 @@ mod files;
 mod golden;
 mod keys;
 mod masters;
+mod named;

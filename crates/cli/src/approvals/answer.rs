@@ -6,10 +6,11 @@ use host::control::{self, AskError, Request};
 use model::UserId;
 use model::ipc::Uuid;
 use monitor::approvals::{self, Answer, ApprovalError, ApprovalState, Word};
+use monitor::standing::{Span, Standing};
 use serde_json::{Value, json};
 use store::SqliteStore;
 
-use super::{failure, find, parse_id, show};
+use super::{failure, find, grants, parse_id, short, show};
 use crate::evidence::open;
 use crate::home::Home;
 use crate::output;
@@ -23,7 +24,7 @@ struct Common {
     home: Home,
     /// The question, as the list names it.
     #[arg(value_name = "ID", value_parser = parse_id)]
-    id: Uuid,
+    id: String,
     /// Who you are.
     #[arg(long, value_name = "NAME", env = "USER", hide_env_values = true)]
     by: String,
@@ -46,6 +47,12 @@ pub(crate) struct ApproveArgs {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
+    /// For this session: exactly this call, as often as it is made.
+    #[arg(long)]
+    session: bool,
+    /// For this kind of call to this place, whatever else it says.
+    #[arg(long)]
+    kind: bool,
 }
 
 /// Say no to exactly this call; it is not asked again for an hour.
@@ -56,36 +63,51 @@ pub(crate) struct DenyArgs {
 }
 
 pub(crate) fn approve(args: &ApproveArgs) -> Result<Exit, Failure> {
-    answer(&args.common, Word::Approve, args.yes)
+    let span = match (args.session, args.kind) {
+        (false, false) => None,
+        (true, false) => Some(Span::Session),
+        (false, true) => Some(Span::Kind),
+        (true, true) => Some(Span::SessionKind),
+    };
+    answer(&args.common, Word::Approve, args.yes, span)
 }
 
 pub(crate) fn deny(args: &DenyArgs) -> Result<Exit, Failure> {
     // A no needs no second thought.
-    answer(&args.common, Word::Deny, true)
+    answer(&args.common, Word::Deny, true, None)
 }
 
-fn answer(args: &Common, word: Word, is_sure: bool) -> Result<Exit, Failure> {
+fn answer(args: &Common, word: Word, is_sure: bool, span: Option<Span>) -> Result<Exit, Failure> {
     let by = UserId::parse(&args.by).map_err(|error| Failure::usage(format!("--by: {error}")))?;
     let now = SystemClock.unix_seconds();
-    let (store, found) = find(&args.home, args.id, now)?;
+    let (store, found) = find(&args.home, &args.id, now)?;
+    let id = found.id;
     if found.state != ApprovalState::Pending {
-        return Err(failure(&ApprovalError::Settled { id: args.id, state: found.state }));
+        return Err(failure(&ApprovalError::Settled { id, state: found.state }));
     }
-    if !is_sure && !person::says_yes(&show::lines(&found), "let exactly this call pass, once")? {
+    // Before anything is answered: what cannot be granted is not half granted.
+    let said = (by.clone(), args.reason.clone(), now);
+    let standing = span.map(|span| Standing::of(&found, span, said)).transpose();
+    let standing = standing.map_err(Failure::refused)?;
+    let what = match span {
+        None => "let exactly this call pass, once".to_owned(),
+        Some(span) => format!("let pass, for 12 hours: {}", span.about()),
+    };
+    if !is_sure && !person::says_yes(&show::lines(&found), &what)? {
         return Err(Failure::refused("nothing was approved"));
     }
-    let request =
-        Request::Answer { id: args.id, word, by: by.clone(), reason: args.reason.clone() };
+    let request = Request::Answer { id, word, by: by.clone(), reason: args.reason.clone() };
     let done = match control::ask(&control::socket_path(&args.home.dir()?), &request) {
         Ok(done) => {
             let number = |name: &str| done.get(name).and_then(Value::as_i64).unwrap_or(now);
             Done { expires: number("expires"), record: text(done.get("record")) }
         }
-        Err(AskError::Nobody) => answer_here(args, &store, word, by)?,
+        Err(AskError::Nobody) => answer_here(args, &store, (id, word), by)?,
         Err(AskError::Refused(error)) => return Err(Failure::refused(error)),
         Err(error) => return Err(Failure::unable(error)),
     };
-    tell(args, word, &done);
+    let given = standing.map(|it| grants::give(&args.home, &store, &it)).transpose()?;
+    tell(args, (id, word), &done, given.as_ref());
     Ok(Exit::Done)
 }
 
@@ -103,34 +125,41 @@ fn text(value: Option<&Value>) -> String {
 fn answer_here(
     args: &Common,
     store: &SqliteStore,
-    word: Word,
+    (id, word): (Uuid, Word),
     by: UserId,
 ) -> Result<Done, Failure> {
     let journal = open::writer(&Config::new(args.home.journal()?))?;
     let at = SystemClock.unix_seconds();
     let answer = Answer { word, by, reason: args.reason.clone(), at };
-    let done = approvals::answer(&journal, store, args.id, &answer);
+    let done = approvals::answer(&journal, store, id, &answer);
     journal.close().map_err(Failure::unable)?;
     let done = done.map_err(|error| failure(&error))?;
     let record = done.answered.map(|(_, record)| record).unwrap_or_default();
     Ok(Done { expires: done.question.expires, record })
 }
 
-fn tell(args: &Common, word: Word, done: &Done) {
-    let until = timestamp::from_unix(done.expires);
+fn tell(args: &Common, (id, word): (Uuid, Word), done: &Done, given: Option<&Standing>) {
+    let until = timestamp::from_unix(given.map_or(done.expires, |it| it.expires));
     if args.json {
         output::json(&json!({
-            "id": args.id.to_string(),
+            "id": id.to_string(),
             "answer": word.as_str(),
             "expires": until,
             "record": done.record,
+            "span": given.map(|it| it.span.as_str()),
+            "grant_record": given.map(|it| it.record.as_str()),
         }));
         return;
     }
-    output::line(&match word {
-        Word::Approve => {
-            format!("approved {}: the same call passes once, until {until}", args.id)
+    output::line(&match (word, given) {
+        (Word::Approve, Some(given)) => format!(
+            "approved {id}: {}, until {until}; take it back with `lazaret approvals revoke {}`",
+            given.span.about(),
+            short(id)
+        ),
+        (Word::Approve, None) => {
+            format!("approved {id}: the same call passes once, until {until}")
         }
-        Word::Deny => format!("denied {}: the same call is refused until {until}", args.id),
+        (Word::Deny, _) => format!("denied {id}: the same call is refused until {until}"),
     });
 }

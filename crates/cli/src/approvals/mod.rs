@@ -1,6 +1,8 @@
 //! `lazaret approvals …`: what the gate asks a person, and what they answer.
 
 mod answer;
+mod deed;
+mod grants;
 mod list;
 mod show;
 mod text;
@@ -21,12 +23,21 @@ use crate::sessions;
 /// same call passes once when the agent makes it again within ten minutes, if nothing worse has come up;
 /// if you deny, it stays denied for an hour. A question waits for an hour.
 ///
+/// A yes can hold for more, for 12 hours: with --session for exactly this call as often as it is made in this
+/// session, with --kind for this kind of call to this place in every session of this user with this agent, with both
+/// for the kind in this session. It lifts what you were shown and no denial; `grants` lists such answers, and
+/// `revoke` takes one back.
+///
 /// What the gate denies is asked of nobody. No agent can answer: there is no message for it.
 ///
 /// Try it:
-///   lazaret approvals                     what waits
-///   lazaret approvals show ID             one question in full
+///   lazaret approvals                     what waits, and what was stopped although you approved it
+///   lazaret approvals --watch             the same, as it comes
+///   lazaret approvals show ID             one question in full; an ID may be cut short
 ///   lazaret approvals approve ID          shows it, asks at the terminal, and answers
+///   lazaret approvals approve ID --kind   the same for this kind of call to this place
+///   lazaret approvals grants              what holds for more than one call
+///   lazaret approvals revoke ID           takes it back
 ///   lazaret approvals deny ID --reason "not my account"
 ///
 /// A gate that runs is told by its control socket; otherwise the answer is recorded here. Either way
@@ -48,6 +59,8 @@ enum Command {
     Show(show::Args),
     Approve(answer::ApproveArgs),
     Deny(answer::DenyArgs),
+    Grants(grants::ListArgs),
+    Revoke(grants::RevokeArgs),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -56,19 +69,46 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(Command::Show(args)) => show::run(args),
         Some(Command::Approve(args)) => answer::approve(args),
         Some(Command::Deny(args)) => answer::deny(args),
+        Some(Command::Grants(args)) => grants::list(args),
+        Some(Command::Revoke(args)) => grants::revoke(args),
     }
 }
 
-fn parse_id(text: &str) -> Result<Uuid, String> {
-    Uuid::parse(text).ok_or_else(|| "an approval is named by a UUID in lower case".to_owned())
+/// How short an id may be cut, in characters.
+const PREFIX_CHARS_MIN: usize = 4;
+/// How much of an id is shown, in characters.
+const SHORT_CHARS: usize = 8;
+
+/// An id, or the beginning of one.
+fn parse_id(text: &str) -> Result<String, String> {
+    let legal = |it: u8| matches!(it, b'0'..=b'9' | b'a'..=b'f' | b'-');
+    if text.bytes().all(legal) && (PREFIX_CHARS_MIN..=36).contains(&text.len()) {
+        return Ok(text.to_owned());
+    }
+    let most = "an approval is named by a UUID in lower case, or by its beginning";
+    Err(format!("{most}, at least {PREFIX_CHARS_MIN} characters"))
 }
 
-/// The question, and the store that it is in.
-fn find(home: &Home, id: Uuid, now: i64) -> Result<(SqliteStore, Approval), Failure> {
-    let missing = || failure(&ApprovalError::NotFound { id });
+/// The only question whose id begins so, and the store that it is in.
+fn find(home: &Home, id: &str, now: i64) -> Result<(SqliteStore, Approval), Failure> {
+    let missing = || Failure::refused(format!("there is no approval `{id}`"));
     let store = sessions::open(home)?.ok_or_else(missing)?;
+    let ids = store.approvals_beginning(id).map_err(|error| failure(&error))?;
+    let id = match ids.as_slice() {
+        [] => return Err(missing()),
+        [only] => *only,
+        [one, other, ..] => {
+            let why = format!("`{id}` begins {one} and {other}: say more of it");
+            return Err(Failure::refused(why));
+        }
+    };
     let found = store.approval(id, now).map_err(|error| failure(&error))?;
     Ok((store, found))
+}
+
+/// The beginning of an id, enough to name it among its like.
+fn short(id: Uuid) -> String {
+    id.to_string().chars().take(SHORT_CHARS).collect()
 }
 
 fn failure(error: &ApprovalError) -> Failure {

@@ -2,11 +2,11 @@
 
 use aegx::timestamp;
 use evidence::{Clock, SystemClock};
-use model::ipc::Uuid;
 use monitor::approvals::Approval;
 use monitor::{Reason, ShownArg, ShownValue};
 use serde_json::{Value, json};
 
+use super::deed;
 use super::text::{self, quoted};
 use super::{find, parse_id};
 use crate::home::Home;
@@ -20,14 +20,14 @@ pub(crate) struct Args {
     home: Home,
     /// The question, as the list names it.
     #[arg(value_name = "ID", value_parser = parse_id)]
-    id: Uuid,
+    id: String,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let (_, found) = find(&args.home, args.id, SystemClock.unix_seconds())?;
+    let (_, found) = find(&args.home, &args.id, SystemClock.unix_seconds())?;
     if args.json {
         output::json(&value(&found));
     } else {
@@ -69,6 +69,11 @@ pub(super) fn value(it: &Approval) -> Value {
         "created": timestamp::from_unix(question.created),
         "expires": timestamp::from_unix(question.expires),
         "answered": answer,
+        "deed": deed::sentence(it),
+        "place": shown.kind.as_ref().map(|it| &it.place),
+        "stopped": it.hindered.as_ref().map(|it| json!({
+            "rule": it.rule, "reason": it.why, "time": timestamp::from_unix(it.at),
+        })),
     })
 }
 
@@ -83,7 +88,10 @@ pub(super) fn lines(it: &Approval) -> Vec<String> {
         ("approval", format!("{}  {}", it.id, it.state.as_str())),
         ("who", text::seen(&who)),
         ("what", what),
+        ("deed", deed::sentence(it)),
     ];
+    let place = shown.kind.iter().flat_map(|it| &it.place);
+    items.extend(place.map(|it| ("place", quoted(it))));
     items.extend(shown.destinations.iter().map(|it| ("to", quoted(it))));
     items.extend(shown.args.iter().map(|it| ("with", argument(it))));
     let why = |it: &Reason| format!("{} [{}]", text::seen(&it.why), text::seen(&it.rule));
@@ -107,6 +115,11 @@ pub(super) fn lines(it: &Approval) -> Vec<String> {
         let said = format!("{word} by {by} at {}: {}", time(answer.at), quoted(&answer.reason));
         items.push(("answered", said));
         items.push(("record", text::seen(record)));
+    }
+    if let Some(stopped) = &it.hindered {
+        let (why, rule) = (text::seen(&stopped.why), text::seen(&stopped.rule));
+        let when = time(stopped.at);
+        items.push(("stopped", format!("although approved, at {when}: {why} [{rule}]")));
     }
     items.iter().flat_map(|(label, text)| text::item(label, text)).collect()
 }

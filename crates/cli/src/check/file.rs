@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use aegx::Principal;
 use model::{AgentId, Decision, EffectKind, Profile, Taint, UserId};
 use monitor::target::class_of_file;
-use policy::{Confirmed, Facts, Policy, Sinks, Target, Targets, Verdict};
+use policy::{Confirmed, Facts, Named, NamedPath, Policy, Sinks, Target, Targets, Verdict};
 use serde_json::{Map, Value, json};
 
 use super::batch::{self, Answer};
@@ -170,11 +170,22 @@ impl Judge {
             risk: 0,
             sinks: Sinks::default(),
             targets,
+            named: &named(asked),
             confirmed: Confirmed::Nothing,
         });
         let names: Vec<&str> = targets.iter().map(Target::as_str).collect();
         told(asked, &names, &verdict)
     }
+}
+
+/// What the question names.
+fn named(asked: &Asked<'_>) -> Named {
+    let op = match asked.op {
+        Op::Read => policy::Op::Read,
+        Op::Write => policy::Op::Write,
+    };
+    let path = NamedPath { op, path: asked.path.to_owned() };
+    Named { paths: [path].into(), ..Named::default() }.bounded()
 }
 
 /// By the name, and where it is a link, by the name of what it leads to.

@@ -60,7 +60,7 @@ impl Way {
     ) -> Result<Served, Failure> {
         let Self { who, passage, allow } = self;
         let listener = listener.ok_or_else(|| Failure::unable("the cage has no listener"))?;
-        let policy = setup::policy(None)?;
+        let policy = setup::policy_of(home, None)?;
         let catalogue = proxy::catalogue().map_err(Failure::unable)?;
         let gate = setup::open_with_keys(home, policy, catalogue, |_, _| ())?;
         let mut rules = crate::proxy::admit(home, &gate, &who)?;

@@ -17,6 +17,7 @@ use store::SqliteStore;
 use vault::Keeper;
 
 use crate::policy::folder;
+use crate::policy::live::RULES;
 use crate::run::Failure;
 
 /// A gate, and what it stands on.
@@ -150,6 +151,13 @@ impl Gate {
             None => Ok(()),
         }
     }
+}
+
+/// The rules for a gate on `home`: the embedded ones, and those of `dir`, or of the state directory itself.
+pub(crate) fn policy_of(home: &Path, dir: Option<&Path>) -> Result<Policy, Failure> {
+    let own = home.join(RULES);
+    // Whatever is there is read, or refused: a link that leads nowhere is no empty folder.
+    policy(dir.or_else(|| own.symlink_metadata().is_ok().then_some(&*own)))
 }
 
 /// The embedded rules, and those of a directory.

@@ -5,21 +5,24 @@ use std::path::PathBuf;
 use policy::access::Domain;
 use serde_json::json;
 
-use super::folder::{Loaded, load};
-use super::show;
+use super::folder::Loaded;
+use super::{live, show};
+use crate::home::Home;
 use crate::output;
 use crate::run::{Exit, Failure};
 
 /// Check the policy and list its rules.
 ///
-/// Reads the program's own rules and, with --policy, a folder. Every rule is validated against the
+/// Reads the program's own rules and what the state directory says, or the folder of --policy. Every rule is validated against the
 /// schema, its examples are tried, and a rule that can never match, permits nothing, or stands
 /// against everything is an error. Settings, users and manifests in the folder are read strictly.
 ///
 /// Exit codes: 0 usable, 2 broken; each error tells its file and line.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A policy folder; see `lazaret policy --help`.
+    #[command(flatten)]
+    home: Home,
+    /// A policy folder, in place of the state directory; see `lazaret policy --help`.
     #[arg(long, value_name = "DIR")]
     policy: Option<PathBuf>,
     /// Print one JSON object per rule, or per error.
@@ -28,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let loaded = match load(args.policy.as_deref()) {
+    let loaded = match live::load(&args.home, args.policy.as_deref())? {
         Ok(loaded) => loaded,
         Err(flaws) => return Ok(show::flaws(&flaws, args.json)),
     };
@@ -47,6 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn summary(loaded: &Loaded) -> serde_json::Value {
     json!({
+        "from": loaded.source.to_json(),
         "rules": loaded.policy.rules().len(),
         "agents": loaded.manifests.as_ref().map(|it| it.keys().collect::<Vec<_>>()),
         "users": loaded.users.as_ref().map(|it| it.iter().map(|it| it.name.as_str()).collect::<Vec<_>>()),
@@ -71,5 +75,5 @@ fn print_summary(loaded: &Loaded) {
     if let Some(off) = domains_off(loaded).filter(|it| !it.is_empty()) {
         parts.push(format!("switched off: {}", off.join(", ")));
     }
-    output::note(&format!("the policy is in order: {}", parts.join(", ")));
+    output::note(&format!("the policy is in order: {}; {}", parts.join(", "), loaded.source));
 }

@@ -8,10 +8,11 @@ use policy::FactSheet;
 use policy::access::Origin;
 use serde_json::{Map, Value, json};
 
-use super::folder::{Loaded, load};
+use super::folder::Loaded;
 use super::judge::{Call, judge};
-use super::show;
+use super::{live, show};
 use crate::check::{Line, Lines};
+use crate::home::Home;
 use crate::output;
 use crate::run::{Exit, Failure};
 
@@ -32,6 +33,12 @@ use crate::run::{Exit, Failure};
 ///                       tunnel_domain, unlisted_domain, private_address, oversized,
 ///                       exfiltration
 ///   confirmed           nothing, kind, exactly
+///   programs, commands  what would run: `programs=git commands=git+push` (a blank is `+`)
+///   classes             read, write, delete, execute, network, privilege and so on
+///   paths               read:PATH, write:PATH, delete:PATH, run:PATH
+///   hosts               HOST, HOST:PORT, SCHEME://HOST:PORT
+///   recipients          who gets something
+///   unread, cut         true if not all of these could be read, or there are too many
 ///   user, agent, tool, door
 ///
 /// Without FACTS, reads JSON objects with the same keys from stdin, one per line, and answers each
@@ -43,9 +50,11 @@ use crate::run::{Exit, Failure};
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
     /// The effect, then facts: `tool_send principal=CHANNEL taint=UNTRUSTED`.
     facts: Vec<String>,
-    /// A policy folder; see `lazaret policy --help`.
+    /// A policy folder, in place of the state directory; see `lazaret policy --help`.
     #[arg(long, value_name = "DIR")]
     policy: Option<PathBuf>,
     /// The session comes over the network.
@@ -66,10 +75,13 @@ pub(crate) struct Args {
 const LINE_BYTES_MAX: usize = 10 << 20;
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let loaded = match load(args.policy.as_deref()) {
+    let loaded = match live::load(&args.home, args.policy.as_deref())? {
         Ok(loaded) => loaded,
         Err(flaws) => return Ok(show::flaws(&flaws, args.json)),
     };
+    if !args.json {
+        output::note(&loaded.source.to_string());
+    }
     if args.facts.is_empty() {
         return batch(args, &loaded);
     }
@@ -80,7 +92,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let call = Call { sheet, args: call_args, origin, sub_agent: args.sub_agent.clone() };
     let judged = judge(&loaded, &call);
     if args.json {
-        output::json(&show::judged_json(&judged));
+        output::json(&show::judged_json(&judged, &loaded.source));
     } else {
         show::judged(&judged);
     }
@@ -137,7 +149,7 @@ fn answer(as_json: bool, loaded: &Loaded, id: Value, call: Result<Call, String>)
                 show::judged(&judged);
                 return output::line("");
             }
-            let mut fields = show::judged_json(&judged);
+            let mut fields = show::judged_json(&judged, &loaded.source);
             if let Some(fields) = fields.as_object_mut() {
                 fields.insert("id".to_owned(), id);
             }

@@ -8,11 +8,14 @@ use model::AgentId;
 use policy::access::{FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Users};
 use policy::{LoadError, PACK_BYTES_MAX, PackText, Policy};
 
+use super::live::Source;
+
 /// The longest file with cases.
 const CASES_BYTES_MAX: usize = 64 << 20;
 
 /// The policy, and what of the layers the folder speaks of.
 pub(crate) struct Loaded {
+    pub(crate) source: Source,
     pub(crate) policy: Policy,
     pub(crate) global: Option<Global>,
     pub(crate) manifests: Option<BTreeMap<String, Manifest>>,
@@ -33,40 +36,45 @@ pub(crate) struct Flaw {
 
 /// Reads the embedded packs and `dir`, if there is one.
 pub(crate) fn load(dir: Option<&Path>) -> Result<Loaded, Vec<Flaw>> {
-    let mut reading = Reading { packs: PackText::embedded(), ..Reading::default() };
-    if let Some(dir) = dir {
-        reading.folder(dir);
+    let mut reading = Reading::embedded();
+    let Some(dir) = dir else { return reading.done(Source::Program) };
+    reading.folder(dir);
+    reading.done(Source::Folder(dir.to_owned()))
+}
+
+impl Reading {
+    /// The rules that the program brings along.
+    pub(super) fn embedded() -> Self {
+        Self { packs: PackText::embedded(), ..Self::default() }
     }
-    let policy = Policy::build(&reading.packs);
-    let mut flaws = reading.flaws;
-    match policy {
-        Ok(policy) if flaws.is_empty() => Ok(Loaded {
-            policy,
-            global: reading.global,
-            manifests: reading.manifests,
-            users: reading.users,
-            cases: reading.cases,
-        }),
-        Ok(_) => Err(flaws),
-        Err(errors) => {
-            flaws.extend(errors.0.into_iter().map(Flaw::from));
-            Err(flaws)
+
+    pub(super) fn done(self, source: Source) -> Result<Loaded, Vec<Flaw>> {
+        let Self { packs, global, manifests, users, cases, mut flaws } = self;
+        match Policy::build(&packs) {
+            Ok(policy) if flaws.is_empty() => {
+                Ok(Loaded { source, policy, global, manifests, users, cases })
+            }
+            Ok(_) => Err(flaws),
+            Err(errors) => {
+                flaws.extend(errors.0.into_iter().map(Flaw::from));
+                Err(flaws)
+            }
         }
     }
 }
 
 #[derive(Default)]
-struct Reading {
-    packs: Vec<PackText>,
-    global: Option<Global>,
-    manifests: Option<BTreeMap<String, Manifest>>,
-    users: Option<Users>,
+pub(super) struct Reading {
+    pub(super) packs: Vec<PackText>,
+    pub(super) global: Option<Global>,
+    pub(super) manifests: Option<BTreeMap<String, Manifest>>,
+    pub(super) users: Option<Users>,
     cases: Vec<(String, String)>,
     flaws: Vec<Flaw>,
 }
 
 impl Reading {
-    fn folder(&mut self, dir: &Path) {
+    pub(super) fn folder(&mut self, dir: &Path) {
         for path in self.entries(dir) {
             let name = name_of(&path);
             if name.starts_with('.') || name.ends_with(".md") || name.ends_with(".cedarschema") {
@@ -75,10 +83,9 @@ impl Reading {
             if name == "agents" && path.is_dir() {
                 self.agents(&path);
             } else if name == "config.yaml" {
-                self.global = self.file(&path, FILE_BYTES_MAX, Global::parse);
+                self.settings(&path);
             } else if name == "users.yaml" {
-                let parse = |text: &str| Users::parse(text, &KnownTools::default());
-                self.users = self.file(&path, FILE_BYTES_MAX, parse);
+                self.users(&path);
             } else if name.ends_with(".cases.jsonl") {
                 let text = self.file(&path, CASES_BYTES_MAX, |text| Ok(text.to_owned()));
                 self.cases.extend(text.map(|text| (shown(&path), text)));
@@ -92,7 +99,16 @@ impl Reading {
         }
     }
 
-    fn agents(&mut self, dir: &Path) {
+    pub(super) fn settings(&mut self, path: &Path) {
+        self.global = self.file(path, FILE_BYTES_MAX, Global::parse);
+    }
+
+    pub(super) fn users(&mut self, path: &Path) {
+        let parse = |text: &str| Users::parse(text, &KnownTools::default());
+        self.users = self.file(path, FILE_BYTES_MAX, parse);
+    }
+
+    pub(super) fn agents(&mut self, dir: &Path) {
         let mut found = BTreeMap::new();
         for folder in self.entries(dir) {
             let file = folder.join("IDENTITY.md");
@@ -145,7 +161,7 @@ impl Reading {
         None
     }
 
-    fn flaw(&mut self, path: &Path, what: &str) {
+    pub(super) fn flaw(&mut self, path: &Path, what: &str) {
         let what = what.to_owned();
         self.flaws.push(Flaw { file: shown(path), line: 0, rule: None, what });
     }

@@ -5,6 +5,7 @@ mod check;
 mod explain;
 pub(crate) mod folder;
 mod judge;
+pub(crate) mod live;
 mod schema;
 mod show;
 mod test;
@@ -27,6 +28,9 @@ use crate::run::{Exit, Failure};
 ///   config.yaml            which domains of tools are on
 ///   users.yaml             users and their limits
 ///   agents/ID/IDENTITY.md  agents, with their manifests
+///
+/// `check` and `explain` look at the state directory, as the gate does: config.yaml, users.yaml and agents there, and
+/// rules of your own in its folder `policy`. They say what they looked at; --policy names another folder.
 ///
 /// Try `lazaret policy explain tool_send taint=UNTRUSTED sinks=untrusted_destination`.
 #[derive(clap::Args)]

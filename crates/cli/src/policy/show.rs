@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::folder::Flaw;
 use super::judge::{Asked, Judged};
+use super::live::Source;
 use crate::output::{self, Paint};
 use crate::run::Exit;
 
@@ -85,7 +86,7 @@ pub(crate) fn judged(judged: &Judged<'_>) {
 }
 
 /// The same for programs, without `id`.
-pub(crate) fn judged_json(judged: &Judged<'_>) -> Value {
+pub(crate) fn judged_json(judged: &Judged<'_>, source: &Source) -> Value {
     let verdict = &judged.explained.verdict;
     let deciding = judged.objections().find(|it| it.decision == judged.decision());
     let rules = judged.explained.rules.iter().map(|(rule, matched)| {
@@ -108,6 +109,7 @@ pub(crate) fn judged_json(judged: &Judged<'_>) -> Value {
     });
     json!({
         "decision": judged.decision().as_str(),
+        "from": source.to_json(),
         "rule": judged.rule(),
         "reason": deciding.map(|it| &it.for_person),
         "remedy": deciding.and_then(|it| it.remedy.as_ref()),

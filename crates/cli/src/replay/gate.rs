@@ -75,7 +75,7 @@ impl Gate {
         let home = args.home.as_ref().or(own).cloned().unwrap_or_default();
         let durability =
             if temporary.is_some() { Durability::DangerouslyUnsynced } else { Durability::Synced };
-        let policy = setup::policy(args.policy.as_deref())?;
+        let policy = setup::policy_of(&home, args.policy.as_deref())?;
         let catalogue = setup::catalogue(args.catalog.as_deref())?;
         let gate = setup::open(&home, durability, policy, catalogue)?;
         let workspace = args.workspace.as_deref().map(|it| visit::open(&home, it)).transpose()?;

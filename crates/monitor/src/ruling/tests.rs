@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use aegx::Principal;
 use model::{AgentId, EffectKind, Profile, UserId};
-use policy::{Confirmed, Facts, Policy, Sinks, Targets, Verdict};
+use policy::{Confirmed, Facts, Named, Policy, Sinks, Targets, Verdict};
 use proptest::prelude::*;
 
 use super::*;
@@ -27,6 +27,7 @@ static GRANT: LazyLock<Grant> = LazyLock::new(|| {
         risk: 0,
         sinks: Sinks::default(),
         targets: Targets::NONE,
+        named: Named::nothing(),
         confirmed: Confirmed::Nothing,
     };
     Policy::embedded().unwrap().decide(&facts).grant.unwrap()

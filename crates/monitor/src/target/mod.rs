@@ -18,6 +18,7 @@ pub use files::{class_of_file, class_of_path, is_secret_file, shows_how};
 pub use hosts::class_of_host;
 pub use obeyed::is_obeyed;
 pub use outward::Reach;
+pub(crate) use outward::address;
 
 /// What an outsider may send at once, in bytes.
 const OUTSIDER_BYTES_MAX: usize = 1 << 20;
@@ -26,7 +27,8 @@ const OUTSIDER_BYTES_MAX: usize = 1 << 20;
 const WORD_BYTES_MAX: usize = 4096;
 
 /// Parameters that can only be the name of a file, whatever the tool.
-const FILE_PARAMS: &[&str] = &["file", "file_name", "file_path", "filename", "filepath", "path"];
+pub(crate) const FILE_PARAMS: &[&str] =
+    &["file", "file_name", "file_path", "filename", "filepath", "path"];
 
 /// Everything of note that the call touches, for an agent that may reach so much.
 pub(crate) fn of(call: &ToolCall, reach: &Reach) -> Targets {
@@ -84,7 +86,7 @@ fn is_of_note(word: &str) -> bool {
     word.bytes().any(telling) || word.len() == "localhost".len()
 }
 
-fn visit(value: &Value, see: &mut impl FnMut(&str)) {
+pub(crate) fn visit(value: &Value, see: &mut impl FnMut(&str)) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
         Value::String(text) => see(text),

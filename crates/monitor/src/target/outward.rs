@@ -66,7 +66,7 @@ impl Reach {
 
 /// The address that a text is, as a browser would ask for it: tabs and line ends left out, and two slashes
 /// behind the scheme however many there are. None if it is no address.
-fn address(text: &str, is_destination: bool) -> Option<Cow<'_, str>> {
+pub(crate) fn address(text: &str, is_destination: bool) -> Option<Cow<'_, str>> {
     let text = text.trim();
     let text: Cow<'_, str> = if text.contains(['\t', '\n', '\r']) {
         text.replace(['\t', '\n', '\r'], "").into()

@@ -11,7 +11,8 @@ use aegx::Digest;
 use evidence::{Disk, RealDisk, Receipt};
 use model::ipc::Uuid;
 use model::{Caller, Effect, Profile, RawCall, SessionId, Source, Taint, TaintTag};
-use monitor::approvals::{Answer, Approval, ApprovalError, ExactCall, Question, Word};
+use monitor::approvals::{Answer, Approval, ApprovalError, ExactCall, Hindrance, Question, Word};
+use monitor::standing::{Standing, Wanted};
 use monitor::{
     Approvals, Approver, Asked, Executor, Grounds, Labels, Opened, Opening, Output, Permit, State,
     StateError, Summary,
@@ -121,6 +122,19 @@ impl Approvals for FaultyState {
     fn withdraw(&self, call: &ExactCall, now: i64) -> Result<(), StateError> {
         self.fails()?;
         self.store.withdraw(call, now)
+    }
+
+    fn approved(&self, call: &ExactCall, now: i64) -> Result<Option<Approval>, StateError> {
+        self.store.approved(call, now)
+    }
+
+    fn hinder(&self, id: Uuid, hindrance: &Hindrance) -> Result<(), StateError> {
+        self.fails()?;
+        self.store.hinder(id, hindrance)
+    }
+
+    fn standing(&self, wanted: &Wanted, now: i64) -> Result<Option<Standing>, StateError> {
+        self.store.standing(wanted, now)
     }
 
     fn approval(&self, id: Uuid, now: i64) -> Result<Approval, ApprovalError> {

@@ -14,7 +14,7 @@ use crate::attribute::Uses;
 use crate::error::LoadError;
 use crate::facts::{FactSheet, Facts};
 use crate::policy::Policy;
-use crate::rule::Rule;
+use crate::rule::{Outcome, Rule};
 
 /// Everything that is wrong.
 pub(crate) fn run(policy: &Policy, parsed: &[CedarPolicy]) -> Vec<LoadError> {
@@ -22,7 +22,8 @@ pub(crate) fn run(policy: &Policy, parsed: &[CedarPolicy]) -> Vec<LoadError> {
     for (rule, parsed) in policy.rules.iter().zip(parsed) {
         match PolicySet::from_policies([parsed.clone()]) {
             Ok(set) => {
-                let alone = Alone { policy, rule, set };
+                let uses = Uses::of(std::slice::from_ref(parsed));
+                let alone = Alone { policy, rule, set, uses };
                 let wrong = examples::check(&alone);
                 // A wrong example says more than what follows from it.
                 flaws.extend(if wrong.is_empty() { reach::check(&alone, parsed) } else { wrong });
@@ -52,6 +53,8 @@ pub(crate) struct Alone<'a> {
     policy: &'a Policy,
     rule: &'a Rule,
     set: PolicySet,
+    /// What it asks for: nothing else can matter to it.
+    uses: Uses,
 }
 
 /// What one rule says of some facts.
@@ -67,10 +70,13 @@ impl Alone<'_> {
         if !self.rule.kinds.contains(&facts.effect) {
             return Hit::No;
         }
-        let Ok(request) = self.policy.requests.make(facts, &Uses::everything()) else {
+        let Ok(requests) = self.policy.requests.make(facts, &self.uses) else {
             return Hit::Failed;
         };
-        let hits = self.policy.hits(&request, &self.set);
+        let hits = match self.rule.outcome {
+            Outcome::Permit { .. } => self.policy.hits_of_all(&requests, &self.set),
+            Outcome::Forbid { .. } => self.policy.hits_of_any(&requests, &self.set),
+        };
         match (hits.matched.is_empty(), hits.failed.is_empty()) {
             (false, _) => Hit::Yes,
             (true, false) => Hit::Failed,

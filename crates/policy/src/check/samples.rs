@@ -6,7 +6,9 @@ use cedar_policy::Policy as CedarPolicy;
 use model::{AgentId, EffectKind, Profile, Taint, UserId};
 use serde_json::Value;
 
-use crate::facts::{Confirmed, FactSheet, RISK_MAX, Sinks, Target, Targets};
+use crate::facts::{
+    Confirmed, FactSheet, NamedHost, NamedPath, Op, RISK_MAX, Sinks, Target, Targets,
+};
 
 /// How many mixed samples are tried per rule.
 const MIXED: u32 = 2_000;
@@ -18,6 +20,7 @@ const LITERALS_MAX: usize = 64;
 pub(super) struct Literals {
     texts: Vec<String>,
     permilles: Vec<u16>,
+    ports: Vec<u16>,
 }
 
 impl Literals {
@@ -47,6 +50,7 @@ impl Literals {
                         let near = near.unwrap_or_default();
                         let around = [near.saturating_sub(1), near, near.saturating_add(1)];
                         self.permilles.extend(around.into_iter().filter(|it| *it <= 1000));
+                        self.ports.extend(around);
                     }
                     Some(_) | None => {}
                 }
@@ -56,6 +60,7 @@ impl Literals {
         }
         self.texts.truncate(LITERALS_MAX);
         self.permilles.truncate(LITERALS_MAX);
+        self.ports.truncate(LITERALS_MAX);
     }
 }
 
@@ -160,7 +165,32 @@ fn mixed(plain: &FactSheet, literals: &Literals, dice: &mut Dice) -> FactSheet {
     sheet.agent = text(dice).and_then(|it| AgentId::parse(&it).ok()).unwrap_or(sheet.agent);
     sheet.tool = text(dice).unwrap_or(sheet.tool);
     sheet.door = text(dice).unwrap_or(sheet.door);
+    name(&mut sheet, literals, dice);
     sheet
+}
+
+/// A name that no rule is likely to speak of.
+const OTHER: &str = "other.example";
+
+/// Names some of the rule's own texts, and some that are not.
+fn name(sheet: &mut FactSheet, literals: &Literals, dice: &mut Dice) {
+    let named = &mut sheet.named;
+    let some = |dice: &mut Dice| {
+        let at = usize::try_from(dice.next()).unwrap_or(0) % (literals.texts.len() + 1);
+        let text = literals.texts.get(at).map_or(OTHER, String::as_str).to_owned();
+        dice.coin().then_some(text)
+    };
+    named.unread = dice.coin();
+    for list in
+        [&mut named.programs, &mut named.commands, &mut named.classes, &mut named.recipients]
+    {
+        list.extend(some(dice));
+    }
+    let path = some(dice).zip(dice.pick(Op::ALL));
+    named.paths.extend(path.map(|(path, op)| NamedPath { op: *op, path }));
+    let port = dice.pick(&literals.ports).copied().unwrap_or(0);
+    let scheme = some(dice).unwrap_or_default();
+    named.hosts.extend(some(dice).map(|host| NamedHost { host, port, scheme }));
 }
 
 /// The same numbers each time (SplitMix64).

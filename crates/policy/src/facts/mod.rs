@@ -1,9 +1,12 @@
 //! What is known of a call when the policy judges it. The host fills this in; no message can.
 
+mod named;
 mod sheet;
 mod target;
 mod words;
 
+pub(crate) use named::{Apart, View};
+pub use named::{NAMED_BYTES_MAX, NAMED_MAX, Named, NamedHost, NamedPath, Op, VIEWS_MAX};
 pub use sheet::{FactSheet, SheetError};
 pub use target::{Target, Targets};
 
@@ -47,6 +50,8 @@ pub struct Facts<'a> {
     pub sinks: Sinks,
     /// What the call touches.
     pub targets: Targets,
+    /// What the call names.
+    pub named: &'a Named,
     /// What a person has agreed to.
     pub confirmed: Confirmed,
 }

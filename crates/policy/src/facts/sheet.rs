@@ -1,10 +1,13 @@
 //! Facts that own their texts: read from JSON or from words, for examples, cases and the command
 //! line. Whatever is not said is what an ordinary call of the user has.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use aegx::Principal;
 use model::{AgentId, EffectKind, Profile, Taint, UserId};
 
-use super::{Confirmed, Facts, RISK_MAX, Sinks, Target, Targets};
+use super::{Confirmed, Facts, Named, NamedHost, NamedPath, RISK_MAX, Sinks, Target, Targets};
 
 /// Facts that own their texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +42,8 @@ pub struct FactSheet {
     pub sinks: Sinks,
     /// What the call touches.
     pub targets: Targets,
+    /// What the call names.
+    pub named: Named,
     /// What a person has agreed to.
     pub confirmed: Confirmed,
 }
@@ -104,6 +109,7 @@ impl FactSheet {
             risk: 0,
             sinks: Sinks::default(),
             targets: Targets::NONE,
+            named: Named::default(),
             confirmed: Confirmed::Nothing,
         })
     }
@@ -128,6 +134,7 @@ impl FactSheet {
             risk: self.risk,
             sinks: self.sinks,
             targets: self.targets,
+            named: &self.named,
             confirmed: self.confirmed,
         }
     }
@@ -176,9 +183,18 @@ impl FactSheet {
             }
             Key::Targets => {
                 let all = Target::ALL.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ");
-                let target = |it: &&str| Target::parse(it).ok_or_else(|| key.refuse(it, &all));
+                let target =
+                    |it: &Cow<'_, str>| Target::parse(it).ok_or_else(|| key.refuse(it, &all));
                 self.targets = given.list(key)?.iter().map(target).collect::<Result<_, _>>()?;
             }
+            Key::Programs
+            | Key::Commands
+            | Key::Classes
+            | Key::Recipients
+            | Key::Paths
+            | Key::Hosts
+            | Key::Unread
+            | Key::Cut => return self.name(key, given),
             Key::Confirmed => {
                 let text = given.text(key)?;
                 let found = Confirmed::ALL.iter().find(|it| it.as_str() == text);
@@ -189,6 +205,38 @@ impl FactSheet {
         Ok(())
     }
 }
+
+impl FactSheet {
+    /// What the call names.
+    fn name(&mut self, key: Key, given: &Given<'_>) -> Result<(), SheetError> {
+        let named = &mut self.named;
+        if key == Key::Programs {
+            named.programs = given.texts(key)?;
+        } else if key == Key::Commands {
+            named.commands = given.texts(key)?;
+        } else if key == Key::Classes {
+            named.classes = given.texts(key)?;
+        } else if key == Key::Recipients {
+            named.recipients = given.texts(key)?;
+        } else if key == Key::Paths {
+            let path = |it: &Cow<'_, str>| NamedPath::parse(it).ok_or_else(|| key.refuse(it, PATH));
+            named.paths = given.list(key)?.iter().map(path).collect::<Result<_, _>>()?;
+        } else if key == Key::Hosts {
+            let host = |it: &Cow<'_, str>| NamedHost::parse(it).ok_or_else(|| key.refuse(it, HOST));
+            named.hosts = given.list(key)?.iter().map(host).collect::<Result<_, _>>()?;
+        } else if key == Key::Unread {
+            named.unread = given.bool(key)?;
+        } else {
+            named.cut = given.bool(key)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a path is.
+const PATH: &str = "read:PATH, write:PATH, delete:PATH or run:PATH";
+/// What a host is.
+const HOST: &str = "HOST, HOST:PORT or SCHEME://HOST:PORT";
 
 pub(super) fn effect(text: &str) -> Result<EffectKind, SheetError> {
     let all = || EffectKind::ALL.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(", ");
@@ -245,6 +293,14 @@ keys! {
     Risk "risk" Number,
     Sinks "sinks" List,
     Targets "targets" List,
+    Programs "programs" List,
+    Commands "commands" List,
+    Classes "classes" List,
+    Paths "paths" List,
+    Hosts "hosts" List,
+    Recipients "recipients" List,
+    Unread "unread" Bool,
+    Cut "cut" Bool,
     Confirmed "confirmed" Text,
 }
 
@@ -279,7 +335,7 @@ impl Form {
 #[derive(Debug)]
 pub(super) enum Given<'a> {
     Text(&'a str),
-    List(Vec<&'a str>),
+    List(Vec<Cow<'a, str>>),
     Number(u64),
     Bool(bool),
     /// None of these.
@@ -291,8 +347,16 @@ impl<'a> Given<'a> {
         if let Self::Text(text) = self { Ok(text) } else { Err(wrong(key)) }
     }
 
-    fn list(&self, key: Key) -> Result<&[&'a str], SheetError> {
+    fn list(&self, key: Key) -> Result<&[Cow<'a, str>], SheetError> {
         if let Self::List(list) = self { Ok(list) } else { Err(wrong(key)) }
+    }
+
+    fn texts(&self, key: Key) -> Result<BTreeSet<String>, SheetError> {
+        let text = |it: &Cow<'_, str>| match &**it {
+            "" => Err(key.refuse("", "a text that is not empty")),
+            text => Ok(text.to_owned()),
+        };
+        self.list(key)?.iter().map(text).collect()
     }
 
     fn bool(&self, key: Key) -> Result<bool, SheetError> {

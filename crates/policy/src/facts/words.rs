@@ -70,7 +70,11 @@ fn spelled(key: Key, value: &str) -> Result<Given<'_>, SheetError> {
     Ok(match key.form() {
         Form::Text => Given::Text(value),
         Form::List if value.is_empty() => Given::List(Vec::new()),
-        Form::List => Given::List(value.split(',').collect()),
+        // In words a blank is spelled `+`.
+        Form::List if key == Key::Commands => {
+            Given::List(value.split(',').map(|it| it.replace('+', " ").into()).collect())
+        }
+        Form::List => Given::List(value.split(',').map(Into::into).collect()),
         Form::Number => {
             Given::Number(value.parse().map_err(|_| key.refuse(value, "a whole number"))?)
         }
@@ -88,7 +92,8 @@ fn given(value: &Value) -> Given<'_> {
         Value::Bool(it) => Given::Bool(*it),
         Value::Number(number) => number.as_u64().map_or(Given::Other, Given::Number),
         Value::Array(items) => {
-            items.iter().map(Value::as_str).collect::<Option<_>>().map_or(Given::Other, Given::List)
+            let texts = items.iter().map(|it| it.as_str().map(Into::into));
+            texts.collect::<Option<_>>().map_or(Given::Other, Given::List)
         }
         Value::Null | Value::Object(_) => Given::Other,
     }
@@ -104,12 +109,15 @@ mod tests {
     fn words_and_json_say_the_same() {
         let words = FactSheet::from_words(
             "tool_send principal=WEB taint=UNTRUSTED,WEB_DERIVED risk=2 over_budget=true \
-             sinks=untrusted_destination targets=secret_file,oversized confirmed=kind profile=yolo",
+             sinks=untrusted_destination targets=secret_file,oversized confirmed=kind profile=yolo \
+             programs=git commands=git+push paths=write:a hosts=a.example:22 recipients=x unread=true",
         );
         let json = FactSheet::from_json(
             r#"{"effect":"tool_send","principal":"WEB","taint":["UNTRUSTED","WEB_DERIVED"],"risk":2,
                 "over_budget":true,"sinks":["untrusted_destination"],
-                "targets":["secret_file","oversized"],"confirmed":"kind","profile":"yolo"}"#,
+                "targets":["secret_file","oversized"],"confirmed":"kind","profile":"yolo",
+                "programs":["git"],"commands":["git push"],"paths":["write:a"],
+                "hosts":["a.example:22"],"recipients":["x"],"unread":true}"#,
         );
         assert_eq!(words.clone().unwrap(), json.unwrap());
         assert!(words.unwrap().taint.contains(Taint::UNTRUSTED));
@@ -139,6 +147,9 @@ mod tests {
             "tool_send taint=TAINTED",
             "tool_send risk=1 risk=1",
             "tool_send user=a/b",
+            "shell_exec paths=src/main.rs",
+            "shell_exec hosts=a/b",
+            "shell_exec programs=git,,ls",
         ] {
             assert!(FactSheet::from_words(words).is_err(), "{words}");
         }

@@ -323,6 +323,7 @@ impl Engine<'_> {
             probe.run_text(text, &mut state.clone(), None);
             self.probed(&probe);
             probe.steps.drain(..).for_each(|it| self.take_step(it));
+            self.told.merge(std::mem::take(&mut probe.told));
             let told = probe.findings.into_iter().filter(|it| {
                 it.decision == Decision::Deny
                     || !matches!(

@@ -10,6 +10,7 @@ use super::marks::{self, HOLE, NETWORK};
 use super::state::State;
 use super::steps::Step;
 use super::syntax::{self, Script};
+use super::told::Told;
 use super::{Access, Blocklist, Class, Decision, Finding, Place, agree, paths};
 
 /// What a command prints; unknown parts are marked.
@@ -41,6 +42,7 @@ pub(super) struct Engine<'a> {
     pub(super) places: Vec<Place>,
     pub(super) hosts: Vec<String>,
     pub(super) steps: Vec<Step>,
+    pub(super) told: Told,
     /// Variables of the words of this command that are not set here.
     pub(super) unset_names: Vec<String>,
     /// Did the last command surely succeed or fail?
@@ -95,6 +97,7 @@ impl<'a> Engine<'a> {
             places: Vec::new(),
             hosts: Vec::new(),
             steps: Vec::new(),
+            told: Told::default(),
             unset_names: Vec::new(),
             status: None,
             made: 0,

@@ -41,6 +41,8 @@ mod spelled;
 mod state;
 mod steps;
 mod syntax;
+mod told;
+mod tongues;
 mod tools;
 mod unpack;
 mod variables;
@@ -50,6 +52,7 @@ mod wrappers;
 pub use fix::Fix;
 pub use judge::Blocklist;
 pub use steps::Step;
+pub use told::Told;
 
 use engine::Engine;
 use state::State;
@@ -161,6 +164,8 @@ pub struct Reading {
     pub hosts: Vec<String>,
     /// What each command does, in the order in which they would run.
     pub steps: Vec<Step>,
+    /// The programs, and what they are told to do.
+    pub told: Told,
     /// A safer way. For the model only, never shown to a person.
     pub fix: Option<Fix>,
 }
@@ -194,6 +199,7 @@ pub fn read_with(command: &str, blocklist: &Blocklist) -> Reading {
         engine.places.extend(other.places);
         engine.hosts.extend(other.hosts);
         engine.classes.extend(other.classes);
+        engine.told.merge(other.told);
     }
     // Escapes that only look like those of the shell: who reads over them sees another command.
     if let Some(text) = hidden::unescaped(&cleaned.text) {
@@ -202,6 +208,7 @@ pub fn read_with(command: &str, blocklist: &Blocklist) -> Reading {
         let strictest = |it: &Engine<'_>| it.findings.iter().map(|it| it.decision).max();
         if strictest(&other) >= strictest(&engine) {
             other.findings.append(&mut engine.findings);
+            other.told.merge(std::mem::take(&mut engine.told));
             engine = other;
         }
     }
@@ -248,6 +255,7 @@ fn finished(mut engine: Engine<'_>) -> Reading {
         places: engine.places,
         hosts: engine.hosts,
         steps: engine.steps,
+        told: engine.told,
         fix,
     }
 }

@@ -231,7 +231,7 @@ impl Engine<'_> {
             return self.function(&body, &path, fields, state, stdin);
         }
         let args = fields.get(1..).unwrap_or_default().to_vec();
-        let call = Call::new(path, &args, stdin);
+        let call = self.tell(Call::new(path, &args, stdin));
         if let Some(output) = self.builtin(&call, state) {
             return output;
         }

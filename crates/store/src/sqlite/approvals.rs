@@ -5,9 +5,11 @@ use evidence::Receipt;
 use model::EffectKind;
 use model::ipc::Uuid;
 use monitor::approvals::{
-    Answer, Approval, ApprovalError, ApprovalState, Approvals, ExactCall, LIFE_SECONDS_MAX,
-    PENDING_PER_SESSION_MAX, Question, SETTLED_SECONDS_KEPT, SHOWN_BYTES_MAX, Word,
+    Answer, Approval, ApprovalError, ApprovalState, Approvals, ExactCall, Hindrance,
+    LIFE_SECONDS_MAX, PENDING_PER_SESSION_MAX, Question, SETTLED_SECONDS_KEPT, SHOWN_BYTES_MAX,
+    Word,
 };
+use monitor::standing::{Standing, Wanted};
 use monitor::{Grounds, Shown, StateError};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
@@ -19,14 +21,27 @@ use crate::error::Broken;
 const ROW_BYTES: usize = 4096;
 
 const COLUMNS: &str = "id, session, user, agent, action, call, shown, created, expires, state, \
-                       answer, answered_by, answered_at, reason, record";
+                       answer, answered_by, answered_at, reason, record, hindered";
 /// The rows of a call.
 const OF_CALL: &str = "session = ?1 AND action = ?2 AND call = ?3";
 /// Those of them that a person has answered, and that count at `?4`.
 const ANSWERED: &str = "WHERE session = ?1 AND action = ?2 AND call = ?3 \
                         AND state IN ('approved', 'denied') AND expires > ?4";
 
+/// The newest that a person approved, also if something has come up since.
+const APPROVED: &str = "WHERE session = ?1 AND action = ?2 AND call = ?3 AND answer = 'approve' \
+                        AND state IN ('approved', 'expired') AND expires > ?4 ORDER BY n DESC LIMIT 1";
+
 impl SqliteStore {
+    /// Approvals whose call was stopped all the same since `since`, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// If the store does not work.
+    pub fn hindered(&self, since: i64, limit: u32) -> Result<Vec<Approval>, ApprovalError> {
+        let tail = "WHERE hindered IS NOT NULL AND answered_at > ?1 ORDER BY n DESC LIMIT ?2";
+        Ok(self.look(|db| select(db, tail, params![since, limit]))?)
+    }
+
     /// How many questions wait for an answer at `now`.
     ///
     /// # Errors
@@ -99,6 +114,27 @@ impl Approvals for SqliteStore {
             Ok(())
         })?;
         Ok(())
+    }
+
+    fn approved(&self, call: &ExactCall, now: i64) -> Result<Option<Approval>, StateError> {
+        let key = Key::of(call);
+        Ok(self.look(|db| find(db, APPROVED, &key.with(&now)))?)
+    }
+
+    fn hinder(&self, id: Uuid, hindrance: &Hindrance) -> Result<(), StateError> {
+        let text = serde_json::to_string(hindrance)
+            .map_err(|error| Broken::new(format_args!("a note cannot be written: {error}")))?;
+        self.change(ROW_BYTES + text.len(), move |db| {
+            let mut update =
+                db.prepare_cached("UPDATE approvals SET hindered = ?2 WHERE id = ?1")?;
+            update.execute(params![id.to_string(), text])?;
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn standing(&self, wanted: &Wanted, now: i64) -> Result<Option<Standing>, StateError> {
+        self.standing_for(wanted, now)
     }
 
     fn approval(&self, id: Uuid, now: i64) -> Result<Approval, ApprovalError> {
@@ -303,7 +339,13 @@ fn read(row: &Row<'_>) -> Result<Approval, Broken> {
         },
         state: ApprovalState::parse(&state).ok_or_else(|| unreadable("state", &state))?,
         answered: answered(row)?,
+        hindered: hindered(row)?,
     })
+}
+
+fn hindered(row: &Row<'_>) -> Result<Option<Hindrance>, Broken> {
+    let Some(text) = row.get::<_, Option<String>>(15)? else { return Ok(None) };
+    serde_json::from_str(&text).map(Some).map_err(|_| unreadable("hindrance", &text))
 }
 
 fn answered(row: &Row<'_>) -> Result<Option<(Answer, String)>, Broken> {

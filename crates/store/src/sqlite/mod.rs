@@ -10,6 +10,7 @@ mod readers;
 mod schema;
 mod search;
 mod sessions;
+mod standing;
 mod state;
 mod turns;
 mod writer;

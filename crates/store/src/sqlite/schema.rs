@@ -13,8 +13,12 @@ use super::search;
 use crate::error::OpenError;
 
 /// What leads from each version to the next; the version of a database is how many were applied.
-const MIGRATIONS: &[&str] =
-    &[include_str!("v1.sql"), include_str!("v2.sql"), include_str!("v3.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("v1.sql"),
+    include_str!("v2.sql"),
+    include_str!("v3.sql"),
+    include_str!("v4.sql"),
+];
 /// From this version on the index of words knows the tree of scopes.
 const TREE_OF_SCOPES: usize = 3;
 

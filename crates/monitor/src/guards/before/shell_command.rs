@@ -6,20 +6,9 @@
 use model::{Decision, Objection};
 use scan::shell;
 
-use crate::command::Command;
+use crate::command::{Command, NOT_UNDERSTOOD};
 use crate::guards::Guard;
 use crate::proposed::Proposed;
-
-/// What nobody can understand beforehand, a person has to look at.
-const NOT_UNDERSTOOD: &[&str] = &[
-    "shell-unreadable",
-    "shell-disagree",
-    "shell-hidden",
-    "shell-look-alike",
-    "shell-too-large",
-    "shell-dynamic",
-    "shell-unknown-command",
-];
 
 pub(crate) struct ShellCommand;
 

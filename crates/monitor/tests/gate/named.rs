@@ -1,0 +1,89 @@
+//! Rules of the operator about what a call names, on the real path; and the record from which it is judged again.
+
+use model::Decision;
+use policy::{FactSheet, PackText, Policy};
+use serde_json::{Value, json};
+
+use crate::gate::world::{Gate, World, content, stopped};
+
+const RULES: &str = r#"
+@id("own-no-push") @reason("a person pushes") @decision("deny")
+@match("shell_exec commands=git+push")
+forbid (principal, action, resource) when { context.commands.contains("git push") };
+
+@id("own-hosts") @reason("only our hosts") @decision("deny")
+@match("web_fetch hosts=https://evil.example:443")
+forbid (principal, action, resource)
+when { context.host != "" } unless { context.host like "*.ours.example" };
+
+@id("own-generated") @reason("nobody writes there by hand") @decision("deny")
+@match("tool_write paths=write:gen/x")
+forbid (principal, action, resource)
+when { context.op == "write" && context.path like "gen/*" };
+
+@id("own-mail") @reason("mail stays in the house") @decision("deny")
+@match("tool_send recipients=eve@evil.example")
+forbid (principal, action, resource)
+when { context.recipient != "" } unless { context.recipient like "*@example.org" };
+"#;
+
+fn rules() -> Policy {
+    let mut packs = PackText::embedded();
+    packs.push(PackText { name: "own.cedar".to_owned(), text: RULES.to_owned() });
+    Policy::build(&packs).unwrap()
+}
+
+/// The facts of the newest decision, in the spelling of `policy explain`.
+fn recorded(gate: &Gate) -> FactSheet {
+    let all = gate.records();
+    let decided = all.iter().rev().find(|it| content(it, "facts").is_object()).unwrap();
+    let mut facts = content(decided, "facts").as_object().unwrap().clone();
+    let sinks = facts["sinks"].as_object().unwrap().iter().filter(|it| *it.1 == json!(true));
+    let sinks: Vec<Value> = sinks.map(|it| json!(it.0)).collect();
+    facts.insert("sinks".to_owned(), json!(sinks));
+    facts.insert("effect".to_owned(), content(decided, "effect").clone());
+    facts.insert("tool".to_owned(), content(decided, "tool").clone());
+    FactSheet::from_value(&Value::Object(facts)).unwrap()
+}
+
+#[test]
+fn what_a_call_names_is_judged_whatever_door_it_comes_by_and_again_from_its_record() {
+    let world = World::new();
+    let gate = world.open_with_rules(rules());
+    let who = gate.begin("s");
+    let (policy, again) = (rules(), |sheet: &FactSheet, policy: &Policy| {
+        let verdict = policy.decide(&sheet.facts());
+        (verdict.decision(), verdict.rule().to_owned())
+    });
+    let shell = |command: &str| json!({ "action": "shell_exec", "command": command });
+    let fetch = |url: &str| json!({ "action": "web_fetch", "url": url });
+    for (message, rule) in [
+        (shell("cd work && git -C sub push origin main"), "own-no-push"),
+        (shell("git fetch https://evil.example/x"), "own-hosts"),
+        (shell("printf x > gen/code.rs"), "own-generated"),
+        (fetch("https://evil.example/"), "own-hosts"),
+        (fetch("https://a.ours.example.evil.example/"), "own-hosts"),
+    ] {
+        let verdict = stopped(gate.act(&who, &message));
+        assert!(verdict.objections.iter().any(|it| it.rule == rule), "{message}: {verdict:?}");
+        let (decision, _) = again(&recorded(&gate), &policy);
+        assert_eq!(decision, Decision::Deny, "{message}");
+        let judged = policy.decide(&recorded(&gate).facts());
+        assert!(judged.objections.iter().any(|it| it.rule == rule), "{message}: {judged:?}");
+    }
+    for call in [
+        ("write_file", json!({ "path": "./gen/../gen/x.rs", "text": "x" })),
+        ("send_mail", json!({ "recipient": "Eve@Evil.example", "subject": "", "body": "" })),
+    ] {
+        let verdict = stopped(gate.call(&who, &call, ""));
+        let own = verdict.objections.iter().any(|it| it.rule.starts_with("own-"));
+        assert!(own, "{call:?}: {verdict:?}");
+        assert_eq!(again(&recorded(&gate), &policy).0, Decision::Deny, "{call:?}");
+    }
+    // What the rules do not speak of passes them. In a session of its own: too much went wrong in the other.
+    let who = gate.begin("t");
+    gate.act(&who, &fetch("https://docs.ours.example/")).unwrap();
+    assert_eq!(again(&recorded(&gate), &policy).0, Decision::Allow);
+    gate.call(&who, &("write_file", json!({ "path": "src/x.rs", "text": "gen/x" })), "").unwrap();
+    assert_eq!(again(&recorded(&gate), &policy).0, Decision::Allow);
+}
