@@ -103,9 +103,8 @@ impl Registry {
         })
     }
 
-    /// Looks at a workspace after `session`, also in another process than [`before`](Self::before).
-    /// `tag` is the session's label. What it made or changed is marked if it was tainted, or if
-    /// there was a tainted file that it could read.
+    /// Looks at a workspace after `session`, also in another process than [`before`](Self::before). `tag` is the session's
+    /// label. What it made or changed is marked if it was tainted, or if there was a tainted file that it could read.
     ///
     /// # Errors
     /// If the workspace cannot be read or the labels not kept. Try again before the next session.
@@ -118,12 +117,11 @@ impl Registry {
     ) -> Result<After, WorkspaceError> {
         let mut place = self.enter(workspace, now)?;
         let base = place.base(session);
-        // Without the picture from before, everything may be new.
+        // Without the picture from before, all may be new; what passed through us was labelled by what the session was then.
         let mut before = Manifest::load(&base)?.unwrap_or_default();
         if place.seen.is_elsewhere(&before) {
             before.entries.clear();
         }
-        // What passed through us was labelled then, by what the session was then.
         before.entries.extend(passing::read(&base)?);
         let there = place.marks.worst();
         let tag = worse(tag, there.as_ref());
@@ -135,8 +133,7 @@ impl Registry {
         Ok(After { marked, sidecar, truncated: place.seen.truncated })
     }
 
-    /// The sessions that began in a workspace and did not end. Look after those that are open nowhere
-    /// before another one begins, or what they wrote counts as nobody's.
+    /// Sessions that began in a workspace and did not end: look after them before another begins, or what they wrote is nobody's.
     ///
     /// # Errors
     /// If that cannot be read.
@@ -187,8 +184,7 @@ impl Registry {
         Ok(Some(Looked { mark, content: seen.entries.get(path).map(|it| it.digest) }))
     }
 
-    /// A person vouches for a file as they looked at it. The receipt proves that their word was
-    /// recorded first. Copies that are there keep their marks; new ones get none.
+    /// A person vouches, on record, for a file as they looked at it; copies that are there keep their marks, new ones get none.
     ///
     /// # Errors
     /// If the file is another one by now, the workspace cannot be read or the labels not kept.
@@ -365,7 +361,7 @@ impl Place {
         files::link(&self.file("last"), path).map_err(WorkspaceError::io(path))
     }
 
-    /// Keeps the marks, first with the host, then beside the files.
+    /// Keeps the marks, first with the host, then beside the files, where something may stand in the way: the host's copy counts.
     pub(super) fn finish(&mut self) -> Result<Sidecar, WorkspaceError> {
         let text = sidecar::text(&self.marks);
         let digest = text.as_deref().map(Digest::of);
@@ -375,7 +371,6 @@ impl Place {
         self.keep_last()?;
         let text = text.filter(|_| !is_there);
         let written = text.map_or(Ok(()), |it| files::replace(&self.root.join(SIDECAR), &it));
-        // Something may stand in its place. The host's copy is the one that counts.
         Ok(if written.is_ok() { self.sidecar.clone() } else { Sidecar::Unreadable })
     }
 }

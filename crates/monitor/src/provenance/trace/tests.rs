@@ -1,3 +1,5 @@
+//! What is traced of a call, and what is said of acts that nobody asked for.
+
 use model::Source;
 
 use super::*;
