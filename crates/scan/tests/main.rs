@@ -14,3 +14,4 @@ mod shell_same;
 mod shell_stacked;
 mod shell_told;
 mod shell_vectors;
+mod timed;

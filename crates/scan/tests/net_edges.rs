@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "test helpers, not only `#[test]` functions")]
 
-use scan::net::{self, Domains, Host, Target, URL_BYTES_MAX};
+use scan::net::{self, Domains, Host, Scheme, Target, URL_BYTES_MAX};
 
 fn rule(url: &str) -> &'static str {
     Target::parse(url).map_or_else(|it| it.rule, |_| "")
@@ -209,4 +209,24 @@ fn honest_addresses_pass_and_raise_no_suspicion() {
         flagged.extend(found.iter().map(|it| format!("{}: {url}", it.rule)));
     }
     assert!(flagged.is_empty(), "{flagged:#?}");
+}
+
+/// The same host at another port, or asked for in another way, is another place.
+#[test]
+fn what_stands_beside_is_of_the_same_origin_or_read_anew() {
+    let url = |text: &str| url::Url::parse(text).unwrap();
+    let base = Target::parse("https://a.example/a?b=c").unwrap();
+    let same = base.beside(url("https://a.example/d")).unwrap();
+    assert_eq!((same.port(), same.url().as_str()), (443, "https://a.example/d"));
+    let port = base.beside(url("https://a.example:8443/d")).unwrap();
+    assert_eq!((port.port(), port.scheme()), (8443, Scheme::Https));
+    let scheme = base.beside(url("http://a.example/d")).unwrap();
+    assert_eq!((scheme.port(), scheme.scheme()), (80, Scheme::Http));
+    let host = base.beside(url("https://b.example/")).unwrap();
+    assert_eq!(host.host().to_string(), "b.example");
+    // What was opened on this machine is one port of it.
+    let here = Target::dangerously_on_this_machine("http://127.0.0.1:8888/").unwrap();
+    assert_eq!(here.beside(url("http://127.0.0.1:8888/search")).unwrap().port(), 8888);
+    assert!(here.beside(url("http://127.0.0.1:9999/search")).is_err());
+    assert!(here.beside(url("https://127.0.0.1:8888/search")).is_err());
 }

@@ -281,6 +281,23 @@ mod tests {
     }
 
     #[test]
+    fn limits_hold_to_the_byte_and_to_the_name() {
+        let name = "n".repeat(NAME_BYTES_MAX);
+        assert_eq!(Relative::parse(&name).unwrap().as_str(), name);
+        assert_eq!(Relative::parse(&format!("{name}n")).unwrap_err().rule, LONG);
+        assert_eq!(Relative::parse(&format!("a/{name}n/b")).unwrap_err().rule, LONG);
+        // Fifteen names of the longest kind, each with its slash, leave 256 bytes.
+        let folders = format!("{name}/").repeat(15);
+        let longest = format!("{folders}{}/{}", "m".repeat(127), "m".repeat(128));
+        assert_eq!(longest.len(), PATH_BYTES_MAX);
+        assert_eq!(Relative::parse(&longest).unwrap().as_str(), longest);
+        assert_eq!(Relative::parse(&format!("{longest}m")).unwrap_err().rule, LONG);
+        let deepest = vec!["n"; DEPTH_MAX].join("/");
+        assert_eq!(Relative::parse(&deepest).unwrap().names().count(), DEPTH_MAX);
+        assert_eq!(Relative::parse(&format!("{deepest}/n")).unwrap_err().rule, DEEP);
+    }
+
+    #[test]
     fn a_child_is_one_name_further() {
         let folder = Relative::parse("a/b").unwrap();
         assert_eq!(folder.child("c").unwrap().as_str(), "a/b/c");
