@@ -14,8 +14,8 @@ use model::{SessionId, Taint, UserId};
 use serde_json::{Map, Value};
 
 use crate::evidence::open;
+use crate::failure::Failure;
 use crate::home::Home;
-use crate::run::Failure;
 
 /// How long another command may have the journal.
 const WAIT: Duration = Duration::from_secs(5);

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use host::control::{self, Control};
 use host::ipc::{Socket, SocketError};
 
+use crate::failure::Failure;
 use crate::gate::setup::Gate;
 use crate::output;
-use crate::run::Failure;
 
 /// The door of a gate on `home`. Without one the gate goes on, and nobody is asked.
 pub(crate) fn bind(home: &Path) -> Result<Option<Socket>, Failure> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::run::Failure;
+use crate::failure::Failure;
 
 /// The option that every command with state has.
 #[derive(clap::Args)]

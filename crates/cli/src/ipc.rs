@@ -19,10 +19,10 @@ use store::Memory;
 use vault::Scope;
 
 use crate::door;
+use crate::failure::{Exit, Failure};
 use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 use crate::visit::{self, Visit};
 
 /// Serve the messages of one agent, in one session, for one user.

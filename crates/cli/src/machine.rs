@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use aegx::Digest;
 use serde_json::{Value, json};
 
+use crate::failure::Failure;
 use crate::output;
-use crate::run::Failure;
 
 /// The limits.
 pub(crate) struct Machine {

@@ -10,6 +10,7 @@ mod doctor;
 mod door;
 mod evidence;
 mod exec;
+mod failure;
 mod gate;
 mod home;
 mod ipc;

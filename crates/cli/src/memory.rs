@@ -7,7 +7,7 @@ use model::ipc::Uuid;
 use model::provider::{Memory, Provider, ProviderKind};
 use store::{FileMemory, MemoryRow, Oversight, SqliteStore};
 
-use crate::run::Failure;
+use crate::failure::Failure;
 
 /// The folder of the memory in a file.
 pub(crate) fn dir(home: &Path) -> PathBuf {

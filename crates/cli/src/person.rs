@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead, IsTerminal};
 
+use crate::failure::Failure;
 use crate::output;
-use crate::run::Failure;
 
 /// Shows the person what it is about and asks them for a `yes`. Where nobody sits at a terminal, nobody
 /// can be asked.

@@ -3,9 +3,9 @@
 use model::provider::{Provider, ProviderKind, resolve};
 use serde_json::json;
 
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 
 /// List the providers that `config.yaml` may choose, and which of them are in use.
 ///

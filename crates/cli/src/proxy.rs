@@ -18,10 +18,10 @@ use tokio::net::TcpListener;
 use vault::access::KeptTokens;
 
 use crate::door;
+use crate::failure::{Exit, Failure};
 use crate::gate::setup::{self, Gate};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Give programs a way out that follows the gate's rules.
 ///

@@ -1,4 +1,4 @@
-//! The commands, and the exit codes, which are decided here and nowhere else.
+//! The commands. Nothing but `main` imports this file: what commands share stands in files of its own.
 
 use std::process::ExitCode;
 
@@ -107,49 +107,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Access(args) => access::run(&args),
     };
     let exit = outcome.unwrap_or_else(|failure| {
-        output::error(&failure.message);
-        failure.exit
+        output::error(failure.message());
+        failure.exit()
     });
     ExitCode::from(exit as u8)
-}
-
-/// How the program ends.
-#[derive(Clone, Copy, Debug)]
-#[repr(u8)]
-pub(crate) enum Exit {
-    Done = 0,
-    /// Verification failed, or the request was understood and refused.
-    Refused = 1,
-    Usage = 2,
-    Unable = 3,
-}
-
-/// Why a command did not come to its end.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    exit: Exit,
-    message: String,
-}
-
-impl Failure {
-    pub(crate) fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// Could it work at another time?
-    pub(crate) fn may_pass(&self) -> bool {
-        matches!(self.exit, Exit::Unable)
-    }
-
-    pub(crate) fn refused(message: impl std::fmt::Display) -> Self {
-        Self { exit: Exit::Refused, message: message.to_string() }
-    }
-
-    pub(crate) fn usage(message: impl std::fmt::Display) -> Self {
-        Self { exit: Exit::Usage, message: message.to_string() }
-    }
-
-    pub(crate) fn unable(message: impl std::fmt::Display) -> Self {
-        Self { exit: Exit::Unable, message: message.to_string() }
-    }
 }

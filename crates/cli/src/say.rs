@@ -6,9 +6,9 @@ use host::control::{self, AskError, REQUEST_BYTES_MAX, Request};
 use model::SessionId;
 use serde_json::{Value, json};
 
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Say something to a session that `lazaret ipc` serves, as its user.
 ///

@@ -3,8 +3,8 @@
 use model::ipc::ActionName;
 use serde_json::json;
 
+use crate::failure::{Exit, Failure};
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Show what messages from agents may look like.
 ///

@@ -7,9 +7,9 @@ use host::WorkspaceFiles;
 use host::workspace::{Ground, VisitError, Workspace};
 use model::Caller;
 
+use crate::failure::Failure;
 use crate::gate::setup::Gate;
 use crate::output;
-use crate::run::Failure;
 
 /// A workspace that a session is in; none if it has none.
 pub(crate) struct Visit(Option<Workspace>);

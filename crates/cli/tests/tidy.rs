@@ -131,6 +131,18 @@ fn is_program(tests: &Path, stem: &str) -> bool {
         || manifest.contains(&format!("path = \"tests/{stem}.rs\""))
 }
 
+/// What commands share stands in files that know no command. A file that imports the dispatcher, which imports all
+/// commands, would make a circle of all of them.
+#[test]
+fn no_command_imports_the_dispatcher() {
+    let cli = root().join("crates/cli/src");
+    for (path, text) in sources() {
+        let is_command = path.starts_with(&cli) && path != cli.join("main.rs");
+        let imports = text.contains("crate::run::") || text.contains("super::run::run");
+        assert!(!(is_command && imports), "{}: imports the dispatcher", path.display());
+    }
+}
+
 /// Tests alone need it: what is in it may panic.
 #[test]
 fn the_program_does_not_contain_the_testkit() {

@@ -8,9 +8,9 @@ use serde_json::json;
 use vault::access::{AccessError, AccessToken, Issued, Tokens};
 
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Give out access tokens, and take them back.
 ///

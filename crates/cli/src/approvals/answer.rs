@@ -12,10 +12,10 @@ use store::SqliteStore;
 
 use super::{failure, find, grants, parse_id, short, show};
 use crate::evidence::open;
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
 use crate::person;
-use crate::run::{Exit, Failure};
 
 /// What both answers need.
 #[derive(clap::Args)]

@@ -11,9 +11,9 @@ use store::SqliteStore;
 use super::text::{self, quoted};
 use super::{deed, failure, parse_id, short};
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 use crate::sessions;
 
 /// List the answers that hold for more than one call.

@@ -10,9 +10,9 @@ use store::{Approvals, SqliteStore};
 
 use super::text::{self, quoted};
 use super::{deed, failure, short, show};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 use crate::sessions;
 
 /// How much of a place is shown, in characters.

@@ -12,8 +12,8 @@ use model::ipc::Uuid;
 use monitor::approvals::{Approval, ApprovalError};
 use store::{Approvals, SqliteStore};
 
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
-use crate::run::{Exit, Failure};
 use crate::sessions;
 
 /// List what waits for your answer, and answer it.

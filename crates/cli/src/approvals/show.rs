@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::deed;
 use super::text::{self, quoted};
 use super::{find, parse_id};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Show one question in full: what is to happen, to whom it goes, why it was stopped.
 #[derive(clap::Args)]

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::lines::{Line, Lines};
 use super::timing::Timing;
+use crate::failure::{Exit, Failure};
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// What every kind of check can be told.
 #[derive(Clone, Copy, clap::Args)]

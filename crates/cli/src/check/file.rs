@@ -9,8 +9,8 @@ use policy::{Confirmed, Facts, Named, NamedPath, Policy, Sinks, Target, Targets,
 use serde_json::{Map, Value, json};
 
 use super::batch::{self, Answer};
+use crate::failure::{Exit, Failure};
 use crate::gate::setup;
-use crate::run::{Exit, Failure};
 
 /// Judge reads and writes of files by the rules that the gate has.
 ///

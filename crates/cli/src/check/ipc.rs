@@ -4,7 +4,7 @@ use model::ipc::{self, ActionName, IpcError};
 use serde_json::{Map, Value, json};
 
 use super::batch::{self, Answer};
-use crate::run::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// Judge messages from agents as the gate does.
 ///

@@ -13,7 +13,7 @@ use clap::Subcommand;
 
 pub(crate) use lines::{Line, Lines};
 
-use crate::run::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// Judge values without acting on them.
 ///

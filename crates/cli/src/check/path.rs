@@ -6,7 +6,7 @@ use files::{PathRefused, Relative, safe_path};
 use serde_json::{Map, Value, json};
 
 use super::batch::{self, Answer};
-use crate::run::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// Judge paths as the file tools do, without looking at a disk.
 ///

@@ -4,7 +4,7 @@ use scan::shell::{Decision, Reading, read};
 use serde_json::{Map, Value, json};
 
 use super::batch::{self, Answer};
-use crate::run::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// Judge shell commands as the gate does, without running them.
 ///

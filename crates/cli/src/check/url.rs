@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 use super::batch::{self, Answer};
-use crate::run::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// Judge URLs by the rules of the way out, without going there.
 ///

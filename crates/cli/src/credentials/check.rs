@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use vault::{Contents, Name, environment};
 
 use super::kept;
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Check what each agent's grants come to.
 ///

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::kept;
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Propose grants for an agent of the old kind, or write them into its manifest.
 ///

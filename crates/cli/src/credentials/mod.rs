@@ -8,7 +8,7 @@ use std::path::Path;
 use clap::Subcommand;
 use vault::{Contents, Source, VaultFile};
 
-use crate::run::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// See which agent gets which keys, and give each only its own.
 ///

@@ -12,7 +12,7 @@ use monitor::{
 use serde_json::{Value, json};
 use store::{Memory, MemoryError, SqliteStore};
 
-use crate::run::Failure;
+use crate::failure::Failure;
 
 /// What the page says: news, and one sentence that is not for the reader.
 pub(super) const PAGE: &str = "The harbour wall is finished. The opening is on Friday at ten.\n\

@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use laundering::{Outcome, PAGE, Stage, URL};
 
+use crate::failure::{Exit, Failure};
 use crate::gate::setup::{self, Gate};
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 
 /// See it work: an attack through memory is stopped, and its evidence survives tampering.
 #[derive(clap::Args)]

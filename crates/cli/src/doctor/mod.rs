@@ -9,9 +9,9 @@ use sandbox::audit::{Audit, Requirement, Status, audit};
 use sandbox::probe::is_in_a_cage;
 use serde_json::{Value, json};
 
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 use row::Row;
 
 /// Say how this machine and this setup hold, and what to do about the rest.

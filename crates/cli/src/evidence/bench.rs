@@ -13,9 +13,9 @@ use model::{AgentId, Kind, SessionId, Taint};
 use serde_json::{Map, json};
 
 use super::open;
+use crate::failure::{Exit, Failure};
 use crate::machine::Machine;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Append records through the real journal and measure.
 ///

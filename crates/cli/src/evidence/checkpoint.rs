@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::filter::parse_id;
 use super::open;
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Sign what the journal holds now, or prove something about what was signed.
 ///

@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::filter::FilterArgs;
 use super::open;
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Write chosen records, and nothing of others, to a bundle.
 ///

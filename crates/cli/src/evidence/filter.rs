@@ -4,7 +4,7 @@ use aegx::{Digest, RecordType, timestamp};
 use evidence::Filter;
 use model::{AgentId, Kind, SessionId, Taint};
 
-use crate::run::Failure;
+use crate::failure::Failure;
 
 /// Which records. Everything given must hold.
 #[derive(clap::Args)]

@@ -7,9 +7,9 @@ use evidence::{Config, ImportError, import};
 use serde_json::json;
 
 use super::open;
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Verify a bundle of others and keep it beside the journal.
 ///

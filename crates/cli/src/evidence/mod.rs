@@ -15,7 +15,7 @@ mod verify;
 
 use clap::Subcommand;
 
-use crate::run::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// The journal: look at it, verify it, share parts of it.
 #[derive(clap::Args)]

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use evidence::{Config, Journal, OpenError, ReadError, Reader};
 
+use crate::failure::Failure;
 use crate::output;
-use crate::run::Failure;
 
 /// Opens the journal for reading.
 pub(crate) fn reader(dir: &Path) -> Result<Reader, Failure> {

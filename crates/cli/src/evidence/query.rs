@@ -4,8 +4,8 @@ use evidence::{Clock, Imports, SystemClock};
 
 use super::filter::{FilterArgs, parse_id};
 use super::{open, show};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
-use crate::run::{Exit, Failure};
 
 /// Find records.
 #[derive(clap::Args)]

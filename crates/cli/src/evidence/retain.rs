@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::filter::parse_time;
 use super::open;
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Delete old records: whole sealed segments that a checkpoint covers, oldest first.
 ///

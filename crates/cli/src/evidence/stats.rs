@@ -4,9 +4,9 @@ use evidence::Imports;
 use serde_json::json;
 
 use super::open;
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Say how much the journal holds.
 #[derive(clap::Args)]

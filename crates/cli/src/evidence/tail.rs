@@ -7,9 +7,9 @@ use std::time::Duration;
 use evidence::{Position, ReadError, Reader, Row};
 
 use super::{open, show};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Show the newest records, and with -f those that come.
 #[derive(clap::Args)]

@@ -9,9 +9,9 @@ use evidence::{Against, Verified, verify};
 use serde_json::json;
 
 use super::open;
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 
 /// Check every record, link, signature and blob of the journal.
 ///

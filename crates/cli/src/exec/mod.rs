@@ -10,9 +10,9 @@ use sandbox::cage::{CageError, Rung, Waiting};
 use sandbox::runner::Aside;
 use scan::shell::{Blocklist, Decision};
 
+use crate::failure::Failure;
 use crate::home::Home;
 use crate::output;
-use crate::run::Failure;
 
 use network::{Served, Way};
 use record::Records;

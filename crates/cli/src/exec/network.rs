@@ -10,8 +10,8 @@ use sandbox::cage::Cage;
 use scan::net::Domains;
 
 use super::settings::Settings;
+use crate::failure::Failure;
 use crate::gate::setup::{self, Gate};
-use crate::run::Failure;
 
 /// Who asks, and what they may reach at most.
 pub(crate) struct Way {

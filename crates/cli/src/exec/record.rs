@@ -11,8 +11,8 @@ use sandbox::runner::Aside;
 use serde_json::{Value, json};
 
 use super::settings::Words;
+use crate::failure::Failure;
 use crate::home::Home;
-use crate::run::Failure;
 
 /// Another run may be writing its own record: that takes milliseconds.
 const WAIT_MAX: Duration = Duration::from_secs(10);

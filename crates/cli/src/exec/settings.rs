@@ -10,7 +10,7 @@ use std::time::Duration;
 use model::{AgentId, UserId};
 use sandbox::cage::{Cage, FOR_PROGRAMS, Inmate, Limits, Maker, Rung};
 
-use crate::run::Failure;
+use crate::failure::Failure;
 
 /// The least memory with which programs start at all, in mebibytes.
 const MEMORY_MIB_MIN: u64 = 16;

@@ -13,9 +13,9 @@ use serde_json::json;
 
 use super::load::{self, Doing, Load};
 use super::setup::{self, Gate};
+use crate::failure::{Exit, Failure};
 use crate::machine::Machine;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Drive calls through the whole gate and measure.
 ///

@@ -6,7 +6,7 @@ use model::{AgentId, Caller, Effect, Kind, RawCall, SessionId, Source, ToolDef, 
 use monitor::{Asked, Executor, Heard, Monitor, Opening, Output, Permit};
 use serde_json::json;
 
-use crate::run::Failure;
+use crate::failure::Failure;
 
 /// What one caller does over and over.
 pub(crate) struct Load {

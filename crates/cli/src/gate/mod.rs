@@ -4,7 +4,7 @@ mod bench;
 mod load;
 pub(crate) mod setup;
 
-use crate::run::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// Measure the gate.
 #[derive(clap::Args)]

@@ -16,9 +16,9 @@ use serde_json::json;
 use store::SqliteStore;
 use vault::Keeper;
 
+use crate::failure::Failure;
 use crate::policy::folder;
 use crate::policy::live::RULES;
-use crate::run::Failure;
 
 /// A gate, and what it stands on.
 pub(crate) struct Gate {

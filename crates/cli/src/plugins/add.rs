@@ -10,10 +10,10 @@ use serde_json::json;
 
 use super::{failure, plugins};
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
 use crate::person;
-use crate::run::{Exit, Failure};
 
 /// Add a plugin from a folder. You are shown what it says of itself first.
 #[derive(clap::Args)]

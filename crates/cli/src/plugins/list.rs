@@ -5,9 +5,9 @@ use host::plugins::{Entry, Refused};
 use serde_json::json;
 
 use super::{failure, plugins};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 
 /// List the plugins that were added, sound or not.
 #[derive(clap::Args)]

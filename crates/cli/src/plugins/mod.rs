@@ -8,8 +8,8 @@ mod remove;
 use clap::Subcommand;
 use host::plugins::{PluginError, Plugins};
 
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
-use crate::run::{Exit, Failure};
 
 /// Add plugins, and check that they are still what you added.
 ///

@@ -4,9 +4,9 @@ use aegx::verify::printable;
 use host::control::{self, AskError, Request};
 use serde_json::{Value, json};
 
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 
 /// Let the gate that runs look through all plugins anew, and record what it refuses.
 #[derive(clap::Args)]

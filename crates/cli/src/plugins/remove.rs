@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::{failure, plugins};
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Remove a plugin, sound or not.
 #[derive(clap::Args)]

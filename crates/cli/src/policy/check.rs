@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::folder::Loaded;
 use super::{live, show};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Check the policy and list its rules.
 ///

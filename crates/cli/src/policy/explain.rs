@@ -12,9 +12,9 @@ use super::folder::Loaded;
 use super::judge::{Call, judge};
 use super::{live, show};
 use crate::check::{Line, Lines};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Say what is decided of a call, and by which rules and layers.
 ///

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::folder::{self, Flaw, Loaded, Reading};
+use crate::failure::Failure;
 use crate::home::Home;
-use crate::run::Failure;
 
 /// The folder of the state directory with rules of one's own.
 pub(crate) const RULES: &str = "policy";

@@ -12,7 +12,7 @@ mod test;
 
 use clap::Subcommand;
 
-use crate::run::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// The policy: who may do what.
 ///

@@ -1,7 +1,7 @@
 //! `lazaret policy schema`.
 
+use crate::failure::Exit;
 use crate::output;
-use crate::run::Exit;
 
 /// Print the Cedar schema: everything that rules can talk about.
 ///

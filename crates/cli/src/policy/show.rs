@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::folder::Flaw;
 use super::judge::{Asked, Judged};
 use super::live::Source;
+use crate::failure::Exit;
 use crate::output::{self, Paint};
-use crate::run::Exit;
 
 /// Prints what is wrong; the policy is not usable.
 pub(crate) fn flaws(flaws: &[Flaw], as_json: bool) -> Exit {

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use super::folder::{Flaw, Loaded, load};
 use super::judge::{Call, judge};
 use super::show;
+use crate::failure::{Exit, Failure};
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Run the cases of a policy folder.
 ///

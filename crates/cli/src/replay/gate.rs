@@ -15,8 +15,8 @@ use store::Turns;
 use super::Args;
 use super::event::{Confirmed, Event};
 use super::lines::{Summary, VerdictLine};
+use crate::failure::Failure;
 use crate::gate::setup;
-use crate::run::Failure;
 use crate::visit;
 
 /// The gate and what the trace has told it so far.

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use model::Profile;
 
 use crate::check::lines::{Line, Lines};
+use crate::failure::{Exit, Failure};
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Drive a recorded or hand-written session through the gate and see every verdict.
 ///

@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::failure;
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Schedule a job.
 #[derive(clap::Args)]

@@ -5,9 +5,9 @@ use aegx::verify::printable;
 use host::scheduler::{Came, Job, When};
 use serde_json::{Value, json};
 
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 use crate::taint::tag_value;
 
 /// List all jobs, and the runs that wait for their agents.

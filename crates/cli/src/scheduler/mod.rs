@@ -11,8 +11,8 @@ use clap::Subcommand;
 use evidence::Journal;
 use host::scheduler::{Scheduler, SchedulerError};
 
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
-use crate::run::{Exit, Failure};
 
 /// Let agents be told something at set times.
 ///

@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::failure;
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Remove a job with its runs, or take a run off the list.
 #[derive(clap::Args)]

@@ -9,9 +9,9 @@ use host::scheduler::Outcome;
 use serde_json::json;
 
 use super::{failure, list};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// How often it looks.
 const PAUSE: Duration = Duration::from_secs(15);

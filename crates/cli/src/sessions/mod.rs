@@ -7,9 +7,9 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 use store::{Oversight, SessionRow, SqliteStore};
 
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 
 /// List sessions with what they have taken in, newest first.
 #[derive(clap::Args)]

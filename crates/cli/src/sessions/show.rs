@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use store::{Oversight, Turn, Turns};
 
 use super::{line, open, value};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 use crate::taint::tag_value;
 
 /// Show one session and the turns of its conversation, the newest last.

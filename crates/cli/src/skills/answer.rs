@@ -9,10 +9,10 @@ use store::REASON_BYTES_MAX;
 
 use super::{failure, open, parse_id, repository, show};
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
 use crate::person;
-use crate::run::{Exit, Failure};
 
 #[derive(clap::Args)]
 struct Common {

@@ -6,9 +6,9 @@ use host::skills::{Listed, Proposal, ProposalState};
 use serde_json::{Value, json};
 
 use super::{failure, open, repository};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 use crate::taint::tag_value;
 
 /// List the skills that are active, and the proposals that wait.

@@ -9,8 +9,8 @@ use clap::Subcommand;
 use host::skills::{Repository, SkillError, Skills};
 use model::ipc::Uuid;
 
+use crate::failure::Failure;
 use crate::home::Home;
-use crate::run::Failure;
 
 /// List skills, and answer what agents propose.
 ///

@@ -14,9 +14,9 @@ use super::{failure, open};
 use crate::exec::record::Records;
 use crate::exec::settings::{Words, resolved};
 use crate::exec::{follow, judge, not_made};
+use crate::failure::Failure;
 use crate::gate::setup;
 use crate::home::Home;
-use crate::run::Failure;
 
 /// Run a program that a skill brings along, in a cage.
 ///

@@ -6,9 +6,9 @@ use model::ipc::Uuid;
 use serde_json::json;
 
 use super::{failure, list, open, repository};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 use crate::taint::tag_value;
 
 /// Show a skill, or a proposal with what speaks against it.

@@ -13,11 +13,11 @@ use store::{Oversight, REASON_BYTES_MAX, SqliteStore, Subject, Word};
 
 use super::{About, SubjectArgs, files, not_found};
 use crate::act::Act;
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::memory;
 use crate::output;
 use crate::person;
-use crate::run::{Exit, Failure};
 use crate::sessions;
 
 /// Take the taint from a session, a memory entry or a file, as the person who vouches for it.

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use store::workspace::{Looked, Mark, Registry};
 
 use super::{registry, tag_value};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 
 /// Lists the marked files of a workspace, or one of them.
 pub(super) fn show(

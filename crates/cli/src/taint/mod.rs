@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use store::Subject;
 use store::workspace::Registry;
 
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
-use crate::run::{Exit, Failure};
 
 /// What came from outside and is still marked: look at it, or take the mark away.
 #[derive(clap::Args)]

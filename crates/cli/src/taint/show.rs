@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use store::{Clearing, MemoryRow, Oversight, SessionRow, Subject};
 
 use super::{About, SubjectArgs, files, not_found, tag_value};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::memory;
 use crate::output::{self, Paint};
-use crate::run::{Exit, Failure};
 use crate::sessions;
 
 /// Show what is tainted and by what, and what was cleared.

@@ -6,8 +6,8 @@ use vault::{Contents, Name, Secret};
 
 use super::input::Input;
 use super::{Which, failed};
+use crate::failure::{Exit, Failure};
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Set a secret: its value is typed without echo, or comes by stdin.
 ///

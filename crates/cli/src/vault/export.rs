@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::input::Input;
 use super::{Which, failed};
-use crate::run::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 /// Write the newest values out: encrypted for somebody, or plainly.
 ///

@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 
 use super::input::Input;
 use super::{Which, failed};
+use crate::failure::{Exit, Failure};
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Take secrets over from this process's environment.
 ///

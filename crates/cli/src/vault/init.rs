@@ -8,9 +8,9 @@ use vault::{Key, VaultFile};
 use super::input::Input;
 use super::{UNCHANGED, failed};
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Make an empty vault.
 ///

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::input::Input;
 use super::{Which, failed};
+use crate::failure::{Exit, Failure};
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// List secrets: names, versions and hosts, never values.
 #[derive(clap::Args)]

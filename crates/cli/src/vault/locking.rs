@@ -6,9 +6,9 @@ use vault::keyring;
 use super::input::Input;
 use super::{UNCHANGED, Which, failed};
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Keep what opens the vault in the system's keyring.
 ///

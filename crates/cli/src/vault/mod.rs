@@ -16,8 +16,8 @@ use serde_json::Value;
 use vault::{Key, VaultError, VaultFile};
 
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
-use crate::run::{Exit, Failure};
 use input::Input;
 
 /// Keep secrets that agents use and never see.

@@ -6,8 +6,8 @@ use vault::{Key, Name, Secret};
 
 use super::input::Input;
 use super::{Which, failed};
+use crate::failure::{Exit, Failure};
 use crate::output;
-use crate::run::{Exit, Failure};
 
 /// Give the vault a new key, or a secret a new value.
 ///
