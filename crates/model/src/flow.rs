@@ -24,6 +24,18 @@ pub enum Trust {
     Untrusted,
 }
 
+/// What form an answer has, as far as its form may be believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shows {
+    /// Rows of a system, with fields that are its own word.
+    #[default]
+    Rows,
+    /// Names of what there is, whoever made it. An address among them is nobody's address book.
+    Names,
+    /// One document as it stands: a page, a file. Nothing in it is the tool's own word.
+    Document,
+}
+
 /// What a parameter decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {

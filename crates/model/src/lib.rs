@@ -4,9 +4,12 @@
 
 mod call;
 mod decision;
+mod domain;
 mod effect;
 mod flow;
+mod group;
 pub mod ipc;
+mod kind;
 mod name;
 mod objection;
 pub mod places;
@@ -20,8 +23,11 @@ mod tool;
 
 pub use call::{ARGS_BYTES_MAX, Call, CallError, Caller, RawCall, ToolName};
 pub use decision::Decision;
-pub use effect::{Effect, EffectKind, ToolCall};
-pub use flow::{Flow, Reach, Role, Trust};
+pub use domain::Domain;
+pub use effect::{Effect, ToolCall};
+pub use flow::{Flow, Reach, Role, Shows, Trust};
+pub use group::Group;
+pub use kind::{EffectKind, Recorded, Risk};
 pub use name::{AgentId, Kind, NAME_BYTES_MAX, NameError, SessionId, UserId};
 pub use objection::Objection;
 pub use profile::{Profile, UnknownProfile};

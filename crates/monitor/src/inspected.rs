@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use aegx::Digest;
-use model::ipc::Action;
 use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
 use scan::Verdict;
 use serde_json::Value;
@@ -127,7 +126,7 @@ impl Inspected {
             Words::Theirs => {}
         }
         if let Effect::Action(action) = &asked.effect {
-            return source_of_action(action);
+            return action.name().source();
         }
         let flow = &asked.call.flow;
         match (flow.output, self.output.status) {
@@ -157,45 +156,6 @@ fn says_more(asked: &Understood, body: &str) -> bool {
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|it: char| !it.is_alphanumeric()).filter(|it| it.len() >= WORD_BYTES_MIN)
-}
-
-fn source_of_action(action: &Action) -> Source {
-    match action {
-        Action::WebFetch(_)
-        | Action::WebSearch(_)
-        | Action::BrowserNavigate(_)
-        | Action::BrowserSnapshot(_)
-        | Action::BrowserClick(_)
-        | Action::BrowserScreenshot(_)
-        | Action::OauthCall(_) => Source::Web,
-        Action::SkillRead(_) => Source::Skill,
-        // What a command prints may come from anywhere.
-        Action::ShellExec(_) => Source::Tool,
-        Action::LlmCall(_)
-        | Action::MemoryWrite(_)
-        | Action::MemoryQuery(_)
-        | Action::MemoryRead(_)
-        | Action::MemoryDelete(_)
-        | Action::MemoryList(_)
-        | Action::BrowserLaunch(_)
-        | Action::BrowserType(_)
-        | Action::BrowserClose(_)
-        | Action::SkillPropose(_)
-        | Action::SkillList(_)
-        | Action::SchedulerListCron(_)
-        | Action::SchedulerGetHeartbeat(_)
-        | Action::SchedulerListTriggers(_)
-        | Action::SchedulerRemoveCron(_)
-        | Action::SchedulerAddCron(_)
-        | Action::SchedulerRunAt(_)
-        | Action::AuditQuery(_)
-        // What a file of the workspace holds carries the file's label.
-        | Action::FileRead(_)
-        | Action::FileWrite(_)
-        | Action::FileEdit(_)
-        | Action::FileList(_)
-        | Action::FileSearch(_) => Source::Agent,
-    }
 }
 
 /// What people call it: the address or path where there is one, else the tool.

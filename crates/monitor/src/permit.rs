@@ -129,37 +129,4 @@ macro_rules! granted {
     };
 }
 
-granted! {
-    LlmCall,
-    MemoryWrite,
-    MemoryQuery,
-    MemoryRead,
-    MemoryDelete,
-    MemoryList,
-    WebFetch,
-    WebSearch,
-    BrowserLaunch,
-    BrowserNavigate,
-    BrowserSnapshot,
-    BrowserClick,
-    BrowserType,
-    BrowserScreenshot,
-    BrowserClose,
-    SkillPropose,
-    SkillRead,
-    SkillList,
-    OauthCall,
-    SchedulerListCron,
-    SchedulerGetHeartbeat,
-    SchedulerListTriggers,
-    SchedulerRemoveCron,
-    SchedulerAddCron,
-    SchedulerRunAt,
-    AuditQuery,
-    FileRead,
-    FileWrite,
-    FileEdit,
-    FileList,
-    FileSearch,
-    ShellExec,
-}
+model::each_action!(granted);

@@ -7,7 +7,7 @@ use aegx::{Digest, Principal, RecordType};
 use evidence::{Content, NewRecord, RecordError};
 use model::ipc::{Action, ActionName};
 use model::{
-    Caller, Effect, EffectKind, Kind, Objection, Profile, Source, Taint, TaintTag, UserId,
+    Caller, Effect, EffectKind, Kind, Objection, Profile, Recorded, Source, Taint, TaintTag, UserId,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -326,45 +326,12 @@ fn principal_of(source: Source) -> Principal {
 }
 
 fn record_type(kind: EffectKind) -> RecordType {
-    match kind {
-        EffectKind::MemoryWrite | EffectKind::MemoryDelete => RecordType::MemoryCommitRequest,
-        EffectKind::ControlPlaneChange | EffectKind::SkillPropose | EffectKind::SkillInstall => {
-            RecordType::ControlPlaneChangeRequest
-        }
-        EffectKind::FileRead => RecordType::FileRead,
-        EffectKind::FileWrite => RecordType::FileWrite,
-        EffectKind::MessageIn | EffectKind::MessageOut => RecordType::SessionMessage,
-        EffectKind::LlmCall
-        | EffectKind::MemoryQuery
-        | EffectKind::MemoryRead
-        | EffectKind::MemoryList
-        | EffectKind::WebFetch
-        | EffectKind::WebSearch
-        | EffectKind::BrowserLaunch
-        | EffectKind::BrowserNavigate
-        | EffectKind::BrowserSnapshot
-        | EffectKind::BrowserClick
-        | EffectKind::BrowserType
-        | EffectKind::BrowserScreenshot
-        | EffectKind::BrowserClose
-        | EffectKind::SkillRead
-        | EffectKind::SkillList
-        | EffectKind::OauthCall
-        | EffectKind::SchedulerList
-        | EffectKind::SchedulerAdd
-        | EffectKind::SchedulerRemove
-        | EffectKind::AuditQuery
-        | EffectKind::ToolRead
-        | EffectKind::ToolWrite
-        | EffectKind::ToolSend
-        | EffectKind::ToolDestroy
-        | EffectKind::ShellExec
-        | EffectKind::AgentDelegate
-        | EffectKind::ToolsList
-        | EffectKind::ResourceRead
-        | EffectKind::PromptGet
-        | EffectKind::Sampling
-        | EffectKind::Elicitation
-        | EffectKind::Notification => RecordType::ToolCall,
+    match kind.recorded() {
+        Recorded::ToolCall => RecordType::ToolCall,
+        Recorded::MemoryChange => RecordType::MemoryCommitRequest,
+        Recorded::ControlPlaneChange => RecordType::ControlPlaneChangeRequest,
+        Recorded::FileRead => RecordType::FileRead,
+        Recorded::FileWrite => RecordType::FileWrite,
+        Recorded::Message => RecordType::SessionMessage,
     }
 }

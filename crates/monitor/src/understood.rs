@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use aegx::{Digest, SortedObject};
-use model::{Caller, Effect, EffectKind, ToolCall, Trust};
+use model::{Caller, Effect, EffectKind, Shows, ToolCall, Trust};
 
-use crate::provenance::{Act, Shows};
+use crate::provenance::Act;
 use crate::risk::Observation;
 
 /// A call that was understood.

@@ -17,7 +17,6 @@ mod check;
 mod error;
 mod explain;
 mod facts;
-mod group;
 mod lines;
 mod load;
 mod memo;
@@ -34,8 +33,8 @@ pub use facts::{
     Confirmed, FactSheet, Facts, NAMED_BYTES_MAX, NAMED_MAX, Named, NamedHost, NamedPath, Op,
     RISK_MAX, SheetError, Sinks, Target, Targets, VIEWS_MAX,
 };
-pub use group::Group;
 pub use lines::{NESTING_MAX, OPERATORS_MAX};
+pub use model::Group;
 pub use pack::{PACK_BYTES_MAX, PackText, RULES_MAX};
 pub use policy::{DEFAULT_DENY, Policy};
 pub use rule::{RULE_ID_BYTES_MAX, Rule};

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use cedar_policy::{ActionConstraint, Effect, Policy as CedarPolicy};
-use model::{Decision, EffectKind, Objection, Taint};
+use model::{Decision, EffectKind, Group, Objection, Taint};
 
 use crate::facts::FactSheet;
-use crate::group::Group;
 
 /// The longest id.
 pub const RULE_ID_BYTES_MAX: usize = 64;

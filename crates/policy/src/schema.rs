@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 
 use aegx::Principal;
-use model::{EffectKind, Profile, Taint};
+use model::{EffectKind, Group, Profile, Taint};
 
 use crate::facts::{Sinks, Target};
-use crate::group::Group;
 
 /// The schema, as Cedar reads it.
 #[must_use]

@@ -5,6 +5,7 @@
     reason = "test helpers; `allow-unwrap-in-tests` covers only `#[test]` functions"
 )]
 
+use model::ipc::ActionName;
 use model::{AgentId, EffectKind};
 use policy::access::{
     Global, KnownTools, Layer, Layers, Manifest, Origin, Request, Tool, User, Users, decide,
@@ -152,6 +153,19 @@ fn a_user_is_denied_by_full_name_last_part_or_domain() {
     scene.denies(Layer::User, "denied_to_user", "Bash", EffectKind::ShellExec);
     scene.denies(Layer::User, "denied_to_user", "mcp__evil__shell_exec", EffectKind::ToolRead);
     scene.passes("mcp__billing-web__web_fetch", EffectKind::WebFetch);
+}
+
+/// Whatever an agent can ask for, a users file can deny by its name.
+#[test]
+fn each_action_is_denied_by_its_name() {
+    for name in ActionName::ALL {
+        let (name, kind) = (name.as_str(), name.kind());
+        let user: &'static str = format!("agents: '*'\ntools_deny: [{name}]").leak();
+        OPEN.passes(name, kind);
+        Scene { user, ..OPEN }.denies(Layer::User, "denied_to_user", name, kind);
+        let tool: &'static str = format!("mcp__billing-own__{name}").leak();
+        Scene { user, ..OPEN }.denies(Layer::User, "denied_to_user", tool, kind);
+    }
 }
 
 #[test]

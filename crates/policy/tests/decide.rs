@@ -6,8 +6,11 @@
     reason = "test helpers; `allow-unwrap-in-tests` covers only `#[test]` functions"
 )]
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use model::ipc::ActionName;
 use model::{Decision, EffectKind, Taint};
 use policy::{DEFAULT_DENY, FactSheet, Matched, PackText, Policy};
 
@@ -86,6 +89,38 @@ fn a_grant_says_what_the_answer_will_carry() {
 fn every_effect_is_open_to_the_user_of_a_clean_session() {
     for kind in EffectKind::ALL {
         assert_eq!(decide(kind.as_str()).0, Decision::Allow, "{}", kind.as_str());
+    }
+}
+
+/// The id of a rule of the user's own against a kind of effect.
+fn own(kind: &str) -> String {
+    format!("own-{}", kind.replace('_', "-"))
+}
+
+/// Whatever an agent can ask for, a rule in a policy file can deny by its kind.
+#[test]
+fn each_action_is_denied_by_a_rule_of_the_users_own() {
+    let kinds: BTreeSet<_> = ActionName::ALL.iter().map(|it| it.kind()).collect();
+    let mut text = String::new();
+    for kind in kinds {
+        let name = kind.as_str();
+        let _ = write!(
+            text,
+            r#"@id("{}") @reason("not here") @decision("deny") @match("{name}") @skip("message_in")
+forbid (principal, action == Action::"{name}", resource);
+"#,
+            own(name)
+        );
+    }
+    let mut packs = PackText::embedded();
+    packs.push(PackText { name: "own.cedar".to_owned(), text });
+    let policy = Policy::build(&packs).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    for name in ActionName::ALL {
+        let kind = name.kind().as_str();
+        assert_eq!(decide(kind).0, Decision::Allow, "{kind}");
+        let sheet = FactSheet::from_words(kind).unwrap();
+        let verdict = policy.decide(&sheet.facts());
+        assert_eq!((verdict.decision(), verdict.rule()), (Decision::Deny, &*own(kind)), "{name:?}");
     }
 }
 

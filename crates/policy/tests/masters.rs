@@ -193,7 +193,10 @@ fn domain_gate(input: &Value, domain: &str) -> bool {
         serde_json::json!({ "tools": filter })
     };
     let manifest = manifest("billing", &with_front(&front)).unwrap();
-    let tool = format!("mcp__billing-{domain}__{}", Domain::parse(domain).unwrap().tools()[0]);
+    let tool = format!(
+        "mcp__billing-{domain}__{}",
+        Domain::parse(domain).unwrap().tools().next().unwrap()
+    );
     let user = user(&[]);
     pass(&global, &manifest, &user, &tool, &Value::Null, Origin::Local).is_ok()
 }

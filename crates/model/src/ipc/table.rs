@@ -1,5 +1,5 @@
-//! The list of actions. Names, types and schemas all come from it, so that none of them can have an
-//! action that another lacks. Whoever acts on messages matches on [`Action`], or on the permits that
+//! The list of actions: one row for each. Names, types, schemas, permits and what is known of an action before it is
+//! looked at all come from it, so that none of them can have an action that another lacks. Whoever acts on messages matches on [`Action`], or on the permits that
 //! are made of it: both are closed enums, so that an action which nobody handles does not compile.
 
 use serde_json::{Map, Value, json};
@@ -13,12 +13,38 @@ use super::action::{
 };
 use super::issue::Reader;
 use super::shape::{Fields, Property, object_schema, sorted};
+use crate::{EffectKind, Flow, Reach, Role, Shows, Source, Trust};
 
 /// The field that names the action.
 pub(super) const ACTION: &str = "action";
 
+/// What an action does beside what its reach says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Also {
+    /// Something leaves the user's own systems.
+    Egress,
+    /// Something is lost that cannot be brought back.
+    Destroys,
+}
+
+struct Row {
+    name: &'static str,
+    about: &'static str,
+    kind: EffectKind,
+    reach: Reach,
+    also: &'static [Also],
+    roles: &'static [(&'static str, Role)],
+    output: Trust,
+    shows: Shows,
+    source: Source,
+}
+
 macro_rules! actions {
-    ($($name:ident $type:ident $about:literal,)+) => {
+    (($dollar:tt) $(
+        $name:ident $type:ident $about:literal:
+            kind $kind:ident, $reach:ident [$($also:ident)*], roles [$($param:ident $role:ident),*],
+            answer $output:ident $shows:ident, from $source:ident;
+    )+) => {
         /// A message that was understood: an action and what it carries.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Action {
@@ -57,10 +83,20 @@ macro_rules! actions {
             /// All of them, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$type),+];
 
-            /// The name as it stands in messages.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$type => stringify!($name),)+ }
+            const fn row(self) -> &'static Row {
+                match self {
+                    $(Self::$type => &Row {
+                        name: stringify!($name),
+                        about: $about,
+                        kind: EffectKind::$kind,
+                        reach: Reach::$reach,
+                        also: &[$(Also::$also),*],
+                        roles: &[$((stringify!($param), Role::$role)),*],
+                        output: Trust::$output,
+                        shows: Shows::$shows,
+                        source: Source::$source,
+                    },)+
+                }
             }
 
             /// The action with exactly this name.
@@ -69,52 +105,126 @@ macro_rules! actions {
                 match text { $(stringify!($name) => Some(Self::$type),)+ _ => None }
             }
 
-            /// What it does, in a few words.
-            #[must_use]
-            pub fn about(self) -> &'static str {
-                match self { $(Self::$type => $about,)+ }
-            }
-
             fn properties(self) -> Vec<Property> {
                 match self { $(Self::$type => $type::properties(),)+ }
             }
         }
+
+        /// Gives the types of all actions to the macro of this name, with commas between them. Whoever needs one of
+        /// something for each action takes them from here.
+        #[macro_export]
+        macro_rules! each_action {
+            ($dollar then:ident) => { $dollar then! { $($type),+ } };
+        }
     };
 }
 
-actions! {
-    llm_call LlmCall "ask a language model",
-    memory_write MemoryWrite "remember something",
-    memory_query MemoryQuery "search the memory",
-    memory_read MemoryRead "read one memory entry",
-    memory_delete MemoryDelete "forget one memory entry",
-    memory_list MemoryList "list memory entries",
-    web_fetch WebFetch "fetch a page",
-    web_search WebSearch "search the web",
-    browser_launch BrowserLaunch "start a browser",
-    browser_navigate BrowserNavigate "go to a page",
-    browser_snapshot BrowserSnapshot "describe the page as text",
-    browser_click BrowserClick "click on an element",
-    browser_type BrowserType "type text into an element",
-    browser_screenshot BrowserScreenshot "take a picture of the page",
-    browser_close BrowserClose "end a browser's session",
-    skill_propose SkillPropose "propose a skill, new or changed",
-    skill_read SkillRead "read a skill",
-    skill_list SkillList "list the skills",
-    oauth_call OauthCall "call a service in the user's name",
-    scheduler_list_cron SchedulerListCron "list the scheduled jobs",
-    scheduler_get_heartbeat SchedulerGetHeartbeat "read the heartbeat's settings",
-    scheduler_list_triggers SchedulerListTriggers "list what can set off a job",
-    scheduler_remove_cron SchedulerRemoveCron "remove a scheduled job",
-    scheduler_add_cron SchedulerAddCron "schedule a job that comes again and again",
-    scheduler_run_at SchedulerRunAt "schedule a job that comes once",
-    audit_query AuditQuery "search the evidence",
-    file_read FileRead "read a file of the workspace",
-    file_write FileWrite "write a file of the workspace",
-    file_edit FileEdit "change a part of a file of the workspace",
-    file_list FileList "list a folder of the workspace",
-    file_search FileSearch "search the files of the workspace",
-    shell_exec ShellExec "run a command in a cage, in the workspace",
+// A line for what it is; a line for what it does, and what its fields decide; a line for what its answer is worth, what
+// form it has, and where it comes from.
+actions! { ($)
+    // To think, to remember and to open a browser harms nobody whatever it is about: what is thought is the agent's
+    // word, and what is remembered keeps its label. So provenance looks at them as it looks at reading.
+    llm_call LlmCall "ask a language model":
+        kind LlmCall, Read [], roles [messages Content],
+        answer Untrusted Document, from Agent;
+    memory_write MemoryWrite "remember something":
+        kind MemoryWrite, Read [], roles [content Content, source Content],
+        answer Own Rows, from Agent;
+    // What memory gives back carries the tags of its rows.
+    memory_query MemoryQuery "search the memory":
+        kind MemoryQuery, Read [], roles [query Content],
+        answer Trusted Document, from Agent;
+    memory_read MemoryRead "read one memory entry":
+        kind MemoryRead, Read [], roles [id Target],
+        answer Trusted Document, from Agent;
+    memory_delete MemoryDelete "forget one memory entry":
+        kind MemoryDelete, Write [Destroys], roles [id Target],
+        answer Own Rows, from Agent;
+    memory_list MemoryList "list memory entries":
+        kind MemoryList, Read [], roles [],
+        answer Trusted Document, from Agent;
+    web_fetch WebFetch "fetch a page":
+        kind WebFetch, Read [Egress], roles [url Destination],
+        answer Untrusted Document, from Web;
+    web_search WebSearch "search the web":
+        kind WebSearch, Read [Egress], roles [query Content],
+        answer Untrusted Document, from Web;
+    browser_launch BrowserLaunch "start a browser":
+        kind BrowserLaunch, Read [], roles [],
+        answer Own Rows, from Agent;
+    browser_navigate BrowserNavigate "go to a page":
+        kind BrowserNavigate, Read [Egress], roles [url Destination],
+        answer Untrusted Document, from Web;
+    browser_snapshot BrowserSnapshot "describe the page as text":
+        kind BrowserSnapshot, Read [], roles [],
+        answer Untrusted Document, from Web;
+    browser_click BrowserClick "click on an element":
+        kind BrowserClick, Send [Egress], roles [ref Target],
+        answer Untrusted Document, from Web;
+    browser_type BrowserType "type text into an element":
+        kind BrowserType, Send [Egress], roles [text Content],
+        answer Own Rows, from Agent;
+    browser_screenshot BrowserScreenshot "take a picture of the page":
+        kind BrowserScreenshot, Read [], roles [],
+        answer Untrusted Document, from Web;
+    browser_close BrowserClose "end a browser's session":
+        kind BrowserClose, Read [], roles [],
+        answer Own Rows, from Agent;
+    skill_propose SkillPropose "propose a skill, new or changed":
+        kind SkillPropose, Write [], roles [skill Target, content Content, reason Content],
+        answer Own Rows, from Agent;
+    skill_read SkillRead "read a skill":
+        kind SkillRead, Read [], roles [name Target],
+        answer Untrusted Document, from Skill;
+    skill_list SkillList "list the skills":
+        kind SkillList, Read [], roles [],
+        answer Trusted Rows, from Agent;
+    oauth_call OauthCall "call a service in the user's name":
+        kind OauthCall, Send [Egress], roles [service Destination, path Target, body Content],
+        answer Untrusted Rows, from Web;
+    scheduler_list_cron SchedulerListCron "list the scheduled jobs":
+        kind SchedulerList, Read [], roles [],
+        answer Trusted Rows, from Agent;
+    scheduler_get_heartbeat SchedulerGetHeartbeat "read the heartbeat's settings":
+        kind SchedulerList, Read [], roles [],
+        answer Trusted Rows, from Agent;
+    scheduler_list_triggers SchedulerListTriggers "list what can set off a job":
+        kind SchedulerList, Read [], roles [],
+        answer Trusted Rows, from Agent;
+    scheduler_remove_cron SchedulerRemoveCron "remove a scheduled job":
+        kind SchedulerRemove, Write [Destroys], roles [id Target],
+        answer Own Rows, from Agent;
+    // What is scheduled is said to the agent again, when nobody looks.
+    scheduler_add_cron SchedulerAddCron "schedule a job that comes again and again":
+        kind SchedulerAdd, Write [], roles [schedule Content, prompt Content],
+        answer Own Rows, from Agent;
+    scheduler_run_at SchedulerRunAt "schedule a job that comes once":
+        kind SchedulerAdd, Write [], roles [datetime Content, prompt Content],
+        answer Own Rows, from Agent;
+    audit_query AuditQuery "search the evidence":
+        kind AuditQuery, Read [], roles [],
+        answer Trusted Rows, from Agent;
+    // What a file gives back carries the file's label. A page that looks like a list of names is still a page.
+    file_read FileRead "read a file of the workspace":
+        kind FileRead, Read [], roles [path Target],
+        answer Trusted Document, from Agent;
+    file_write FileWrite "write a file of the workspace":
+        kind FileWrite, Write [], roles [path Target, content Content],
+        answer Own Rows, from Agent;
+    file_edit FileEdit "change a part of a file of the workspace":
+        kind FileWrite, Write [], roles [path Target, old Content, new Content],
+        answer Own Rows, from Agent;
+    file_list FileList "list a folder of the workspace":
+        kind FileRead, Read [], roles [path Target],
+        answer Trusted Names, from Agent;
+    file_search FileSearch "search the files of the workspace":
+        kind FileRead, Read [], roles [query Content, path Target],
+        answer Trusted Names, from Agent;
+    // A command can do whatever its cage lets it: change, erase, and send where there is a way out. It may print
+    // anything; but names of files are mostly what is asked for.
+    shell_exec ShellExec "run a command in a cage, in the workspace":
+        kind ShellExec, Send [Egress Destroys], roles [command Content, dir Target],
+        answer Untrusted Names, from Tool;
 }
 
 impl Action {
@@ -128,6 +238,51 @@ impl Action {
 }
 
 impl ActionName {
+    /// The name as it stands in messages.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What it does, in a few words.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        self.row().about
+    }
+
+    /// The kind of its effect, by which policy knows it.
+    #[must_use]
+    pub const fn kind(self) -> EffectKind {
+        self.row().kind
+    }
+
+    /// What form its answer has where others may have written it.
+    #[must_use]
+    pub const fn shows(self) -> Shows {
+        self.row().shows
+    }
+
+    /// Where its answer comes from.
+    #[must_use]
+    pub const fn source(self) -> Source {
+        self.row().source
+    }
+
+    /// Its flow type: it is seen like any other tool.
+    #[must_use]
+    pub fn flow(self) -> Flow {
+        let row = self.row();
+        let roles = row.roles.iter().map(|(name, role)| ((*name).to_owned(), *role)).collect();
+        let (egress, destructive) = (Also::Egress, Also::Destroys);
+        Flow {
+            reach: row.reach,
+            output: row.output,
+            egress: row.also.contains(&egress),
+            destructive: row.also.contains(&destructive),
+            roles,
+        }
+    }
+
     /// JSON Schema (draft 2020-12) of the action's messages. A message that it refuses is refused;
     /// beyond it, lengths are counted in UTF-16 units, and hosts, ports and days must exist.
     #[must_use]

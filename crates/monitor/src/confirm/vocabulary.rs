@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use model::EffectKind;
+use model::ipc::ActionName;
+
 /// Parts of a name that are shorter say nothing.
 const PART_CHARS_MIN: usize = 3;
 
@@ -11,35 +14,27 @@ pub(super) fn of(action: &str) -> BTreeSet<String> {
     let parts = action.split(|it: char| !it.is_ascii_alphanumeric());
     let mut words: BTreeSet<String> =
         parts.filter(|it| it.len() >= PART_CHARS_MIN).map(str::to_owned).collect();
-    let spoken = SPOKEN.iter().find(|(name, _)| *name == action).map_or(&[][..], |(_, it)| it);
-    words.extend(spoken.iter().map(|it| (*it).to_owned()));
+    words.extend(said(&action).iter().map(|it| (*it).to_owned()));
     words.insert(action);
     words
 }
 
-const SPOKEN: &[(&str, &[&str])] = &[
-    ("agent_delegate", &["task"]),
-    ("browser_click", &["button", "link", "page"]),
-    ("browser_navigate", &["link", "open", "page", "site", "url", "visit", "website"]),
-    ("browser_type", &["field", "fill", "form", "text"]),
-    ("control_plane_change", &["apply", "config", "configuration", "setting", "settings"]),
+/// What people say for actions that are none of ours.
+const OF_OTHERS: &[(&str, &[&str])] = &[
     ("identity_propose", &["change", "propose"]),
     ("identity_write", &["save", "update"]),
     ("image_generate", &["create", "draw", "make", "picture"]),
-    (
-        "oauth_call",
-        &["api", "email", "mail", "make", "message", "post", "reply", "request", "send"],
-    ),
     ("sandbox_bash", &["command", "execute", "run", "script", "shell"]),
-    ("scheduler_add_cron", &["job", "reminder", "schedule", "task"]),
-    ("scheduler_run_at", &["job", "reminder", "schedule", "task"]),
-    ("shell_exec", &["command", "execute", "run", "script"]),
-    ("skill_propose", &["proposal"]),
-    ("tool_destroy", &["delete", "remove"]),
-    ("tool_send", &["email", "mail", "message"]),
     ("user_write", &["profile", "save", "update"]),
     ("workspace_write", &["file", "save"]),
 ];
+
+/// What people say for an action beside the parts of its name.
+fn said(action: &str) -> &'static [&'static str] {
+    let own = EffectKind::parse(action).or(ActionName::parse(action).map(ActionName::kind));
+    let other = || OF_OTHERS.iter().find(|(name, _)| *name == action).map_or(&[][..], |(_, it)| it);
+    own.map_or_else(other, EffectKind::said)
+}
 
 #[cfg(test)]
 mod tests {
@@ -51,6 +46,10 @@ mod tests {
         assert!(["oauth", "call", "oauth_call", "email"].iter().all(|it| words.contains(*it)));
         let own = of("mcp:Mail.forward_to");
         assert!(own.contains("mail") && own.contains("forward") && !own.contains("to"));
-        assert!(SPOKEN.is_sorted_by_key(|(name, _)| *name));
+        assert!(OF_OTHERS.is_sorted_by_key(|(name, _)| *name));
+        // A job that comes once is called as one that comes again.
+        assert!(
+            of("scheduler_run_at").contains("reminder") && of("sandbox_bash").contains("shell")
+        );
     }
 }

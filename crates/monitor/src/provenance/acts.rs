@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Flow, Reach, ToolDef};
+use model::{Flow, Reach, Shows, ToolDef};
 
 use super::asked::{Asked, MAYBE_SOMEBODY, object_of, singular};
 use super::norm::{fold, words};
@@ -50,18 +50,6 @@ pub struct Act {
     pub(super) shows: Shows,
     /// The words of its name, for people.
     pub(super) words: Arc<[String]>,
-}
-
-/// What it gives back, as far as its form may be believed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Shows {
-    /// Rows of a system, with fields that are its own word.
-    #[default]
-    Rows,
-    /// Names of what there is, whoever made it. An address among them is nobody's address book.
-    Names,
-    /// One document as it stands: a page, a file. Nothing in it is the tool's own word.
-    Document,
 }
 
 impl Act {

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use model::{Call, Source, Trust};
+use model::{Call, Shows, Source, Trust};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::acts::{Act, Shows};
+use super::acts::Act;
 use super::asked::{Asked, is_thing, singular};
 use super::atoms::{self, Kind, is_ending};
 use super::fields;

@@ -1,7 +1,7 @@
 //! From an effect to its classes: by its kind, its flow type and its arguments.
 
 use model::ipc::Action;
-use model::{Effect, EffectKind, Reach, Role, ToolCall};
+use model::{Effect, EffectKind, Reach, Risk, Role, ToolCall};
 use serde_json::Value;
 
 use super::{Classes, command, paths};
@@ -23,99 +23,14 @@ fn of_action(action: &Action) -> Classes {
     if let Action::ShellExec(it) = action {
         return command::classes(it.command.as_str());
     }
-    of_kind(action.name().into())
+    of_kind(action.name().kind())
 }
 
 fn of_kind(kind: EffectKind) -> Classes {
-    use EffectKind as K;
-    match kind {
-        K::WebFetch
-        | K::WebSearch
-        | K::BrowserNavigate
-        | K::BrowserClick
-        | K::BrowserType
-        | K::OauthCall
-        | K::ToolSend
-        | K::Sampling => Classes::EGRESS,
-        K::SkillInstall | K::ControlPlaneChange => Classes::SCOPE_CHANGE,
-        // The model's provider is chosen by the operator; a child inherits what was read; the
-        // answer to the person is what the work is for.
-        K::LlmCall | K::AgentDelegate | K::MessageIn | K::MessageOut => Classes::NONE,
-        K::MemoryWrite
-        | K::MemoryQuery
-        | K::MemoryRead
-        | K::MemoryDelete
-        | K::MemoryList
-        | K::BrowserLaunch
-        | K::BrowserSnapshot
-        | K::BrowserScreenshot
-        | K::BrowserClose
-        | K::SkillPropose
-        | K::SkillRead
-        | K::SkillList
-        | K::SchedulerList
-        | K::SchedulerAdd
-        | K::SchedulerRemove
-        | K::AuditQuery
-        | K::ToolRead
-        | K::ToolWrite
-        | K::ToolDestroy
-        | K::ShellExec
-        | K::FileRead
-        | K::FileWrite
-        | K::ToolsList
-        | K::ResourceRead
-        | K::PromptGet
-        | K::Elicitation
-        | K::Notification => Classes::NONE,
-    }
-}
-
-/// Does this kind only look, at things of the user's own?
-pub(super) fn only_looks(kind: EffectKind) -> bool {
-    use EffectKind as K;
-    match kind {
-        K::MemoryQuery
-        | K::MemoryRead
-        | K::MemoryList
-        | K::BrowserSnapshot
-        | K::BrowserScreenshot
-        | K::BrowserClose
-        | K::SkillRead
-        | K::SkillList
-        | K::SchedulerList
-        | K::AuditQuery
-        | K::ToolRead
-        | K::FileRead
-        | K::ToolsList
-        | K::ResourceRead
-        | K::PromptGet
-        | K::LlmCall
-        | K::MessageIn
-        | K::MessageOut
-        | K::Elicitation
-        | K::Notification => true,
-        K::MemoryWrite
-        | K::MemoryDelete
-        | K::WebFetch
-        | K::WebSearch
-        | K::BrowserLaunch
-        | K::BrowserNavigate
-        | K::BrowserClick
-        | K::BrowserType
-        | K::SkillPropose
-        | K::SkillInstall
-        | K::OauthCall
-        | K::SchedulerAdd
-        | K::SchedulerRemove
-        | K::ToolWrite
-        | K::ToolSend
-        | K::ToolDestroy
-        | K::ShellExec
-        | K::FileWrite
-        | K::ControlPlaneChange
-        | K::AgentDelegate
-        | K::Sampling => false,
+    match kind.risk() {
+        Risk::None => Classes::NONE,
+        Risk::Egress => Classes::EGRESS,
+        Risk::ScopeChange => Classes::SCOPE_CHANGE,
     }
 }
 

@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 use model::{EffectKind, Objection};
 use serde::{Deserialize, Serialize};
 
-use super::classify::only_looks;
 use super::{ADVISORY_MAX, Observation, Outcome, Signal, Suspicion, Tuning};
 
 const RULE: &str = "trajectory-sentinel";
@@ -107,7 +106,7 @@ impl Sentinel {
             Outcome::Proposed | Outcome::Done | Outcome::Failed | Outcome::Declined => {}
         }
         let now = &mut self.now;
-        let count = if only_looks(seen.kind) { &mut now.reads } else { &mut now.calls };
+        let count = if seen.kind.only_looks() { &mut now.reads } else { &mut now.calls };
         *count = count.saturating_add(1);
         self.watch_volume(tuning);
     }
@@ -214,7 +213,7 @@ fn is_tool(kind: EffectKind) -> bool {
 /// orders. The others are judged argument by argument, and an attack that was stopped five times must
 /// not be able to stop the user's own work.
 pub(super) fn objection(proposed: &Observation) -> Option<Objection> {
-    if only_looks(proposed.kind) || (is_tool(proposed.kind) && !proposed.from_flagged) {
+    if proposed.kind.only_looks() || (is_tool(proposed.kind) && !proposed.from_flagged) {
         return None;
     }
     let why = format!("`{}` waits for a person: too much went wrong of late", proposed.name());

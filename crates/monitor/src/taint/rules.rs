@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use model::ipc::ActionName;
 use model::{EffectKind, Profile};
 
 /// The most actions that can be named.
@@ -9,30 +10,25 @@ pub const ACTIONS_MAX: usize = 256;
 /// The longest name of one.
 pub const ACTION_BYTES_MAX: usize = 128;
 
-/// What a misled agent could do most harm with: act in the user's name, change itself for good,
-/// act later or elsewhere, run commands. Writing memory and files is not among them, because what
-/// is written there carries its label.
-pub const SENSITIVE_ACTIONS: &[&str] = &[
-    "agent_delegate",
-    "browser_click",
-    "browser_navigate",
-    "browser_type",
-    "control_plane_change",
+/// What is sensitive by default, and no action of ours: names by which other hosts call theirs.
+const OF_OTHERS: &[&str] = &[
     "identity_propose",
     "identity_write",
     "image_generate",
-    "oauth_call",
     "proposal_review",
     "sandbox_bash",
-    "scheduler_add_cron",
-    "scheduler_run_at",
-    "shell_exec",
     "skill_import",
-    "skill_install",
-    "skill_propose",
     "user_write",
     "workspace_write",
 ];
+
+/// What outside content can stop by default: what a misled agent could do most harm with. Of our own actions their
+/// rows say it, see [`EffectKind::is_budgeted`].
+pub fn sensitive_actions() -> impl Iterator<Item = &'static str> {
+    let kinds = EffectKind::ALL.iter().filter(|it| it.is_budgeted()).map(|it| it.as_str());
+    let actions = ActionName::ALL.iter().filter(|it| it.kind().is_budgeted());
+    kinds.chain(actions.map(|it| it.as_str())).chain(OF_OTHERS.iter().copied())
+}
 
 /// The budget's settings, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,10 +66,10 @@ pub enum RulesError {
 }
 
 impl Rules {
-    /// The rules of a profile, with the actions of [`SENSITIVE_ACTIONS`].
+    /// The rules of a profile, with the actions of [`sensitive_actions`].
     #[must_use]
     pub fn of(profile: Profile) -> Self {
-        let sensitive = SENSITIVE_ACTIONS.iter().copied().map(Box::from).collect();
+        let sensitive = sensitive_actions().map(Box::from).collect();
         Self { threshold: profile.into(), sensitive }
     }
 
@@ -152,7 +148,7 @@ impl From<Profile> for Threshold {
 /// Is this the name of an effect of ours, or one that is sensitive by default?
 #[must_use]
 pub fn is_known_action(name: &str) -> bool {
-    EffectKind::parse(name).is_some() || SENSITIVE_ACTIONS.contains(&name)
+    EffectKind::parse(name).is_some() || sensitive_actions().any(|it| it == name)
 }
 
 fn is_plain(name: &str) -> bool {

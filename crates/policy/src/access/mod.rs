@@ -2,13 +2,11 @@
 //! sessions, the user, the operation. A call passes if all five let it pass; a lower layer can only
 //! restrict what a higher one left.
 
-mod domain;
 mod file;
 mod keys;
 mod layer;
 mod tool;
 
-pub use domain::Domain;
 pub use file::{
     Access, Agents, Approval, BUDGET_MAX, Browser, Budget, Effort, Egress, FILE_BYTES_MAX,
     FileError, Global, GlobalTool, Grant, HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX,
@@ -17,6 +15,7 @@ pub use file::{
     ToolFilter, Transport, Unit, User, Users,
 };
 pub use keys::{KeyGrant, KeyMode, Keys};
+pub use model::Domain;
 pub use tool::Tool;
 
 use model::Objection;
@@ -98,7 +97,7 @@ impl Layer {
     pub fn check(self, layers: &Layers<'_>, request: &Request<'_>) -> Result<(), Objection> {
         if !request.tool.is_call() {
             return match self {
-                Self::User => layers.user.may_use(layers.manifest),
+                Self::User => layer::user(layers.user, layers.manifest, request),
                 Self::Global | Self::Agent | Self::Sandbox | Self::Operation => Ok(()),
             };
         }

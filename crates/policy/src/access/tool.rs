@@ -45,7 +45,7 @@ impl<'a> Tool<'a> {
             Some(server) => alike.extend(resembling(server)),
         }
         let server = server.filter(|_| home.is_none());
-        Self { full, suffix, server, name, is_call: is_call(effect), own, alike }
+        Self { full, suffix, server, name, is_call: effect.is_call(), own, alike }
     }
 
     /// The name as it was given.
@@ -60,8 +60,8 @@ impl<'a> Tool<'a> {
         self.server.as_deref()
     }
 
-    /// Is a tool called at all? Messages and the agent's own thinking are no tools; of the layers,
-    /// only the question who may use the agent is about them.
+    /// Is a tool called at all? Messages and the agent's own thinking are no tools; of the layers, only the user's is about
+    /// them: who may use the agent, and what is denied to them by its name.
     #[must_use]
     pub fn is_call(&self) -> bool {
         self.is_call
@@ -86,20 +86,6 @@ impl<'a> Tool<'a> {
             || pattern == self.suffix
             || Domain::parse(pattern).is_some_and(|it| self.resembles(it))
     }
-}
-
-fn is_call(effect: EffectKind) -> bool {
-    use EffectKind as Kind;
-    let other = [
-        Kind::LlmCall,
-        Kind::MessageIn,
-        Kind::MessageOut,
-        Kind::ToolsList,
-        Kind::Sampling,
-        Kind::Elicitation,
-        Kind::Notification,
-    ];
-    !other.contains(&effect)
 }
 
 /// Small letters: `Shell_Exec` is no other tool than `shell_exec`.

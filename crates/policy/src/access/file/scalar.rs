@@ -6,8 +6,6 @@ use std::fmt;
 use model::{AgentId, UserId};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
-use crate::access::Domain;
-
 /// The longest text in a file.
 const TEXT_BYTES_MAX: usize = 10_000;
 /// The most entries in a list.
@@ -91,21 +89,6 @@ impl<'de> Deserialize<'de> for Label {
         text(input, |it| match it.trim() {
             "" => Err("a text cannot be empty".to_owned()),
             _ => Ok(Self(it.to_owned())),
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for Domain {
-    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        text(input, |it| {
-            let wrong = || {
-                format!(
-                    "`{}` is no domain of tools; there are {}",
-                    it.escape_debug(),
-                    Self::names()
-                )
-            };
-            Self::parse(it).ok_or_else(wrong)
         })
     }
 }

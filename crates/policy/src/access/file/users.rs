@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use model::ipc::ActionName;
 use model::{AgentId, UserId};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer};
@@ -95,6 +96,7 @@ impl KnownTools {
         in_full.is_some_and(|(server, tool)| !server.is_empty() && !tool.is_empty())
             || Domain::parse(name).is_some()
             || Domain::of_tool(name).is_some()
+            || ActionName::parse(name).is_some()
             || self.0.iter().any(|it| it == name || it.ends_with(&format!("__{name}")))
     }
 }
