@@ -9,5 +9,6 @@
 
 mod built;
 mod compile_fail;
+pub mod crash;
 
 pub use compile_fail::must_not_compile;

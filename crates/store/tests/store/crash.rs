@@ -2,27 +2,23 @@
 //! was acknowledged may be missing.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use model::Profile;
 use monitor::State;
+use testkit::crash::{Child, From, Killer, promise};
 
 use crate::store::common::{caller, open, summary};
 
-const CHILD_DIR: &str = "LAZARET_STORE_CRASH_CHILD_DIR";
-const CHILD_ROUND: &str = "LAZARET_STORE_CRASH_CHILD_ROUND";
 const THREADS: u64 = 4;
 const KILLS: u64 = 40;
 
 /// Not a test of its own: what the child does when the test below starts it.
 #[test]
 fn child() {
-    let Ok(dir) = std::env::var(CHILD_DIR) else { return };
-    let round: u64 = std::env::var(CHILD_ROUND).unwrap().parse().unwrap();
-    let store = open(Path::new(&dir));
+    let Some(Child { dir, round }) = Child::of_this_process() else { return };
+    let store = open(&dir);
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
             let store = &store;
@@ -44,50 +40,25 @@ fn work(store: &impl State, thread: u64, round: u64) {
         } else {
             store.append(&who.session, &change, &summary(step)).unwrap();
         }
-        report(thread, number);
+        promise(format_args!("{thread} {number}"));
     }
-}
-
-#[expect(clippy::print_stdout, reason = "how the child tells the parent what it was promised")]
-fn report(thread: u64, number: u64) {
-    println!("durable {thread} {number}");
 }
 
 #[test]
 fn what_was_acknowledged_survives_every_kill() {
     let dir = tempfile::tempdir().unwrap();
     let mut acknowledged: HashMap<u64, Vec<u64>> = HashMap::new();
-    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    let mut killer = Killer::new("store::crash::child", dir.path());
     for round in 0..KILLS {
-        let mut child = spawn(dir.path(), round);
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        let mut note = |line: &str| {
-            let Some((thread, number)) = acknowledged_in(line) else { return false };
-            acknowledged.entry(thread).or_default().push(number);
-            true
-        };
-        if round % 2 == 1 {
-            // Well into the work, however slow the machine is; else from before it is open on.
-            let mut lines = output.by_ref().lines().map_while(Result::ok);
-            lines.find(|line| note(line));
+        let from = if round % 2 == 1 { From::TheFirstPromise } else { From::ItsStart };
+        for promised in killer.kill(from, Duration::from_millis(25)) {
+            let (thread, number) = promised.split_once(' ').unwrap();
+            let of_thread = acknowledged.entry(thread.parse().unwrap()).or_default();
+            of_thread.push(number.parse().unwrap());
         }
-        std::thread::sleep(Duration::from_micros(random % 25_000));
-        child.kill().unwrap();
-        for line in output.lines().map_while(Result::ok) {
-            note(&line);
-        }
-        child.wait().unwrap();
         check(dir.path(), &acknowledged);
     }
     assert!(acknowledged.values().map(Vec::len).sum::<usize>() as u64 > KILLS);
-}
-
-fn acknowledged_in(line: &str) -> Option<(u64, u64)> {
-    let (thread, number) = line.strip_prefix("durable ")?.split_once(' ')?;
-    Some((thread.parse().ok()?, number.parse().ok()?))
 }
 
 /// Everything acknowledged is there, once and in order.
@@ -103,16 +74,4 @@ fn check(dir: &Path, acknowledged: &HashMap<u64, Vec<u64>>) {
             assert!(there.binary_search(number).is_ok(), "{number} was acknowledged and is gone");
         }
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the test kills a process, so it must start one")]
-fn spawn(dir: &Path, round: u64) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["store::crash::child", "--exact", "--nocapture", "--test-threads=1"])
-        .env(CHILD_DIR, dir)
-        .env(CHILD_ROUND, round.to_string())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
 }
