@@ -134,11 +134,15 @@ fn a_call_is_stopped_approved_by_a_person_passes_once_and_is_stopped_again() {
         (&json!("skill_propose"), &json!("main"))
     );
     let (code, table, _) = run(home, &["approvals"], "");
-    let wanted =
-        [&id[..8], "act-not-asked-for", r#"propose the skill "hello""#, "session s, asked"];
+    let wanted = [
+        id.get(..8).unwrap(),
+        "act-not-asked-for",
+        r#"propose the skill "hello""#,
+        "session s, asked",
+    ];
     assert!(code == 0 && wanted.iter().all(|it| table.contains(it)), "{table}");
     assert!(!table.contains(id), "ids are short: {table}");
-    assert_eq!(run(home, &["approvals", "show", &id[..6]], "").0, 0, "and may be cut");
+    assert_eq!(run(home, &["approvals", "show", id.get(..6).unwrap()], "").0, 0, "and may be cut");
     let (_, shown, _) = run(home, &["approvals", "show", id], "");
     for needed in
         ["skill_propose", "skill = \"hello\"", "agent main for me, session s", "taint-budget"]
@@ -300,7 +304,7 @@ fn a_yes_may_hold_for_a_session_is_listed_and_taken_back() {
     let home = dir.path();
     let mut gate = Gate::start(home);
     let id = gate.propose()["approval"].as_str().unwrap().to_owned();
-    let short = &id[..8];
+    let short = id.get(..8).unwrap();
     // A skill is no place: there is no kind to say yes to, and nothing is half answered.
     let kind = ["approvals", "approve", short, "--kind", "--by", "ann", "--yes"];
     let (code, _, stderr) = run(home, &kind, "");
