@@ -116,6 +116,10 @@ impl Engine<'_> {
                 self.deny_found(root);
             }
             let is_remade = super::judge::finds_only_remade(call, state);
+            // Nothing says which: all that lies there.
+            if !is_remade && name.as_ref().is_some_and(|it| erases(it)) && finds_all(plain) {
+                self.ask("shell-erase", "it deletes all that it finds");
+            }
             let before = std::mem::replace(&mut self.found, is_remade.then(|| place.clone()));
             self.call(inner, &mut state.clone(), None);
             self.found = before;
@@ -210,6 +214,20 @@ impl Engine<'_> {
 
 /// What `find` puts its findings into.
 const WRITING: [&str; 4] = ["-fprint", "-fprint0", "-fprintf", "-fls"];
+
+/// Has a search no test that leaves something out, but for its kind?
+fn finds_all(plain: &[String]) -> bool {
+    let end = plain.iter().position(|it| it.starts_with("-exec") || it.starts_with("-ok"));
+    let before = plain.get(..end.unwrap_or(0)).unwrap_or_default();
+    let mut tests = before.iter().filter(|it| it.starts_with('-'));
+    end.is_some()
+        && tests.all(|it| {
+            matches!(
+                it.as_str(),
+                "-type" | "-depth" | "-xdev" | "-mount" | "-mindepth" | "-L" | "-H" | "-P"
+            )
+        })
+}
 
 /// What the places that `find` finds are called, as far as it is told.
 fn found_by(plain: &[String]) -> String {

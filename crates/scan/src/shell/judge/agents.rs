@@ -2,6 +2,7 @@
 
 use super::super::Class;
 use super::super::engine::Engine;
+use super::super::names;
 use super::super::simple::Call;
 use super::{has_unknown, option};
 
@@ -111,7 +112,7 @@ const PATTERN_BYTES_MAX: usize = 64;
 
 impl Engine<'_> {
     pub(super) fn judge_agents(&mut self, call: &Call<'_>) {
-        if AGENTS.contains(&call.name.as_str()) && widens(call) {
+        if (AGENTS.contains(&call.name.as_str()) && widens(call)) || is_told_so(call) {
             self.classes.insert(Class::Privilege);
             self.ask("shell-agent", "an agent is given more than it was given before");
         }
@@ -130,7 +131,13 @@ impl Engine<'_> {
             "kill" => has_unknown(call) && (self.names_parent || self.looked_up(names_us)),
             _ => false,
         };
-        if ends_us {
+        // The same in another language.
+        let is_code = |it: &String| {
+            it.contains("kill")
+                && ["getppid", "process.ppid", "Process.ppid"].iter().any(|name| it.contains(name))
+        };
+        let by_code = names::interpreter(&call.name).is_some() && call.plain().iter().any(is_code);
+        if ends_us || by_code {
             self.ask("shell-kill", "it may end what watches over it");
         }
     }
@@ -151,6 +158,15 @@ fn names_us(word: &str) -> bool {
     bare.contains(OURSELVES)
         || (bare.len() >= 3 && OURSELVES.contains(&bare))
         || (is_pattern && regex::Regex::new(last).is_ok_and(|it| it.is_match(OURSELVES)))
+}
+
+/// Options that nothing else has: whatever starts the agent, a runner of packages or a container.
+fn is_told_so(call: &Call<'_>) -> bool {
+    const SEARCHING: [&str; 6] = ["ag", "egrep", "fgrep", "git", "grep", "rg"];
+    const TOLD: [&str; 2] =
+        ["--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox"];
+    let name = call.name.as_str();
+    !super::SAYING.contains(&name) && !SEARCHING.contains(&name) && call.has(&TOLD)
 }
 
 fn widens(call: &Call<'_>) -> bool {
@@ -176,6 +192,10 @@ fn widens(call: &Call<'_>) -> bool {
         "gemini" | "qwen" => call.short('y'),
         "cursor-agent" => option(call, Some('f'), "force"),
         "copilot" => call.has(&["--allow-all-urls"]),
+        // Settings by an option.
+        "codex" => call.plain().iter().any(|it| {
+            ["approval_policy", "sandbox_mode", "mcp_servers"].iter().any(|key| it.starts_with(key))
+        }),
         _ => false,
     };
     by_option || gives || is_short

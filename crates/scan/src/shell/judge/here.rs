@@ -160,6 +160,43 @@ pub(super) fn spoken_to(call: &Call<'_>) -> Here {
     }
 }
 
+/// The files that `curl` or `wget` writes what it gets to.
+pub(super) fn outputs(call: &Call<'_>) -> Vec<String> {
+    const LONG: [&str; 4] = ["--output", "--output-document", "--cookie-jar", "--dump-header"];
+    // All letters that take a value, so that none is taken for another.
+    let (valued, written) = match call.name.as_str() {
+        "curl" => ("oHXdFuAebcmwTrDyYCEKPQUtxz", "ocD"),
+        _ => ("OaBDeiIlAoPQRtTUwX", "Oo"),
+    };
+    let plain = call.plain();
+    let mut found = Vec::new();
+    for (at, arg) in plain.iter().enumerate() {
+        let next = plain.get(at + 1).cloned();
+        if let Some((_, value)) = arg.split_once('=').filter(|it| LONG.contains(&it.0)) {
+            found.push(value.to_owned());
+        } else if LONG.contains(&arg.as_str()) {
+            found.extend(next);
+        } else if let Some(short) = arg.strip_prefix('-').filter(|it| !it.starts_with('-')) {
+            let Some(place) = short.find(|it| valued.contains(it)) else { continue };
+            let (letter, glued) =
+                short.get(place..).unwrap_or_default().split_at_checked(1).unwrap_or_default();
+            if written.contains(letter) {
+                found.extend(if glued.is_empty() { next } else { Some(glued.to_owned()) });
+            }
+        }
+    }
+    // Named as in the address.
+    let is_named_there = match call.name.as_str() {
+        "curl" => call.short('O') || call.has(&["--remote-name"]),
+        _ => found.is_empty(),
+    };
+    let addresses = plain.iter().filter(|it| is_named_there && it.contains("://"));
+    let last = |it: &String| it.split_once("://")?.1.rsplit_once('/').map(|it| it.1.to_owned());
+    found.extend(addresses.filter_map(last));
+    found.retain(|it| !it.is_empty() && it != "-" && !it.contains("://"));
+    found
+}
+
 enum Short<'a> {
     Unknown,
     Bare,

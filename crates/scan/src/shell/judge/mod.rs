@@ -173,7 +173,7 @@ impl Engine<'_> {
                 self.ask("shell-spawn", format!("`{name}` runs a command"));
             }
         }
-        if matches!(name, "make" | "gmake" | "bmake") {
+        if matches!(name, "make" | "gmake" | "bmake" | "pmake" | "remake") {
             self.judge_recipes(call, state);
             self.judge_make_variables(call, state);
         }

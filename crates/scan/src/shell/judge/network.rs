@@ -332,26 +332,9 @@ impl Engine<'_> {
             }
         }
         let plain = call.plain();
-        let outputs = [
-            "-o",
-            "-O",
-            "--output",
-            "--output-document",
-            "-c",
-            "--cookie-jar",
-            "-D",
-            "--dump-header",
-        ];
-        for (index, arg) in plain.iter().enumerate() {
-            if outputs.contains(&arg.as_str()) || arg.starts_with("-sO") {
-                let target = plain.get(index + 1).filter(|it| !it.contains("://") && *it != "-");
-                let from_url = plain.iter().find_map(|it| it.split_once("://"));
-                let named = from_url.and_then(|it| it.1.rsplit('/').next()).map(str::to_owned);
-                if let Some(path) = target.cloned().or(named).filter(|it| !it.is_empty()) {
-                    self.touch(Access::Write, &path, state);
-                    self.fresh.insert(paths::resolved(&path, state));
-                }
-            }
+        for path in here::outputs(call) {
+            self.touch(Access::Write, &path, state);
+            self.fresh.insert(paths::resolved(&path, state));
         }
         let carries = plain.iter().any(|it| {
             matches!(

@@ -101,7 +101,11 @@ const ENDINGS: [&str; 19] = [
 
 /// Is it a place of the work that is made again when it is gone, or something below one?
 pub(super) fn is_remade(path: &str, state: &State) -> bool {
-    is_of_work(path, state) && paths::resolved(path, state).split('/').any(is_remade_name)
+    let resolved = paths::resolved(path, state);
+    let is_history = |it: &str| matches!(it, ".git" | ".hg" | ".jj" | ".svn");
+    is_of_work(path, state)
+        && !resolved.split('/').any(is_history)
+        && resolved.split('/').any(is_remade_name)
 }
 
 /// By its whole name, or by its ending.

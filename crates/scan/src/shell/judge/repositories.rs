@@ -89,6 +89,13 @@ impl Engine<'_> {
             {
                 self.ask("shell-carried", "an option says what to run");
             }
+            "grep" if told.args.iter().any(|it| opens_with(it)) => {
+                self.ask("shell-carried", "an option says what to run");
+            }
+            // A server with a slash in its name is a program.
+            "send-email" if sends_by_program(told.args) => {
+                self.ask("shell-carried", "an option says what to run");
+            }
             "maintenance"
                 if told.args.iter().any(|it| matches!(it.as_str(), "start" | "register")) =>
             {
@@ -166,6 +173,17 @@ impl Engine<'_> {
             self.ask("shell-carried", format!("`{name}` says what is run or read"));
         }
     }
+}
+
+/// `git grep -O./x`: the pager is one of its own.
+fn opens_with(arg: &str) -> bool {
+    let pager = arg.strip_prefix("-O").or_else(|| arg.strip_prefix("--open-files-in-pager="));
+    pager.is_some_and(|it| !it.is_empty() && !is_known_program(it))
+}
+
+fn sends_by_program(args: &[String]) -> bool {
+    valued(args, "--sendmail-cmd").is_some()
+        || valued(args, "--smtp-server").is_some_and(|it| it.contains('/'))
 }
 
 /// `sed -i 's/pick/edit/'`: an editor that is no person. What it does is followed.
