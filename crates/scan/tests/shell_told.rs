@@ -102,3 +102,19 @@ fn in_a_cage_dd_may_write_a_plain_file_and_nothing_else() {
         assert_eq!(read_with(command, &cage).decision, Decision::Deny, "{command}");
     }
 }
+
+/// What may be several words is not surely for this machine alone.
+#[test]
+fn what_is_sent_to_this_machine_is_known() {
+    for command in ["nc -w $(x) localhost 80", "nc localhost $(x)", "curl localhost$(x)"] {
+        assert_eq!(read(command).decision, Decision::Deny, "{command}");
+    }
+    for command in
+        ["curl -H \"A: $(x)\" localhost:80", "wget --header=\"A: $(x)\" http://localhost"]
+    {
+        assert_eq!(read(command).decision, Decision::StepUp, "{command}");
+    }
+    for command in ["nc -w 1 localhost 80", "curl -H 'A: b' localhost:80"] {
+        assert_eq!(read(command).decision, Decision::Allow, "{command}");
+    }
+}

@@ -155,7 +155,9 @@ pub(super) fn spoken_to(call: &Call<'_>) -> Here {
     };
     match (is_here, is_open) {
         (true, false) => Here::Surely,
-        (true, true) => Here::Likely,
+        // What these two send is judged further on.
+        (true, true) if matches!(call.name.as_str(), "curl" | "wget") => Here::Likely,
+        (true, true) => Here::No,
         (false, _) => Here::No,
     }
 }
