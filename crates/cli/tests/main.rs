@@ -18,6 +18,7 @@ mod policy;
 mod providers;
 mod proxy_access;
 mod replay;
+mod shell_calm;
 mod shell_exec;
 mod shell_network;
 mod skill_run;

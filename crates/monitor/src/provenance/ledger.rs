@@ -188,9 +188,11 @@ impl Ledger {
     }
 
     fn see(&mut self, seen: &Seen) {
-        let untrusted = seen.trust == Standing::Untrusted || !seen.flagged.is_empty();
+        // A weak sign of orders in what nobody outside wrote (a report of the host's, a build's advice) marks its own
+        // phrases, and makes no session one that has read something from outside.
+        let untrusted = seen.trust == Standing::Untrusted;
         self.untrusted |= untrusted;
-        if untrusted {
+        if untrusted || !seen.flagged.is_empty() {
             self.foreign.add(&seen.demands);
         }
         self.full |= seen.cut;
