@@ -5,7 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use aegx::{Principal, RecordType};
 use evidence::{
@@ -80,6 +80,21 @@ pub(crate) fn record(session: &str, content: Value) -> NewRecord {
 
 pub(crate) fn numbered(number: u64) -> NewRecord {
     record("s", json!({ "n": number }))
+}
+
+/// Does `work` for each, several at a time: most of it waits for the disk.
+pub(crate) fn for_each_of<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+    const AT_ONCE: usize = 4;
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    work(item);
+                }
+            });
+        }
+    });
 }
 
 /// An open journal of `count` records, some hundred in a segment.

@@ -12,8 +12,8 @@ use evidence::{
 use serde_json::{Value, json};
 
 use crate::common::{
-    TestClock, assert_sound, config, copy_tree, damages, fill, lines, numbered, numbers, open,
-    overwrite, record, segment,
+    TestClock, assert_sound, config, copy_tree, damages, fill, for_each_of, lines, numbered,
+    numbers, open, overwrite, record, segment,
 };
 
 #[test]
@@ -297,11 +297,11 @@ fn side_files_torn_at_any_byte_do_not_stop_a_start() {
         let whole = std::fs::read(origin.join(name)).unwrap();
         // Behind the text of a note come blanks, of which it matters little how many are left.
         let text = whole.trim_ascii_end().len();
-        for end in (0..text).step_by(7).chain((text..whole.len()).step_by(1021)) {
-            let copy = dir.path().join("copy");
-            let _ = std::fs::remove_dir_all(&copy);
+        let ends = (0..text).step_by(7).chain((text..whole.len()).step_by(1021));
+        for_each_of(&ends.collect::<Vec<_>>(), |end| {
+            let copy = dir.path().join(format!("{name}-{end}"));
             copy_tree(&origin, &copy);
-            overwrite(&copy.join(name), &whole[..end]);
+            overwrite(&copy.join(name), &whole[..*end]);
             let journal = match Journal::open(&config(&copy)) {
                 Ok((journal, _)) => journal,
                 Err(error) => panic!("{name} torn at {end}: {error}"),
@@ -309,7 +309,8 @@ fn side_files_torn_at_any_byte_do_not_stop_a_start() {
             journal.append(numbered(9)).unwrap();
             journal.close().unwrap();
             assert_sound(&copy);
-        }
+            std::fs::remove_dir_all(&copy).unwrap();
+        });
     }
 }
 

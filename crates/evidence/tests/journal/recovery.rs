@@ -6,8 +6,8 @@ use evidence::{Against, Journal, OpenError};
 use serde_json::json;
 
 use crate::common::{
-    assert_sound, config, copy_tree, damages, kinds, numbered, numbers, open, overwrite, record,
-    segment, snapshot,
+    assert_sound, config, copy_tree, damages, for_each_of, kinds, numbered, numbers, open,
+    overwrite, record, segment, snapshot,
 };
 
 /// A journal as a crash would leave it: `count` records, one a batch, never closed.
@@ -38,7 +38,9 @@ fn a_tail_torn_at_any_byte_is_cut_back_to_the_last_whole_record() {
     let full = std::fs::read(segment(&origin, 0)).unwrap();
     let whole = used(&segment(&origin, 0));
     let last_batch = memchr::memmem::rfind(&whole, b"{\"batch\":").unwrap();
-    for cut in last_batch..whole.len() {
+    let cuts: Vec<usize> = (last_batch..whole.len()).collect();
+    for_each_of(&cuts, |cut| {
+        let cut = *cut;
         let copy = dir.path().join(format!("cut-{cut}"));
         copy_tree(&origin, &copy);
         let mut torn = full.clone();
@@ -56,7 +58,7 @@ fn a_tail_torn_at_any_byte_is_cut_back_to_the_last_whole_record() {
         assert_eq!(numbers(&copy), [0, 1, 2, 3, 99], "cut at {cut}");
         assert_sound(&copy);
         std::fs::remove_dir_all(&copy).unwrap();
-    }
+    });
 }
 
 #[test]
@@ -101,9 +103,10 @@ fn damage_before_the_last_batch_stops_the_start_and_changes_nothing() {
     let full = std::fs::read(segment(&origin, 0)).unwrap();
     let whole = used(&segment(&origin, 0));
     let last_batch = memchr::memmem::rfind(&whole, b"{\"batch\":").unwrap();
-    for at in (0..last_batch).step_by(41) {
-        let copy = dir.path().join("copy");
-        let _ = std::fs::remove_dir_all(&copy);
+    let places: Vec<usize> = (0..last_batch).step_by(41).collect();
+    for_each_of(&places, |at| {
+        let at = *at;
+        let copy = dir.path().join(format!("flip-{at}"));
         copy_tree(&origin, &copy);
         let mut damaged = full.clone();
         damaged[at] ^= 1;
@@ -115,7 +118,7 @@ fn damage_before_the_last_batch_stops_the_start_and_changes_nothing() {
         assert_eq!(snapshot(&copy.join("segments")), before, "flip at {at}");
         assert!(!copy.join("aside").exists());
         assert!(!damages(&copy, &Against::default()).is_empty(), "flip at {at}");
-    }
+    });
 }
 
 #[test]
