@@ -35,6 +35,32 @@ fn a_copy_is_known_again_after_a_restart_and_only_gets_worse() {
     assert_eq!(store.label_of(&[Digest::of(b"other")]).unwrap(), None);
 }
 
+/// Each digest is looked up by itself: beside another that nobody touched, a label that was lost would not be missed.
+#[test]
+fn a_milder_word_takes_nothing_from_the_digest_it_is_about() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    let (one, other) = ([Digest::of(b"one")], [Digest::of(b"other")]);
+    store.remember_label(&one, &tag(Taint::UNTRUSTED, 5)).unwrap();
+    let milder = [
+        tag(Taint::NONE, 9),
+        tag(Taint::UNTRUSTED, 1),
+        TaintTag { origin: "mine.txt".to_owned(), ..tag(Taint::NONE, 1) },
+    ];
+    for word in &milder {
+        store.remember_label(&one, word).unwrap();
+        assert_eq!(store.label_of(&one).unwrap(), Some(tag(Taint::UNTRUSTED, 5)), "{word:?}");
+    }
+    // One that adds to it leaves what was there.
+    store.remember_label(&one, &tag(Taint::SECRET_RISK, 7)).unwrap();
+    let both = Taint::UNTRUSTED.union(Taint::SECRET_RISK);
+    assert_eq!(store.label_of(&one).unwrap().unwrap().taint, both);
+    // A word about several is a word about each, and only about them.
+    store.remember_label(&[one[0], other[0]], &tag(Taint::NONE, 11)).unwrap();
+    assert_eq!(store.label_of(&one).unwrap().unwrap().taint, both);
+    assert_eq!(store.label_of(&other).unwrap().map(|it| it.taint), Some(Taint::NONE));
+}
+
 #[test]
 fn turns_keep_their_order_and_their_tags() {
     let dir = tempfile::tempdir().unwrap();
