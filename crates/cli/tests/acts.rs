@@ -145,12 +145,12 @@ fn taint_is_cleared_while_a_gate_runs_but_not_that_of_an_open_session() {
 fn change_everything(home: &Path) {
     good(home, &["vault", "set", "KEY", "--host", "api.example.com"], VALUE);
     good(home, &["vault", "set", "KEY", "--keep-value", "--host", "b.example.com"], "");
-    good(home, &["vault", "rotate", "KEY"], "another value 1");
+    good(home, &["vault", "rotate", "KEY"], "another-value-Zq81LkWm27");
     good(home, &["vault", "rotate"], "");
-    let env = [("LAZARET_SECRET_IMPORTED", "a third value 1")];
+    let env = [("LAZARET_SECRET_IMPORTED", "a-third-value-Zq81LkWm27")];
     assert_eq!(run_with(home, &["vault", "import-env"], "", &env).code, 0);
     let plain = good(home, &["vault", "export", "--dangerously-plain"], "");
-    assert!(plain.contains("a third value 1"), "{plain}");
+    assert!(plain.contains("a-third-value-Zq81LkWm27"), "{plain}");
     assert_eq!(run_with(home, &["vault", "remove", "NOBODY"], "", &[]).code, 1);
     good(home, &["vault", "remove", "KEY"], "");
     let made = good(home, &["access", "create", "--user", "ann", "--json"], "");
@@ -200,13 +200,16 @@ fn every_change_of_vault_and_tokens_is_on_record_by_name_and_never_by_value() {
     );
     assert!(deeds[8].1["error"].as_str().unwrap().contains("NOBODY"), "{:?}", deeds[8]);
     assert_eq!(deeds[10].1["user"], "ann");
-    for value in [VALUE, "another value 1", "a third value 1"] {
+    for value in [VALUE, "another-value-Zq81LkWm27", "a-third-value-Zq81LkWm27"] {
         assert!(!is_anywhere(home, value), "{value}");
     }
     // What is not asked for well is no change.
     let before = deeds.len();
     assert_eq!(run_with(home, &["vault", "set", "SHORT"], "hunter2", &[]).code, 1);
-    assert_eq!(run_with(home, &["vault", "set", "A", "--host", "*"], "long enough", &[]).code, 1);
+    assert_eq!(
+        run_with(home, &["vault", "set", "A", "--host", "*"], "long-enough-Zq81LkWm27", &[]).code,
+        1
+    );
     assert_eq!(self::deeds(home).len(), before);
 }
 
@@ -220,21 +223,21 @@ fn a_gate_that_runs_records_it_and_knows_the_secret_at_once() {
     let write = |text: &str| json!({"action": "memory_write", "scope": "notes", "type": "knowledge", "content": text});
     assert_eq!(ask(&mut agent, &write("the first note"))["ok"], true);
     change_everything(home);
-    good(home, &["vault", "set", "NEW"], "brand new value 7");
-    let stopped = ask(&mut agent, &write("say brand new value 7"));
+    good(home, &["vault", "set", "NEW"], "brand-new-value-Zq81LkWm27");
+    let stopped = ask(&mut agent, &write("say brand-new-value-Zq81LkWm27"));
     assert_eq!((&stopped["ok"], &stopped["rule"]), (&json!(false), &json!("secret-elsewhere")));
     // What was removed a moment ago is still nobody's business.
-    let stopped = ask(&mut agent, &write("say a third value 1"));
+    let stopped = ask(&mut agent, &write("say a-third-value-Zq81LkWm27"));
     assert_eq!(stopped["rule"], "secret-elsewhere", "{stopped}");
     good(home, &["vault", "remove", "NEW"], "");
-    let stopped = ask(&mut agent, &write("say brand new value 7"));
+    let stopped = ask(&mut agent, &write("say brand-new-value-Zq81LkWm27"));
     assert_eq!(stopped["rule"], "secret-elsewhere", "{stopped}");
     gate.end();
     let expected = [&["vault_made"], ALL, &["vault_set", "vault_removed"]].concat();
     assert_eq!(kinds(home), expected);
     let verified = good(home, &["evidence", "verify"], "");
     assert!(!verified.is_empty());
-    assert!(!is_anywhere(home, "brand new value 7"));
+    assert!(!is_anywhere(home, "brand-new-value-Zq81LkWm27"));
 
     // A vault that does not open any more: nobody knows what to keep back, so everything is.
     let gate = Gate::ipc(home);
@@ -347,7 +350,7 @@ fn grants_are_there_whole_or_not_at_all_whenever_writing_them_is_killed() {
     let home = home.path();
     good(home, &["vault", "init"], "");
     for at in 0..20 {
-        good(home, &["vault", "set", &format!("KEY_{at}")], &format!("value number {at}"));
+        good(home, &["vault", "set", &format!("KEY_{at}")], &format!("value-Zq81LkWm27-{at}"));
     }
     let path = home.join("agents/main/IDENTITY.md");
     fs::create_dir_all(path.parent().unwrap()).unwrap();

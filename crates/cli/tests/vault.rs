@@ -51,15 +51,15 @@ fn put(home: &Path, name: &str, text: &str) {
 fn a_secret_is_set_listed_renewed_and_removed_and_its_value_is_not_shown() {
     let home = home();
     let home = home.path();
-    let ran = run(home, &["vault", "rotate", "GITHUB_TOKEN"], "another value 12345");
+    let ran = run(home, &["vault", "rotate", "GITHUB_TOKEN"], "another-value-Zq81LkWm27");
     assert_eq!(ran.out, "GITHUB_TOKEN: version 2\n", "{}", ran.err);
     let ran = run(home, &["vault", "list", "--json"], "");
     let shown: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((&shown["name"], &shown["version"]), (&"GITHUB_TOKEN".into(), &2.into()));
-    assert!(!ran.out.contains(VALUE) && !ran.out.contains("another value"));
+    assert!(!ran.out.contains(VALUE) && !ran.out.contains("another-value"));
     assert_eq!(run(home, &["vault", "rotate"], "").code, 0);
     let ran = run(home, &["vault", "export", "--dangerously-plain"], "");
-    assert_eq!(ran.out, "{\"GITHUB_TOKEN\":\"another value 12345\"}\n");
+    assert_eq!(ran.out, "{\"GITHUB_TOKEN\":\"another-value-Zq81LkWm27\"}\n");
     let ran = run(home, &["vault", "export"], "");
     assert!(ran.code == 2 && ran.out.is_empty());
     assert_eq!(run(home, &["vault", "remove", "GITHUB_TOKEN"], "").code, 0);
@@ -73,15 +73,15 @@ fn what_cannot_be_kept_is_refused_and_never_repeated() {
     let home = home.path();
     for (args, stdin, code) in [
         (vec!["vault", "set", "SHORT"], "hunter2", 1),
-        (vec!["vault", "set", "BAD-hunter2"], "long enough value", 2),
-        (vec!["vault", "set", "A", "hunter2"], "long enough value", 2),
-        (vec!["vault", "set", "A", "--host", "*"], "long enough value", 1),
-        (vec!["vault", "rotate", "NOBODY"], "long enough value", 1),
+        (vec!["vault", "set", "BAD-hunter2"], "long-enough-value-Zq81LkWm27", 2),
+        (vec!["vault", "set", "A", "hunter2"], "long-enough-value-Zq81LkWm27", 2),
+        (vec!["vault", "set", "A", "--host", "*"], "long-enough-value-Zq81LkWm27", 1),
+        (vec!["vault", "rotate", "NOBODY"], "long-enough-value-Zq81LkWm27", 1),
         (vec!["vault", "init"], "", 1),
     ] {
         let ran = run(home, &args, stdin);
         assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
-        assert!(!ran.err.contains("long enough value"), "{}", ran.err);
+        assert!(!ran.err.contains("long-enough-value-Zq81LkWm27"), "{}", ran.err);
     }
     let ran = run(home, &["vault", "set", "SHORT"], "hunter2");
     assert!(!ran.err.contains("hunter2") && ran.err.contains("8 bytes"), "{}", ran.err);
@@ -92,6 +92,33 @@ fn what_cannot_be_kept_is_refused_and_never_repeated() {
     fs::remove_file(home.join("vault.key")).unwrap();
     let ran = run(home, &["vault", "list"], "");
     assert!(ran.code == 3 && ran.err.contains("vault.key"), "{}", ran.err);
+}
+
+#[test]
+fn what_can_be_guessed_is_stored_only_if_somebody_insists() {
+    let home = home();
+    let home = home.path();
+    for value in ["83920174", "Summer2026!", "hunter2hunter2"] {
+        for args in [vec!["vault", "set", "PIN"], vec!["vault", "rotate", "GITHUB_TOKEN"]] {
+            let ran = run(home, &args, value);
+            assert_eq!(ran.code, 1, "{args:?}: {}", ran.err);
+            assert!(ran.err.contains("--accept-guessable") && !ran.err.contains(value));
+        }
+    }
+    let env = [("LAZARET_SECRET_PIN", "83920174")];
+    let ran = run_with(home, &["vault", "import-env"], "", &env);
+    assert!(ran.code == 1 && ran.out.is_empty() && ran.err.contains("can be guessed"));
+    assert!(!run(home, &["vault", "list"], "").out.contains("PIN"));
+    // Whoever insists is warned, and the list says so for as long as it is so.
+    let ran = run(home, &["vault", "set", "PIN", "--accept-guessable"], "83920174");
+    assert_eq!((ran.code, ran.out.as_str()), (0, "PIN: version 1\n"), "{}", ran.err);
+    assert!(ran.err.contains("NOT taken out"), "{}", ran.err);
+    let list = run(home, &["vault", "list"], "").out;
+    let line = |name: &str| list.lines().find(|it| it.starts_with(name)).unwrap().to_owned();
+    assert!(line("PIN").contains("can be guessed") && !line("GITHUB").contains("can be guessed"));
+    let ran = run(home, &["vault", "rotate", "PIN"], VALUE);
+    assert_eq!((ran.code, ran.err.contains("NOT taken out")), (0, false));
+    assert!(!run(home, &["vault", "list"], "").out.contains("can be guessed"));
 }
 
 #[test]
@@ -119,10 +146,10 @@ fn a_passphrase_comes_by_stdin_and_an_identity_from_elsewhere() {
 fn an_environment_is_taken_over() {
     let home = home();
     let env = [
-        ("LAZARET_SECRET_A", "a value of a kind"),
+        ("LAZARET_SECRET_A", "a-value-of-a-kind-Zq81LkWm27"),
         ("LAZARET_HOSTS_A", "a.example.com,b.example.com"),
         ("LAZARET_SECRET_B", "short"),
-        ("OTHER", "some other value"),
+        ("OTHER", "some-other-value-Zq81LkWm27"),
     ];
     let ran = run_with(home.path(), &["vault", "import-env"], "", &env);
     assert_eq!((ran.code, ran.out.as_str()), (1, "A\n"), "{}", ran.err);

@@ -102,9 +102,9 @@ fn a_vault_is_made_changed_and_read_through_a_plugin_of_age() {
     assert!(head.starts_with("age-encryption.org/v1\n-> turned mine\n"), "{head}");
     good(&["vault", "set", "KEY", "--host", "api.example.com"], VALUE);
     assert!(good(&["vault", "list"], "").starts_with("KEY"), "the plugin opens it");
-    good(&["vault", "rotate", "KEY"], "another value");
+    good(&["vault", "rotate", "KEY"], "another-value-Zq81LkWm27");
     let plain = good(&["vault", "export", "--dangerously-plain"], "");
-    assert_eq!(plain, "{\"KEY\":\"another value\"}\n");
+    assert_eq!(plain, "{\"KEY\":\"another-value-Zq81LkWm27\"}\n");
     let log = fs::read_to_string(bin.join("age-plugin-yubikey.log")).unwrap();
     assert!(log.contains("--age-plugin=recipient-v1") && log.contains("--age-plugin=identity-v1"));
 

@@ -248,6 +248,12 @@ impl Entry {
         self.versions.last().map_or(0, |it| it.number)
     }
 
+    /// Can its newest value be guessed? Then that is not looked for in texts.
+    #[must_use]
+    pub fn is_guessable(&self) -> bool {
+        self.current().is_some_and(|it| it.is_guessable())
+    }
+
     pub(crate) fn current(&self) -> Option<&Arc<Secret>> {
         self.versions.last().map(|it| &it.secret)
     }

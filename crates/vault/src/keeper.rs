@@ -17,10 +17,11 @@ use serde_json::{Value, json};
 
 use crate::contents::Contents;
 use crate::file::{Held, VaultError};
+use crate::guesses::{self, Guesses};
 use crate::key::Key;
 use crate::name::Name;
 use crate::scope::{Given, NotGiven, Scope};
-use crate::scrub::Scrub;
+use crate::scrub::{Looked, Scrub};
 use crate::secret::Secret;
 use crate::source::Source;
 
@@ -33,6 +34,7 @@ pub struct Keeper {
     /// What opens the vault, to be kept from agents as well.
     keys: Vec<Arc<Secret>>,
     loaded: Mutex<Loaded>,
+    guesses: Guesses,
 }
 
 struct Loaded {
@@ -53,6 +55,9 @@ const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// What stands in the place of an output while nobody knows what to take out of it.
 const WITHHELD: &str =
     "[withheld: the vault was changed and does not open; the operator should look]";
+/// The same where somebody tries values.
+const GUESSED: &str =
+    "[withheld: there are too many values that are almost a secret; the operator should look]";
 
 /// What a secret is wanted for.
 pub struct Want<'a> {
@@ -116,7 +121,8 @@ impl Keeper {
         let scrubs = Arc::clone(&scrub);
         journal.redact_with(move |text| scrubs.scrub(text));
         let loaded = Mutex::new(Loaded { contents, seen, key: None, failed: None });
-        Ok(Self { source, journal, clock, scrub, keys, loaded })
+        let guesses = Guesses::default();
+        Ok(Self { source, journal, clock, scrub, keys, loaded, guesses })
     }
 
     /// Gives a secret, and the number of its version.
@@ -275,6 +281,25 @@ impl Keeper {
         self.fresh().is_ok() || seen(&self.source).is_none()
     }
 
+    /// Does somebody try values of a secret? What is found then says nothing any more, whether it is one or not.
+    ///
+    /// INVARIANT (NoOracle): who was told too often that a value is none is not told that another one is.
+    fn is_guessed(&self, looked: &Looked) -> bool {
+        let near = self.guesses.count(guesses::Kind::NearMiss, looked.near_misses());
+        let shaped = self.guesses.count(guesses::Kind::Shaped, looked.shaped());
+        let told = near.iter().chain(&shaped).all(|name| self.tell_of_guesses(name));
+        let over = |name: &str| self.guesses.is_over(name);
+        !told || looked.names().any(over) || looked.near_misses().any(|(name, _)| over(name))
+    }
+
+    /// Records that values of a secret are tried. The texts in which they are have no session here.
+    fn tell_of_guesses(&self, name: &str) -> bool {
+        let content = json!({ "decision": "deny", "incident": "secret_guessed", "keys": [name] });
+        let kind = Kind::of_static("incident");
+        let record = NewRecord::of_host(RecordType::GuardDecision, kind, content);
+        self.journal.append(record).is_ok()
+    }
+
     fn loaded(&self) -> MutexGuard<'_, Loaded> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -321,7 +346,11 @@ impl Scrubber for Keeper {
         if !self.knows_all() {
             return Some(WITHHELD.to_owned());
         }
-        self.scrub.scrub_part(text, part)
+        let looked = self.scrub.look(text);
+        if self.is_guessed(&looked) {
+            return Some(GUESSED.to_owned());
+        }
+        looked.without(text, part)
     }
 
     fn held(&self, text: &str) -> Vec<HeldSecret> {
@@ -329,7 +358,12 @@ impl Scrubber for Keeper {
             let name = "a vault that does not open".to_owned();
             return vec![HeldSecret { name, hosts: Domains::default() }];
         }
-        self.scrub.held(text)
+        let looked = self.scrub.look(text);
+        if self.is_guessed(&looked) {
+            let name = "values that are almost a secret".to_owned();
+            return vec![HeldSecret { name, hosts: Domains::default() }];
+        }
+        looked.held()
     }
 }
 

@@ -9,6 +9,8 @@ mod command;
 mod contents;
 pub mod environment;
 mod file;
+mod guess;
+mod guesses;
 mod hybrid;
 mod keeper;
 mod key;
@@ -28,6 +30,8 @@ mod unreadable;
 
 pub use contents::{Contents, ContentsError, ENTRIES_MAX, Entry, HOSTS_MAX, VERSIONS_MAX, Version};
 pub use file::{Held, VaultError, VaultFile};
+pub use guess::GUESSABLE_BITS;
+pub use guesses::{NEAR_MISSES_MAX, SHAPED_MAX};
 pub use keeper::{Keeper, ResolveError, Want};
 pub use key::{Key, KeyError, PASSPHRASE_BYTES_MIN};
 pub use name::{Category, NAME_BYTES_MAX, Name, NameError};

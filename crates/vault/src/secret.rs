@@ -33,6 +33,11 @@ pub enum SecretError {
     /// Nothing but blanks, or the same character again and again.
     #[error("the value is one character again and again: that is no secret")]
     Monotonous,
+    /// It can be found by trying.
+    #[error(
+        "the value can be guessed: whoever sees what is taken out of texts could try until it is found; use a longer random one, or store it with --accept-guessable, and it is not taken out of texts"
+    )]
+    Guessable,
 }
 
 impl Secret {
@@ -56,6 +61,14 @@ impl Secret {
             return Err(SecretError::Monotonous);
         }
         Ok(Self(text))
+    }
+
+    /// The same if nobody can guess it.
+    ///
+    /// # Errors
+    /// If somebody can.
+    pub fn unless_guessable(self) -> Result<Self, SecretError> {
+        if self.is_guessable() { Err(SecretError::Guessable) } else { Ok(self) }
     }
 
     /// The value, for who may use it: the permit says that a judged and recorded effect needs it.

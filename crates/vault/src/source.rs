@@ -16,6 +16,9 @@ pub const SECRET_PREFIX: &str = "LAZARET_SECRET_";
 /// Before the name of a secret, for the hosts that it is for, with commas between.
 pub const HOSTS_PREFIX: &str = "LAZARET_HOSTS_";
 
+/// Why a value that can be guessed is not taken from the environment.
+const GUESSABLE: &str = "the value can be guessed; use a longer random one, or `lazaret vault set` with --accept-guessable";
+
 /// Where secrets come from.
 pub enum Source {
     /// A vault, and what opens it.
@@ -97,6 +100,7 @@ fn one(name: &str, value: &OsString, all: &[(String, OsString)]) -> Result<(Name
     let name = Name::parse(name).map_err(|it| it.to_string())?;
     let value = value.to_str().ok_or("the value is not UTF-8")?;
     let secret = Secret::new(Zeroizing::new(value.to_owned())).map_err(|it| it.to_string())?;
+    let secret = secret.unless_guessable().map_err(|_| GUESSABLE)?;
     let hosts = all.iter().find(|(it, _)| it.strip_prefix(HOSTS_PREFIX) == Some(name.as_str()));
     let hosts = hosts.map(|(_, it)| it.to_str().ok_or("its hosts are not UTF-8")).transpose()?;
     let hosts = hosts.unwrap_or_default().split(',').map(str::trim).filter(|it| !it.is_empty());
@@ -111,12 +115,13 @@ mod tests {
     #[test]
     fn only_what_has_the_prefix_and_can_be_kept_is_taken() {
         let all = [
-            ("LAZARET_SECRET_GITHUB", "ghp_0123456789"),
+            ("LAZARET_SECRET_GITHUB", "ghp_R4nd0mT0kenV4lueZq81"),
+            ("LAZARET_SECRET_PIN", "83920174"),
             ("LAZARET_HOSTS_GITHUB", "api.github.com, *.example.org"),
             ("LAZARET_SECRET_SHORT", "short"),
             ("LAZARET_SECRET_", "nameless value"),
             ("LAZARET_SECRET_A-B", "bad name value"),
-            ("LAZARET_SECRET_WIDE", "value of many"),
+            ("LAZARET_SECRET_WIDE", "v4lue-of-m4ny-Zq81LkWm27"),
             ("LAZARET_HOSTS_WIDE", "*"),
             ("AWS_SECRET_ACCESS_KEY", "not ours at all"),
             ("lazaret_secret_x", "not ours either"),
@@ -128,6 +133,7 @@ mod tests {
         assert_eq!(names, [("GITHUB", 2)]);
         let skipped: Vec<_> = skipped.iter().map(|it| it.variable.as_str()).collect();
         let expected = [
+            "LAZARET_SECRET_PIN",
             "LAZARET_SECRET_SHORT",
             "LAZARET_SECRET_",
             "LAZARET_SECRET_A-B",

@@ -5,14 +5,15 @@ use serde_json::json;
 use vault::{Contents, Name, Secret};
 
 use super::input::Input;
-use super::{Which, failed};
+use super::{Guessable, Which, failed};
 use crate::failure::{Exit, Failure};
 use crate::output;
 
 /// Set a secret: its value is typed without echo, or comes by stdin.
 ///
 /// One that is there gets a new version; the last 5 are kept. Without --host a secret is sent to no host at all (or, if
-/// it is there, to those that it was for).
+/// it is there, to those that it was for). A value that can be guessed (a PIN, a word with a year) is refused: see
+/// --accept-guessable.
 ///
 /// Try it:
 ///   lazaret vault set GITHUB_TOKEN --host api.github.com
@@ -30,6 +31,8 @@ pub(super) struct SetArgs {
     /// Only say for which hosts it is; the value stays.
     #[arg(long, requires = "hosts")]
     keep_value: bool,
+    #[command(flatten)]
+    guessable: Guessable,
 }
 
 /// Remove a secret with all its versions.
@@ -58,7 +61,9 @@ pub(super) fn set(args: &SetArgs) -> Result<Exit, Failure> {
     // Opened before anything is typed, so that nobody types for nothing.
     drop(file.open(&key).map_err(failed)?);
     let value = input.new_hidden(&format!("value of {name}")).map_err(Failure::unable)?;
-    let secret = Secret::new(value).map_err(Failure::refused)?;
+    let secret = Secret::new(value).and_then(|it| args.guessable.check(it));
+    let secret = secret.map_err(Failure::refused)?;
+    let is_guessable = secret.is_guessable();
     let now = SystemClock.unix_seconds();
     let set = || {
         let done = file.change(&key, |it| {
@@ -69,6 +74,7 @@ pub(super) fn set(args: &SetArgs) -> Result<Exit, Failure> {
     };
     let (version, bound) = args.which.recorded("vault_set", content, set)?;
     output::line(&format!("{name}: version {version}"));
+    Guessable::warn(&name, is_guessable);
     if !bound {
         output::note(&format!(
             "`{name}` is for no host yet; add one with --keep-value --host HOST"

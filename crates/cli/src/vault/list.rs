@@ -29,6 +29,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let shown = if args.json {
             output::json(&json!({
                 "category": category,
+                "guessable": entry.is_guessable(),
                 "hosts": entry.hosts(),
                 "name": name.as_str(),
                 "set": set,
@@ -40,8 +41,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
                 [] => "(no host)".to_owned(),
                 hosts => hosts.join(" "),
             };
+            let guessable =
+                if entry.is_guessable() { "  can be guessed: not taken out of texts" } else { "" };
             output::line(&format!(
-                "{name:<32} v{:<4} {set}  {category:<11} {hosts}",
+                "{name:<32} v{:<4} {set}  {category:<11} {hosts}{guessable}",
                 entry.newest()
             ))
         };

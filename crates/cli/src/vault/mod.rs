@@ -13,11 +13,12 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde_json::Value;
-use vault::{Key, VaultError, VaultFile};
+use vault::{Key, Name, Secret, SecretError, VaultError, VaultFile};
 
 use crate::act::{Act, By};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
+use crate::output;
 use input::Input;
 
 /// Keep secrets that agents use and never see.
@@ -35,7 +36,7 @@ use input::Input;
 ///   lazaret vault set GITHUB_TOKEN --host api.github.com
 ///   lazaret vault list
 ///
-/// Exit codes: 0 done, 1 refused (no such secret, a value that is too short), 2 wrong usage, 3 could not work (a key
+/// Exit codes: 0 done, 1 refused (no such secret, a value that is too short or can be guessed), 2 wrong usage, 3 could not work (a key
 /// that does not fit, a damaged file, a journal that another process has). Where something fails, the vault is as it
 /// was. Every change is in the journal before it is made, by name, never by value; a gate that runs records it for you.
 #[derive(clap::Args)]
@@ -121,6 +122,31 @@ impl Which {
             return Key::passphrase(typed).map_err(Failure::refused);
         }
         found.map_err(failed)
+    }
+}
+
+/// What is done with values that can be guessed.
+#[derive(clap::Args)]
+struct Guessable {
+    /// Store a value although it can be guessed. It is then not taken out of what agents are shown: who sees what is
+    /// taken out of a text of all numbers knows the number.
+    #[arg(long)]
+    accept_guessable: bool,
+}
+
+impl Guessable {
+    /// The secret, if it may be stored.
+    fn check(&self, secret: Secret) -> Result<Secret, SecretError> {
+        if self.accept_guessable { Ok(secret) } else { secret.unless_guessable() }
+    }
+
+    /// What is said of one that is stored all the same.
+    fn warn(name: &Name, is_guessable: bool) {
+        if is_guessable {
+            output::note(&format!(
+                "`{name}` can be guessed: it is NOT taken out of what agents are shown; use a longer random value"
+            ));
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use vault::{Key, Name, Secret};
 
 use super::input::Input;
-use super::{Which, failed};
+use super::{Guessable, Which, failed};
 use crate::failure::{Exit, Failure};
 use crate::output;
 
@@ -21,6 +21,8 @@ pub(super) struct Args {
     which: Which,
     /// A secret.
     name: Option<String>,
+    #[command(flatten)]
+    guessable: Guessable,
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -33,12 +35,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             return Err(failed(vault::ContentsError::NoSuchName(name).into()));
         }
         let value = input.new_hidden(&format!("new value of {name}")).map_err(Failure::unable)?;
-        let secret = Secret::new(value).map_err(Failure::refused)?;
+        let secret = Secret::new(value).and_then(|it| args.guessable.check(it));
+        let secret = secret.map_err(Failure::refused)?;
+        let is_guessable = secret.is_guessable();
         let now = SystemClock.unix_seconds();
         let content = json!({ "name": name.as_str(), "hosts": null });
         let set = || file.change(&key, |it| it.set(&name, secret, None, now)).map_err(failed);
         let version = args.which.recorded("vault_set", content, set)?;
         output::line(&format!("{name}: version {version}"));
+        Guessable::warn(&name, is_guessable);
         return Ok(Exit::Done);
     }
     // What the keyring keeps would not open it any more.

@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 
 const OLD: &str = "old-token-0123456789";
 const NEW: &str = "new-token-9876543210";
-const REFRESH: &str = "refresh-token-abcdef";
+const REFRESH: &str = "refresh-token-Zq81LkWm27";
 const GRANTS: &str =
     "credentials:\n  grants:\n    api:\n      keys: [TOKEN, REFRESH]\n      tools: [web]\n";
 
@@ -235,7 +235,7 @@ impl World {
 fn keeper(home: &std::path::Path, journal: &Arc<Journal>, host: &str, token: &str) -> Keeper {
     let (file, key) = (VaultFile::in_home(home), Key::generate());
     file.create(&key).unwrap();
-    let set = [("TOKEN", token), ("REFRESH", REFRESH), ("UNUSED", "another secret value")];
+    let set = [("TOKEN", token), ("REFRESH", REFRESH), ("UNUSED", "another-secret-value-Zq81")];
     file.change(&key, |it| {
         set.iter().try_for_each(|(name, value)| {
             let secret = Secret::new(Zeroizing::new((*value).to_owned())).unwrap();
@@ -273,7 +273,9 @@ fn a_token_is_put_in_refreshed_once_and_comes_back_to_nobody() {
     assert_eq!(server.count("POST /token"), 1);
     let form = server.heard().into_iter().find(|it| it.starts_with("POST /token")).unwrap();
     assert!(
-        form.contains("grant_type=refresh_token&refresh_token=refresh-token-abcdef&client_id=me")
+        form.contains(
+            "grant_type=refresh_token&refresh_token=refresh-token-Zq81LkWm27&client_id=me"
+        )
     );
     // The next call has the new token at once.
     world.who.session = SessionId::parse("next").unwrap();

@@ -7,10 +7,14 @@
 //! is only there to break lines or to be invisible. In each of these the value is looked for as it is, in base64
 //! once and twice, in base32, in hex, and backwards. What is not found: a value in pieces, encrypted, or packed.
 //!
+//! INVARIANT (NoOracle): what can be guessed is not looked for (see [`crate::guess`]): the place where it is taken out of
+//! a text of all numbers would show it. Texts with many values that are almost a secret are counted by who asks.
+//!
 //! Pieces are not looked for on purpose: who sees that the beginning of a secret is taken out learns it letter by
 //! letter, by trying. Whoever cuts a text has it scrubbed first (`Scrubs` of the permit).
 
 mod needles;
+mod shapes;
 mod view;
 
 use std::collections::HashSet;
@@ -22,7 +26,8 @@ use scan::net::Domains;
 
 use crate::contents::Contents;
 use crate::secret::Secret;
-use needles::Needles;
+use needles::{Found, Needles};
+use shapes::Shapes;
 use view::View;
 
 /// Scrubs texts of what a vault holds. What it holds can change while it is used.
@@ -41,6 +46,8 @@ struct Known {
     /// All values by their place.
     values: Vec<(usize, Arc<Secret>)>,
     needles: Option<Needles>,
+    /// The forms of those that can be guessed, and are not looked for.
+    shapes: Shapes,
 }
 
 /// What is undone, one after the other. Answers are JSON, and often hold JSON, in which there is JSON.
@@ -56,6 +63,13 @@ const UNDONE: [fn(&View<'_>) -> Option<View<'static>>; 7] = [
 
 /// What opens the vault, where it is named.
 const KEY_OF_VAULT: &str = "key of the vault";
+
+/// What was seen in a text.
+pub(crate) struct Looked {
+    known: Arc<Known>,
+    found: Found,
+    shaped: Vec<(usize, u64)>,
+}
 
 /// A value in a text.
 struct Hit {
@@ -93,12 +107,22 @@ impl Scrub {
     }
 
     fn know(&self, secrets: Vec<(String, Domains)>, values: Vec<(usize, Arc<Secret>)>) {
-        let needles = Needles::new(&values);
-        let known = Arc::new(Known { secrets, values, needles });
+        // INVARIANT (NoOracle)
+        let (guessable, looked_for): (Vec<_>, Vec<_>) =
+            values.iter().cloned().partition(|(_, it)| it.is_guessable());
+        let (needles, shapes) = (Needles::new(&looked_for), Shapes::new(&guessable));
+        let known = Arc::new(Known { secrets, values, needles, shapes });
         match self.known.write() {
             Ok(mut place) => *place = known,
             Err(poisoned) => *poisoned.into_inner() = known,
         }
+    }
+
+    /// Looks a text through.
+    pub(crate) fn look(&self, text: &str) -> Looked {
+        let known = self.known();
+        let (found, shaped) = (known.find(text), known.shapes.find(text));
+        Looked { known, found, shaped }
     }
 
     fn known(&self) -> Arc<Known> {
@@ -112,7 +136,51 @@ impl Scrub {
 impl Scrubber for Scrub {
     fn scrub_part(&self, text: &str, part: Range<usize>) -> Option<String> {
         let known = self.known();
-        let mut hits = merged(text, known.all_hits(text));
+        let found = known.find(text);
+        known.without(found.hits, text, part)
+    }
+
+    fn held(&self, text: &str) -> Vec<HeldSecret> {
+        let known = self.known();
+        let found = known.find(text);
+        known.held(&found.hits)
+    }
+}
+
+impl Looked {
+    /// A part of the text that was looked through, without secrets; none if there are none in it.
+    pub(crate) fn without(self, text: &str, part: Range<usize>) -> Option<String> {
+        self.known.without(self.found.hits, text, part)
+    }
+
+    /// The secrets that are in the text.
+    pub(crate) fn held(&self) -> Vec<HeldSecret> {
+        self.known.held(&self.found.hits)
+    }
+
+    /// The names of secrets that are in the text.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.found.hits.iter().filter_map(|it| self.known.name(it.secret))
+    }
+
+    /// What is almost a secret: the secret's name, and a number for each that is like no other.
+    pub(crate) fn near_misses(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.found.near.iter().filter_map(|(at, what)| Some((self.known.name(*at)?, *what)))
+    }
+
+    /// What has the form of a secret that can be guessed, likewise.
+    pub(crate) fn shaped(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.shaped.iter().filter_map(|(at, what)| Some((self.known.name(*at)?, *what)))
+    }
+}
+
+impl Known {
+    fn name(&self, place: usize) -> Option<&str> {
+        self.secrets.get(place).map(|it| it.0.as_str())
+    }
+
+    fn without(&self, hits: Vec<Hit>, text: &str, part: Range<usize>) -> Option<String> {
+        let mut hits = merged(text, hits);
         hits.retain(|it| it.at.start < part.end && part.start < it.at.end);
         if hits.is_empty() {
             return None;
@@ -122,7 +190,7 @@ impl Scrubber for Scrub {
         for hit in hits {
             clean.push_str(text.get(end..hit.at.start.max(end)).unwrap_or_default());
             clean.push_str("[secret:");
-            clean.push_str(known.secrets.get(hit.secret).map_or("", |it| it.0.as_str()));
+            clean.push_str(self.name(hit.secret).unwrap_or_default());
             clean.push(']');
             end = hit.at.end;
         }
@@ -130,19 +198,16 @@ impl Scrubber for Scrub {
         Some(clean)
     }
 
-    fn held(&self, text: &str) -> Vec<HeldSecret> {
-        let known = self.known();
-        let mut places: Vec<usize> = known.all_hits(text).iter().map(|it| it.secret).collect();
+    fn held(&self, hits: &[Hit]) -> Vec<HeldSecret> {
+        let mut places: Vec<usize> = hits.iter().map(|it| it.secret).collect();
         places.sort_unstable();
         places.dedup();
-        let secrets = places.into_iter().filter_map(|it| known.secrets.get(it));
+        let secrets = places.into_iter().filter_map(|it| self.secrets.get(it));
         secrets
             .map(|(name, hosts)| HeldSecret { name: name.clone(), hosts: hosts.clone() })
             .collect()
     }
-}
 
-impl Known {
     /// Adds what is known here and there no more. It is for no host.
     fn retire_into(
         &self,
@@ -161,31 +226,31 @@ impl Known {
     }
 
     /// Where values stand in a text, in any order.
-    fn all_hits(&self, text: &str) -> Vec<Hit> {
-        let Some(needles) = &self.needles else { return Vec::new() };
-        let mut hits = Vec::new();
+    fn find(&self, text: &str) -> Found {
+        let mut found = Found::default();
+        let Some(needles) = &self.needles else { return found };
         let whole = View::of(text);
-        needles.find(&whole, &mut hits);
+        needles.find(&whole, &mut found);
         // By itself: elsewhere the sign may be part of a value.
         if let Some(view) = whole.unfolded() {
-            needles.find(&view, &mut hits);
+            needles.find(&view, &mut found);
         }
         // Undone one after the other, because they are also put on one after the other.
         let mut last = whole;
         for undo in UNDONE {
             if let Some(view) = undo(&last) {
-                needles.find(&view, &mut hits);
+                needles.find(&view, &mut found);
                 last = view;
             }
         }
         if let Some(view) = last.squeezed() {
-            needles.find(&view, &mut hits);
+            needles.find(&view, &mut found);
             last = view;
         }
         if let Some(view) = last.without_separators() {
-            needles.find_hex(&view, &mut hits);
+            needles.find_hex(&view, &mut found);
         }
-        hits
+        found
     }
 }
 

@@ -1,5 +1,8 @@
 //! What is looked for: each value in the ways in which it is commonly written.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
@@ -8,6 +11,7 @@ use zeroize::Zeroizing;
 
 use super::Hit;
 use super::view::View;
+use crate::guess;
 use crate::secret::{SECRET_BYTES_MIN, Secret};
 
 /// By so many bytes a needle is found; the rest is compared where it was.
@@ -15,10 +19,27 @@ const HEAD_BYTES: usize = 12;
 /// Lines of a longer value are looked for by themselves if they have so many bytes.
 const LINE_BYTES_MIN: usize = 24;
 
+/// A value of so many bytes can be missed by little: of shorter ones too much is the same by chance, and to compare
+/// longer ones wherever they seem to begin would take long.
+const NEAR_BYTES: RangeInclusive<usize> = 16..=512;
+/// So many values in one text that are almost a secret are told apart.
+const NEAR_MAX: usize = 1024;
+
 /// All needles, found in one pass.
 pub(super) struct Needles {
+    /// How each begins, and behind these how those end of which near misses count.
     heads: AhoCorasick,
     all: Vec<Needle>,
+    /// Which needles the ends are of.
+    ends: Vec<usize>,
+}
+
+/// What was found in a text.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) hits: Vec<Hit>,
+    /// What is almost a secret: the place of its name, and a number for what stands there.
+    pub(super) near: HashSet<(usize, u64)>,
 }
 
 struct Needle {
@@ -29,7 +50,9 @@ struct Needle {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// As it is.
+    /// The value itself.
+    Whole,
+    /// Letter by letter.
     Plain,
     /// In base64: the characters beside it may hold bits of it.
     Base64,
@@ -44,46 +67,87 @@ impl Needles {
         for (place, secret) in values {
             add(&mut all, *place, secret.plain());
         }
+        let ends: Vec<usize> =
+            (0..all.len()).filter(|at| all.get(*at).is_some_and(can_be_near)).collect();
         let heads = all.iter().map(|it: &Needle| it.text.get(..HEAD_BYTES).unwrap_or(&it.text));
+        let tail = |it: &Needle| {
+            let from = it.text.len().saturating_sub(HEAD_BYTES);
+            Zeroizing::new(it.text.get(from..).unwrap_or_default().to_vec())
+        };
+        let tails: Vec<_> = ends.iter().filter_map(|at| all.get(*at)).map(tail).collect();
         let heads = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(heads)
+            .build(heads.chain(tails.iter().map(|it| &***it)))
             .ok()?;
-        (!all.is_empty()).then_some(Self { heads, all })
+        (!all.is_empty()).then_some(Self { heads, all, ends })
     }
 
     /// Where they stand in a view.
-    pub(super) fn find(&self, view: &View<'_>, hits: &mut Vec<Hit>) {
-        self.look(view, hits, |_| true);
+    pub(super) fn find(&self, view: &View<'_>, found: &mut Found) {
+        self.look(view, found, |_| true);
     }
 
     /// The same for hex alone.
-    pub(super) fn find_hex(&self, view: &View<'_>, hits: &mut Vec<Hit>) {
-        self.look(view, hits, |it| it == Form::Hex);
+    pub(super) fn find_hex(&self, view: &View<'_>, found: &mut Found) {
+        self.look(view, found, |it| it == Form::Hex);
     }
 
-    fn look(&self, view: &View<'_>, hits: &mut Vec<Hit>, wanted: impl Fn(Form) -> bool) {
+    fn look(&self, view: &View<'_>, found: &mut Found, wanted: impl Fn(Form) -> bool) {
         let bytes = &*view.bytes;
-        for head in self.heads.find_overlapping_iter(bytes) {
-            let Some(needle) = self.all.get(head.pattern().as_usize()) else { continue };
-            let start = head.start();
+        for part in self.heads.find_overlapping_iter(bytes) {
+            let Some((needle, start)) = self.of(part) else { continue };
             let end = start.saturating_add(needle.text.len());
-            let there = bytes.get(start..end);
+            let Some(there) = bytes.get(start..end).filter(|_| wanted(needle.form)) else {
+                continue;
+            };
             // Case says nothing: what was put into capitals is as good as known.
-            if !wanted(needle.form)
-                || !there.is_some_and(|it| it.eq_ignore_ascii_case(&needle.text))
-            {
+            if !there.eq_ignore_ascii_case(&needle.text) {
+                if can_be_near(needle)
+                    && is_near(there, &needle.text)
+                    && found.near.len() < NEAR_MAX
+                {
+                    found.near.insert((needle.secret, number(there)));
+                }
                 continue;
             }
             let at = match needle.form {
-                Form::Plain | Form::Hex => start..end,
+                Form::Whole | Form::Plain | Form::Hex => start..end,
                 Form::Base64 => widened(bytes, start, end),
             };
-            hits.push(Hit { at: view.origin(at), secret: needle.secret });
+            found.hits.push(Hit { at: view.origin(at), secret: needle.secret });
         }
     }
+
+    /// Which needle a beginning or an end is of, and where that would begin.
+    fn of(&self, part: aho_corasick::Match) -> Option<(&Needle, usize)> {
+        let pattern = part.pattern().as_usize();
+        if let Some(needle) = self.all.get(pattern) {
+            return Some((needle, part.start()));
+        }
+        let of = self.ends.get(pattern.checked_sub(self.all.len())?)?;
+        let needle = self.all.get(*of)?;
+        Some((needle, part.end().checked_sub(needle.text.len())?))
+    }
+}
+
+/// Only values as they are: who tries writes what is tried.
+fn can_be_near(needle: &Needle) -> bool {
+    needle.form == Form::Whole && NEAR_BYTES.contains(&needle.text.len())
+}
+
+/// Are three quarters of it the same? Tokens of one service have less than that in common.
+fn is_near(there: &[u8], value: &[u8]) -> bool {
+    let same = there.iter().zip(value).filter(|(one, other)| one.eq_ignore_ascii_case(other));
+    same.count() >= value.len().div_ceil(4) * 3
+}
+
+/// By which one of them is told from the others.
+pub(super) fn number(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// With the characters on both sides that hold bits of the value, and its padding.
@@ -107,7 +171,7 @@ fn add(all: &mut Vec<Needle>, secret: usize, value: &str) {
         }
     };
     let bytes = value.as_bytes();
-    push(bytes.to_vec(), Form::Plain);
+    push(bytes.to_vec(), Form::Whole);
     push(value.chars().rev().collect::<String>().into_bytes(), Form::Plain);
     // For the views in which there are no blanks.
     push(value.split_whitespace().collect::<String>().into_bytes(), Form::Plain);
@@ -136,7 +200,9 @@ fn add(all: &mut Vec<Needle>, secret: usize, value: &str) {
     }
     // A key of many lines may come back by the line. Its first and last say only what it is.
     let lines = value.lines().map(str::trim).filter(|it| it.len() < value.trim().len());
-    for line in lines.filter(|it| it.len() >= LINE_BYTES_MIN && !it.starts_with("-----")) {
+    let lines = lines.filter(|it| it.len() >= LINE_BYTES_MIN && !it.starts_with("-----"));
+    // INVARIANT (NoOracle): a line may be known but for a few digits.
+    for line in lines.filter(|it| guess::has_unguessable_piece(it)) {
         push(line.as_bytes().to_vec(), Form::Plain);
     }
 }

@@ -101,7 +101,8 @@ fn written(value: &str) -> Vec<(String, String)> {
 
 #[test]
 fn every_common_way_of_writing_it_is_found_and_nothing_is_left() {
-    for value in [VALUE, "ghp_0123456789abcdefABCDEF0123456789abcd", "12345678", "a1b2c3d4e5f6a7b8"]
+    for value in
+        [VALUE, "ghp_R4nd0mT0kenV4lueZq81LkWm27VbTx09sPqH", "7d3kqp0zx2", "a1b2c3d4e5f6a7b8"]
     {
         let scrub = of(&[("KEY", value)]);
         for (how, text) in written(value) {
@@ -124,19 +125,20 @@ fn every_common_way_of_writing_it_is_found_and_nothing_is_left() {
 fn all_versions_and_all_secrets_are_found() {
     let mut contents = Contents::default();
     let name = Name::parse("KEY").unwrap();
-    for value in ["the first value", "the second value"] {
+    for value in ["the first value 9c2f7b", "the second value 4e81d0"] {
         let secret = Secret::new(Zeroizing::new(value.to_owned())).unwrap();
         contents.set(&name, secret, None, 0).unwrap();
     }
     let scrub = Scrub::default();
     scrub.learn(&contents, &[]);
-    let clean = scrub.scrub("the first value, the second value, the third value").unwrap();
+    let clean =
+        scrub.scrub("the first value 9c2f7b, the second value 4e81d0, the third value").unwrap();
     assert_eq!(clean, "[secret:KEY], [secret:KEY], the third value");
 
     // One in the other, and one over the other.
-    let scrub = of(&[("A", "abcdefgh"), ("B", "xx-abcdefgh-yy"), ("C", "yy-12345678")]);
-    assert_eq!(scrub.scrub("<xx-abcdefgh-yy-12345678>").unwrap(), "<[secret:B]>");
-    assert_eq!(scrub.held("xx-abcdefgh-yy").len(), 2);
+    let scrub = of(&[("A", "kqpz7d3x0wvm"), ("B", "xx-kqpz7d3x0wvm-yy"), ("C", "yy-4e81d07bb93f")]);
+    assert_eq!(scrub.scrub("<xx-kqpz7d3x0wvm-yy-4e81d07bb93f>").unwrap(), "<[secret:B]>");
+    assert_eq!(scrub.held("xx-kqpz7d3x0wvm-yy").len(), 2);
 }
 
 #[test]
@@ -174,8 +176,8 @@ fn without_secrets_nothing_is_looked_for_and_ordinary_text_stays() {
 
 #[test]
 fn a_part_of_a_text_has_nothing_of_a_secret_that_reaches_into_it() {
-    let scrub = of(&[("KEY", "0123456789abcdef")]);
-    let text = "ab 0123456789abcdef \u{fc} 0123456789abcdef yz";
+    let scrub = of(&[("KEY", "8302916574930281")]);
+    let text = "ab 8302916574930281 \u{fc} 8302916574930281 yz";
     for start in 0..=text.len() {
         for end in start..=text.len() {
             if !text.is_char_boundary(start) || !text.is_char_boundary(end) {
@@ -196,11 +198,49 @@ fn a_part_of_a_text_has_nothing_of_a_secret_that_reaches_into_it() {
 
 #[test]
 fn pieces_by_themselves_are_left_so_that_nobody_learns_a_secret_by_trying() {
-    let scrub = of(&[("KEY", "0123456789abcdef")]);
-    for text in ["0123456789abcde", "123456789abcdef", "0123456789abcdeF0", "0123456789abcdeg"] {
-        let expected = text.to_lowercase().contains("0123456789abcdef");
+    let scrub = of(&[("KEY", "7d3kqp0zx2vmw9rh")]);
+    for text in ["7d3kqp0zx2vmw9r", "d3kqp0zx2vmw9rh", "7d3kqp0zx2vmw9rH0", "7d3kqp0zx2vmw9rx"] {
+        let expected = text.to_lowercase().contains("7d3kqp0zx2vmw9rh");
         assert_eq!(scrub.scrub(text).is_some(), expected, "{text}");
     }
+}
+
+/// A text of all numbers would show which one is missing.
+#[test]
+fn what_can_be_guessed_is_not_looked_for_in_any_way_of_writing_it() {
+    for value in ["83920174", "hunter2hunter2", "Summer2026!", "password"] {
+        let scrub = of(&[("PIN", value), ("KEY", "7d3kqp0zx2vm")]);
+        for (how, text) in written(value) {
+            assert_eq!(scrub.scrub(&text), None, "{how}: {text}");
+            assert!(scrub.held(&text).is_empty(), "{how}");
+        }
+        // What stands beside it is looked for all the same.
+        let clean = scrub.scrub(&format!("{value} 7d3kqp0zx2vm")).unwrap();
+        assert_eq!(clean, format!("{value} [secret:KEY]"));
+    }
+    // A line that can be guessed but for what everybody knows of it is no different.
+    let value = "{\n  \"access_code\": \"83920174\",\n  \"private_key\": \"7d3kqp0zx2vmw9rh\"\n}";
+    let scrub = of(&[("JSON", value)]);
+    assert_eq!(scrub.scrub("\"access_code\": \"83920174\","), None);
+    assert!(scrub.scrub("\"private_key\": \"7d3kqp0zx2vmw9rh\"").is_some());
+}
+
+#[test]
+fn what_is_almost_a_secret_is_counted_and_other_tokens_are_not() {
+    let value = "ghp_R4nd0mT0kenV4lueZq81LkWm27VbTx09sPqH";
+    let scrub = of(&[("KEY", value), ("PIN", "83920174")]);
+    let near = |text: &str| scrub.look(text).near_misses().count();
+    let (head, tail) = (value.get(..36).unwrap(), value.get(4..).unwrap());
+    // The end is tried, the beginning is, and the middle.
+    assert_eq!(near(&format!("{head}aaaa {head}aaab {head}aaaa")), 2);
+    assert_eq!(near(&format!("xxxx{tail} xxxy{tail}")), 2);
+    assert_eq!(near("ghp_R4nd0mT0kenVAAAAZq81LkWm27VbTx09sPqH"), 1);
+    assert_eq!(near(value), 0, "this is no miss");
+    assert_eq!(near("ghp_9fK2mQ7xWv4TzB1nHc8R9fK2mQ7xWv4TzB1n"), 0);
+    assert_eq!(near("ghp_R4nd0mT0kenAAAAAAAAAAAAAAAAAAAAAAAAA"), 0, "little of it is the same");
+    // Where values can be guessed, so many as have their form.
+    let shaped = |text: &str| scrub.look(text).shaped().count();
+    assert_eq!(shaped("10000000 10000001, 10000001; 1000000 100000000 abcdefgh a0000000"), 2);
 }
 
 #[test]
@@ -209,17 +249,19 @@ fn what_was_removed_and_what_opens_the_vault_is_found_as_well() {
     let name = Name::parse("KEY").unwrap();
     let scrub = Scrub::default();
     let mut contents = Contents::default();
-    contents.set(&name, secret("the first value"), Some(vec!["a.example".into()]), 0).unwrap();
+    contents
+        .set(&name, secret("the first value 9c2f7b"), Some(vec!["a.example".into()]), 0)
+        .unwrap();
     let keys = [Arc::new(secret("AGE-SECRET-KEY-1QQ"))];
     scrub.learn(&contents, &keys);
     let host = scan::net::Target::parse("https://a.example/").unwrap();
-    assert!(scrub.held("the first value")[0].hosts.permits(&host).is_ok());
+    assert!(scrub.held("the first value 9c2f7b")[0].hosts.permits(&host).is_ok());
     contents.remove(&name).unwrap();
     for _ in 0..3 {
         scrub.learn(&contents, &keys);
-        assert_eq!(scrub.scrub("the first value").unwrap(), "[secret:KEY]");
+        assert_eq!(scrub.scrub("the first value 9c2f7b").unwrap(), "[secret:KEY]");
     }
-    assert!(scrub.held("the first value")[0].hosts.permits(&host).is_err());
+    assert!(scrub.held("the first value 9c2f7b")[0].hosts.permits(&host).is_err());
     let clean = scrub.scrub("# mine\nAGE-SECRET-KEY-1QQ\n").unwrap();
     assert_eq!(clean, "# mine\n[secret:key of the vault]\n");
     assert_eq!(scrub.known().values.len(), 2);

@@ -10,6 +10,7 @@
 
 mod crash;
 mod faults;
+mod keeper;
 mod testkit;
 
 use vault::{Name, Secret};
