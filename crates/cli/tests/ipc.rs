@@ -218,3 +218,46 @@ fn an_agents_own_workspace_is_made_once_and_there_from_then_on() {
     let out = run("s4", &[], &json!({"action": "file_read", "path": "../../../store.sqlite"}));
     assert!(out["error"].as_str().unwrap().contains("path-escape"), "{out}");
 }
+
+/// A store that is not the one of before would begin without the labels that sessions have.
+#[test]
+fn a_lost_emptied_exchanged_or_older_store_is_not_begun_with_until_a_person_says_so() {
+    let names = ["store.sqlite", "store.sqlite-wal", "store.sqlite-shm"];
+    let put = |from: Option<&Path>, home: &Path| {
+        for name in names {
+            let _ = fs::remove_file(home.join(name));
+            if let Some(there) = from.map(|it| it.join(name)).filter(|it| it.exists()) {
+                fs::copy(there, home.join(name)).unwrap();
+            }
+        }
+    };
+    let write = r#"{"action":"memory_write","scope":"a","content":"b","type":"context"}"#;
+    let (home, other, older) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    assert_eq!(stdio(other.path(), "me", frame(write)).code, 0);
+    assert_eq!(stdio(home.path(), "me", frame(write)).code, 0);
+    put(Some(home.path()), older.path());
+    assert_eq!(stdio(home.path(), "me", frame(write)).code, 0);
+    let emptied = tempfile::tempdir().unwrap();
+    files::private::replace(&emptied.path().join("store.sqlite"), b"").unwrap();
+    for from in [None, Some(emptied.path()), Some(other.path()), Some(older.path())] {
+        put(from, home.path());
+        let ran = stdio(home.path(), "me", frame(write));
+        assert_eq!((ran.code, ran.stdout.len()), (3, 0), "{from:?}: {}", ran.stderr);
+        let next = "lazaret sessions recover --accept-lost-state";
+        assert!(ran.stderr.contains(next), "{}", ran.stderr);
+    }
+    let recover = |args: &[&str]| {
+        lazaret(home.path(), &[&["sessions", "recover"][..], args].concat(), Vec::new())
+    };
+    assert_eq!(recover(&[]).code, 2);
+    assert_eq!(stdio(home.path(), "me", frame(write)).code, 3);
+    let ran = recover(&["--accept-lost-state", "--by", "ann", "--reason", "the disk"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for _ in 0..2 {
+        assert_eq!(stdio(home.path(), "me", frame(write)).code, 0);
+    }
+    let accepted = ["evidence", "query", "--kind", "state_loss_accepted", "--json"];
+    let found = lazaret(home.path(), &accepted, Vec::new());
+    assert_eq!(String::from_utf8(found.stdout).unwrap().lines().count(), 1);
+}

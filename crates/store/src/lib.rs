@@ -3,6 +3,7 @@
 //! INVARIANT (NothingLaunders): a label that was acknowledged is there after any crash, and no
 //! sequence of calls takes one away. Only a person does, by `lazaret taint clear`.
 
+mod bond;
 mod content;
 mod error;
 pub mod file;
@@ -17,6 +18,7 @@ mod tag;
 mod turns;
 pub mod workspace;
 
+pub use bond::{Bond, BondError};
 pub use content::Fingerprint;
 pub use error::{Broken, OpenError};
 pub use evidence::Durability;
@@ -29,7 +31,7 @@ pub use memory::{
 pub use monitor::{Approvals, Labels};
 pub use oversight::{ClearError, Clearing, Oversight, REASON_BYTES_MAX, Subject, Word};
 pub use sessions::{SessionRow, SessionState};
-pub use sqlite::{CHANGE_BYTES_MAX, SESSIONS_MAX, SqliteStore};
+pub use sqlite::{CHANGE_BYTES_MAX, Identity, SESSIONS_MAX, SqliteStore};
 pub use tag::{tag_from_json, tag_to_json};
 pub use turns::{TURNS_PER_SESSION_MAX, Turn, TurnError, Turns, inherit};
 

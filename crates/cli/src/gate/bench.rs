@@ -23,6 +23,8 @@ use crate::output;
 /// does nothing, scanned, absorbed and closed. Half of the calls read something of PAYLOAD bytes, half
 /// send something of PAYLOAD bytes. All are allowed; a call that is not makes the command fail.
 ///
+/// What the state directory holds afterwards, by the call, and how much memory the calls have taken, is shown as well.
+///
 /// The times are those of a call without and with the disk: by default every call is durable and 64
 /// callers call at once; with --no-sync one caller does.
 #[derive(clap::Args)]
@@ -69,6 +71,11 @@ struct Measured {
     read_us: f64,
     send_us: f64,
     bytes_per_session: Option<u64>,
+    /// What the journal and the store have on disk.
+    journal_bytes: u64,
+    store_bytes: u64,
+    /// What the process had in memory before the calls, and after them.
+    resident: Option<(u64, u64)>,
     fresh_us: f64,
     seen_us: f64,
 }
@@ -100,7 +107,11 @@ fn measure(args: &Args, work: &Path) -> Result<Measured, Failure> {
         .collect::<Result<_, _>>()?;
     let grown = before.zip(resident_bytes()).map(|(before, after)| after.saturating_sub(before));
     spinner.finish_and_clear();
+    let before = resident_bytes();
     let (seconds, calls) = drive(args, &gate.monitor, &load, &sessions)?;
+    let resident = before.zip(resident_bytes());
+    let home = work.join("home");
+    let (journal_bytes, store_bytes) = (tree_bytes(&home.join("evidence")), store_bytes(&home));
     let times = sorted(calls.iter());
     let of = |wanted: Doing| sorted(calls.iter().filter(|(doing, _)| *doing == wanted));
     let (fresh_us, seen_us) = compare(args, &gate, &load)?;
@@ -114,6 +125,9 @@ fn measure(args: &Args, work: &Path) -> Result<Measured, Failure> {
         read_us: percentile(&of(Doing::Reads), 0.50),
         send_us: percentile(&of(Doing::Sends), 0.50),
         bytes_per_session: grown.map(|it| it / args.sessions),
+        journal_bytes,
+        store_bytes,
+        resident,
         fresh_us,
         seen_us,
     })
@@ -215,6 +229,24 @@ fn resident_bytes() -> Option<u64> {
     Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? * 1024)
 }
 
+/// What is on disk below a directory.
+fn tree_bytes(dir: &Path) -> u64 {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let sizes = entries.map(|it| match it.metadata() {
+        Ok(found) if found.is_dir() => tree_bytes(&it.path()),
+        Ok(found) => found.len(),
+        Err(_) => 0,
+    });
+    sizes.sum()
+}
+
+/// What the store has on disk, with its log.
+fn store_bytes(home: &Path) -> u64 {
+    let names = ["store.sqlite", "store.sqlite-wal", "store.sqlite-shm"];
+    let sizes = names.iter().filter_map(|it| std::fs::metadata(home.join(it)).ok());
+    sizes.map(|it| it.len()).sum()
+}
+
 fn print(args: &Args, measured: &Measured) {
     let rate = args.calls as f64 / measured.seconds;
     let Measured { machine, p50_us, p99_us, .. } = measured;
@@ -232,6 +264,10 @@ fn print(args: &Args, measured: &Measured) {
             "payload": args.payload,
             "durable": !args.no_sync,
             "bytes_per_session": measured.bytes_per_session,
+            "journal_bytes": measured.journal_bytes,
+            "store_bytes": measured.store_bytes,
+            "resident_before": measured.resident.map(|it| it.0),
+            "resident_after": measured.resident.map(|it| it.1),
             "fresh_p50_us": measured.fresh_us,
             "seen_bytes": args.seen,
             "seen_p50_us": measured.seen_us,
@@ -253,6 +289,19 @@ fn print(args: &Args, measured: &Measured) {
     if let Some(bytes) = measured.bytes_per_session {
         output::line(&format!("memory    {bytes} bytes an idle session"));
     }
+    if let Some((before, after)) = measured.resident {
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        output::line(&format!(
+            "          {:.1} MiB before the calls, {:.1} MiB after them",
+            mib(before),
+            mib(after)
+        ));
+    }
+    output::line(&format!(
+        "state     {} bytes a call in the journal, {} in the store",
+        measured.journal_bytes / args.calls,
+        measured.store_bytes / args.calls
+    ));
     if args.seen > 0 {
         output::line(&format!(
             "seen      p50 {:.0} µs in a session that has seen {} bytes, {:.0} µs in a fresh one",

@@ -13,7 +13,7 @@ use monitor::{Monitor, Scrubber, Setup, Surroundings};
 use policy::Policy;
 use sandbox::audit::Requirement;
 use serde_json::json;
-use store::SqliteStore;
+use store::{Bond, SqliteStore};
 use vault::Keeper;
 
 use crate::failure::Failure;
@@ -25,6 +25,7 @@ pub(crate) struct Gate {
     pub(crate) monitor: Arc<Monitor>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) store: Arc<SqliteStore>,
+    bond: Bond,
     /// Who keeps secrets, where somebody does.
     pub(crate) keeper: Option<Arc<Keeper>>,
     /// The key of the search engine, where one is chosen that wants one.
@@ -44,8 +45,8 @@ pub(crate) fn open(
     config.durability = durability;
     let (journal, _) = Journal::open(&config).map_err(not_opened)?;
     let journal = Arc::new(journal);
-    let store = SqliteStore::open_with(&home.join("store.sqlite"), durability);
-    let store = Arc::new(store.map_err(Failure::unable)?);
+    let bond = Bond::of(home);
+    let store = Arc::new(bond.open(durability).map_err(Failure::unable)?);
     let setup = Setup {
         journal: Arc::clone(&journal),
         state: Arc::clone(&store) as Arc<dyn monitor::State>,
@@ -54,7 +55,7 @@ pub(crate) fn open(
         clock: Arc::new(SystemClock),
     };
     let monitor = Arc::new(Monitor::new(setup));
-    Ok(Gate { monitor, journal, store, keeper: None, search_key: None })
+    Ok(Gate { monitor, journal, store, bond, keeper: None, search_key: None })
 }
 
 /// The same with who keeps secrets: what agents are shown is scrubbed of them. `unkept` hears why there is nobody
@@ -123,10 +124,11 @@ impl Gate {
     }
 
     fn with(self, change: impl FnOnce(Monitor) -> Monitor) -> Result<Self, Failure> {
-        let Self { monitor, journal, store, keeper, search_key } = self;
+        let Self { monitor, journal, store, bond, keeper, search_key } = self;
         let monitor = Arc::into_inner(monitor)
             .ok_or_else(|| Failure::unable("the gate is in use already"))?;
-        Ok(Self { monitor: Arc::new(change(monitor)), journal, store, keeper, search_key })
+        let monitor = Arc::new(change(monitor));
+        Ok(Self { monitor, journal, store, bond, keeper, search_key })
     }
 
     /// Who knows what agents must not see, if there is anything.
@@ -145,11 +147,14 @@ impl Gate {
     pub(crate) fn close(self) -> Result<(), Failure> {
         drop(self.monitor);
         drop((self.keeper, self.search_key));
+        // What was done is more than a copy has that was made before.
+        let counted = self.bond.count(&self.store).map_err(Failure::unable);
         drop(self.store);
-        match Arc::into_inner(self.journal) {
+        let closed = match Arc::into_inner(self.journal) {
             Some(journal) => journal.close().map_err(Failure::unable),
             None => Ok(()),
-        }
+        };
+        closed.and(counted)
     }
 }
 

@@ -1,5 +1,6 @@
 //! `lazaret sessions`.
 
+mod recover;
 mod show;
 
 use aegx::verify::printable;
@@ -24,6 +25,7 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum Command {
     Show(show::Args),
+    Recover(recover::Args),
 }
 
 #[derive(clap::Args)]
@@ -41,6 +43,7 @@ struct List {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
         Some(Command::Show(args)) => show::run(args),
+        Some(Command::Recover(args)) => recover::run(args),
         None => list(&args.list),
     }
 }

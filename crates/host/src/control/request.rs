@@ -75,6 +75,8 @@ pub const DEEDS: &[&str] = &[
     "skill_not_approved",
     "skill_not_rejected",
     "skill_rejected",
+    "state_loss_accepted",
+    "state_loss_not_accepted",
     TAINT_CLEARED,
     "taint_not_cleared",
     "vault_bound",

@@ -4,7 +4,7 @@ use super::Session;
 use crate::change::Change;
 
 /// Changes of so many bytes are kept before one is put in their place.
-const COMPACT_BYTES_MIN: usize = 1 << 20;
+const COMPACT_BYTES_MIN: usize = 128 << 10;
 
 impl Session {
     /// Everything, as one change of an empty session.
@@ -27,8 +27,7 @@ impl Session {
     pub(crate) fn has_kept(&mut self, bytes: usize) -> bool {
         self.bytes_kept = self.bytes_kept.saturating_add(bytes);
         // A call under way is kept as a change of its own.
-        self.in_flight == 0
-            && self.bytes_kept > COMPACT_BYTES_MIN.max(self.snapshot_bytes.saturating_mul(2))
+        self.in_flight == 0 && self.bytes_kept > COMPACT_BYTES_MIN.max(self.snapshot_bytes)
     }
 
     /// One change of so many bytes stands in place of all.

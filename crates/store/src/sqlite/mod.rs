@@ -2,9 +2,11 @@
 
 mod approvals;
 mod columns;
+mod identity;
 mod labels;
 mod memory;
 mod oversight;
+mod packed;
 mod queue;
 mod readers;
 mod schema;
@@ -27,6 +29,7 @@ use queue::Queue;
 use readers::Readers;
 use writer::{Health, Writer};
 
+pub use identity::Identity;
 pub use sessions::SESSIONS_MAX;
 pub use state::CHANGE_BYTES_MAX;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use evidence::Durability;
 use files::private;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::search;
 use crate::error::OpenError;
@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("v2.sql"),
     include_str!("v3.sql"),
     include_str!("v4.sql"),
+    include_str!("v5.sql"),
 ];
 /// From this version on the index of words knows the tree of scopes.
 const TREE_OF_SCOPES: usize = 3;
@@ -27,9 +28,11 @@ const APPLICATION_ID: i64 = 0x4c5a_5254;
 /// How long to wait for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The log is merged into the database when it has this many pages of 4 KiB.
-const LOG_PAGES: i64 = 4096;
+const LOG_PAGES: i64 = 2048;
 /// A log that grew longer, because somebody was reading, is cut to this.
-const LOG_BYTES_KEPT: i64 = 64 << 20;
+const LOG_BYTES_KEPT: i64 = 8 << 20;
+/// A database of which half and so many pages are free is made smaller when it is opened.
+const FREE_PAGES_MIN: i64 = 2048;
 /// A database of up to this length is looked through when it is opened.
 const CHECKED_BYTES_MAX: u64 = 16 << 20;
 
@@ -50,7 +53,23 @@ pub(super) fn open(path: &Path, durability: Durability) -> Result<Connection, Op
     db.pragma_update(None, "synchronous", synchronous).map_err(failed)?;
     db.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(failed)?;
     db.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT).map_err(failed)?;
+    shrink(&db).map_err(failed)?;
     Ok(db)
+}
+
+/// Gives back what is not needed any more. Where somebody else has the database open, or there is no room for the
+/// smaller one beside it, it stays as it is.
+fn shrink(db: &Connection) -> rusqlite::Result<()> {
+    let count = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let (free, all) = (count("freelist_count")?, count("page_count")?);
+    if free < FREE_PAGES_MIN || free < all / 2 {
+        return Ok(());
+    }
+    // In the log it would not be smaller yet.
+    match db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)") {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Opens the database for reading only. It must have been opened for writing before.

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::SqliteStore;
 use super::columns::signed;
+use super::packed::{pack, unpack};
 use super::sessions::{self, SESSIONS_MAX};
 use crate::error::Broken;
 use crate::sessions::SessionState;
@@ -36,7 +37,7 @@ impl State for SqliteStore {
         summary: &Summary,
     ) -> Result<(), StateError> {
         check_length(change)?;
-        let (id, change, summary) = (session.clone(), change.to_vec(), summary.clone());
+        let (id, change, summary) = (session.clone(), pack(change)?, summary.clone());
         let known = self.note(change.len() + ROW_BYTES, move |db| {
             let Some(n) = summarise(db, &id, &summary)? else { return Ok(false) };
             insert(db, n, &change)?;
@@ -52,7 +53,7 @@ impl State for SqliteStore {
         summary: &Summary,
     ) -> Result<(), StateError> {
         check_length(snapshot)?;
-        let (id, snapshot, summary) = (session.clone(), snapshot.to_vec(), summary.clone());
+        let (id, snapshot, summary) = (session.clone(), pack(snapshot)?, summary.clone());
         let known = self.change(snapshot.len() + ROW_BYTES, move |db| {
             let Some(n) = summarise(db, &id, &summary)? else { return Ok(false) };
             // First the new one: numbers only grow, and it must not take one that is free again.
@@ -86,7 +87,11 @@ fn find_open(db: &Connection, who: &Caller) -> Result<Option<Result<Opened, Stat
     }
     let mut select =
         db.prepare_cached("SELECT change FROM changes WHERE session = ?1 ORDER BY n")?;
-    let changes = select.query_map([n], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut changes = Vec::new();
+    let mut rows = select.query([n])?;
+    while let Some(row) = rows.next()? {
+        changes.push(unpack(row.get(0)?)?);
+    }
     Ok(Some(Ok(Opened { changes, profile: row.profile })))
 }
 

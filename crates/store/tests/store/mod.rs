@@ -6,6 +6,7 @@
 )]
 
 mod approvals;
+mod bond;
 mod common;
 mod concurrency;
 mod crash;

@@ -4,7 +4,7 @@ use model::{AgentId, Caller, Profile, UserId};
 use monitor::{State, StateError, Summary};
 use store::{CHANGE_BYTES_MAX, Oversight, SessionState};
 
-use crate::store::common::{caller, open, session, summary};
+use crate::store::common::{caller, database, open, session, summary};
 
 #[test]
 fn a_session_comes_back_as_it_was() {
@@ -134,4 +134,41 @@ fn lists_show_the_newest_first_and_the_largest_counts_saturate() {
     assert_eq!(ids, ["c", "b"]);
     assert_eq!(store.tainted_sessions(2).unwrap(), rows[1..]);
     assert_eq!(rows[1].summary, Summary { tainted_tokens: i64::MAX as u64, ..summary(7) });
+}
+
+/// Numbers in which nothing repeats, as a snapshot has them: they cannot be packed to nothing.
+fn numbers(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut state = seed;
+    let mut next = move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("{state},")
+    };
+    let mut text = String::new();
+    while text.len() < bytes {
+        text.push_str(&next());
+    }
+    text.into_bytes()
+}
+
+#[test]
+fn a_long_session_takes_little_room_and_what_is_free_is_given_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, who) = (open(dir.path()), caller("s"));
+    store.open(&who, Profile::Standard).unwrap();
+    let length = || std::fs::metadata(database(dir.path())).unwrap().len();
+    let changes: Vec<_> = (0..24).map(|it| numbers(it, 2 << 20)).collect();
+    for change in &changes {
+        store.append(&who.session, change, &summary(1)).unwrap();
+    }
+    assert_eq!(store.open(&who, Profile::Standard).unwrap().changes, changes);
+    drop(store);
+    // Packed, it is shorter than what was kept.
+    assert!(length() < 36 << 20, "{}", length());
+    let store = open(dir.path());
+    store.compact(&who.session, b"{}", &summary(2)).unwrap();
+    drop(store);
+    let store = open(dir.path());
+    assert!(length() < 1 << 20, "{}", length());
+    assert_eq!(store.open(&who, Profile::Standard).unwrap().changes, [b"{}".to_vec()]);
 }
