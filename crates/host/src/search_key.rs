@@ -168,14 +168,16 @@ mod tests {
         let settings = "providers: {web: search}\n\
             egress: {search: {engine: brave, url: 'https://search.example/'}}\n";
         put(&home.path().join("config.yaml"), settings, 0o600);
-        put(&home.path().join(KEY), "hush-hush-1\n", 0o600);
+        put(&home.path().join(KEY), "hush-7d3kqp0zx2vm\n", 0o600);
         let key = EngineKey::of(home.path(), None).unwrap().unwrap();
-        assert_eq!(key.scrub("say hush-hush-1!").unwrap(), "say [secret:SEARCH_KEY]!");
-        assert_eq!(key.held("hush-hush-1").len(), 1);
+        assert_eq!(key.scrub("say hush-7d3kqp0zx2vm!").unwrap(), "say [secret:SEARCH_KEY]!");
+        assert_eq!(key.held("hush-7d3kqp0zx2vm").len(), 1);
         // Another one is known before it is given to anybody, and the old one still is.
-        put(&home.path().join(KEY), "hush-hush-2\n", 0o600);
+        put(&home.path().join(KEY), "hush-498fj1mcz7wq\n", 0o600);
         key.in_the_file().unwrap();
-        assert!(key.scrub("hush-hush-1").is_some() && key.scrub("hush-hush-2").is_some());
+        assert!(
+            key.scrub("hush-7d3kqp0zx2vm").is_some() && key.scrub("hush-498fj1mcz7wq").is_some()
+        );
         put(&home.path().join("config.yaml"), "providers: {web: fetch}\n", 0o600);
         assert!(EngineKey::of(home.path(), None).unwrap().is_none());
     }

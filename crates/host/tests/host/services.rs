@@ -71,7 +71,7 @@ fn answer(mut stream: TcpStream, heard: &Mutex<Vec<String>>, port: u16) {
     heard.lock().unwrap().push(text.clone());
     let knows = text.contains(&format!("authorization: Bearer {NEW}"));
     let (status, more, body) = if text.starts_with("POST /token") {
-        let body = json!({ "access_token": NEW, "refresh_token": "refresh-token-ghijkl" });
+        let body = json!({ "access_token": NEW, "refresh_token": "refresh-token-Vb09sPqHx4" });
         ("200 OK", String::new(), body.to_string())
     } else if text.starts_with("GET /v1/away") {
         let to = format!("Location: http://other.example:{port}/steal\r\n");
@@ -282,7 +282,7 @@ fn a_token_is_put_in_refreshed_once_and_comes_back_to_nobody() {
     world.open_session();
     world.got("/me");
     assert_eq!((server.count("POST /token"), server.count("GET /v1/me")), (1, 3));
-    for value in [OLD, NEW, REFRESH, "refresh-token-ghijkl"] {
+    for value in [OLD, NEW, REFRESH, "refresh-token-Vb09sPqHx4"] {
         assert!(!world.wrote(value), "{value}");
     }
     let used = world.records("credential");
