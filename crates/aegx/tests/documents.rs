@@ -9,7 +9,6 @@
 #[path = "../../cli/tests/documents/examples.rs"]
 mod examples;
 #[path = "../../cli/tests/documents/help.rs"]
-#[expect(dead_code, reason = "the tests of `lazaret` need more of it")]
 mod help;
 #[path = "../../cli/tests/documents/page.rs"]
 #[expect(dead_code, reason = "the tests of `lazaret` need more of it")]
@@ -43,5 +42,14 @@ fn every_command_and_option_in_a_document_is_there() {
             wrong.extend(why.map(|why| format!("{}: {text}: {why}", page.name)));
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(known.has_option("--compat"), "its help was not read");
+}
+
+#[test]
+fn every_example_of_a_help_text_names_what_is_there() {
+    let known = help::Known::ask(AEGX);
+    let right = |text: &str| help::words_behind("aegx", text).and_then(|words| known.wrong(&words));
+    let wrong: Vec<String> = known.examples().into_iter().filter_map(right).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -4,9 +4,9 @@ use serde_json::json;
 use store::{Bond, REASON_BYTES_MAX};
 
 use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output;
-use crate::failure::{Exit, Failure};
 
 /// Go on although the store was lost, emptied, exchanged or put back from an older copy.
 ///

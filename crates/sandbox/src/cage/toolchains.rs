@@ -141,6 +141,6 @@ mod tests {
         for number in 0..200 {
             touch(&root.join(format!("{number:0>50}/.env")));
         }
-        assert!(secrets(&[root.clone()]).contains(&root));
+        assert!(secrets(std::slice::from_ref(&root)).contains(&root));
     }
 }

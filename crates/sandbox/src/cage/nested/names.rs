@@ -127,7 +127,7 @@ fn lower(name: &[u8]) -> Cow<'_, str> {
         Cow::Borrowed(plain) if !plain.bytes().any(|it| it.is_ascii_uppercase()) => {
             Cow::Borrowed(plain)
         }
-        other => Cow::Owned(other.to_ascii_lowercase()),
+        other @ (Cow::Borrowed(_) | Cow::Owned(_)) => Cow::Owned(other.to_ascii_lowercase()),
     }
 }
 
