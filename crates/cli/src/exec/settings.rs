@@ -195,7 +195,7 @@ impl Settings {
     /// The command, with an environment from nothing.
     pub(super) fn inmate(&self, cage: &Cage) -> Result<Inmate, Failure> {
         let mut given = FOR_PROGRAMS.to_vec();
-        let own = self.from_here()?;
+        let own = self.taken_over()?;
         given.extend(own.iter().map(|(name, value)| (*name, value.as_str())));
         given.extend(self.environment.iter().filter_map(|it| it.split_once('=')));
         let host: Vec<(String, String)> = std::env::vars_os()
@@ -230,7 +230,7 @@ impl Settings {
 
 impl Settings {
     /// Variables that are to be as they are here: their values stand in no list of processes.
-    fn from_here(&self) -> Result<Vec<(&str, String)>, Failure> {
+    fn taken_over(&self) -> Result<Vec<(&str, String)>, Failure> {
         let wrong = |name: &str, why: &str| Err(Failure::usage(format!("--env {name}: {why}")));
         let named = self.environment.iter().filter(|it| !it.contains('='));
         named
