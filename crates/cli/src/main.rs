@@ -12,6 +12,7 @@ mod evidence;
 mod exec;
 mod failure;
 mod gate;
+mod help;
 mod home;
 mod ipc;
 mod machine;

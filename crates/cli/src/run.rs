@@ -1,11 +1,12 @@
 //! The commands. Nothing but `main` imports this file: what commands share stands in files of its own.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::{
-    access, approvals, check, credentials, demo, doctor, evidence, exec, gate, ipc, output,
+    access, approvals, check, credentials, demo, doctor, evidence, exec, gate, help, ipc, output,
     plugins, policy, providers, proxy, replay, say, scheduler, schema, sessions, skills, taint,
     vault,
 };
@@ -65,12 +66,25 @@ struct ExecOnly {
 }
 
 fn parse() -> Command {
-    let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|it| it == "exec") {
-        let words = std::iter::once("lazaret exec".into()).chain(words);
-        return Command::Exec(Box::new(ExecOnly::parse_from(words).args));
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if words.first().is_some_and(|it| it == "exec") {
+        let only: ExecOnly = parsed("lazaret exec", words.into_iter().skip(1).collect());
+        return Command::Exec(Box::new(only.args));
     }
-    Cli::parse().command
+    let all: Cli = parsed("lazaret", words);
+    all.command
+}
+
+/// Texts for people are prepared only where they are shown.
+fn parsed<T: Parser>(program: &str, words: Vec<OsString>) -> T {
+    let shows = |it: &OsString| it == "-h" || it == "--help" || it == "help";
+    let shows_help = words.len() <= 1 || words.iter().any(shows);
+    let words = std::iter::once(program.into()).chain(words);
+    if !shows_help {
+        return T::parse_from(words);
+    }
+    let matches = help::flowing(T::command()).get_matches_from(words);
+    T::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 /// Runs the program.
@@ -111,4 +125,42 @@ pub(crate) fn run() -> ExitCode {
         failure.exit()
     });
     ExitCode::from(exit as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// Columns of the terminal that the texts are looked at in.
+    const WIDTH: usize = 72;
+
+    /// The texts of a command and of all below it, as a terminal shows them.
+    fn texts(command: &clap::Command, found: &mut Vec<(String, String)>) {
+        let mut shown = command.clone().term_width(WIDTH);
+        found.push((command.get_name().to_owned(), shown.render_long_help().to_string()));
+        command.get_subcommands().for_each(|it| texts(it, found));
+    }
+
+    #[test]
+    fn help_is_wrapped_once() {
+        let mut found = Vec::new();
+        texts(&help::flowing(Cli::command()), &mut found);
+        assert!(found.len() > 60, "{}", found.len());
+        for (name, text) in found {
+            let about: Vec<&str> =
+                text.lines().take_while(|it| !it.starts_with("Usage:")).collect();
+            for pair in about.windows(2) {
+                let [line, next] = pair else { continue };
+                let prose = |it: &str| !it.is_empty() && !it.starts_with([' ', '-', '*', '|']);
+                if !prose(line) || !prose(next) {
+                    continue;
+                }
+                let word = next.split(' ').next().unwrap();
+                let with_it = line.chars().count() + 1 + word.chars().count();
+                assert!(with_it > WIDTH, "{name}: wrapped before it is full: `{line}` / `{next}`");
+            }
+        }
+    }
 }

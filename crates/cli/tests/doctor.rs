@@ -43,7 +43,8 @@ fn every_check_that_does_not_hold_says_what_to_do() {
     }
     let failed = checks.iter().filter(|it| it["status"] == "fail").count();
     assert_eq!(answer["failed"], failed);
-    assert_eq!(code, i32::from(failed > 0));
+    let works = answer["verdict"]["works"].as_str().unwrap();
+    assert_eq!(code, i32::from(works != "ready"), "{answer}");
     assert!(answer["score"].as_u64().unwrap() <= 100);
     assert!(!dir.path().join("home").exists(), "who only looks makes nothing");
 }
@@ -59,6 +60,13 @@ fn people_get_a_table_with_the_same() {
         assert!(text.contains(check["advice"].as_str().unwrap()), "{check}");
     }
     assert!(text.contains(answer["compliance"].as_str().unwrap()) && !text.contains('\u{1b}'));
+    // Whether and how one can work stands first.
+    let verdict = &answer["verdict"];
+    let (first, how) = (text.lines().next().unwrap(), verdict["how"].as_str().unwrap());
+    assert!(first.contains("ready") && first.ends_with(how), "{first}");
+    for next in verdict["next"].as_array().unwrap() {
+        assert!(text.contains(next.as_str().unwrap()), "{next}");
+    }
 }
 
 #[test]
@@ -67,6 +75,8 @@ fn a_state_directory_that_others_can_enter_fails() {
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let (answer, code) = asked(dir.path());
     assert_eq!(check(&answer, "directory")["status"], "fail");
+    assert_eq!(answer["verdict"]["works"], "not_ready");
+    assert!(answer["verdict"]["next"][0].as_str().unwrap().contains("chmod 700"), "{answer}");
     assert!(check(&answer, "directory")["advice"].as_str().unwrap().starts_with("chmod 700"));
     assert_eq!(code, 1);
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
@@ -114,6 +124,27 @@ fn within_a_cage_it_says_that_it_is_one() {
     }
     let text = answer.to_string();
     assert!(!text.contains("sysctl") && !text.contains("apt install"), "{text}");
+}
+
+/// A session of agents can be had on a machine that confines nothing: little is in the surroundings, and the verdict
+/// does not ask for it, unless it is required.
+#[test]
+fn the_verdict_is_about_work_and_not_about_the_surroundings() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().join("home");
+    files::private::create_dir(&home).unwrap();
+    let (answer, code) = asked(&home);
+    let works = answer["verdict"]["works"].as_str().unwrap();
+    let cage = answer["checks"].as_array().unwrap().iter();
+    let cage_failed = cage.clone().any(|it| it["part"] == "cage" && it["status"] == "fail");
+    assert_eq!(works, if cage_failed { "partly" } else { "ready" }, "{answer}");
+    assert_eq!(code, i32::from(cage_failed));
+    let required = ["doctor", "--json", "--require", "full"];
+    let output = lazaret(&home).args(required).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let holds = answer["compliance"] == "Full";
+    assert_eq!(answer["verdict"]["works"] == "not_ready", !holds, "{answer}");
+    assert_eq!(output.status.code(), Some(i32::from(!holds || cage_failed)));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod checks;
 mod row;
+mod verdict;
 
 use std::path::Path;
 
@@ -13,14 +14,18 @@ use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
 use row::Row;
+use verdict::{Looked, Verdict, Works};
 
-/// Say how this machine and this setup hold, and what to do about the rest.
+/// Say whether and how one can work here, and what to do about the rest.
 ///
-/// Six parts. `surroundings`: what confines the process itself, by what the kernel says (a container, namespaces, seccomp,
-/// capabilities, limits); every session has the same on its record. `cage`: what holds a command that agents
-/// run; a cage is made to find out, and nothing runs in it. `kernel`: what there is to make one of. `state`: the state
-/// directory, the journal and the vault. `tools`: programs that some actions need. `required`: what `sandbox` in
-/// config.yaml and --require ask of the surroundings; without it no session and no skill is started.
+/// The first line is the verdict: `ready`, `ready in part` (calls are judged and recorded, commands are refused) or
+/// `not ready`, and behind it what stands in the way. Then six parts. `state`: the state directory, the journal and the
+/// vault. `cage`: what holds a command that agents run; a cage is made to find out, and nothing runs in it. `kernel`:
+/// what there is to make one of. `tools`: programs that some actions need. `required`: what `sandbox` in config.yaml
+/// and --require ask of the surroundings; without it no session and no skill is started. `surroundings`: what confines
+/// lazaret itself, by what the kernel says (a container, namespaces, seccomp, capabilities, limits); every session has
+/// the same on its record. On an ordinary machine little does, and nothing is missing by that: agents' commands have
+/// their cage.
 ///
 /// ok: it holds. weak: a part of it does. FAIL: it does not. ?: it could not be found out, and does not count. Behind the
 /// arrow stands what to do.
@@ -33,7 +38,7 @@ use row::Row;
 ///   lazaret doctor --json
 ///   lazaret doctor --require container,seccomp,max_processes=512
 ///
-/// Exit codes: 0 nothing failed, 1 something did, 2 wrong usage.
+/// Exit codes: 0 ready, 1 not, or only in part, 2 wrong usage.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -60,34 +65,41 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             (cage, kernel)
         }
     };
+    let (state, tools) = (checks::state(&home), checks::tools(caged));
+    let required = checks::required(&home, &args.require, &found);
+    let verdict =
+        Verdict::of(&Looked { cage: &cage, state: &state, tools: &tools, required: &required });
     let parts = [
-        ("surroundings", found.findings().iter().map(Row::of_finding).collect::<Vec<_>>()),
+        ("state", state),
         ("cage", cage),
         ("kernel", kernel),
-        ("state", checks::state(&home)),
-        ("tools", checks::tools(caged)),
-        ("required", checks::required(&home, &args.require, &found)),
+        ("tools", tools),
+        ("required", required),
+        ("surroundings", found.findings().iter().map(Row::of_finding).collect::<Vec<_>>()),
     ];
-    let failed = parts.iter().flat_map(|it| &it.1).filter(|it| it.status == Status::Fail).count();
     if args.json {
+        let failed = parts.iter().flat_map(|it| &it.1).filter(|it| it.status == Status::Fail);
+        let failed = failed.count();
         let rows = parts.iter().flat_map(|(part, rows)| rows.iter().map(|it| it.to_json(part)));
         output::json(&json!({
             "checks": rows.collect::<Vec<Value>>(),
             "compliance": found.compliance().as_str(),
             "failed": failed,
             "score": found.score(),
+            "verdict": verdict.to_json(),
         }));
     } else {
+        for line in verdict.lines(&Paint::for_stdout()) {
+            output::line(&line);
+        }
         for (part, rows) in &parts {
             show(part, rows, &found);
         }
-        output::line("");
-        output::line(&match failed {
-            0 => "nothing failed".to_owned(),
-            some => format!("{some} failed: what to do stands behind the arrows"),
-        });
     }
-    Ok(if failed == 0 { Exit::Done } else { Exit::Refused })
+    Ok(match verdict.works {
+        Works::Yes => Exit::Done,
+        Works::Partly | Works::No => Exit::Refused,
+    })
 }
 
 fn requirement(text: &str) -> Result<Requirement, String> {
@@ -101,9 +113,10 @@ fn show(part: &str, rows: &[Row], found: &Audit) {
         return;
     }
     let paint = Paint::for_stdout();
+    output::line("");
     let sum = match part {
         "surroundings" => format!(
-            "{}: {}, {} of 100",
+            "{}: what confines lazaret itself: {}, {} of 100; needed only where it is required",
             paint.strong(part),
             found.compliance().as_str(),
             found.score()

@@ -40,6 +40,11 @@ impl Row {
         Self::new(found.id, found.status, found.what, found.advice)
     }
 
+    /// In a line of its own: what is so, and what to do.
+    pub(super) fn told(&self) -> String {
+        format!("{}: {}: {}", self.id, self.what, self.advice)
+    }
+
     /// For programs.
     pub(super) fn to_json(&self, part: &str) -> Value {
         json!({
