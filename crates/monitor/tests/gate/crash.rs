@@ -1,28 +1,24 @@
 //! A child makes calls and says what was delivered to its agent; it is killed at random moments. Whatever
 //! was delivered taints the session that the next process finds.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use evidence::{Durability, Journal};
 use model::{RawCall, Source, Taint};
 use monitor::{Asked, Output};
 use serde_json::json;
+use testkit::crash::{Child, From, Killer, promise};
 
 use crate::gate::world::{TASK, asks, clock, kind, open, opening, records, send_mail, who};
 
-const CHILD_DIR: &str = "LAZARET_GATE_CRASH_CHILD_DIR";
-const CHILD_ROUND: &str = "LAZARET_GATE_CRASH_CHILD_ROUND";
 const KILLS: u64 = 12;
 
 /// Not a test of its own: what the child does when the test below starts it.
 #[test]
 fn child() {
-    let Ok(dir) = std::env::var(CHILD_DIR) else { return };
-    let round: u64 = std::env::var(CHILD_ROUND).unwrap().parse().unwrap();
-    let gate = open(Path::new(&dir), &clock(), Durability::Synced);
+    let Some(Child { dir, round }) = Child::of_this_process() else { return };
+    let gate = open(&dir, &clock(), Durability::Synced);
     let who = who(&format!("s-{round}"));
     gate.monitor.open_session(opening(&who)).unwrap();
     gate.hear(&who, Source::User, TASK).unwrap();
@@ -34,45 +30,24 @@ fn child() {
             let (permit, begun) = gate.monitor.begin(&who, &asked).unwrap();
             drop(permit);
             // The effect happens elsewhere: from here on its output may be known.
-            say(&format!("begun {round} {step}"));
+            promise(format_args!("begun {round} {step}"));
             gate.monitor.finish(begun, Output::text(body)).unwrap();
         } else {
             gate.monitor.run(&who, &asked, &crate::gate::world::Gives(&body)).unwrap();
         }
-        say(&format!("delivered {round} {step}"));
+        promise(format_args!("delivered {round} {step}"));
     }
-}
-
-#[expect(clippy::print_stdout, reason = "how the child tells the parent what its agent saw")]
-fn say(line: &str) {
-    println!("{line}");
 }
 
 #[test]
 fn what_was_delivered_taints_the_session_after_every_kill() {
     let dir = crate::gate::world::tempdir();
-    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    let mut killer = Killer::new("gate::crash::child", dir.path());
     let (mut delivered_in_all, mut interrupted) = (0, 0);
     for round in 0..KILLS {
-        let mut child = spawn(dir.path(), round);
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        let mut said: Vec<String> = Vec::new();
         // Right after the first call has begun, or later.
-        let mut line = String::new();
-        while output.read_line(&mut line).unwrap() > 0 {
-            let begun = line.starts_with("begun ");
-            said.push(std::mem::take(&mut line));
-            if begun {
-                break;
-            }
-        }
-        std::thread::sleep(Duration::from_micros(if round % 3 == 0 { 0 } else { random % 90_000 }));
-        child.kill().unwrap();
-        said.extend(output.lines().map_while(Result::ok));
-        child.wait().unwrap();
+        let within = Duration::from_millis(if round % 3 == 0 { 0 } else { 90 });
+        let said = killer.kill(From::TheFirstPromise, within);
         let delivered = numbers(&said, "delivered ", round);
         let begun = numbers(&said, "begun ", round);
         delivered_in_all += delivered.len();
@@ -126,16 +101,4 @@ fn count(evidence: &Path, word: &str) -> usize {
         return 0;
     }
     records(evidence).iter().filter(|it| kind(it) == word).count()
-}
-
-#[expect(clippy::disallowed_methods, reason = "the test kills a process, so it must start one")]
-fn spawn(dir: &Path, round: u64) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["gate::crash::child", "--exact", "--nocapture", "--test-threads=1"])
-        .env(CHILD_DIR, dir)
-        .env(CHILD_ROUND, round.to_string())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
 }
