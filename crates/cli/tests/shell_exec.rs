@@ -518,8 +518,9 @@ fn commands_have_no_way_out_but_the_proxy_and_that_only_if_the_settings_say_so()
 #[test]
 fn what_a_command_made_where_it_would_be_obeyed_is_told_between_marks() {
     let place = Place::new();
-    let make = "mkdir -p sub; echo '{}' > .mcp.json; echo done";
-    let answer = place.exec("a", &shell(make));
+    // By scripts: a command that names the file is asked about before it runs.
+    put(&place.workspace().join("make.sh"), b"mkdir -p sub; echo '{}' > .mcp.json; echo done");
+    let answer = place.exec("a", &shell("sh make.sh"));
     assert_eq!(printed(&answer, "stdout"), "done\n", "{answer}");
     let told = "`.mcp.json` was made by the command and would be obeyed: it is now `.mcp.json.set-aside-1`";
     assert_eq!(printed(&answer, "setAside"), told, "{answer}");
@@ -529,8 +530,9 @@ fn what_a_command_made_where_it_would_be_obeyed_is_told_between_marks() {
     assert!(first["at"].as_str().unwrap().ends_with("/workspace/.mcp.json"), "{ran}");
     assert!(first["now"].as_str().unwrap().ends_with("/.mcp.json.set-aside-1"), "{ran}");
     // One that makes it again and again is ended, and that is told, too.
-    let again = "while true; do [ -e .mcp.json ] || echo '{}' > .mcp.json; done";
-    let answer = place.exec("b", &shell(again));
+    let again = b"while true; do [ -e .mcp.json ] || echo '{}' > .mcp.json; done";
+    put(&place.workspace().join("again.sh"), again);
+    let answer = place.exec("b", &shell("sh again.sh"));
     assert_eq!(answer["ok"], false, "{answer}");
     let text = answer["error"].as_str().unwrap();
     assert!(text.contains("again and again") && text.contains("<tool_output "), "{answer}");

