@@ -74,7 +74,7 @@ fn a_cage_without_a_wall_is_not_full() {
     for rung in [Rung::Namespaces, Rung::Limits] {
         let dir = tempfile::tempdir().unwrap();
         let workspace = files::resolved(dir.path()).unwrap();
-        let cage = Cage { without: vec![rung], ..cage(&workspace) };
+        let cage = Cage { without: vec![rung], needed: Vec::new(), ..cage(&workspace) };
         let (found, held) = found_in(&cage, &workspace);
         assert_eq!(found["compliance"], "Partial", "{held}: {found:#}");
     }
