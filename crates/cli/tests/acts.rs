@@ -7,7 +7,7 @@
 )]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
+use testkit::frames;
 
 const VALUE: &str = "ghp_0123456789abcdef";
 
@@ -100,14 +101,8 @@ impl Gate {
 }
 
 fn ask(agent: &mut UnixStream, message: &Value) -> Value {
-    let message = message.to_string();
-    let length = u32::try_from(message.len()).unwrap().to_be_bytes();
-    agent.write_all(&[&length[..], message.as_bytes()].concat()).unwrap();
-    let mut header = [0; 4];
-    agent.read_exact(&mut header).unwrap();
-    let mut answer = vec![0; usize::try_from(u32::from_be_bytes(header)).unwrap()];
-    agent.read_exact(&mut answer).unwrap();
-    serde_json::from_slice(&answer).unwrap()
+    agent.write_all(&frames::frame(message.to_string().as_bytes())).unwrap();
+    frames::answer(agent)
 }
 
 fn agent(home: &Path) -> UnixStream {

@@ -6,7 +6,7 @@
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -15,6 +15,7 @@ use std::time::Duration;
 use assert_cmd::Command;
 use serde_json::{Value, json};
 use store::SqliteStore;
+use testkit::frames;
 
 const ROW: &str = "123e4567-e89b-42d3-a456-426614174000";
 /// What an action comes to that the gate lets pass, as there are no skills to act on.
@@ -88,14 +89,8 @@ impl Gate {
     }
 
     fn ask(&mut self, message: &Value) -> Value {
-        let message = message.to_string();
-        let length = u32::try_from(message.len()).unwrap().to_be_bytes();
-        self.agent.write_all(&[&length[..], message.as_bytes()].concat()).unwrap();
-        let mut header = [0; 4];
-        self.agent.read_exact(&mut header).unwrap();
-        let mut answer = vec![0; usize::try_from(u32::from_be_bytes(header)).unwrap()];
-        self.agent.read_exact(&mut answer).unwrap();
-        serde_json::from_slice(&answer).unwrap()
+        self.agent.write_all(&frames::frame(message.to_string().as_bytes())).unwrap();
+        frames::answer(&mut self.agent)
     }
 
     fn propose(&mut self) -> Value {
@@ -227,8 +222,7 @@ fn what_the_user_says_counts_as_their_word() {
 fn frames_on_stdin_are_served_beside_the_persons_door_too() {
     let dir = home();
     let message = r#"{"action":"memory_list","scope":"notes"}"#;
-    let mut input = u32::try_from(message.len()).unwrap().to_be_bytes().to_vec();
-    input.extend_from_slice(message.as_bytes());
+    let input = frames::frame(message.as_bytes());
     let args = ["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"];
     Command::cargo_bin("lazaret")
         .unwrap()

@@ -6,12 +6,13 @@
 )]
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use testkit::frames;
 
 fn put(home: &Path, name: &str, text: &str) {
     let path = home.join(name);
@@ -45,18 +46,10 @@ fn spawn(home: &Path) -> Child {
 }
 
 fn ask(child: &mut Child, message: &Value) -> Value {
-    let message = message.to_string();
-    let length = u32::try_from(message.len()).unwrap();
     let input = child.stdin.as_mut().unwrap();
-    input.write_all(&length.to_be_bytes()).unwrap();
-    input.write_all(message.as_bytes()).unwrap();
+    input.write_all(&frames::frame(message.to_string().as_bytes())).unwrap();
     input.flush().unwrap();
-    let output = child.stdout.as_mut().unwrap();
-    let mut length = [0; 4];
-    output.read_exact(&mut length).unwrap();
-    let mut answer = vec![0; usize::try_from(u32::from_be_bytes(length)).unwrap()];
-    output.read_exact(&mut answer).unwrap();
-    serde_json::from_slice(&answer).unwrap()
+    frames::answer(child.stdout.as_mut().unwrap())
 }
 
 /// Processes that descend from this one, by their command lines.

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use serde_json::Value;
+use testkit::frames;
 
 fn lazaret(home: &Path) -> Command {
     let mut command = Command::cargo_bin("lazaret").unwrap();
@@ -164,8 +165,7 @@ fn a_session_has_the_surroundings_on_its_record() {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path().join("home");
     let frame = br#"{"action":"skill_list"}"#;
-    let length = u32::try_from(frame.len()).unwrap().to_be_bytes();
-    let input = [&length[..], frame].concat();
+    let input = frames::frame(frame);
     let arguments = ["ipc", "--user", "me", "--agent", "main", "--session", "s1", "--stdio"];
     lazaret(&home).args(arguments).write_stdin(input).assert().success();
     let output = lazaret(&home).args(["evidence", "query", "--json"]).output().unwrap();

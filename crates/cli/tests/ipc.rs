@@ -14,21 +14,10 @@ use std::time::Duration;
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
+use testkit::frames;
 
 fn frame(message: &str) -> Vec<u8> {
-    let length = u32::try_from(message.len()).unwrap();
-    [&length.to_be_bytes()[..], message.as_bytes()].concat()
-}
-
-fn frames(mut bytes: &[u8]) -> Vec<Value> {
-    let mut all = Vec::new();
-    while let Some((header, rest)) = bytes.split_first_chunk::<4>() {
-        let (message, rest) = rest.split_at(usize::try_from(u32::from_be_bytes(*header)).unwrap());
-        all.push(serde_json::from_slice(message).unwrap());
-        bytes = rest;
-    }
-    assert!(bytes.is_empty());
-    all
+    frames::frame(message.as_bytes())
 }
 
 struct Ran {
@@ -59,7 +48,7 @@ fn frames_on_stdin_are_answered_on_stdout_until_it_ends() {
     let input = [frame(write), frame("no json"), frame(r#"{"action":"skill_list"}"#)].concat();
     let ran = stdio(home.path(), "me", input);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let answers = frames(&ran.stdout);
+    let answers = frames::answers(&ran.stdout);
     assert_eq!(answers.len(), 3);
     assert_eq!(answers.first().unwrap()["ok"], true);
     assert_eq!(answers.get(1), Some(&json!({"ok": false, "error": "Invalid JSON"})));
@@ -68,7 +57,7 @@ fn frames_on_stdin_are_answered_on_stdout_until_it_ends() {
 
     // What was remembered is there in the next run, and the journal has all of it, in order.
     let again = stdio(home.path(), "me", frame(r#"{"action":"memory_list","scope":"a"}"#));
-    let rows = frames(&again.stdout).first().unwrap()["entries"].clone();
+    let rows = frames::answers(&again.stdout).first().unwrap()["entries"].clone();
     assert_eq!(rows.as_array().unwrap().len(), 1);
     assert_eq!(lazaret(home.path(), &["evidence", "verify"], Vec::new()).code, 0);
     let turned_away = ["evidence", "query", "--kind", "turned_away", "--json"];
@@ -141,7 +130,7 @@ fn files_admit_or_refuse_and_a_refusal_is_recorded() {
     put(home.path(), "config.yaml", "tools:\n  web:\n    enabled: false\n");
     let fetch = r#"{"action":"web_fetch","url":"https://a.example/"}"#;
     let alone = stdio(home.path(), "alice", frame(fetch));
-    let answers = frames(&alone.stdout);
+    let answers = frames::answers(&alone.stdout);
     assert_eq!(answers.first().unwrap()["rule"], "layer-global", "one person's: {answers:?}");
 
     put(home.path(), "agents/main/IDENTITY.md", "---\naccess: public\n---\n");
@@ -168,7 +157,7 @@ fn files_admit_or_refuse_and_a_refusal_is_recorded() {
     assert_eq!(String::from_utf8(refused.stdout).unwrap().lines().count(), 3);
 
     let admitted = stdio(home.path(), "alice", frame(fetch));
-    let answers = frames(&admitted.stdout);
+    let answers = frames::answers(&admitted.stdout);
     assert_eq!(answers.first().unwrap()["rule"], "layer-global", "{answers:?}");
 
     // A replay on the same state is admitted by the same files.
@@ -204,7 +193,7 @@ fn an_agents_own_workspace_is_made_once_and_there_from_then_on() {
         let args = ["ipc", "--user", "me", "--agent", "main", "--session", session, "--stdio"];
         let ran = lazaret(home.path(), &[&args[..], more].concat(), frame(&message.to_string()));
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        frames(&ran.stdout).remove(0)
+        frames::answers(&ran.stdout).remove(0)
     };
     let write = json!({"action": "file_write", "path": "a/b.md", "content": "hello"});
     let none = run("s1", &[], &write);

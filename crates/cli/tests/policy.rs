@@ -12,6 +12,7 @@ use std::process::Output;
 use assert_cmd::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use testkit::frames;
 
 fn run(args: &[&str], stdin: &str) -> Output {
     let mut command = Command::cargo_bin("lazaret").unwrap();
@@ -266,8 +267,7 @@ fn a_state_directory_that_admits_nobody_is_broken() {
 #[test]
 fn rules_of_the_state_directory_are_in_force() {
     let message = r#"{"action":"memory_list","scope":"notes"}"#;
-    let mut input = u32::try_from(message.len()).unwrap().to_be_bytes().to_vec();
-    input.extend_from_slice(message.as_bytes());
+    let input = frames::frame(message.as_bytes());
     let serve = |files: &[(&str, &str)]| {
         let dir = folder(files);
         let args = ["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"];

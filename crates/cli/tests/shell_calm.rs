@@ -7,11 +7,12 @@
 )]
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
+use testkit::frames;
 
 const PAGE: &str = "The weather in Emden is wet, says the page of somebody else.\n";
 const ROW: &str = "123e4567-e89b-42d3-a456-426614174000";
@@ -68,15 +69,9 @@ struct Session {
 
 impl Session {
     fn ask(&mut self, message: &Value) -> Value {
-        let text = message.to_string();
-        let length = u32::try_from(text.len()).unwrap();
-        let frame = [&length.to_be_bytes()[..], text.as_bytes()].concat();
+        let frame = frames::frame(message.to_string().as_bytes());
         self.input.as_mut().unwrap().write_all(&frame).unwrap();
-        let mut header = [0; 4];
-        self.output.read_exact(&mut header).unwrap();
-        let mut answer = vec![0; usize::try_from(u32::from_be_bytes(header)).unwrap()];
-        self.output.read_exact(&mut answer).unwrap();
-        serde_json::from_slice(&answer).unwrap()
+        frames::answer(&mut self.output)
     }
 
     fn run(&mut self, command: &str) -> Value {

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use assert_cmd::Command;
 use serde_json::{Value, json};
 use store::SqliteStore;
+use testkit::frames;
 
 const SECRET: &str = "tok_4f9d1c7a2b8e6053";
 const ROW: &str = "123e4567-e89b-42d3-a456-426614174000";
@@ -124,9 +125,7 @@ struct Session {
 
 impl Session {
     fn send(&mut self, message: &Value) {
-        let text = message.to_string();
-        let length = u32::try_from(text.len()).unwrap();
-        let frame = [&length.to_be_bytes()[..], text.as_bytes()].concat();
+        let frame = frames::frame(message.to_string().as_bytes());
         self.input.as_mut().unwrap().write_all(&frame).unwrap();
     }
 
@@ -136,11 +135,7 @@ impl Session {
     }
 
     fn answer(&mut self) -> Value {
-        let mut header = [0; 4];
-        self.output.read_exact(&mut header).unwrap();
-        let mut answer = vec![0; usize::try_from(u32::from_be_bytes(header)).unwrap()];
-        self.output.read_exact(&mut answer).unwrap();
-        serde_json::from_slice(&answer).unwrap()
+        frames::answer(&mut self.output)
     }
 
     fn end(mut self) {

@@ -10,5 +10,6 @@
 mod built;
 mod compile_fail;
 pub mod crash;
+pub mod frames;
 
 pub use compile_fail::must_not_compile;

@@ -7,6 +7,7 @@ use std::process::{Child, Stdio};
 
 use assert_cmd::Command;
 use serde_json::Value;
+use testkit::frames;
 
 pub(crate) fn put(home: &Path, name: &str, text: &str) {
     let path = home.join(name);
@@ -49,23 +50,14 @@ pub(crate) fn good(home: &Path, args: &[&str]) -> Vec<Value> {
 
 /// What an agent is answered to these messages.
 pub(crate) fn agent(home: &Path, session: &str, messages: &[Value]) -> Vec<Value> {
-    let mut frames = Vec::new();
+    let mut input = Vec::new();
     for message in messages {
-        let text = message.to_string();
-        frames.extend(u32::try_from(text.len()).unwrap().to_be_bytes());
-        frames.extend(text.as_bytes());
+        input.extend(frames::frame(message.to_string().as_bytes()));
     }
     let args = ["ipc", "--user", "me", "--agent", "main", "--session", session, "--stdio"];
-    let (code, stdout, stderr) = run_with(home, &args, frames);
+    let (code, stdout, stderr) = run_with(home, &args, input);
     assert_eq!(code, 0, "{stderr}");
-    let mut answers = Vec::new();
-    let mut rest = stdout.as_slice();
-    while let Some((length, tail)) = rest.split_first_chunk::<4>() {
-        let (answer, tail) = tail.split_at(usize::try_from(u32::from_be_bytes(*length)).unwrap());
-        answers.push(serde_json::from_slice(answer).unwrap());
-        rest = tail;
-    }
-    answers
+    frames::answers(&stdout)
 }
 
 pub(crate) fn kinds(home: &Path) -> Vec<String> {

@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use assert_cmd::Command;
 use serde_json::Value;
 use store::SqliteStore;
+use testkit::frames;
 
 pub(crate) const ROW: &str = "123e4567-e89b-42d3-a456-426614174000";
 pub(crate) const PAGE: &str =
@@ -145,14 +146,9 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn ask(&mut self, message: &str) -> Value {
-        let length = u32::try_from(message.len()).unwrap();
-        let frame = [&length.to_be_bytes()[..], message.as_bytes()].concat();
+        let frame = frames::frame(message.as_bytes());
         self.input.as_mut().unwrap().write_all(&frame).unwrap();
-        let mut header = [0; 4];
-        self.output.read_exact(&mut header).unwrap();
-        let mut answer = vec![0; usize::try_from(u32::from_be_bytes(header)).unwrap()];
-        self.output.read_exact(&mut answer).unwrap();
-        serde_json::from_slice(&answer).unwrap()
+        frames::answer(&mut self.output)
     }
 
     pub(crate) fn read_page(&mut self) {

@@ -16,6 +16,7 @@ use monitor::{Admission, Approver, Heard, Monitor, Opening, Setup};
 use policy::Policy;
 use serde_json::Value;
 use store::SqliteStore;
+use testkit::frames;
 
 /// Reading the rules takes longer than most tests.
 static POLICY: LazyLock<Arc<Policy>> = LazyLock::new(|| Arc::new(Policy::embedded().unwrap()));
@@ -182,8 +183,7 @@ impl Client {
     }
 
     pub(crate) fn send(&mut self, message: &[u8]) {
-        let length = u32::try_from(message.len()).unwrap();
-        self.send_raw(&[&length.to_be_bytes()[..], message].concat());
+        self.send_raw(&frames::frame(message));
     }
 
     pub(crate) fn ask(&mut self, message: &Value) -> Value {
@@ -192,11 +192,7 @@ impl Client {
     }
 
     pub(crate) fn answer(&mut self) -> Value {
-        let mut header = [0; 4];
-        self.0.read_exact(&mut header).unwrap();
-        let mut message = vec![0; usize::try_from(u32::from_be_bytes(header)).unwrap()];
-        self.0.read_exact(&mut message).unwrap();
-        serde_json::from_slice(&message).unwrap()
+        frames::answer(&mut self.0)
     }
 
     /// Has the other side closed, without a word?
