@@ -1,5 +1,6 @@
 //! One exchange with the web: a request, the redirects it meets, and the answer.
 
+use scan::net::Rule;
 use std::collections::HashSet;
 use std::error::Error;
 use std::net::IpAddr;
@@ -206,7 +207,7 @@ impl Client {
             .body(Full::new(ask.body.clone()))
             .map_err(|error| {
                 let reason = format!("it cannot be asked for: {error}");
-                AskError::Refused(Refused { rule: "net-not-a-url", reason })
+                AskError::Refused(Refused { rule: Rule::NotAUrl, reason })
             })?;
         let fields = request.headers_mut();
         *fields = ask.headers.clone();
@@ -268,11 +269,11 @@ fn onward(from: &Target, location: &str, visited: &HashSet<Url>) -> Result<Targe
     let next = from.join(location)?;
     if visited.contains(next.url()) {
         let reason = "the redirects go round in a circle".to_owned();
-        return Err(Refused { rule: "egress-circle", reason });
+        return Err(Refused { rule: Rule::EgressCircle, reason });
     }
     if visited.len() > REDIRECTS_MAX {
         let reason = format!("there are more than {REDIRECTS_MAX} redirects");
-        return Err(Refused { rule: "egress-redirects", reason });
+        return Err(Refused { rule: Rule::EgressRedirects, reason });
     }
     Ok(next)
 }

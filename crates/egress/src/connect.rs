@@ -1,5 +1,6 @@
 //! Gives hyper its connections: dialled by [`Dialer`] and, for `https`, with the name on the certificate.
 
+use scan::net::Rule;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -88,7 +89,7 @@ impl Connector {
         let name = match host {
             Host::Name(name) => ServerName::try_from(name.clone()).map_err(|_| {
                 let reason = format!("`{name}` is no name for a certificate");
-                DialError::Refused(Refused { rule: "net-name", reason })
+                DialError::Refused(Refused { rule: Rule::Name, reason })
             })?,
             Host::Address(address) => ServerName::from(*address),
         };

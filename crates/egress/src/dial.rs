@@ -2,6 +2,7 @@
 //!
 //! INVARIANT (GlobalOnly): there is no other place in which a socket is opened.
 
+use scan::net::Rule;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -150,7 +151,7 @@ impl Dialer {
         if let Some(blocked) = addresses.iter().find(|it| self.block.contains(&Host::Address(**it)))
         {
             let reason = format!("`{host}` is at {blocked}, which is blocked");
-            return Err(Refused { rule: "egress-blocked", reason }.into());
+            return Err(Refused { rule: Rule::EgressBlocked, reason }.into());
         }
         if self.is_operators(host, port) {
             return Ok(addresses);
@@ -195,7 +196,7 @@ impl Dialer {
             }
         }
         Err(last.unwrap_or_else(|| {
-            Refused { rule: "net-no-address", reason: "the name has no address".to_owned() }.into()
+            Refused { rule: Rule::NoAddress, reason: "the name has no address".to_owned() }.into()
         }))
     }
 
@@ -213,7 +214,7 @@ impl Dialer {
             found.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(failed)?;
         if found.len() > ADDRESSES_MAX {
             let reason = format!("`{name}` has more than {ADDRESSES_MAX} addresses");
-            return Err(Refused { rule: "net-many-addresses", reason }.into());
+            return Err(Refused { rule: Rule::ManyAddresses, reason }.into());
         }
         let found: Arc<[IpAddr]> = found.into();
         self.known.put(name, Arc::clone(&found));

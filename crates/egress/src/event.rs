@@ -168,7 +168,7 @@ impl EgressEvent {
     pub fn failed(&mut self, error: &AskError) {
         self.outcome = match error {
             AskError::Refused(it) => {
-                Outcome::Refused { rule: it.rule.to_owned(), reason: it.reason.clone() }
+                Outcome::Refused { rule: it.rule.as_str().to_owned(), reason: it.reason.clone() }
             }
             AskError::Failed(reason) | AskError::Unanswered(reason) => {
                 Outcome::Failed { reason: reason.clone() }

@@ -2,6 +2,7 @@
 
 use hyper::HeaderMap;
 use hyper::header::{CONTENT_LENGTH, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use scan::net::Rule;
 use scan::net::{Refused, Target};
 
 use crate::client::AskError;
@@ -60,10 +61,10 @@ pub(crate) fn of_caller<'a>(
             || dashed.contains(KEEPERS);
         if reserved {
             let reason = format!("the header field `{lower}` is not for callers to set");
-            return Err(Refused { rule: "egress-header", reason });
+            return Err(Refused { rule: Rule::EgressHeader, reason });
         }
         let bad = || Refused {
-            rule: "egress-header",
+            rule: Rule::EgressHeader,
             reason: format!("`{lower}` is no header field that can be sent"),
         };
         let name = HeaderName::try_from(lower.as_str()).map_err(|_| bad())?;

@@ -1,6 +1,7 @@
 //! What one agent may reach of the public network.
 
 use hyper::Method;
+use scan::net::Rule;
 use scan::net::{self, Domains, Refused, Suspicion, Target};
 
 /// Ports at which something else than the web listens: the list of the Fetch standard, which browsers keep.
@@ -85,7 +86,7 @@ impl Rules {
             return Ok(());
         }
         let reason = format!("the method `{method}` is not among those that are allowed");
-        Err(Refused { rule: "egress-method", reason })
+        Err(Refused { rule: Rule::EgressMethod, reason })
     }
 
     /// May so much be sent?
@@ -98,7 +99,7 @@ impl Rules {
         net::blocked(host)?;
         if self.block.contains(host) {
             let reason = format!("`{host}` is blocked");
-            return Err(Refused { rule: "egress-blocked", reason });
+            return Err(Refused { rule: Rule::EgressBlocked, reason });
         }
         self.allow.iter().try_for_each(|it| it.permits(target))?;
         self.check_signs(target)
@@ -132,28 +133,28 @@ impl Rules {
         if open {
             return Ok(());
         }
-        Err(Refused { rule: "egress-port", reason: format!("port {port} {why}") })
+        Err(Refused { rule: Rule::EgressPort, reason: format!("port {port} {why}") })
     }
 }
 
 /// A body is longer than it may be.
 pub(crate) fn too_much(bytes_max: u64) -> Refused {
     let reason = format!("a request carries at most {bytes_max} bytes");
-    Refused { rule: "egress-payload", reason }
+    Refused { rule: Rule::EgressPayload, reason }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const CARRIES: &[(&str, &str)] = &[
-        ("https://abc123.ngrok.io/", "net-exfil-tunnel"),
-        ("https://x-y-z.trycloudflare.com/", "net-exfil-tunnel"),
-        ("https://nb2hi4dthixs6ylbmfqwcylbmfqwcylbmfqwcylb.a.example/", "net-exfil-dns"),
-        ("http://hooks.slack.com/services/T0/B0/x", "net-exfil-host"),
+    const CARRIES: &[(&str, Rule)] = &[
+        ("https://abc123.ngrok.io/", Rule::ExfilTunnel),
+        ("https://x-y-z.trycloudflare.com/", Rule::ExfilTunnel),
+        ("https://nb2hi4dthixs6ylbmfqwcylbmfqwcylbmfqwcylb.a.example/", Rule::ExfilDns),
+        ("http://hooks.slack.com/services/T0/B0/x", Rule::ExfilHost),
         (
             "http://a.example/?d=QUtJQUlPU0ZPRE5ON0VYQU1QTEVBS0lBSU9TRk9ETk43RVhBTVBMRQ",
-            "net-exfil-query",
+            Rule::ExfilQuery,
         ),
     ];
 
@@ -170,6 +171,6 @@ mod tests {
             assert!(listed.check(&target).is_ok(), "{url}");
         }
         let tunnel = Target::parse(CARRIES[0].0).unwrap();
-        assert_eq!(of_programs.check_tunnel(&tunnel).unwrap_err().rule, "net-exfil-tunnel");
+        assert_eq!(of_programs.check_tunnel(&tunnel).unwrap_err().rule, Rule::ExfilTunnel);
     }
 }

@@ -1,5 +1,6 @@
 //! How many fetches run at once, by session and by host.
 
+use scan::net::Rule;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,7 +23,7 @@ impl Slots {
         let count = counts.get(key).copied().unwrap_or_default();
         if count >= most {
             let reason = format!("{most} fetches {whose} are under way; wait for one to end");
-            return Err(Refused { rule: "egress-busy", reason });
+            return Err(Refused { rule: Rule::EgressBusy, reason });
         }
         counts.insert(key.to_owned(), count.saturating_add(1));
         drop(counts);
@@ -52,7 +53,7 @@ mod tests {
         let take = |key: &str| slots.take(key, 2, "of this session");
         let (one, two) = (take("a").unwrap(), take("a").unwrap());
         let Err(refused) = take("a") else { panic!("a third place") };
-        assert_eq!(refused.rule, "egress-busy");
+        assert_eq!(refused.rule, Rule::EgressBusy);
         assert!(refused.reason.starts_with("2 fetches of this session"), "{}", refused.reason);
         // Whoever is refused takes nothing, and others have places of their own.
         let other = take("b").unwrap();

@@ -2,6 +2,7 @@
 //!
 //! INVARIANT (OneGate): whom is dialled stands in the permit, not in what the program says afterwards.
 
+use scan::net::Rule;
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -231,7 +232,7 @@ fn announced(headers: &HeaderMap) -> u64 {
 }
 
 fn refused(reason: &str) -> Refused {
-    Refused { rule: "egress-proxy", reason: reason.to_owned() }
+    Refused { rule: Rule::EgressProxy, reason: reason.to_owned() }
 }
 
 fn url(call: &ToolCall) -> &str {

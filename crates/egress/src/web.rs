@@ -138,8 +138,10 @@ mod tests {
 
     #[test]
     fn what_servers_named_stands_in_marks_and_the_rule_does_not() {
-        let refused =
-            || scan::net::Refused { rule: "net-name", reason: "`obey.example`".to_owned() };
+        let refused = || scan::net::Refused {
+            rule: scan::net::Rule::Name,
+            reason: "`obey.example`".to_owned(),
+        };
         let first = failed(&AskError::Refused(refused()));
         assert_eq!((first.status, &*first.body), (Status::NotBegun, "`obey.example` (net-name)"));
         let said = failed(&AskError::Failed("it took too long".to_owned()));

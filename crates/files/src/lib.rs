@@ -11,6 +11,6 @@ pub mod private;
 
 pub use dir::{Dir, DirError, Found, Kind, LIST_ENTRIES_MAX, Stat};
 pub use path::{
-    DEPTH_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX, PathRefused, RULES, Relative, SEGMENTS_MAX,
+    DEPTH_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX, PathRefused, RULES, Relative, Rule, SEGMENTS_MAX,
     assert_within_base, fuzzing, resolved, safe_path, segment,
 };

@@ -15,6 +15,7 @@ mod objection;
 pub mod places;
 mod profile;
 pub mod provider;
+mod rule;
 mod source;
 mod tag;
 mod taint;

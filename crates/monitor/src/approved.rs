@@ -11,6 +11,7 @@ use crate::preview::{PREVIEW_CHARS_MAX, preview};
 use crate::proposed::Proposed;
 use crate::question;
 use crate::refusal::Refusal;
+use crate::rule::Rule;
 use crate::ruling::Ruling;
 use crate::standing::{Standing, Wanted};
 use crate::verdict::Verdict;
@@ -67,7 +68,7 @@ impl Monitor {
         let Some(id) = verdict.approval else { return Ok(()) };
         let told = match (withheld.first(), output.status) {
             (Some(objection), _) => (&*objection.rule, objection.for_person.as_str()),
-            (None, Status::NotBegun) => ("not-begun", output.body.as_str()),
+            (None, Status::NotBegun) => (Rule::NotBegun.as_str(), output.body.as_str()),
             (None, Status::Done | Status::Failed) => return Ok(()),
         };
         Ok(self.state().hinder(id, &hindrance(told.0, told.1, self.now()))?)

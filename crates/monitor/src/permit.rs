@@ -10,6 +10,7 @@ use model::ipc::{self, Action};
 use model::{Caller, Effect, TaintTag, ToolCall};
 
 use crate::proposed::Proposed;
+use crate::rule::Rule;
 use crate::ruling::Ruling;
 use crate::scrubber::Scrubs;
 
@@ -53,8 +54,8 @@ impl<E> Permit<E> {
 
     /// Has a person lifted what this rule had against exactly this effect?
     #[must_use]
-    pub fn was_lifted(&self, rule: &str) -> bool {
-        self.lifted.iter().any(|it| it == rule)
+    pub fn was_lifted(&self, rule: Rule) -> bool {
+        self.lifted.iter().any(|it| it == rule.as_str())
     }
 
     /// Takes secrets out of what the effect gives back, before it is cut. What is whole is scrubbed anyway.

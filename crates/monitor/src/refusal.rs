@@ -4,6 +4,7 @@ use evidence::AppendError;
 use model::ipc::IpcError;
 use model::{CallError, Decision, Objection};
 
+use crate::rule::Rule;
 use crate::state::StateError;
 use crate::verdict::Verdict;
 
@@ -64,14 +65,14 @@ impl Refusal {
     pub fn rule(&self) -> &str {
         match self {
             Self::Stopped(verdict) => &verdict.rule,
-            Self::Malformed(_) | Self::Message(_) => "malformed-call",
-            Self::UnknownTool(_) => "unknown-tool",
+            Self::Malformed(_) | Self::Message(_) => Rule::MalformedCall.as_str(),
+            Self::UnknownTool(_) => Rule::UnknownTool.as_str(),
             Self::NoSession(_) => "no-session",
             Self::Withheld(objections) => {
-                objections.first().map_or("withheld", |it| it.rule.as_ref())
+                objections.first().map_or(Rule::Withheld.as_str(), |it| it.rule.as_ref())
             }
-            Self::NotRecorded(_) => "not-recorded",
-            Self::NotKept(_) => "not-kept",
+            Self::NotRecorded(_) => Rule::NotRecorded.as_str(),
+            Self::NotKept(_) => Rule::NotKept.as_str(),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::monitor::{Approver, Monitor};
 use crate::proposed::Proposed;
 use crate::question;
 use crate::refusal::Refusal;
+use crate::rule::Rule;
 use crate::ruling::Ruling;
 use crate::session::Session;
 use crate::standing::Span;
@@ -230,7 +231,7 @@ fn rules(ruling: &Ruling) -> Vec<Cow<'static, str>> {
 fn denied_by(answer: &Answer) -> Objection {
     let until = aegx::timestamp::from_unix(answer.expires());
     let mut objection =
-        Objection::new("denied-by-person", Decision::Deny, "denied_by_person", String::new());
+        Objection::new(Rule::DeniedByPerson, Decision::Deny, "denied_by_person", String::new());
     objection.for_model =
         format!("a person has said no to exactly this call, until {until}; do not try it again");
     objection.for_person =

@@ -98,7 +98,7 @@ fn truly_dangerous(reading: &Reading) -> bool {
         "shell-erase-root",
         "shell-erase",
     ];
-    reading.findings.iter().any(|it| rules.contains(&it.rule))
+    reading.findings.iter().any(|it| rules.contains(&it.rule.as_str()))
 }
 
 fn allowed(cases: &[Case], out: &mut impl std::io::Write) {
@@ -114,7 +114,7 @@ fn allowed(cases: &[Case], out: &mut impl std::io::Write) {
         counted += 1;
         if let Some(finding) = &reading.decisive {
             wrong += 1;
-            *rules.entry(finding.rule).or_default() += 1;
+            *rules.entry(finding.rule.as_str()).or_default() += 1;
             writeln!(out, "    {}: {}", finding.rule, brief(&case.text)).unwrap();
         }
     }

@@ -41,7 +41,7 @@ fn judge(row: &Value) -> Result<(), Refused> {
     loop {
         allowed.iter().try_for_each(|it| it.permits(&target))?;
         if blocked.contains(target.host()) {
-            return Err(Refused { rule: "net-blocked-domain", reason: String::new() });
+            return Err(Refused { rule: net::Rule::BlockedDomain, reason: String::new() });
         }
         let Some(next) = hops.next() else { return Ok(()) };
         target = target.join(next)?;
@@ -228,7 +228,7 @@ fn data_that_is_carried_off_is_seen_and_never_said() {
     for row in rows("exfiltration.jsonl") {
         let target = Target::parse(text(&row, "url")).unwrap();
         let found = net::exfiltration(&target);
-        let rules: Vec<&str> = found.iter().map(|it| it.rule).collect();
+        let rules: Vec<&str> = found.iter().map(|it| it.rule.as_str()).collect();
         assert_eq!(rules, texts(&row, "rules"), "{row}");
         for reason in found.iter().map(|it| &it.reason) {
             let said = |it: &str| it.len() >= 20 && reason.contains(it);

@@ -5,11 +5,11 @@
 use scan::net::{self, Domains, Host, Scheme, Target, URL_BYTES_MAX};
 
 fn rule(url: &str) -> &'static str {
-    Target::parse(url).map_or_else(|it| it.rule, |_| "")
+    Target::parse(url).map_or_else(|it| it.rule.as_str(), |_| "")
 }
 
 fn suspicions(url: &str) -> Vec<&'static str> {
-    net::exfiltration(&Target::parse(url).unwrap()).iter().map(|it| it.rule).collect()
+    net::exfiltration(&Target::parse(url).unwrap()).iter().map(|it| it.rule.as_str()).collect()
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_reference_with_a_colon_is_no_scheme_behind_a_slash() {
         ("//10.0.0.1/", "net-v4-private"),
         ("/a\nb", "net-spelling"),
     ] {
-        assert_eq!(here.join(reference).map_err(|it| it.rule), Err(rule), "{reference}");
+        assert_eq!(here.join(reference).map_err(|it| it.rule.as_str()), Err(rule), "{reference}");
     }
 }
 
@@ -127,7 +127,8 @@ fn what_a_name_is_can_be_asked() {
     assert!(net::is_metadata("x.metadata.google.internal") && net::is_metadata("metadata"));
     assert!(!net::is_metadata("a.internal") && !net::is_metadata("a.example"));
     assert!(net::is_tunnel("x.ngrok.io") && !net::is_tunnel("ngrok.example"));
-    let blocked = |name: &str| net::blocked(&Host::Name(name.to_owned())).map_err(|it| it.rule);
+    let blocked =
+        |name: &str| net::blocked(&Host::Name(name.to_owned())).map_err(|it| it.rule.as_str());
     assert_eq!(blocked("x.webhook.site"), Err("net-blocked-domain"));
     assert_eq!(blocked("a.example"), Ok(()));
 }

@@ -76,10 +76,21 @@ fn commands_that_run_commands_with_many_arguments_are_too_large() {
     let many = " a".repeat(4_000);
     for runs in ["nice ", "env A=1 ", "command ", "timeout 1 ", "nice -x nice nice "] {
         let reading = read(&format!("{}ls{many}", runs.repeat(40)));
-        assert_eq!(reading.decisive.map(|it| it.rule), Some("shell-too-large"), "{runs}");
+        assert_eq!(reading.decisive.map(|it| it.rule.as_str()), Some("shell-too-large"), "{runs}");
         let reading = read(&format!("{}ls a b c", runs.repeat(4)));
         assert_eq!(reading.decision, Decision::Allow, "{runs}");
     }
+}
+
+/// What is harmless in great numbers leaves room for what is not.
+#[test]
+fn a_denial_is_seen_behind_however_many_questions() {
+    let many: String = (0..600).map(|it| format!("ssh h.example a{it}; ")).collect();
+    let reading = read(&format!("{many} sudo true"));
+    assert_eq!(reading.decision, Decision::Deny);
+    let reading = read(&format!("{many}{}", ": ; ".repeat(2_000)));
+    let rules: Vec<_> = reading.findings.iter().map(|it| it.rule.as_str()).collect();
+    assert!(rules.contains(&"shell-too-large"), "{:?}", rules.last());
 }
 
 proptest! {

@@ -196,7 +196,7 @@ fn harmless_commands_that_were_hidden_are_asked_about_for_that_alone() {
         for kind in [0, 2, 3, 4, 6] {
             let disguised = mutated(text, kind);
             let reading = read(&disguised);
-            let rules: Vec<_> = reading.findings.iter().map(|it| it.rule).collect();
+            let rules: Vec<_> = reading.findings.iter().map(|it| it.rule.as_str()).collect();
             assert_eq!(rules, ["shell-dynamic"], "{disguised}: {:?}", reading.findings);
         }
     }

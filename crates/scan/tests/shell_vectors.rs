@@ -176,7 +176,7 @@ fn every_case_of_our_own_holds() {
             Decision::StepUp => "step_up",
             Decision::Deny => "deny",
         };
-        let rule = reading.decisive.as_ref().map(|it| it.rule);
+        let rule = reading.decisive.as_ref().map(|it| it.rule.as_str());
         let same = case["decision"] == word && case["rule"].as_str() == rule;
         if !same || case["normalized"] != reading.normalized.as_str() {
             failed.push(told(&case["rule"], command, &reading));

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use model::ipc::ShellExec;
-use monitor::{COMMANDS, CREDENTIAL_SCOPE, Permit};
+use monitor::{COMMANDS, Permit, Rule};
 use policy::access::KeyGrant;
 use serde_json::json;
 
@@ -32,7 +32,7 @@ impl Keeper {
             Scope::Manifest { manifest, origin } => (manifest, *origin),
         };
         let command = permit.effect().command.as_str();
-        let asked = |key: &str| command.contains(key) && permit.was_lifted(CREDENTIAL_SCOPE);
+        let asked = |key: &str| command.contains(key) && permit.was_lifted(Rule::CredentialScope);
         let (mut given, mut grants) = (Vec::new(), Vec::new());
         for (key, grant) in manifest.granted_to(COMMANDS, origin) {
             let grant = match grant {

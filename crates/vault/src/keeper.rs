@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use aegx::RecordType;
 use evidence::{Clock, Journal, NewRecord};
 use model::{Caller, Kind};
-use monitor::{CREDENTIAL_SCOPE, HeldSecret, Permit, Scrubber};
+use monitor::{HeldSecret, Permit, Rule, Scrubber};
 use policy::access::Domain;
 use scan::net::{Domains, Target};
 use serde_json::{Value, json};
@@ -162,7 +162,7 @@ impl Keeper {
         want: &Want<'_>,
     ) -> Result<(Given, (Arc<Secret>, u64)), ResolveError> {
         let name = want.name;
-        let approved = permit.was_lifted(CREDENTIAL_SCOPE);
+        let approved = permit.was_lifted(Rule::CredentialScope);
         let given = scope.give(name.as_str(), want.domain, approved).map_err(|it| match it {
             NotGiven::NotGranted => ResolveError::NotGranted(name.clone()),
             NotGiven::NotApproved => ResolveError::NotApproved(name.clone()),

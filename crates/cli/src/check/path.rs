@@ -75,7 +75,7 @@ fn told(made: Result<PathBuf, PathRefused>) -> Answer {
     let fields = [
         ("decision", json!(if refused.is_some() { "deny" } else { "allow" })),
         ("path", json!(path)),
-        ("rule", json!(refused.map(|it| it.rule))),
+        ("rule", json!(refused.map(|it| it.rule.as_str()))),
         ("reason", json!(refused.map(|it| &it.reason))),
     ];
     Answer { passed: made.is_ok(), fields: Vec::from(fields), text }

@@ -60,7 +60,7 @@ fn told(reading: &Reading) -> Answer {
     let classes: Vec<&str> = reading.classes.iter().map(|it| it.word()).collect();
     let fields = [
         ("decision", json!(word)),
-        ("rule", json!(why.map(|it| it.rule))),
+        ("rule", json!(why.map(|it| it.rule.as_str()))),
         ("reason", json!(why.map(|it| it.reason.as_str()))),
         ("normalized", json!(reading.normalized)),
         ("class", json!(classes)),

@@ -1,5 +1,6 @@
 //! `lazaret check url`.
 
+use scan::net::Rule;
 use std::io;
 use std::net::IpAddr;
 use std::sync::OnceLock;
@@ -59,7 +60,7 @@ fn domains(patterns: &[impl AsRef<str>]) -> Result<Domains, String> {
 /// Asks the system, as the way out does.
 fn ask_dns(name: &str) -> Result<Vec<IpAddr>, Refused> {
     let failed = |error: io::Error| Refused {
-        rule: "net-no-lookup",
+        rule: Rule::NoLookup,
         reason: format!("could not look up `{name}`: {error}"),
     };
     static RUNTIME: OnceLock<io::Result<Runtime>> = OnceLock::new();
@@ -92,7 +93,7 @@ impl Names<'_> {
 fn address(text: &str) -> Result<IpAddr, Refused> {
     let bare = text.split('%').next().unwrap_or(text);
     let reason = || format!("`{text}` is no address");
-    bare.parse().map_err(|_| Refused { rule: "net-bad-address", reason: reason() })
+    bare.parse().map_err(|_| Refused { rule: Rule::BadAddress, reason: reason() })
 }
 
 fn request(
@@ -118,7 +119,7 @@ fn request(
         Ok(own) => Ok(judge(url, own.as_ref().or(allowed), &Names { known, dns })),
         // A list that cannot be read allows nothing.
         Err(error) => {
-            let refused = Refused { rule: "net-bad-list", reason: error.clone() };
+            let refused = Refused { rule: Rule::BadList, reason: error.clone() };
             let mut answer = told(url, &Decision::Deny(refused), &[]);
             answer.fields.push(("error", error.into()));
             Ok(answer)
@@ -180,8 +181,8 @@ fn decide(
 fn told(url: &str, decision: &Decision, addrs: &[IpAddr]) -> Answer {
     let (word, why) = match decision {
         Decision::Allow => ("allow", None),
-        Decision::StepUp(found) => ("step_up", Some((found.rule, found.reason.as_str()))),
-        Decision::Deny(refused) => ("deny", Some((refused.rule, refused.reason.as_str()))),
+        Decision::StepUp(found) => ("step_up", Some((found.rule.as_str(), found.reason.as_str()))),
+        Decision::Deny(refused) => ("deny", Some((refused.rule.as_str(), refused.reason.as_str()))),
     };
     let host = net::seen_host(url);
     let text = match why {

@@ -3,6 +3,7 @@
 //! A path is read by us, by the service's front door and by what is behind it, and each may undo one more layer
 //! of percent signs. So it must stay inside however often they are undone.
 
+use scan::net::Rule;
 use scan::net::{Refused, Target};
 
 /// How often percent signs may be undone until nothing changes any more.
@@ -108,7 +109,7 @@ fn undone(path: &[u8]) -> Vec<u8> {
 }
 
 fn outside(why: &str) -> Refused {
-    Refused { rule: "service-path", reason: format!("the path {why}") }
+    Refused { rule: Rule::ServicePath, reason: format!("the path {why}") }
 }
 
 #[cfg(test)]
@@ -137,7 +138,9 @@ mod tests {
                 ("allow", Ok(target)) => {
                     assert_eq!(target.url().as_str(), case.expected, "{case:?}")
                 }
-                ("deny", Err(refused)) => assert_eq!(refused.rule, case.expected, "{case:?}"),
+                ("deny", Err(refused)) => {
+                    assert_eq!(refused.rule.as_str(), case.expected, "{case:?}")
+                }
                 (_, found) => panic!("{case:?}: {found:?}"),
             }
             count += 1;

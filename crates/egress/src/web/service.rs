@@ -6,6 +6,7 @@ use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
 use model::ipc::{OauthCall, OauthMethod};
 use monitor::{Output, Permit, Status};
+use scan::net::Rule;
 use scan::net::{Refused, Target};
 use serde_json::Value;
 use zeroize::Zeroizing;
@@ -227,11 +228,11 @@ fn fields(asked: &OauthCall, service: &Service) -> Result<HeaderMap, Refused> {
     if let Some(name) = own {
         let reason =
             format!("the header field `{name}` says who asks, and is not for callers to set");
-        return Err(Refused { rule: "service-header", reason });
+        return Err(Refused { rule: Rule::ServiceHeader, reason });
     }
     if let Some(name) = fields.keys().find(|it| PIECES.contains(&it.as_str())) {
         let reason = format!("the header field `{name}` asks for a piece; ask for the whole");
-        return Err(Refused { rule: "service-header", reason });
+        return Err(Refused { rule: Rule::ServiceHeader, reason });
     }
     if asked.body.is_some() {
         fields.entry(CONTENT_TYPE).or_insert(JSON);

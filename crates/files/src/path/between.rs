@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::refused::{ESCAPE, PathRefused};
+use super::refused::{PathRefused, Rule};
 
 /// A path that came from storage, with its `.` and `..` followed, if it lies in `base` or is it.
 /// Relative ones are taken from the root, for there is no folder that all callers mean.
@@ -16,7 +16,7 @@ pub fn assert_within_base(base: &Path, path: &Path) -> Result<PathBuf, PathRefus
         return Ok(path);
     }
     let reason = format!("`{}` is outside base directory `{}`", path.display(), base.display());
-    Err(PathRefused::new(ESCAPE, reason))
+    Err(PathRefused::new(Rule::Escape, reason))
 }
 
 /// A path that the operator chose, with its links followed, as it is at this moment. Not for a path that was

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use super::{RULES, Relative, assert_within_base, safe_path, segment};
+use super::{RULES, Relative, Rule, assert_within_base, safe_path, segment};
 
 /// A path: refused by a rule that there is, or below its base in every way to read it; and segments
 /// made of the same text are below it, too.
@@ -44,6 +44,6 @@ fn is_plainly_below(base: &Path, path: &Path) -> bool {
     path.starts_with(base) && path.components().all(plain) && !path.to_string_lossy().contains('\0')
 }
 
-fn check_rule(rule: &str) {
+fn check_rule(rule: Rule) {
     assert!(RULES.iter().any(|it| it.0 == rule), "{rule} is in no table");
 }

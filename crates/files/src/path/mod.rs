@@ -8,6 +8,6 @@ mod relative;
 mod segments;
 
 pub use between::{assert_within_base, resolved};
-pub use refused::{PathRefused, RULES};
+pub use refused::{PathRefused, RULES, Rule};
 pub use relative::{DEPTH_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX, Relative};
 pub use segments::{SEGMENTS_MAX, safe_path, segment};

@@ -4,9 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::readings::{Decoded, ROUNDS_MAX, decoded, folded};
-use super::refused::{
-    ABSOLUTE, CHARACTER, DEEP, DOTS, EMPTY, ENCODING, ESCAPE, LONG, PathRefused, STREAM,
-};
+use super::refused::{PathRefused, Rule};
 use super::segments::shown;
 
 /// The longest path, in bytes.
@@ -37,14 +35,14 @@ impl Relative {
     pub fn parse(text: &str) -> Result<Self, PathRefused> {
         if text.is_empty() {
             return Err(PathRefused::new(
-                EMPTY,
+                Rule::Empty,
                 "a path cannot be empty; `.` is the folder itself",
             ));
         }
         if text.len() > PATH_BYTES_MAX {
             let reason =
                 format!("a path has at most {PATH_BYTES_MAX} bytes, this has {}", text.len());
-            return Err(PathRefused::new(LONG, reason));
+            return Err(PathRefused::new(Rule::Long, reason));
         }
         no_bad_characters(text, text)?;
         other_readings(text)?;
@@ -84,7 +82,7 @@ impl Relative {
     pub fn child(&self, name: &str) -> Result<Self, PathRefused> {
         let below = if self.0.is_empty() { name.to_owned() } else { format!("{}/{name}", self.0) };
         if name.is_empty() || name.contains('/') || name == "." || name == ".." {
-            return Err(PathRefused::new(ESCAPE, format!("`{}` is no name", shown(name))));
+            return Err(PathRefused::new(Rule::Escape, format!("`{}` is no name", shown(name))));
         }
         Self::parse(&below)
     }
@@ -112,7 +110,7 @@ fn other_readings(text: &str) -> Result<(), PathRefused> {
             Some(Decoded::Text(next)) => next,
             Some(Decoded::Bytes(seen)) => {
                 stays(&seen, text)?;
-                return Err(refused(ENCODING, text, "is encoded, and not as text"));
+                return Err(refused(Rule::Encoding, text, "is encoded, and not as text"));
             }
         };
         no_bad_characters(&reading, text)?;
@@ -120,7 +118,7 @@ fn other_readings(text: &str) -> Result<(), PathRefused> {
     }
     match decoded(&reading) {
         None => Ok(()),
-        Some(_) => Err(refused(ENCODING, text, "is encoded over and over")),
+        Some(_) => Err(refused(Rule::Encoding, text, "is encoded over and over")),
     }
 }
 
@@ -128,15 +126,23 @@ fn other_readings(text: &str) -> Result<(), PathRefused> {
 fn stays(reading: &str, text: &str) -> Result<(), PathRefused> {
     let plain = folded(reading);
     if is_absolute(&plain) {
-        return Err(refused(ABSOLUTE, text, "does not begin where it may; give a relative path"));
+        return Err(refused(
+            Rule::Absolute,
+            text,
+            "does not begin where it may; give a relative path",
+        ));
     }
     if plain.contains("::$") || plain.to_ascii_lowercase().contains(":$data") {
-        return Err(refused(STREAM, text, "names a stream of a file"));
+        return Err(refused(Rule::Stream, text, "names a stream of a file"));
     }
     let followed = names(&plain, text)?;
     // `./~/x` is `~/x` to whoever follows the dot first.
     if is_absolute(followed.as_str()) {
-        return Err(refused(ABSOLUTE, text, "does not begin where it may; give a relative path"));
+        return Err(refused(
+            Rule::Absolute,
+            text,
+            "does not begin where it may; give a relative path",
+        ));
     }
     Ok(())
 }
@@ -160,23 +166,23 @@ fn names(path: &str, text: &str) -> Result<Relative, PathRefused> {
             "" | "." => {}
             ".." => {
                 if names.pop().is_none() {
-                    return Err(refused(ESCAPE, text, "leads out of its base"));
+                    return Err(refused(Rule::Escape, text, "leads out of its base"));
                 }
             }
             name if name.len() > NAME_BYTES_MAX => {
                 let reason =
                     format!("a name has at most {NAME_BYTES_MAX} bytes, one has {}", name.len());
-                return Err(PathRefused::new(LONG, reason));
+                return Err(PathRefused::new(Rule::Long, reason));
             }
             name if is_dots(name) => {
-                return Err(refused(DOTS, text, "has a name of nothing but dots and blanks"));
+                return Err(refused(Rule::Dots, text, "has a name of nothing but dots and blanks"));
             }
             name => names.push(name),
         }
     }
     if names.len() > DEPTH_MAX {
         let reason = format!("a path has at most {DEPTH_MAX} names, this has {}", names.len());
-        return Err(PathRefused::new(DEEP, reason));
+        return Err(PathRefused::new(Rule::Deep, reason));
     }
     Ok(Relative(names.join("/")))
 }
@@ -196,13 +202,13 @@ fn no_bad_characters(reading: &str, text: &str) -> Result<(), PathRefused> {
     match reading.chars().find(|it| bad(*it)) {
         Some(found) => {
             let what = format!("has the character `{}`", found.escape_unicode());
-            Err(refused(CHARACTER, text, &what))
+            Err(refused(Rule::Character, text, &what))
         }
         None => Ok(()),
     }
 }
 
-fn refused(rule: &'static str, text: &str, what: &str) -> PathRefused {
+fn refused(rule: Rule, text: &str, what: &str) -> PathRefused {
     PathRefused::new(rule, format!("`{}` {what}", shown(text)))
 }
 
@@ -241,60 +247,60 @@ mod tests {
     #[test]
     fn what_leads_out_is_refused_by_a_rule_that_there_is() {
         for (path, rule) in [
-            ("", EMPTY),
-            ("..", ESCAPE),
-            ("a/../../b", ESCAPE),
-            ("%2e%2e/x", ESCAPE),
-            ("%252e%252e%252fx", ESCAPE),
-            ("%25252e%25252e%25252fx", ESCAPE),
-            ("..\\x", ESCAPE),
-            ("..%5cx", ESCAPE),
-            ("%c0%ae%c0%ae/x", ESCAPE),
-            ("a/%c0%fe", ENCODING),
-            ("‥/x", ESCAPE),
-            ("．．／x", ESCAPE),
-            ("/etc/passwd", ABSOLUTE),
-            ("%2fetc", ABSOLUTE),
-            ("C:\\x", ABSOLUTE),
-            ("c:x", ABSOLUTE),
-            ("\\\\host\\share", ABSOLUTE),
-            ("~/x", ABSOLUTE),
-            ("./0x2fetc", ABSOLUTE),
-            ("a/../%2fetc", ABSOLUTE),
-            ("~root/x", ABSOLUTE),
-            ("file:///etc/passwd", ABSOLUTE),
-            ("a\0b", CHARACTER),
-            ("a%00b", CHARACTER),
-            ("a\nb", CHARACTER),
-            ("a\u{202e}b", CHARACTER),
-            ("a/. ./x", DOTS),
-            (".. /x", DOTS),
-            ("doc::$DATA", STREAM),
-            (".env:$DATA", STREAM),
-            ("a/%2525252525252e", ENCODING),
+            ("", Rule::Empty),
+            ("..", Rule::Escape),
+            ("a/../../b", Rule::Escape),
+            ("%2e%2e/x", Rule::Escape),
+            ("%252e%252e%252fx", Rule::Escape),
+            ("%25252e%25252e%25252fx", Rule::Escape),
+            ("..\\x", Rule::Escape),
+            ("..%5cx", Rule::Escape),
+            ("%c0%ae%c0%ae/x", Rule::Escape),
+            ("a/%c0%fe", Rule::Encoding),
+            ("‥/x", Rule::Escape),
+            ("．．／x", Rule::Escape),
+            ("/etc/passwd", Rule::Absolute),
+            ("%2fetc", Rule::Absolute),
+            ("C:\\x", Rule::Absolute),
+            ("c:x", Rule::Absolute),
+            ("\\\\host\\share", Rule::Absolute),
+            ("~/x", Rule::Absolute),
+            ("./0x2fetc", Rule::Absolute),
+            ("a/../%2fetc", Rule::Absolute),
+            ("~root/x", Rule::Absolute),
+            ("file:///etc/passwd", Rule::Absolute),
+            ("a\0b", Rule::Character),
+            ("a%00b", Rule::Character),
+            ("a\nb", Rule::Character),
+            ("a\u{202e}b", Rule::Character),
+            ("a/. ./x", Rule::Dots),
+            (".. /x", Rule::Dots),
+            ("doc::$DATA", Rule::Stream),
+            (".env:$DATA", Rule::Stream),
+            ("a/%2525252525252e", Rule::Encoding),
         ] {
             let refused = Relative::parse(path).unwrap_err();
             assert_eq!(refused.rule, rule, "{path:?}: {refused}");
         }
-        assert_eq!(Relative::parse(&"a".repeat(256)).unwrap_err().rule, LONG);
-        assert_eq!(Relative::parse(&"a/".repeat(2000)).unwrap_err().rule, DEEP);
+        assert_eq!(Relative::parse(&"a".repeat(256)).unwrap_err().rule, Rule::Long);
+        assert_eq!(Relative::parse(&"a/".repeat(2000)).unwrap_err().rule, Rule::Deep);
     }
 
     #[test]
     fn limits_hold_to_the_byte_and_to_the_name() {
         let name = "n".repeat(NAME_BYTES_MAX);
         assert_eq!(Relative::parse(&name).unwrap().as_str(), name);
-        assert_eq!(Relative::parse(&format!("{name}n")).unwrap_err().rule, LONG);
-        assert_eq!(Relative::parse(&format!("a/{name}n/b")).unwrap_err().rule, LONG);
+        assert_eq!(Relative::parse(&format!("{name}n")).unwrap_err().rule, Rule::Long);
+        assert_eq!(Relative::parse(&format!("a/{name}n/b")).unwrap_err().rule, Rule::Long);
         // Fifteen names of the longest kind, each with its slash, leave 256 bytes.
         let folders = format!("{name}/").repeat(15);
         let longest = format!("{folders}{}/{}", "m".repeat(127), "m".repeat(128));
         assert_eq!(longest.len(), PATH_BYTES_MAX);
         assert_eq!(Relative::parse(&longest).unwrap().as_str(), longest);
-        assert_eq!(Relative::parse(&format!("{longest}m")).unwrap_err().rule, LONG);
+        assert_eq!(Relative::parse(&format!("{longest}m")).unwrap_err().rule, Rule::Long);
         let deepest = vec!["n"; DEPTH_MAX].join("/");
         assert_eq!(Relative::parse(&deepest).unwrap().names().count(), DEPTH_MAX);
-        assert_eq!(Relative::parse(&format!("{deepest}/n")).unwrap_err().rule, DEEP);
+        assert_eq!(Relative::parse(&format!("{deepest}/n")).unwrap_err().rule, Rule::Deep);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::between::{assert_within_base, followed};
-use super::refused::{DEEP, DEVICE, EMPTY, LONG, PathRefused, SEGMENT};
+use super::refused::{PathRefused, Rule};
 use super::relative::{NAME_BYTES_MAX, PATH_BYTES_MAX};
 
 /// Segments that one path is made of at most.
@@ -30,7 +30,7 @@ pub fn safe_path<S: AsRef<str>>(base: &Path, segments: &[S]) -> Result<PathBuf, 
     if segments.len() > SEGMENTS_MAX {
         let reason =
             format!("a path has at most {SEGMENTS_MAX} segments, this has {}", segments.len());
-        return Err(PathRefused::new(DEEP, reason));
+        return Err(PathRefused::new(Rule::Deep, reason));
     }
     let base = followed(base);
     let mut path = base.clone();
@@ -40,7 +40,10 @@ pub fn safe_path<S: AsRef<str>>(base: &Path, segments: &[S]) -> Result<PathBuf, 
         path.push(name);
     }
     if path.as_os_str().len() > PATH_BYTES_MAX {
-        return Err(PathRefused::new(LONG, format!("a path has at most {PATH_BYTES_MAX} bytes")));
+        return Err(PathRefused::new(
+            Rule::Long,
+            format!("a path has at most {PATH_BYTES_MAX} bytes"),
+        ));
     }
     // By now it cannot be otherwise; this is what everything above is for.
     assert_within_base(&base, &path)
@@ -53,17 +56,20 @@ pub fn safe_path<S: AsRef<str>>(base: &Path, segments: &[S]) -> Result<PathBuf, 
 pub fn segment(text: &str) -> Result<&str, PathRefused> {
     let shown = || shown(text);
     if text.is_empty() {
-        return Err(PathRefused::new(EMPTY, "a name cannot be empty"));
+        return Err(PathRefused::new(Rule::Empty, "a name cannot be empty"));
     }
     if text.len() > NAME_BYTES_MAX {
-        return Err(PathRefused::new(LONG, format!("a name has at most {NAME_BYTES_MAX} bytes")));
+        return Err(PathRefused::new(
+            Rule::Long,
+            format!("a name has at most {NAME_BYTES_MAX} bytes"),
+        ));
     }
     not_a_device(text)?;
     let is_plain = cleaned(text) == text && !text.chars().any(char::is_control);
     if is_plain {
         Ok(text)
     } else {
-        Err(PathRefused::new(SEGMENT, format!("`{}` is no plain name", shown())))
+        Err(PathRefused::new(Rule::Segment, format!("`{}` is no plain name", shown())))
     }
 }
 
@@ -94,7 +100,7 @@ fn not_a_device(name: &str) -> Result<(), PathRefused> {
     });
     if numbered || DEVICES.contains(&stem.as_str()) {
         let reason = format!("`{}` is a device on some systems", shown(name));
-        return Err(PathRefused::new(DEVICE, reason));
+        return Err(PathRefused::new(Rule::Device, reason));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What a program is told that gets nothing: a status, and the same for machines in a field and a body.
 
+use scan::net::Rule;
 use std::io;
 
 use bytes::Bytes;
@@ -83,12 +84,13 @@ impl No {
     pub(crate) fn by_egress(error: &AskError) -> Self {
         match error {
             AskError::Refused(refused) => Self {
-                status: match refused.rule {
-                    "egress-payload" => StatusCode::PAYLOAD_TOO_LARGE,
-                    _ => StatusCode::FORBIDDEN,
+                status: if refused.rule == Rule::EgressPayload {
+                    StatusCode::PAYLOAD_TOO_LARGE
+                } else {
+                    StatusCode::FORBIDDEN
                 },
                 decision: Decision::Deny.as_str(),
-                rule: refused.rule.to_owned(),
+                rule: refused.rule.as_str().to_owned(),
                 reason: refused.reason.clone(),
             },
             AskError::Failed(reason) | AskError::Unanswered(reason) => Self {

@@ -5,6 +5,7 @@ use hyper::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use hyper::{HeaderMap, Method, Request};
 use model::ToolDef;
 use monitor::provenance::{Catalogue, CatalogueError};
+use scan::net::Rule;
 use scan::net::{Refused, Target, exfiltration};
 use serde_json::json;
 
@@ -92,10 +93,8 @@ fn looks_like(bare: &Target, whole: &Target) -> Option<String> {
     let more =
         exfiltration(whole).into_iter().find(|it| known.iter().all(|or| or.rule != it.rule))?;
     let mut url = bare.url().clone();
-    match more.rule {
-        "net-exfil-long" => url.set_query(Some(&"x".repeat(LONG_BYTES))),
-        _ => url.set_query(Some(ENCODED)),
-    }
+    let long = "x".repeat(LONG_BYTES);
+    url.set_query(Some(if more.rule == Rule::ExfilLong { &long } else { ENCODED }));
     Some(url.into())
 }
 
@@ -162,8 +161,7 @@ mod tests {
     fn what_stands_for_a_query_looks_as_it_does_and_says_nothing_of_it() {
         let secret = "QUtJQUlPU0ZPRE5ON0VYQU1QTEVBS0lBSU9TRk9ETk43RVhBTVBMRQ";
         let long = format!("a={}", "secret-".repeat(60));
-        for (query, rule) in [(format!("d={secret}"), "net-exfil-query"), (long, "net-exfil-long")]
-        {
+        for (query, rule) in [(format!("d={secret}"), Rule::ExfilQuery), (long, Rule::ExfilLong)] {
             let asked = format!("http://a.example/way?{query}");
             let asked = Request::builder().uri(asked).body(()).unwrap();
             let args = Asking::of(&asked).ok().unwrap().args;

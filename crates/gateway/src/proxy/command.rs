@@ -1,6 +1,7 @@
 //! One command in a cage, as the proxy knows it: by which record it runs, what it may still cost, and what became of
 //! what it asked for.
 
+use scan::net::Rule;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -181,7 +182,7 @@ const TO_SEND: &str = "bytes that it may send";
 const TO_RECEIVE: &str = "bytes that it may receive";
 
 fn spent(what: &str) -> Refused {
-    Refused { rule: "egress-spent", reason: format!("the command has used up all {what}") }
+    Refused { rule: Rule::EgressSpent, reason: format!("the command has used up all {what}") }
 }
 
 #[cfg(test)]
@@ -193,12 +194,12 @@ mod tests {
         let budget = Budget { requests: 2, sent_bytes: 100, received_bytes: 10 };
         let command = Command::new(Digest::of(b"x"), budget);
         assert!(command.begins_one(0).is_ok() && command.begins_one(0).is_ok());
-        assert_eq!(command.begins_one(0).unwrap_err().rule, "egress-spent");
+        assert_eq!(command.begins_one(0).unwrap_err().rule, Rule::EgressSpent);
         command.receive(10).unwrap();
         assert!(command.receive(1).is_err() && command.receive(0).is_ok());
         assert!(command.has_room_for(100).is_ok() && command.has_room_for(101).is_err());
         command.send(60).unwrap();
-        assert_eq!(command.send(41).unwrap_err().rule, "egress-spent");
+        assert_eq!(command.send(41).unwrap_err().rule, Rule::EgressSpent);
         command.send(40).unwrap();
         assert!(command.send(1).is_err() && command.has_room_for(1).is_err());
     }

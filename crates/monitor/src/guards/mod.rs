@@ -9,11 +9,12 @@ use model::Objection;
 
 use crate::inspected::Inspected;
 use crate::proposed::Proposed;
+use crate::rule::Rule;
 
 /// A pure question about `Subject`: no I/O, no clock, no state of its own.
 pub(crate) trait Guard<Subject: ?Sized>: Sync {
     /// Stable name: in records, docs and the corpus path.
-    fn id(&self) -> &'static str;
+    fn id(&self) -> Rule;
 
     /// What speaks against it; nothing says only "I have no objection".
     fn check(&self, subject: &Subject) -> Vec<Objection>;
@@ -53,7 +54,7 @@ mod tests {
             .map(|it| it.unwrap().file_name().into_string().unwrap())
             .collect();
         let ids = BEFORE.iter().map(|it| it.id()).chain(AFTER.iter().map(|it| it.id()));
-        let ids: BTreeSet<String> = ids.map(str::to_owned).collect();
+        let ids: BTreeSet<String> = ids.map(|it| it.as_str().to_owned()).collect();
         assert_eq!(ids, cases);
         let docs = include_str!("../../../../docs/gate.md");
         assert!(ids.iter().all(|it| docs.contains(&format!("`{it}`"))));

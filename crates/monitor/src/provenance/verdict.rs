@@ -1,5 +1,6 @@
 //! What was found out about a call, and the sentences for it.
 
+use crate::rule::Rule;
 use model::{Decision, Objection, Role};
 
 /// Where a value of a call came from.
@@ -162,12 +163,12 @@ const ACT_CODE: &str = "act_not_asked_for";
 pub(super) fn sink_objection(role: Role, sink: &Sink) -> Objection {
     let (rule, code, what) = match role {
         Role::Destination => {
-            ("sink-untrusted-destination", "untrusted_destination", "says where it goes")
+            (Rule::SinkUntrustedDestination, "untrusted_destination", "says where it goes")
         }
-        Role::Target => ("sink-untrusted-target", "untrusted_target", "says what is acted on"),
-        Role::Content => ("sink-untrusted-content", "untrusted_content", "is sent on"),
-        Role::Control => ("sink-untrusted-control", "untrusted_control", "says how it is done"),
-        Role::Secret => ("sink-secret-not-users", "secret_not_users", "is a secret"),
+        Role::Target => (Rule::SinkUntrustedTarget, "untrusted_target", "says what is acted on"),
+        Role::Content => (Rule::SinkUntrustedContent, "untrusted_content", "is sent on"),
+        Role::Control => (Rule::SinkUntrustedControl, "untrusted_control", "says how it is done"),
+        Role::Secret => (Rule::SinkSecretNotUsers, "secret_not_users", "is a secret"),
     };
     let seen = !matches!(sink.label, Label::Unseen);
     let decision = if role == Role::Secret && seen { Decision::Deny } else { Decision::StepUp };
@@ -192,7 +193,7 @@ pub(super) fn sink_objection(role: Role, sink: &Sink) -> Objection {
 /// The objection against an act that nobody asked for.
 pub(super) fn act_objection(tool: &str) -> Objection {
     let mut objection =
-        Objection::new("act-not-asked-for", Decision::StepUp, ACT_CODE, String::new());
+        Objection::new(Rule::ActNotAskedFor, Decision::StepUp, ACT_CODE, String::new());
     objection.for_model =
         format!("the user did not ask for what `{tool}` does; go on with what was asked for");
     objection.for_person = format!(

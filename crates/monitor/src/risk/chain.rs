@@ -3,12 +3,13 @@
 //! The seed's `RiskChainAccumulator`. A chain completes only in order and within a turn, it stops the
 //! call that would complete it, and reading alone never is a chain.
 
+use crate::rule::Rule;
 use model::{Decision, Objection};
 use serde::{Deserialize, Serialize};
 
 use super::{Classes, Observation};
 
-const RULE: &str = "risk-chain";
+const RULE: Rule = Rule::RiskChain;
 
 /// The chains that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,12 +1,13 @@
 //! What a command line reads, sends and gains, as the shell would run it.
 
+use scan::shell::Rule;
 use scan::shell::{Step, read};
 
 use super::Classes;
 use super::paths;
 
 /// What hides so deep may send.
-const NOT_SEEN: [&str; 2] = ["shell-too-large", "shell-unreadable"];
+const NOT_SEEN: [Rule; 2] = [Rule::TooLarge, Rule::Unreadable];
 
 /// The classes of a command line. Order counts: what is read after the sending is not sent.
 pub(super) fn classes(line: &str) -> Classes {

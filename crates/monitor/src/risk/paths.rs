@@ -1,5 +1,6 @@
 //! Which files are nobody else's business, by their path.
 
+use model::places::names::{Holds, holds, is_environment};
 use model::places::{SECRET_DIRS, SECRET_FILES, begins, stands_in};
 
 use super::Classes;
@@ -13,10 +14,10 @@ pub(super) fn reading(path: &str) -> Classes {
     let mut found = Classes::NONE;
     let secret = SECRET_DIRS.iter().any(|it| stands_in(it, &parts))
         || SECRET_FILES.iter().any(|it| ends(it, &parts));
-    if secret || is_account_list(&path) || is_settings(name) {
+    if secret || is_account_list(&path) || is_environment(name) {
         found |= Classes::SENSITIVE_READ;
     }
-    if is_key(name) {
+    if !is_environment(name) && holds(name) != Holds::Nothing {
         found |= Classes::CREDENTIAL_READ;
     }
     found
@@ -32,37 +33,6 @@ fn is_account_list(path: &str) -> bool {
     const LISTS: &[&str] =
         &["/etc/passwd", "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/master.passwd"];
     LISTS.contains(&path) || path.starts_with("/proc/") && path.ends_with("/environ")
-}
-
-/// `.env` and its relatives, but not the examples that projects ship.
-fn is_settings(name: &str) -> bool {
-    const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "schema"];
-    match name.strip_prefix(".env") {
-        Some("") => true,
-        Some(rest) => rest.starts_with('.') && !rest.split('.').any(|it| EXAMPLES.contains(&it)),
-        None => false,
-    }
-}
-
-fn is_key(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "id_rsa",
-        "id_dsa",
-        "id_ecdsa",
-        "id_ed25519",
-        "credentials",
-        "credentials.json",
-        "credentials.toml",
-        "credentials.yml",
-        "credentials.yaml",
-        "secrets.json",
-        "secrets.toml",
-        "secrets.yml",
-        "secrets.yaml",
-        "keys.txt",
-    ];
-    const ENDINGS: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".kdbx", ".jks", ".keystore"];
-    NAMES.contains(&name) || ENDINGS.iter().any(|it| name.ends_with(it) && name != *it)
 }
 
 #[cfg(test)]

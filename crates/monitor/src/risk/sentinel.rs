@@ -3,6 +3,7 @@
 //! The seed's `TrajectorySentinel`: advisory, decaying, bounded, and it only tightens. Its weights and
 //! thresholds are those of the program behind the seed.
 
+use crate::rule::Rule;
 use std::collections::VecDeque;
 
 use model::{EffectKind, Objection};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ADVISORY_MAX, Observation, Outcome, Signal, Suspicion, Tuning};
 
-const RULE: &str = "trajectory-sentinel";
+const RULE: Rule = Rule::TrajectorySentinel;
 const CODE: &str = "risk_critical";
 
 /// The longest window, in turns.
@@ -24,6 +25,8 @@ const READS_MAX: u32 = 24;
 const FLAGS_PER_TURN_MAX: u32 = 2;
 /// So much a calm call takes away, in tenths.
 const CALM_TENTHS: u32 = 5;
+/// So much calm calls take away in one turn at most, in tenths: less than four stops bring.
+const CALM_TENTHS_MAX: u32 = 50;
 /// To this score calm calls bring a session, and no further.
 const CALM_FLOOR: f64 = Level::Elevated.from_score();
 /// Keeps sums far from overflow, in tenths.
@@ -69,6 +72,9 @@ struct Turn {
     /// Calls that only looked.
     reads: u32,
     flags: u32,
+    /// What calm calls took away in it, in tenths.
+    #[serde(default)]
+    calmed: u32,
 }
 
 impl Sentinel {
@@ -111,12 +117,15 @@ impl Sentinel {
         self.watch_volume(tuning);
     }
 
-    /// A call ended well and brought nothing suspicious: of the newest that weighs, a little is taken away. What is left
-    /// below [`CALM_FLOOR`] only the person's turns take away: an agent cannot make anybody forget by being busy.
+    /// A call ended well and brought nothing suspicious: of the newest that weighs, a little is taken away, and in one turn
+    /// of the person's no more than [`CALM_TENTHS_MAX`]. What is left below [`CALM_FLOOR`] only the person's turns take
+    /// away: an agent cannot make anybody forget by being busy.
     pub(super) fn calmed(&mut self, tuning: &Tuning) {
-        if self.score(tuning) <= CALM_FLOOR {
+        let used = self.now.calmed.saturating_add(CALM_TENTHS);
+        if self.score(tuning) <= CALM_FLOOR || used > CALM_TENTHS_MAX {
             return;
         }
+        self.now.calmed = used;
         let mut turns = [&mut self.now].into_iter().chain(&mut self.past);
         if let Some(turn) = turns.find(|it| it.tenths > 0) {
             turn.tenths = turn.tenths.saturating_sub(CALM_TENTHS);

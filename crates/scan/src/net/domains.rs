@@ -1,5 +1,6 @@
 //! Lists of domains: what may be asked, and what may not.
 
+use crate::net::Rule;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
@@ -65,7 +66,7 @@ impl Domains {
     /// # Errors
     /// What is not on the list, and what entry would be needed.
     pub fn permits(&self, target: &Target) -> Result<(), Refused> {
-        let refused = |reason: String| Err(Refused::new("net-not-allowed", reason));
+        let refused = |reason: String| Err(Refused::new(Rule::NotAllowed, reason));
         let (host, scheme, port) = (target.host(), target.scheme(), target.port());
         if !self.contains(host) {
             return refused(format!("`{host}` is not on the list of what is allowed"));

@@ -1,5 +1,6 @@
 //! Signs that a URL carries data off. Each is worth a question, none is proof.
 
+use crate::net::Rule;
 use std::borrow::Cow;
 
 use psl::Psl as _;
@@ -16,7 +17,7 @@ use super::{Host, Target};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspicion {
     /// `net-exfil-…`, one of [`super::RULES`].
-    pub rule: &'static str,
+    pub rule: Rule,
     /// In one sentence, without what is carried.
     pub reason: String,
 }
@@ -64,7 +65,7 @@ pub fn exfiltration(target: &Target) -> Vec<Suspicion> {
     found
 }
 
-fn suspicion(rule: &'static str, reason: impl Into<String>) -> Suspicion {
+fn suspicion(rule: Rule, reason: impl Into<String>) -> Suspicion {
     Suspicion { rule, reason: reason.into() }
 }
 
@@ -72,10 +73,10 @@ fn by_host(name: &str, path: &str) -> Option<Suspicion> {
     let class = classes(name).next().map(|it| it.0);
     if is_hook(name, path) || matches!(class, Some(Class::Carrier | Class::Drop)) {
         let reason = format!("`{name}` passes on to somebody what is sent to it");
-        return Some(suspicion("net-exfil-host", reason));
+        return Some(suspicion(Rule::ExfilHost, reason));
     }
     let reason = || format!("`{name}` is a tunnel to somebody's own machine");
-    (class == Some(Class::Tunnel)).then(|| suspicion("net-exfil-tunnel", reason()))
+    (class == Some(Class::Tunnel)).then(|| suspicion(Rule::ExfilTunnel, reason()))
 }
 
 /// Whoever owns a domain reads every name under it that is looked up.
@@ -88,7 +89,7 @@ fn by_name(name: &str) -> Option<Suspicion> {
     let before = name.get(..name.len().checked_sub(domain)?)?.trim_end_matches('.');
     if before.len() > SUB_DOMAIN_BYTES_MAX {
         let reason = format!("the name has {} bytes before its domain", before.len());
-        return Some(suspicion("net-exfil-dns", reason));
+        return Some(suspicion(Rule::ExfilDns, reason));
     }
     let named = |it: &&str| !is_account(it, name);
     let labels: Vec<&str> = before.split('.').filter(named).collect();
@@ -106,7 +107,7 @@ fn by_name(name: &str) -> Option<Suspicion> {
         || pieces.map(|it| it.len()).sum::<usize>() >= PIECES_RANDOM_MIN
         || many
         || text_in_pieces(&labels);
-    found.then(|| suspicion("net-exfil-dns", "the name looks like encoded data before its domain"))
+    found.then(|| suspicion(Rule::ExfilDns, "the name looks like encoded data before its domain"))
 }
 
 /// Clouds that name a customer by a number in the host. Their own servers answer for all such names, so whoever looks one
@@ -127,7 +128,7 @@ fn by_path(url: &Url) -> Option<Suspicion> {
     let segments: Vec<_> = url.path().split('/').filter(|it| !it.is_empty()).map(plain).collect();
     let found = in_whole(&segments, PATH_RANDOM_MIN)
         .or_else(|| in_pieces(&segments, PATH_PIECE_RANDOM_MIN))?;
-    Some(suspicion("net-exfil-path", format!("a part of the path {}", said(found))))
+    Some(suspicion(Rule::ExfilPath, format!("a part of the path {}", said(found))))
 }
 
 fn by_query(parts: &[&str]) -> Option<Suspicion> {
@@ -140,7 +141,7 @@ fn by_query(parts: &[&str]) -> Option<Suspicion> {
     let found = in_whole(&words, QUERY_RANDOM_MIN)
         .or_else(|| in_pieces(&pieces(value_of), QUERY_PIECE_RANDOM_MIN))
         .or_else(|| in_pieces(&pieces(name_of), QUERY_PIECE_RANDOM_MIN))?;
-    Some(suspicion("net-exfil-query", format!("a value in the query {}", said(found))))
+    Some(suspicion(Rule::ExfilQuery, format!("a value in the query {}", said(found))))
 }
 
 /// `value` of `name=value`, or all of it.
@@ -191,7 +192,7 @@ fn by_length(url: &Url, parts: &[&str]) -> Option<Suspicion> {
     } else {
         return None;
     };
-    Some(suspicion("net-exfil-long", format!("{what} has {bytes} bytes")))
+    Some(suspicion(Rule::ExfilLong, format!("{what} has {bytes} bytes")))
 }
 
 /// How much it says, in bytes: a letter that is none of ASCII takes six or nine to write.

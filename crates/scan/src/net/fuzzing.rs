@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::{Host, RULES, Target, exfiltration, ranges, vet};
+use super::{Host, RULES, Rule, Target, exfiltration, ranges, vet};
 
 /// A URL: refused by a rule that there is, or read; and then its own text is read as the same, its
 /// address passes, and whatever it leads on to is read, too.
@@ -43,7 +43,7 @@ fn check_target(target: &Target) {
 }
 
 /// Is the rule written down somewhere?
-fn check_rule(rule: &str) {
+fn check_rule(rule: Rule) {
     let known = RULES.iter().any(|it| it.0 == rule) || ranges().any(|it| it.rule == rule);
     assert!(known, "{rule} is in no table");
 }

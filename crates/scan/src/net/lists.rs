@@ -1,5 +1,6 @@
 //! Names that mean something: who serves to carry data off, who leads inside.
 
+use crate::net::Rule;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -256,7 +257,7 @@ pub fn blocked(host: &Host) -> Result<(), Refused> {
     match host {
         Host::Name(name) if is_carrier(name) => {
             let reason = format!("`{name}` shows anybody what is sent to it");
-            Err(Refused::new("net-blocked-domain", reason))
+            Err(Refused::new(Rule::BlockedDomain, reason))
         }
         Host::Name(_) | Host::Address(_) => Ok(()),
     }

@@ -17,6 +17,7 @@ pub mod fuzzing;
 mod lists;
 mod names;
 mod ranges;
+mod rule;
 mod signed;
 mod spelling;
 mod target;
@@ -28,6 +29,7 @@ pub use exfiltration::{Suspicion, exfiltration};
 pub use lists::{CARRIERS, TUNNELS, blocked, is_carrier, is_tunnel};
 pub use names::{is_metadata, leads_inside};
 pub use ranges::{Range, RangeKind, ranges, vet, vet_all};
+pub use rule::Rule;
 pub use spelling::{address, seen_host};
 pub use target::{Host, Scheme, Target, URL_BYTES_MAX};
 
@@ -36,44 +38,44 @@ pub use target::{Host, Scheme, Target, URL_BYTES_MAX};
 #[error("{reason}")]
 pub struct Refused {
     /// The row of the table or the rule of spelling, `net-…`: one of [`RULES`] or of [`ranges`].
-    pub rule: &'static str,
+    pub rule: Rule,
     /// In one sentence, with the address where there is one.
     pub reason: String,
 }
 
 impl Refused {
-    pub(crate) fn new(rule: &'static str, reason: impl Into<String>) -> Self {
+    pub(crate) fn new(rule: Rule, reason: impl Into<String>) -> Self {
         Self { rule, reason: reason.into() }
     }
 }
 
 /// Every rule that is not a row of the table of ranges, and what it is about.
 #[rustfmt::skip]
-pub const RULES: &[(&str, &str)] = &[
-    ("net-not-a-url", "not a URL, or not a whole one"),
-    ("net-too-long", "longer than a URL may be"),
-    ("net-scheme", "neither http nor https"),
-    ("net-spelling", "two readers could take it for two hosts"),
-    ("net-userinfo", "a user name or a password before the host"),
-    ("net-no-host", "no host"),
-    ("net-port", "port 0, or none that there is"),
-    ("net-downgrade", "a redirect from https to http"),
-    ("net-exotic-address", "a public address in an unusual spelling"),
-    ("net-name", "a host that is no name"),
-    ("net-name-metadata", "names of the places where clouds keep credentials"),
-    ("net-name-single", "a name without a domain"),
-    ("net-name-inside", "domains of inner networks"),
-    ("net-name-leads-inside", "public names that are made to lead inside"),
-    ("net-no-address", "a name without addresses"),
-    ("net-bad-address", "an answer that is no address"),
-    ("net-no-lookup", "a name that could not be looked up"),
-    ("net-blocked-domain", "services that show anybody what was sent to them"),
-    ("net-not-allowed", "not on the list of what is allowed"),
-    ("net-bad-list", "a list of what is allowed that cannot be read"),
-    ("net-exfil-host", "pastes, drops and hooks that anybody can read"),
-    ("net-exfil-tunnel", "tunnels to somebody's own machine"),
-    ("net-exfil-query", "encoded data in the query"),
-    ("net-exfil-path", "encoded data in the path"),
-    ("net-exfil-dns", "encoded data in the name"),
-    ("net-exfil-long", "far more text than an address needs"),
+pub const RULES: &[(Rule, &str)] = &[
+    (Rule::NotAUrl, "not a URL, or not a whole one"),
+    (Rule::TooLong, "longer than a URL may be"),
+    (Rule::Scheme, "neither http nor https"),
+    (Rule::Spelling, "two readers could take it for two hosts"),
+    (Rule::Userinfo, "a user name or a password before the host"),
+    (Rule::NoHost, "no host"),
+    (Rule::Port, "port 0, or none that there is"),
+    (Rule::Downgrade, "a redirect from https to http"),
+    (Rule::ExoticAddress, "a public address in an unusual spelling"),
+    (Rule::Name, "a host that is no name"),
+    (Rule::NameMetadata, "names of the places where clouds keep credentials"),
+    (Rule::NameSingle, "a name without a domain"),
+    (Rule::NameInside, "domains of inner networks"),
+    (Rule::NameLeadsInside, "public names that are made to lead inside"),
+    (Rule::NoAddress, "a name without addresses"),
+    (Rule::BadAddress, "an answer that is no address"),
+    (Rule::NoLookup, "a name that could not be looked up"),
+    (Rule::BlockedDomain, "services that show anybody what was sent to them"),
+    (Rule::NotAllowed, "not on the list of what is allowed"),
+    (Rule::BadList, "a list of what is allowed that cannot be read"),
+    (Rule::ExfilHost, "pastes, drops and hooks that anybody can read"),
+    (Rule::ExfilTunnel, "tunnels to somebody's own machine"),
+    (Rule::ExfilQuery, "encoded data in the query"),
+    (Rule::ExfilPath, "encoded data in the path"),
+    (Rule::ExfilDns, "encoded data in the name"),
+    (Rule::ExfilLong, "far more text than an address needs"),
 ];

@@ -3,6 +3,7 @@
 use super::Refused;
 use super::lists::{Class, classes};
 use super::wildcard;
+use crate::net::Rule;
 
 /// Names of the places where clouds keep credentials for whoever asks from inside.
 pub(super) const METADATA: &[&str] = &[
@@ -87,14 +88,14 @@ pub(super) fn vet_name(name: &str) -> Result<(), Refused> {
     for (class, domain) in classes(name) {
         match class {
             Class::Metadata => {
-                return refused("net-name-metadata", "is where clouds keep credentials");
+                return refused(Rule::NameMetadata, "is where clouds keep credentials");
             }
             Class::Inside if name != domain => {
-                return refused("net-name-inside", "is a name of the inner network");
+                return refused(Rule::NameInside, "is a name of the inner network");
             }
             Class::LeadsInside => {
                 let why = "is made to lead to this machine or to wherever it says";
-                return refused("net-name-leads-inside", why);
+                return refused(Rule::NameLeadsInside, why);
             }
             Class::Wildcard => wildcard::vet_name(name, domain)?,
             Class::Inside | Class::Carrier | Class::Tunnel | Class::Drop => {}
@@ -102,7 +103,7 @@ pub(super) fn vet_name(name: &str) -> Result<(), Refused> {
     }
     if !name.contains('.') {
         let why = "has no domain: it is a name of the inner network";
-        return refused("net-name-single", why);
+        return refused(Rule::NameSingle, why);
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! How a URL is written, before anybody parses it; and how a host may be written.
 
+use crate::net::Rule;
 use std::net::IpAddr;
 
 use super::{Refused, URL_BYTES_MAX};
@@ -18,22 +19,22 @@ pub(super) fn written_host(text: &str) -> Result<&str, Refused> {
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let (authority, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
     if after.split(['?', '#']).next().unwrap_or_default().contains('\\') {
-        return Err(Refused::new("net-spelling", "a URL has no backslashes before its query"));
+        return Err(Refused::new(Rule::Spelling, "a URL has no backslashes before its query"));
     }
     if authority.contains('@') {
         return Err(userinfo());
     }
     if authority.is_empty() {
-        return Err(Refused::new("net-no-host", "the URL names no host"));
+        return Err(Refused::new(Rule::NoHost, "the URL names no host"));
     }
     if authority.contains(|it: char| it.is_whitespace() || it == '%') {
         let reason = "a host is written without blanks and without percent signs";
-        return Err(Refused::new("net-spelling", reason));
+        return Err(Refused::new(Rule::Spelling, reason));
     }
     // Some readers let only a slash end the host.
     if !after.starts_with('/') && after.split('/').next().unwrap_or_default().contains('@') {
         let reason = "an `@` comes only behind a slash that ends the host";
-        return Err(Refused::new("net-spelling", reason));
+        return Err(Refused::new(Rule::Spelling, reason));
     }
     let port =
         authority.rfind(':').filter(|it| !authority.get(*it..).unwrap_or_default().contains(']'));
@@ -44,7 +45,7 @@ pub(super) fn written_host(text: &str) -> Result<&str, Refused> {
 pub(super) fn plain_text(text: &str) -> Result<(), Refused> {
     if text.len() > URL_BYTES_MAX {
         let reason = format!("a URL has at most {URL_BYTES_MAX} bytes");
-        return Err(Refused::new("net-too-long", reason));
+        return Err(Refused::new(Rule::TooLong, reason));
     }
     let has_control = if text.is_ascii() {
         text.bytes().any(|it| it.is_ascii_control())
@@ -53,7 +54,7 @@ pub(super) fn plain_text(text: &str) -> Result<(), Refused> {
     };
     if has_control || text.trim().len() != text.len() {
         let reason = "a URL has no control characters, and no blanks around it";
-        return Err(Refused::new("net-spelling", reason));
+        return Err(Refused::new(Rule::Spelling, reason));
     }
     Ok(())
 }
@@ -66,16 +67,16 @@ pub(super) fn is_web(scheme: &str) -> bool {
 fn not_whole(text: &str) -> Refused {
     match text.split_once(':') {
         Some((word, _)) if !word.contains('/') && !is_web(word) => no_scheme(),
-        Some(_) | None => Refused::new("net-not-a-url", "a URL begins with http:// or https://"),
+        Some(_) | None => Refused::new(Rule::NotAUrl, "a URL begins with http:// or https://"),
     }
 }
 
 pub(super) fn no_scheme() -> Refused {
-    Refused::new("net-scheme", "out of reach: a URL begins with http:// or https://")
+    Refused::new(Rule::Scheme, "out of reach: a URL begins with http:// or https://")
 }
 
 pub(super) fn userinfo() -> Refused {
-    Refused::new("net-userinfo", "a URL has no user name or password before its host")
+    Refused::new(Rule::Userinfo, "a URL has no user name or password before its host")
 }
 
 /// A name in ASCII and in small letters, as the parser gives it, without its last dot.
@@ -85,7 +86,7 @@ pub(super) fn plain_name(name: &str) -> Result<&str, Refused> {
     let usual =
         |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || matches!(it, b'-' | b'_' | b'.');
     if name.len() > NAME_BYTES_MAX || !name.split('.').all(fits) || !name.bytes().all(usual) {
-        return Err(Refused::new("net-name", "the host is neither a name nor an address"));
+        return Err(Refused::new(Rule::Name, "the host is neither a name nor an address"));
     }
     Ok(name)
 }

@@ -1,5 +1,6 @@
 //! A URL as it will be asked for, or why it will not.
 
+use crate::net::Rule;
 use std::net::IpAddr;
 
 use url::{ParseError, Url};
@@ -103,7 +104,7 @@ impl Target {
         }
         let port = url.port().unwrap_or(scheme.default_port());
         if port == 0 {
-            return Err(Refused::new("net-port", "there is no port 0"));
+            return Err(Refused::new(Rule::Port, "there is no port 0"));
         }
         let host = host(&url, written)?;
         if url.fragment().is_some() {
@@ -143,7 +144,7 @@ impl Target {
             return match (self.scheme, next.scheme) {
                 (Scheme::Https, Scheme::Http) => {
                     let reason = "what was asked for with TLS does not lead on without it";
-                    Err(Refused::new("net-downgrade", reason))
+                    Err(Refused::new(Rule::Downgrade, reason))
                 }
                 (Scheme::Http, _) | (Scheme::Https, Scheme::Https) => Ok(next),
             };
@@ -151,7 +152,7 @@ impl Target {
         let joined = self.url.join(reference).map_err(not_a_url)?;
         if joined.origin() != self.url.origin() {
             let reason = "a URL that leads to another host begins with two slashes";
-            return Err(Refused::new("net-spelling", reason));
+            return Err(Refused::new(Rule::Spelling, reason));
         }
         Self::parse(joined.as_str())
     }
@@ -194,7 +195,7 @@ fn host(url: &Url, written: &str) -> Result<Host, Refused> {
             // `010.8.8.8` is 8.8.8.8 to some and 10.8.8.8 to others.
             if written.parse() != Ok(address) {
                 let reason = format!("`{address}` is written in an unusual way");
-                return Err(Refused::new("net-exotic-address", reason));
+                return Err(Refused::new(Rule::ExoticAddress, reason));
             }
             Ok(Host::Address(address.into()))
         }
@@ -202,7 +203,7 @@ fn host(url: &Url, written: &str) -> Result<Host, Refused> {
             vet(address.into())?;
             Ok(Host::Address(address.into()))
         }
-        None => Err(Refused::new("net-no-host", "the URL names no host")),
+        None => Err(Refused::new(Rule::NoHost, "the URL names no host")),
     }
 }
 
@@ -215,7 +216,7 @@ fn loopback(url: &Url, written: &str) -> Result<Host, Refused> {
     };
     let reason = "an address of this machine is written as `127.0.0.1` or `[::1]`";
     let address = address.filter(IpAddr::is_loopback);
-    address.map(Host::Address).ok_or_else(|| Refused::new("net-not-allowed", reason))
+    address.map(Host::Address).ok_or_else(|| Refused::new(Rule::NotAllowed, reason))
 }
 
 /// The parser writes some characters in three.
@@ -224,10 +225,10 @@ fn check_length(url: &Url) -> Result<(), Refused> {
         return Ok(());
     }
     let reason = format!("a URL has at most {URL_BYTES_MAX} bytes in its normal form");
-    Err(Refused::new("net-too-long", reason))
+    Err(Refused::new(Rule::TooLong, reason))
 }
 
 fn not_a_url(error: ParseError) -> Refused {
-    let rule = if error == ParseError::InvalidPort { "net-port" } else { "net-not-a-url" };
+    let rule = if error == ParseError::InvalidPort { Rule::Port } else { Rule::NotAUrl };
     Refused::new(rule, format!("not a URL: {error}"))
 }

@@ -6,6 +6,7 @@ use super::simple::{Call, known};
 use super::state::{State, Var};
 use super::syntax::{Part, Simple, Word, literal};
 use super::{Class, names, paths};
+use crate::shell::Rule;
 
 /// They read arguments as names or expressions, and expand the subscripts in them.
 const EVALUATING: [&str; 11] = [
@@ -51,11 +52,11 @@ impl Engine<'_> {
             }
             "enable" if call.short('f') => {
                 self.record_all(call);
-                self.ask("shell-loader", "it loads code into the shell");
+                self.ask(Rule::Loader, "it loads code into the shell");
             }
             "hash" if call.short('p') => {
                 self.record_all(call);
-                self.ask("shell-masquerade", "a command gets the name of another");
+                self.ask(Rule::Masquerade, "a command gets the name of another");
             }
             "let" => {
                 for text in call.plain() {
@@ -152,7 +153,7 @@ impl Engine<'_> {
                 if let Some(text) = operands.first().filter(|_| operands.len() > 1) {
                     self.run_text(text, &mut state.clone(), None);
                     if call.has(&["DEBUG"]) {
-                        self.ask("shell-persistence", "a trap sees every command");
+                        self.ask(Rule::Persistence, "a trap sees every command");
                     }
                 }
             }
@@ -191,7 +192,7 @@ impl Engine<'_> {
             "unalias" => {}
             "fc" if !call.short('l') => {
                 self.record_all(call);
-                self.ask("shell-dynamic", "it runs a command of the history");
+                self.ask(Rule::Dynamic, "it runs a command of the history");
             }
             _ => return None,
         }
@@ -227,14 +228,14 @@ impl Engine<'_> {
         self.judge_run(path);
         let resolved = paths::resolved(path, state);
         if resolved.starts_with("/dev/fd") && !state.files.contains_key(&resolved) {
-            self.ask("shell-dynamic", "it runs what a descriptor holds");
+            self.ask(Rule::Dynamic, "it runs what a descriptor holds");
         }
         let mut folders = resolved.match_indices('/').filter_map(|it| resolved.get(..it.0));
         if folders.any(|it| self.fresh.contains(&format!("clone:{it}"))) {
-            self.ask("shell-fresh-run", "it runs what it fetched from somebody else before");
+            self.ask(Rule::FreshRun, "it runs what it fetched from somebody else before");
         }
         if self.fresh.contains(&resolved) {
-            self.ask("shell-fresh-run", "it runs a file that it wrote or fetched before");
+            self.ask(Rule::FreshRun, "it runs a file that it wrote or fetched before");
         }
     }
 
@@ -255,7 +256,7 @@ impl Engine<'_> {
 
     pub(super) fn history(&mut self, what: &str) {
         self.classes.insert(Class::LogTampering);
-        self.ask("shell-history", format!("`{what}` keeps commands out of the history"));
+        self.ask(Rule::History, format!("`{what}` keeps commands out of the history"));
     }
 
     /// `export name`, `declare name=value` whose words only came out of an expansion.

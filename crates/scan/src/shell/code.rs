@@ -13,6 +13,7 @@ use super::words::{
     COMMANDS, CONNECTS, DECODES, DELETES, ENCRYPTS, INJECTS, LISTENS, PACKS, RUNS, WALKS, WATCHES,
 };
 use super::{Access, Class, Decision, names, paths};
+use crate::shell::Rule;
 
 /// Programs that serve what lies in a directory.
 const SERVERS: [&str; 6] =
@@ -46,7 +47,7 @@ impl Engine<'_> {
             let next = if takes_code(arg) { args.get(index + 1) } else { None };
             let Some(code) = glued.or_else(|| next.map(String::as_str)) else { continue };
             if marks::has_hole(code) {
-                self.ask("shell-dynamic", "it runs code that only a run would show");
+                self.ask(Rule::Dynamic, "it runs code that only a run would show");
             }
             self.code(code, state, 0);
             self.judge_read_in(code, call, state);
@@ -62,7 +63,7 @@ impl Engine<'_> {
         self.judge_module(call, state);
         if serves && !serves_itself(args) && !call.has(&["--help"]) {
             self.classes.insert(Class::Network);
-            self.ask("shell-egress", "it serves files to others");
+            self.ask(Rule::Egress, "it serves files to others");
         }
         if let Some(module) = module {
             self.judge_run(module);
@@ -81,7 +82,7 @@ impl Engine<'_> {
         if !is_encoded(option, call) {
             return;
         }
-        self.ask("shell-dynamic", "it runs code that is hidden in letters");
+        self.ask(Rule::Dynamic, "it runs code that is hidden in letters");
         let Ok(bytes) = data_encoding::BASE64.decode(text.as_bytes()) else { return };
         let units: Vec<u16> =
             bytes.as_chunks().0.iter().map(|it: &[u8; 2]| u16::from_le_bytes(*it)).collect();
@@ -124,11 +125,11 @@ impl Engine<'_> {
         let program = if files.is_empty() { args.get(at).cloned() } else { None };
         let program = program.unwrap_or_default();
         if marks::has_hole(&program) {
-            self.ask("shell-dynamic", "it runs code that only a run would show");
+            self.ask(Rule::Dynamic, "it runs code that only a run would show");
         }
         self.code(&program, state, 0);
         if super::awk::runs_unknown(&program, &given) {
-            self.ask("shell-dynamic", "its code puts something together and runs it");
+            self.ask(Rule::Dynamic, "its code puts something together and runs it");
         }
         let runs = |name: &str| program.contains(&format!("system({name})"));
         for (_, text) in given.iter().filter(|it| runs(it.0) || program.contains("getline")) {
@@ -161,13 +162,13 @@ impl Engine<'_> {
 
     pub(super) fn code_of(&mut self, code: &str, state: &State) {
         if code.contains(NETWORK) {
-            self.deny("shell-remote-code", "it runs what somebody else's machine sends");
+            self.deny(Rule::RemoteCode, "it runs what somebody else's machine sends");
         } else if marks::has_hole(code) {
-            self.ask("shell-dynamic", "it runs code that only a run would show");
+            self.ask(Rule::Dynamic, "it runs code that only a run would show");
         }
         self.code(&marks::plain(code), state, 0);
         if self.is_revealed(code) {
-            self.ask("shell-dynamic", "it runs text that was hidden or put away before");
+            self.ask(Rule::Dynamic, "it runs text that was hidden or put away before");
         }
     }
 
@@ -191,27 +192,27 @@ impl Engine<'_> {
             || lower.contains("/bin/bash");
         if runs && connects && (shells || lower.contains("dup2") || lower.contains("popen")) {
             self.classes.insert(Class::Network);
-            self.deny("shell-reverse-shell", "its code gives a shell to another machine");
+            self.deny(Rule::ReverseShell, "its code gives a shell to another machine");
         } else if runs && shells {
-            self.ask("shell-spawn", "its code starts a shell");
+            self.ask(Rule::Spawn, "its code starts a shell");
         }
         self.intents(&lower, &literals);
         let fills = has(&["cfunctype"]) && has(&["mmap", "mprotect", "virtualalloc"]);
         if fills || has(&["memfd_create", "syscall(319", "syscall 319"]) {
-            self.ask("shell-loader", "its code starts a program that lies nowhere");
+            self.ask(Rule::Loader, "its code starts a program that lies nowhere");
         }
         if connects {
             self.hosts_of(&literals);
             self.classes.insert(Class::Network);
-            self.ask("shell-egress", "its code talks to other machines");
+            self.ask(Rule::Egress, "its code talks to other machines");
         }
         let forks = lower.matches("fork").count();
         if forks > 1 || (forks == 1 && (lower.contains("while") || lower.contains("loop"))) {
-            self.deny("shell-fork-bomb", "its code starts itself again and again");
+            self.deny(Rule::ForkBomb, "its code starts itself again and again");
         }
         if has(&DELETES) {
             self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "its code deletes files");
+            self.ask(Rule::Erase, "its code deletes files");
         }
         let writes = ["'w", "\"w", "write", "> \"", ">\""].iter().any(|it| lower.contains(it));
         self.paths_of(&literals, writes, state);
@@ -230,7 +231,7 @@ impl Engine<'_> {
         if has(&DECODES) {
             let executes = ["exec", "eval", "system", "popen", "subprocess", "`"];
             if runs || executes.iter().any(|it| lower.contains(it)) {
-                self.ask("shell-dynamic", "its code puts something together and runs it");
+                self.ask(Rule::Dynamic, "its code puts something together and runs it");
                 self.commands_of(&texts, state);
             }
             for inner in &texts {
@@ -246,29 +247,26 @@ impl Engine<'_> {
         let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
         if has(&LISTENS) && has(&COMMANDS) {
             self.classes.insert(Class::Network);
-            self.ask("shell-reverse-shell", "its code runs commands and waits for others to ask");
+            self.ask(Rule::ReverseShell, "its code runs commands and waits for others to ask");
         }
         if has(&WATCHES) {
             self.classes.insert(Class::Credentials);
-            self.ask(
-                "shell-collection",
-                "its code takes what a person sees, says, copies or types",
-            );
+            self.ask(Rule::Collection, "its code takes what a person sees, says, copies or types");
         }
         if has(&INJECTS) {
-            self.ask("shell-watching", "its code reaches into another process");
+            self.ask(Rule::Watching, "its code reaches into another process");
         }
         if has(&ENCRYPTS) && has(&WALKS) {
-            self.ask("shell-encrypt", "its code makes files unreadable");
+            self.ask(Rule::Encrypt, "its code makes files unreadable");
         }
         let everything =
             |it: &String| it.len() > 1 && is_everything(it.trim_end_matches(['/', '*']));
         if has(&PACKS) && literals.iter().any(everything) {
-            self.ask("shell-collection", "its code packs everything of a person or the system");
+            self.ask(Rule::Collection, "its code packs everything of a person or the system");
         }
         if has(&["utime(", "utimes", "lutimes"]) {
             self.classes.insert(Class::LogTampering);
-            self.ask("shell-log-tampering", "its code gives files another time");
+            self.ask(Rule::LogTampering, "its code gives files another time");
         }
         // A mode of four digits that begins with 2, 4 or 6.
         let special = |(at, _): (usize, &str)| {
@@ -282,7 +280,7 @@ impl Engine<'_> {
         };
         if lower.match_indices("chmod").any(special) {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-permissions", "its code makes a program run as its owner");
+            self.ask(Rule::Permissions, "its code makes a program run as its owner");
         }
     }
 
@@ -328,10 +326,7 @@ impl Engine<'_> {
                 it.decision == Decision::Deny
                     || !matches!(
                         it.rule,
-                        "shell-unreadable"
-                            | "shell-disagree"
-                            | "shell-unknown-command"
-                            | "shell-too-large"
+                        Rule::Unreadable | Rule::Disagree | Rule::UnknownCommand | Rule::TooLarge
                     )
             });
             let told: Vec<_> = told.collect();

@@ -1,5 +1,6 @@
 //! What is gathered while a command is followed: findings, the normal form, what is touched.
 
+use crate::shell::Rule;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::limits::{
@@ -124,24 +125,28 @@ impl<'a> Engine<'a> {
         }
     }
 
-    pub(super) fn deny(&mut self, rule: &'static str, reason: impl Into<String>) {
+    pub(super) fn deny(&mut self, rule: Rule, reason: impl Into<String>) {
         self.find(Decision::Deny, rule, reason.into());
     }
 
-    pub(super) fn ask(&mut self, rule: &'static str, reason: impl Into<String>) {
+    pub(super) fn ask(&mut self, rule: Rule, reason: impl Into<String>) {
         self.find(Decision::StepUp, rule, reason.into());
     }
 
-    fn find(&mut self, decision: Decision, rule: &'static str, reason: String) {
-        if !self.findings.iter().any(|it| it.rule == rule && it.reason == reason)
-            && self.findings.len() < TARGETS_MAX
-        {
-            self.findings.push(Finding { decision, rule, reason });
+    fn find(&mut self, decision: Decision, rule: Rule, reason: String) {
+        let new = Finding { decision, rule, reason };
+        if self.findings.contains(&new) {
+            return;
+        }
+        // The first of its kind is kept, however many others there are: much that is harmless hides nothing that is not.
+        let is_first = !self.findings.iter().any(|it| (it.decision, it.rule) == (decision, rule));
+        if is_first || self.findings.len() < TARGETS_MAX {
+            self.findings.push(new);
         }
     }
 
     pub(super) fn too_much(&mut self) {
-        self.ask("shell-too-large", "it does more than is read");
+        self.ask(Rule::TooLarge, "it does more than is read");
     }
 
     /// May another text be tried as a command?
@@ -292,7 +297,7 @@ impl<'a> Engine<'a> {
             return;
         }
         if let Err(disagreement) = agree::check(&text, names) {
-            self.ask("shell-disagree", disagreement);
+            self.ask(Rule::Disagree, disagreement);
         }
         self.checked.insert(text);
     }
@@ -306,16 +311,16 @@ impl<'a> Engine<'a> {
     ) -> Output {
         if source.contains(NETWORK) {
             self.classes.insert(Class::Execute);
-            self.deny("shell-remote-code", "it runs what somebody else's machine sends");
+            self.deny(Rule::RemoteCode, "it runs what somebody else's machine sends");
         } else if marks::has_hole(source) {
             self.classes.insert(Class::Execute);
-            self.ask("shell-dynamic", "it runs text that only a run would show");
+            self.ask(Rule::Dynamic, "it runs text that only a run would show");
         }
         if source.trim_start().starts_with(marks::UNSET) {
-            self.ask("shell-dynamic", "it runs text that a variable from outside holds");
+            self.ask(Rule::Dynamic, "it runs text that a variable from outside holds");
         }
         if self.patterned {
-            self.ask("shell-dynamic", "it runs text after files that only a run would find");
+            self.ask(Rule::Dynamic, "it runs text after files that only a run would find");
         }
         let plain = marks::plain(source);
         if plain.trim_matches([HOLE, ' ', '\n', '\t']).is_empty() {
@@ -332,7 +337,7 @@ impl<'a> Engine<'a> {
             }
             Err(error) => {
                 self.ask(
-                    "shell-unreadable",
+                    Rule::Unreadable,
                     format!("it runs text that cannot be read: {}", error.0),
                 );
                 unknown()
@@ -341,7 +346,7 @@ impl<'a> Engine<'a> {
         self.depth -= 4;
         // What it does says more than that it was hidden.
         if self.is_revealed(source) {
-            self.ask("shell-dynamic", "it runs text that was hidden or put away before");
+            self.ask(Rule::Dynamic, "it runs text that was hidden or put away before");
         }
         output
     }

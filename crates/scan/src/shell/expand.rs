@@ -6,6 +6,7 @@ use super::limits::{FIELDS_MAX, MADE_BYTES_MAX, VALUE_BYTES_MAX};
 use super::marks::{self, HOLE, SPLIT, UNSET};
 use super::state::{HOME, State};
 use super::syntax::{self, Part, Word};
+use crate::shell::Rule;
 
 /// Something quoted stood here: the argument exists though it may be empty.
 const KEEP: char = '\u{E006}';
@@ -165,7 +166,7 @@ impl Engine<'_> {
         if !text.contains('[') || !(text.contains("$(") || text.contains('`')) {
             return;
         }
-        self.ask("shell-dynamic", "it hides a command in a subscript");
+        self.ask(Rule::Dynamic, "it hides a command in a subscript");
         if let Ok(parts) = syntax::quoted(text, self.depth + 1) {
             self.raw(&parts, &mut state.clone(), How { quoted: true, split: false });
         }

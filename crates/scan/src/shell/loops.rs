@@ -6,6 +6,7 @@ use super::limits::TURNS_MAX;
 use super::marks::{self, HOLE};
 use super::state::State;
 use super::syntax::{Command, Joint, Kind, Pipeline, Script, Word, literal};
+use crate::shell::Rule;
 
 impl Engine<'_> {
     /// `while` and `until`.
@@ -19,7 +20,7 @@ impl Engine<'_> {
     ) -> Output {
         let idle: &[&str] = if until { &["false"] } else { &NOTHING };
         if is_idle(condition, idle) && is_idle(body, &NOTHING) {
-            self.ask("shell-endless", "it turns without an end and does nothing");
+            self.ask(Rule::Endless, "it turns without an end and does nothing");
         }
         let known = stdin.filter(|it| !marks::has_hole(&String::from_utf8_lossy(it)));
         let (before, left) = (state.clone(), self.left);

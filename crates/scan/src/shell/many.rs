@@ -9,6 +9,7 @@ use super::paths;
 use super::simple::{Call, known};
 use super::state::State;
 use super::wrappers::{after_options, joined};
+use crate::shell::Rule;
 
 /// Options of `xargs` that take a value.
 const XARGS: &[&str] = &[
@@ -109,7 +110,7 @@ impl Engine<'_> {
             let name = inner.first().map(|it| super::names::base(&marks::plain(it)));
             let is = |all: &[&str]| name.as_ref().is_some_and(|it| all.contains(&it.as_str()));
             if is(&["cp", "mv", "tar", "zip", "rsync", "install"]) && everything {
-                self.ask("shell-collection", "it gathers what it finds of a person or the system");
+                self.ask(Rule::Collection, "it gathers what it finds of a person or the system");
             }
             let root = wholes.iter().find(|it| paths::is_root(it));
             if let Some(root) = root.filter(|_| name.as_ref().is_some_and(|it| erases(it))) {
@@ -118,7 +119,7 @@ impl Engine<'_> {
             let is_remade = super::judge::finds_only_remade(call, state);
             // Nothing says which: all that lies there.
             if !is_remade && name.as_ref().is_some_and(|it| erases(it)) && finds_all(plain) {
-                self.ask("shell-erase", "it deletes all that it finds");
+                self.ask(Rule::Erase, "it deletes all that it finds");
             }
             let before = std::mem::replace(&mut self.found, is_remade.then(|| place.clone()));
             self.call(inner, &mut state.clone(), None);
@@ -206,7 +207,7 @@ impl Engine<'_> {
         // What stands in for the items is an argument, not text that is run.
         if marks::has_hole(&item) && !marks::has_hole(&joined(command)) {
             let kept = self.findings.split_off(before.min(self.findings.len()));
-            self.findings.extend(kept.into_iter().filter(|it| it.rule != "shell-dynamic"));
+            self.findings.extend(kept.into_iter().filter(|it| it.rule != Rule::Dynamic));
         }
         output
     }

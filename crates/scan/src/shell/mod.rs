@@ -33,6 +33,7 @@ mod places;
 mod prefixes;
 mod reading;
 mod revealed;
+mod rule;
 mod sed;
 mod settings;
 mod shells;
@@ -51,6 +52,7 @@ mod wrappers;
 
 pub use fix::Fix;
 pub use judge::Blocklist;
+pub use rule::Rule;
 pub use steps::Step;
 pub use told::Told;
 
@@ -140,7 +142,7 @@ pub struct Finding {
     /// What it asks for on its own.
     pub decision: Decision,
     /// `shell-…`.
-    pub rule: &'static str,
+    pub rule: Rule,
     /// In one sentence.
     pub reason: String,
 }
@@ -176,9 +178,15 @@ pub fn read(command: &str) -> Reading {
     read_with(command, &Blocklist::default())
 }
 
-/// Reads a command.
+/// Reads a command that starts at the top of the workspace.
 #[must_use]
 pub fn read_with(command: &str, blocklist: &Blocklist) -> Reading {
+    read_from(command, blocklist, "")
+}
+
+/// Reads a command that starts in `folder`, a relative path below the workspace.
+#[must_use]
+pub fn read_from(command: &str, blocklist: &Blocklist, folder: &str) -> Reading {
     let mut engine = Engine::new(blocklist);
     if command.len() > limits::COMMAND_BYTES_MAX {
         engine.too_much();
@@ -186,13 +194,13 @@ pub fn read_with(command: &str, blocklist: &Blocklist) -> Reading {
     }
     let cleaned = hidden::cleaned(command);
     if let Some(reason) = cleaned.reason {
-        engine.ask("shell-hidden", reason);
+        engine.ask(Rule::Hidden, reason);
     }
-    follow(&cleaned.text, &mut engine);
+    follow(&cleaned.text, folder, &mut engine);
     // What nobody sees can be data, and the shell sees it.
     if let Some(raw) = cleaned.raw {
         let mut other = Engine::new(blocklist);
-        follow(&raw, &mut other);
+        follow(&raw, folder, &mut other);
         engine.findings.extend(
             other.findings.into_iter().filter(|it| it.decision == Decision::Deny || is_telling(it)),
         );
@@ -204,7 +212,7 @@ pub fn read_with(command: &str, blocklist: &Blocklist) -> Reading {
     // Escapes that only look like those of the shell: who reads over them sees another command.
     if let Some(text) = hidden::unescaped(&cleaned.text) {
         let mut other = Engine::new(blocklist);
-        follow(&text, &mut other);
+        follow(&text, folder, &mut other);
         let strictest = |it: &Engine<'_>| it.findings.iter().map(|it| it.decision).max();
         if strictest(&other) >= strictest(&engine) {
             other.findings.append(&mut engine.findings);
@@ -217,29 +225,29 @@ pub fn read_with(command: &str, blocklist: &Blocklist) -> Reading {
 
 /// Does it say more than that a text cannot be followed?
 fn is_telling(finding: &Finding) -> bool {
-    !matches!(finding.rule, "shell-unreadable" | "shell-disagree" | "shell-unknown-command")
+    !matches!(finding.rule, Rule::Unreadable | Rule::Disagree | Rule::UnknownCommand)
 }
 
-fn follow(text: &str, engine: &mut Engine<'_>) {
+fn follow(text: &str, folder: &str, engine: &mut Engine<'_>) {
     match syntax::parse(text, 0) {
         Ok((script, names)) => {
             if let Err(disagreement) = agree::check(text, &names) {
-                engine.ask("shell-disagree", disagreement);
+                engine.ask(Rule::Disagree, disagreement);
             }
-            engine.script(&script, &mut State::default(), None);
+            let mut state = State { start: folder.to_owned(), ..State::default() };
+            engine.script(&script, &mut state, None);
         }
         Err(_) if hidden::are_keys(text) => {}
-        Err(error) => engine.ask("shell-unreadable", format!("it cannot be read: {}", error.0)),
+        Err(error) => engine.ask(Rule::Unreadable, format!("it cannot be read: {}", error.0)),
     }
 }
 
 /// Says more than that a command is on the list.
-const TELLING: [&str; 4] =
-    ["shell-remote-code", "shell-reverse-shell", "shell-erase-root", "shell-fork-bomb"];
+const TELLING: [Rule; 4] = [Rule::RemoteCode, Rule::ReverseShell, Rule::EraseRoot, Rule::ForkBomb];
 
 fn finished(mut engine: Engine<'_>) -> Reading {
     if engine.unended {
-        engine.ask("shell-endless", "it goes on without an end, and nobody waits for it");
+        engine.ask(Rule::Endless, "it goes on without an end, and nobody waits for it");
     }
     let decision = engine.findings.iter().map(|it| it.decision).max().unwrap_or(Decision::Allow);
     let mut strict = engine.findings.iter().filter(|it| it.decision == decision);

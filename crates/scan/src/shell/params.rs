@@ -6,6 +6,7 @@ use super::expand::{How, value, values};
 use super::marks::{self, HOLE, UNSET};
 use super::state::{State, Var};
 use super::syntax::{Change, Parameter, Word, ansi_c};
+use crate::shell::Rule;
 
 /// Letters of a value that patterns are tried on, one place after the other.
 const TRIED_MAX: usize = 512;
@@ -143,7 +144,7 @@ impl Engine<'_> {
                 if text.contains('\\') { format!("{shown}{HOLE}") } else { shown }
             }
             Err(_) => {
-                self.ask("shell-unreadable", "it shows a prompt that cannot be read");
+                self.ask(Rule::Unreadable, "it shows a prompt that cannot be read");
                 HOLE.to_string()
             }
         }

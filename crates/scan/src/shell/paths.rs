@@ -1,5 +1,6 @@
 //! Places: where they really are, and which of them matter.
 
+use crate::shell::Rule;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -22,7 +23,9 @@ pub(super) fn resolved(path: &str, state: &State) -> String {
         Some(rest) => rest.trim_start_matches('/'),
         None => path,
     };
-    let from = state.cwd.as_deref().filter(|_| !path.starts_with(['/', HOLE]));
+    let from =
+        state.cwd.as_deref().or(Some(&state.start).filter(|it| !it.is_empty()).map(String::as_str));
+    let from = from.filter(|_| !path.starts_with(['/', HOLE]));
     let joined = from.map_or_else(|| path.to_owned(), |it| format!("{it}/{path}"));
     let absolute = joined.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
@@ -238,27 +241,24 @@ impl Engine<'_> {
             Access::Read => {
                 if is_secret(path) {
                     self.classes.insert(Class::Credentials);
-                    self.ask("shell-credentials", format!("`{shown}` holds secrets"));
+                    self.ask(Rule::Credentials, format!("`{shown}` holds secrets"));
                 }
             }
             Access::Write => self.judge_write(path, &shown),
             Access::Delete => {
                 if OWNING.iter().any(|it| within(path, it)) {
-                    self.deny("shell-system-file", format!("without `{shown}` nobody can log in"));
+                    self.deny(Rule::SystemFile, format!("without `{shown}` nobody can log in"));
                 } else if is_log(path) {
                     self.classes.insert(Class::LogTampering);
-                    self.ask(
-                        "shell-log-tampering",
-                        format!("`{shown}` is a record of what happened"),
-                    );
+                    self.ask(Rule::LogTampering, format!("`{shown}` is a record of what happened"));
                 } else if is_system(path) || is_secret(path) {
-                    self.ask("shell-erase", format!("it deletes `{shown}`"));
+                    self.ask(Rule::Erase, format!("it deletes `{shown}`"));
                 }
             }
             Access::Execute => {
                 if is_shared(path) {
                     let reason = format!("`{shown}` lies where anybody can put something");
-                    self.ask("shell-temp-run", reason);
+                    self.ask(Rule::TempRun, reason);
                 }
             }
         }
@@ -269,30 +269,30 @@ impl Engine<'_> {
         let is_agent = path.ends_with("/release_agent");
         if is_agent || OWNING.iter().any(|it| within(path, it)) {
             self.classes.insert(Class::Privilege);
-            self.deny("shell-system-file", format!("whoever writes `{shown}` owns the machine"));
+            self.deny(Rule::SystemFile, format!("whoever writes `{shown}` owns the machine"));
         } else if is_disk(path) {
-            self.deny("shell-raw-device", format!("it writes to the disk `{shown}` itself"));
+            self.deny(Rule::RawDevice, format!("it writes to the disk `{shown}` itself"));
         } else if is_served(path) {
             self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", format!("a server runs `{shown}` for whoever asks"));
+            self.ask(Rule::Persistence, format!("a server runs `{shown}` for whoever asks"));
         } else if is_starting(path) {
             self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", format!("`{shown}` is run later, without being asked"));
+            self.ask(Rule::Persistence, format!("`{shown}` is run later, without being asked"));
         } else if is_of_git(path) {
             self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", format!("`{shown}` tells `git` what to run or read"));
+            self.ask(Rule::Persistence, format!("`{shown}` tells `git` what to run or read"));
         } else if is_log(path) {
             self.classes.insert(Class::LogTampering);
-            self.ask("shell-log-tampering", format!("`{shown}` is a record of what happened"));
+            self.ask(Rule::LogTampering, format!("`{shown}` is a record of what happened"));
         } else if is_secret(path) {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", format!("`{shown}` holds secrets"));
+            self.ask(Rule::Credentials, format!("`{shown}` holds secrets"));
         } else if is_system(path) {
-            self.ask("shell-system-write", format!("`{shown}` belongs to the system"));
+            self.ask(Rule::SystemWrite, format!("`{shown}` belongs to the system"));
         } else if is_shown(path) {
-            self.ask("shell-system-write", format!("a server shows `{shown}` to whoever asks"));
+            self.ask(Rule::SystemWrite, format!("a server shows `{shown}` to whoever asks"));
         } else if is_shared(path) && path.split('/').any(|it| it.starts_with('.') && it.len() > 1) {
-            self.ask("shell-hidden-file", format!("`{shown}` is hidden where anybody can write"));
+            self.ask(Rule::HiddenFile, format!("`{shown}` is hidden where anybody can write"));
         }
     }
 }

@@ -4,6 +4,7 @@ use super::engine::{Engine, Output, unknown};
 use super::simple::Call;
 use super::state::State;
 use super::{Class, marks, paths};
+use crate::shell::Rule;
 
 impl Engine<'_> {
     /// `sh -c TEXT`, `sh FILE`, `sh` with text on stdin.
@@ -12,6 +13,7 @@ impl Engine<'_> {
         let mut inner = State { vars: state.vars.clone(), ..State::default() };
         inner.files.clone_from(&state.files);
         inner.cwd.clone_from(&state.cwd);
+        inner.start.clone_from(&state.start);
         inner.functions.clone_from(&state.functions);
         let plain = call.plain();
         let takes_value = ["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
@@ -59,11 +61,11 @@ impl Engine<'_> {
             (_, None) => {
                 self.record_all(call);
                 if !plain.iter().any(|it| matches!(it.as_str(), "--version" | "--help" | "-n")) {
-                    self.ask("shell-spawn", "it starts a shell that takes commands from elsewhere");
+                    self.ask(Rule::Spawn, "it starts a shell that takes commands from elsewhere");
                 }
                 if plain.iter().any(|it| it.starts_with('-') && it.contains('i')) && self.stages > 1
                 {
-                    self.deny("shell-reverse-shell", "it gives a shell to another command");
+                    self.deny(Rule::ReverseShell, "it gives a shell to another command");
                 }
                 unknown()
             }

@@ -1,5 +1,6 @@
 //! Simple commands: assignments, aliases, functions, and the way to what is really run.
 
+use crate::shell::Rule;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -205,7 +206,7 @@ impl Engine<'_> {
             |it: &&String| it.as_str() == marks::GONE || it.as_str() == UNSET.to_string();
         let gone = fields.iter().take_while(is_unset).count();
         if gone > 0 {
-            self.ask("shell-unknown-command", "a variable that is not set here names a command");
+            self.ask(Rule::UnknownCommand, "a variable that is not set here names a command");
             fields.drain(..gone);
         }
         let is_erasing =
@@ -217,7 +218,7 @@ impl Engine<'_> {
         self.status = None;
         let path = self.named(&first);
         if self.is_revealed(&path) {
-            self.ask("shell-unknown-command", "the name of the command was hidden before");
+            self.ask(Rule::UnknownCommand, "the name of the command was hidden before");
         }
         if let Some(alias) = state.aliases.get(&path).cloned() {
             state.aliases.remove(&path);
@@ -266,22 +267,22 @@ impl Engine<'_> {
     fn named(&mut self, first: &str) -> String {
         if marks::has_hole(first) {
             self.classes.insert(Class::Execute);
-            self.ask("shell-unknown-command", "only a run would show which command it is");
+            self.ask(Rule::UnknownCommand, "only a run would show which command it is");
             return marks::plain(first);
         }
         if marks::has_pattern(first) && marks::plain(first) != "[" {
             if let Some(found) = names::matching(first) {
                 return found;
             }
-            self.ask("shell-unknown-command", "a pattern names the command");
+            self.ask(Rule::UnknownCommand, "a pattern names the command");
         }
         let plain = marks::plain(first);
         if plain.contains(['*', '?']) && !marks::has_pattern(first) {
-            self.ask("shell-unknown-command", "the name of the command is a pattern");
+            self.ask(Rule::UnknownCommand, "the name of the command is a pattern");
         }
         match names::skeleton(&plain) {
             Some(folded) => {
-                self.ask("shell-look-alike", "letters of the command only look like others");
+                self.ask(Rule::LookAlike, "letters of the command only look like others");
                 folded
             }
             None => plain,
@@ -298,9 +299,9 @@ impl Engine<'_> {
     ) -> Output {
         if state.calls >= CALLS_MAX {
             if self.stages > 1 {
-                self.deny("shell-fork-bomb", format!("`{name}` starts itself again and again"));
+                self.deny(Rule::ForkBomb, format!("`{name}` starts itself again and again"));
             } else {
-                self.ask("shell-dynamic", format!("`{name}` calls itself"));
+                self.ask(Rule::Dynamic, format!("`{name}` calls itself"));
             }
             return unknown();
         }
@@ -327,7 +328,7 @@ impl Engine<'_> {
         let rest = target.strip_prefix("/dev/tcp/").or_else(|| target.strip_prefix("/dev/udp/"));
         if let Some(rest) = rest {
             self.reach(rest.split('/').next().unwrap_or_default());
-            self.deny("shell-reverse-shell", "it talks to a network socket as if it were a file");
+            self.deny(Rule::ReverseShell, "it talks to a network socket as if it were a file");
             return;
         }
         let quiet = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/stdin"];

@@ -112,6 +112,8 @@ pub(super) struct State {
     pub(super) aliases: BTreeMap<String, String>,
     /// Files whose content is known because it was written here.
     pub(super) files: BTreeMap<String, Vec<u8>>,
+    /// Where it starts, below the workspace; empty at its top.
+    pub(super) start: String,
     /// Where `cd` went.
     pub(super) cwd: Option<String>,
     /// What `declare` said of variables: `l`, `u`, `A`, `n`.

@@ -6,6 +6,7 @@ use super::marks;
 use super::paths;
 use super::state::{State, Var};
 use super::syntax::Simple;
+use crate::shell::Rule;
 
 /// Variables whose value is run as a command by somebody.
 const RUN_BY_SOMEBODY: [&str; 16] = [
@@ -61,7 +62,7 @@ impl Engine<'_> {
             state.aliases.insert(key.to_owned(), value.to_owned());
         }
         if name == "BASH_CMDS" {
-            self.ask("shell-masquerade", "a command gets the name of another");
+            self.ask(Rule::Masquerade, "a command gets the name of another");
         }
     }
 
@@ -122,7 +123,7 @@ impl Engine<'_> {
             JAVA.contains(&name) && ["-agent", "-javaagent"].iter().any(|it| value.contains(it));
         if searches || attaches || (LOADING.contains(&name) && !value.is_empty()) {
             self.classes.insert(Class::Execute);
-            self.ask("shell-loader", format!("`{name}` makes programs load what it names"));
+            self.ask(Rule::Loader, format!("`{name}` makes programs load what it names"));
         }
         if RUN_BY_SOMEBODY.contains(&name) && !value.is_empty() && !super::judge::is_ssh(value) {
             self.quiet += 1;
@@ -130,7 +131,7 @@ impl Engine<'_> {
             self.quiet -= 1;
             if name == "PROMPT_COMMAND" {
                 self.classes.insert(Class::Persistence);
-                self.ask("shell-persistence", "`PROMPT_COMMAND` runs with every prompt");
+                self.ask(Rule::Persistence, "`PROMPT_COMMAND` runs with every prompt");
             }
         }
         if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") && value.contains(['$', '`']) {
@@ -140,7 +141,7 @@ impl Engine<'_> {
         }
         if PROXIES.contains(&name.to_ascii_lowercase().as_str()) && leads_elsewhere(value) {
             self.classes.insert(Class::Network);
-            self.ask("shell-egress", format!("`{name}` leads everything over another machine"));
+            self.ask(Rule::Egress, format!("`{name}` leads everything over another machine"));
         }
         let believes = match name {
             "NODE_TLS_REJECT_UNAUTHORIZED" | "PYTHONHTTPSVERIFY" => value == "0",
@@ -149,7 +150,7 @@ impl Engine<'_> {
         };
         if believes {
             self.classes.insert(Class::Network);
-            self.ask("shell-security-off", format!("with `{name}`, whoever answers is believed"));
+            self.ask(Rule::SecurityOff, format!("with `{name}`, whoever answers is believed"));
         }
         let borrows = match name {
             "SSH_AUTH_SOCK" => value.starts_with("/tmp/ssh-") || value.contains("/agent."),
@@ -158,7 +159,7 @@ impl Engine<'_> {
         };
         if borrows {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", format!("`{name}` lends keys that somebody else holds"));
+            self.ask(Rule::Credentials, format!("`{name}` lends keys that somebody else holds"));
         }
         let off = match name {
             "HISTSIZE" | "HISTFILESIZE" | "SAVEHIST" => value == "0",
@@ -169,7 +170,7 @@ impl Engine<'_> {
         };
         if off {
             self.classes.insert(Class::LogTampering);
-            self.ask("shell-history", format!("`{name}` keeps commands out of the history"));
+            self.ask(Rule::History, format!("`{name}` keeps commands out of the history"));
         }
     }
 }

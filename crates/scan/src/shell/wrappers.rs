@@ -6,6 +6,7 @@ use super::prefixes::{PREFIXES, Prefix, RAISING, SEATS};
 use super::simple::Call;
 use super::state::State;
 use super::{Class, names};
+use crate::shell::Rule;
 
 impl Engine<'_> {
     /// Runs what a command runs; `None` if it runs nothing else.
@@ -46,7 +47,7 @@ impl Engine<'_> {
         }
         if name.starts_with("ld-linux") || name.starts_with("ld-musl") || name == "ld.so" {
             let rest = after_options(call.args, &["--library-path", "--preload"], 0);
-            self.ask("shell-loader", "it starts a program through the loader");
+            self.ask(Rule::Loader, "it starts a program through the loader");
             return Some(self.call(rest.to_vec(), state, call.stdin));
         }
         if super::settings::prints_settings(call) {
@@ -97,14 +98,14 @@ impl Engine<'_> {
         self.otherwise(prefix, call, rest, &inner);
         if matches!(prefix.name, "nsenter" | "chroot") {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-namespace", format!("`{}` goes to another root", prefix.name));
+            self.ask(Rule::Namespace, format!("`{}` goes to another root", prefix.name));
         }
         let raises = RAISING.contains(&prefix.name);
         if raises {
             self.judge(call, state);
         }
         if prefix.name == "unshare" && rest.is_empty() && !plain.is_empty() {
-            self.ask("shell-namespace", "it starts a shell with rights of its own");
+            self.ask(Rule::Namespace, "it starts a shell with rights of its own");
         }
         if rest.is_empty() {
             // `exec` with redirections only, `env` alone.

@@ -7,12 +7,13 @@ use model::{Decision, Objection};
 use crate::guards::Guard;
 use crate::inspected::Inspected;
 use crate::output::OUTPUT_BYTES_MAX;
+use crate::rule::Rule;
 
 pub(crate) struct OversizedOutput;
 
 impl Guard<Inspected> for OversizedOutput {
-    fn id(&self) -> &'static str {
-        "oversized-output"
+    fn id(&self) -> Rule {
+        Rule::OversizedOutput
     }
 
     fn check(&self, inspected: &Inspected) -> Vec<Objection> {

@@ -8,16 +8,17 @@ use model::{Decision, Effect, Objection};
 use policy::access::KeyGrant;
 
 use crate::admission::Admission;
-use crate::credentials::{COMMANDS, CREDENTIAL_SCOPE, SERVICES};
+use crate::credentials::{COMMANDS, SERVICES};
 use crate::guards::Guard;
 use crate::proposed::Proposed;
+use crate::rule::Rule;
 use crate::understood::Understood;
 
 pub(crate) struct CredentialScope;
 
 impl Guard<Proposed> for CredentialScope {
-    fn id(&self) -> &'static str {
-        CREDENTIAL_SCOPE
+    fn id(&self) -> Rule {
+        Rule::CredentialScope
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {
@@ -43,7 +44,8 @@ fn objection(admission: &Admission, asked: &Understood) -> Option<Objection> {
                 let why = format!(
                     "the agent `{agent}` has no grant for `{key}`, which the service `{name}` needs"
                 );
-                let found = Objection::new(CREDENTIAL_SCOPE, Decision::Deny, "not_granted", why);
+                let found =
+                    Objection::new(Rule::CredentialScope, Decision::Deny, "not_granted", why);
                 let remedy = format!("a grant with `{key}` for `web` under `credentials`");
                 return Some(found.with_remedy(remedy));
             }
@@ -56,25 +58,27 @@ fn objection(admission: &Admission, asked: &Understood) -> Option<Objection> {
     // All of them: who says yes says yes to each.
     let keys = asked_for.join(", ");
     let why = format!("calling `{name}` uses {keys}, for which a person is asked each time");
-    let found = Objection::new(CREDENTIAL_SCOPE, Decision::StepUp, "approval_required", why);
+    let found = Objection::new(Rule::CredentialScope, Decision::StepUp, "approval_required", why);
     Some(found.with_remedy("a person says yes to this call"))
 }
 
 /// A command gets the keys that are granted to it without asking. One for which a person is asked each time is asked
-/// for by naming it.
+/// for by naming it. All of them are told: who says yes says yes to each.
 fn of_command(granted: Vec<(&str, KeyGrant<'_>)>, command: &str) -> Option<Objection> {
-    granted.into_iter().find_map(|(key, grant)| match grant {
+    let asked_for = granted.into_iter().filter_map(|(key, grant)| match grant {
         KeyGrant::NeedsApproval(grant) if command.contains(key) => {
-            let why = format!(
-                "the command uses the key `{key}`, for which `{grant}` asks a person each time"
-            );
-            let code = "approval_required";
-            let found = Objection::new(CREDENTIAL_SCOPE, Decision::StepUp, code, why);
-            Some(found.with_remedy("a person says yes to this command"))
+            Some(format!("`{key}` (`{grant}`)"))
         }
         KeyGrant::NeedsApproval(_)
         | KeyGrant::Granted(_)
         | KeyGrant::Legacy
         | KeyGrant::NotGranted => None,
-    })
+    });
+    let keys = asked_for.collect::<Vec<_>>().join(", ");
+    if keys.is_empty() {
+        return None;
+    }
+    let why = format!("the command uses {keys}, for which a person is asked each time");
+    let found = Objection::new(Rule::CredentialScope, Decision::StepUp, "approval_required", why);
+    Some(found.with_remedy("a person says yes to this command"))
 }

@@ -9,12 +9,13 @@ use policy::access::{self, Layers, Request, Tool};
 use crate::admission::Admission;
 use crate::guards::Guard;
 use crate::proposed::Proposed;
+use crate::rule::Rule;
 
 pub(crate) struct LayeredAccess;
 
 impl Guard<Proposed> for LayeredAccess {
-    fn id(&self) -> &'static str {
-        "layered-access"
+    fn id(&self) -> Rule {
+        Rule::LayeredAccess
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::guards::Guard;
 use crate::preview::preview;
 use crate::proposed::Proposed;
+use crate::rule::Rule;
 use crate::target::is_obeyed;
 
 /// A longer text is no path.
@@ -21,8 +22,8 @@ const PATH_CHARS_SHOWN: usize = 120;
 pub(crate) struct ObeyedFile;
 
 impl Guard<Proposed> for ObeyedFile {
-    fn id(&self) -> &'static str {
-        "obeyed-file"
+    fn id(&self) -> Rule {
+        Rule::ObeyedFile
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {

@@ -6,12 +6,13 @@ use model::Objection;
 
 use crate::guards::Guard;
 use crate::proposed::Proposed;
+use crate::rule::Rule;
 
 pub(crate) struct RiskAcrossCalls;
 
 impl Guard<Proposed> for RiskAcrossCalls {
-    fn id(&self) -> &'static str {
-        "risk-across-calls"
+    fn id(&self) -> Rule {
+        Rule::RiskAcrossCalls
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {

@@ -8,13 +8,14 @@ use scan::net::Target;
 
 use crate::guards::Guard;
 use crate::proposed::Proposed;
+use crate::rule::Rule;
 use crate::scrubber::HeldSecret;
 
 pub(crate) struct SecretElsewhere;
 
 impl Guard<Proposed> for SecretElsewhere {
-    fn id(&self) -> &'static str {
-        "secret-elsewhere"
+    fn id(&self) -> Rule {
+        Rule::SecretElsewhere
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {

@@ -9,12 +9,13 @@ use scan::shell;
 use crate::command::{Command, NOT_UNDERSTOOD};
 use crate::guards::Guard;
 use crate::proposed::Proposed;
+use crate::rule::Rule;
 
 pub(crate) struct ShellCommand;
 
 impl Guard<Proposed> for ShellCommand {
-    fn id(&self) -> &'static str {
-        "shell-command"
+    fn id(&self) -> Rule {
+        Rule::ShellCommand
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {

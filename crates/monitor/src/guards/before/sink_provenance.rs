@@ -6,12 +6,13 @@ use model::Objection;
 
 use crate::guards::Guard;
 use crate::proposed::Proposed;
+use crate::rule::Rule;
 
 pub(crate) struct SinkProvenance;
 
 impl Guard<Proposed> for SinkProvenance {
-    fn id(&self) -> &'static str {
-        "sink-provenance"
+    fn id(&self) -> Rule {
+        Rule::SinkProvenance
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {

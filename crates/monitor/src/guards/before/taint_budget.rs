@@ -7,6 +7,7 @@ use policy::Confirmed;
 
 use crate::guards::Guard;
 use crate::proposed::Proposed;
+use crate::rule::Rule;
 
 /// The code by which a door knows that it is to ask the user, as the seed's `taintBlocked` says.
 pub const TAINT_BLOCKED: &str = "taint_blocked";
@@ -14,8 +15,8 @@ pub const TAINT_BLOCKED: &str = "taint_blocked";
 pub(crate) struct TaintBudget;
 
 impl Guard<Proposed> for TaintBudget {
-    fn id(&self) -> &'static str {
-        "taint-budget"
+    fn id(&self) -> Rule {
+        Rule::TaintBudget
     }
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {

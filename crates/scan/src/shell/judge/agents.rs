@@ -5,6 +5,7 @@ use super::super::engine::Engine;
 use super::super::names;
 use super::super::simple::Call;
 use super::{has_unknown, option};
+use crate::shell::Rule;
 
 /// Programs that run commands for a model.
 const AGENTS: [&str; 24] = [
@@ -114,11 +115,11 @@ impl Engine<'_> {
     pub(super) fn judge_agents(&mut self, call: &Call<'_>) {
         if (AGENTS.contains(&call.name.as_str()) && widens(call)) || is_told_so(call) {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-agent", "an agent is given more than it was given before");
+            self.ask(Rule::Agent, "an agent is given more than it was given before");
         }
         if changes_ourselves(call) {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-agent", "it changes what stands between an agent and the machine");
+            self.ask(Rule::Agent, "it changes what stands between an agent and the machine");
         }
         // Whose child it is, asked of the system.
         let names_parent = |it: &String| it.to_lowercase().contains("ppid");
@@ -138,7 +139,7 @@ impl Engine<'_> {
         };
         let by_code = names::interpreter(&call.name).is_some() && call.plain().iter().any(is_code);
         if ends_us || by_code {
-            self.ask("shell-kill", "it may end what watches over it");
+            self.ask(Rule::Kill, "it may end what watches over it");
         }
     }
 }

@@ -5,6 +5,7 @@ use super::super::marks;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::{Access, Class};
+use crate::shell::Rule;
 
 /// Kinds of files that are run when they are opened.
 const RUN: [&str; 7] = [".app", ".command", ".pkg", ".scpt", ".terminal", ".tool", ".workflow"];
@@ -15,7 +16,7 @@ impl Engine<'_> {
         let first = words.first().map(String::as_str).unwrap_or_default();
         match call.name.as_str() {
             "osascript" if only_tells(call) => {}
-            "osascript" => self.ask("shell-spawn", "it runs a script that can control everything"),
+            "osascript" => self.ask(Rule::Spawn, "it runs a script that can control everything"),
             // What it opens is run.
             "open" => {
                 let runs =
@@ -25,25 +26,25 @@ impl Engine<'_> {
                 }
             }
             "defaults" if matches!(first, "write" | "delete" | "import") => {
-                self.ask("shell-system-write", "it changes settings");
+                self.ask(Rule::SystemWrite, "it changes settings");
             }
             "security" => {
                 self.classes.insert(Class::Credentials);
-                self.ask("shell-credentials", "it opens the keychain");
+                self.ask(Rule::Credentials, "it opens the keychain");
             }
             "scutil" | "networksetup" | "systemsetup" | "nvram" | "pmset"
                 if call.args.len() > 1 =>
             {
-                self.ask("shell-system-write", "it changes settings");
+                self.ask(Rule::SystemWrite, "it changes settings");
             }
             "socketfilterfw" if call.plain().iter().any(|it| it.starts_with("--set")) => {
-                self.ask("shell-security-off", "it changes what protects the machine");
+                self.ask(Rule::SecurityOff, "it changes what protects the machine");
             }
             "fdesetup" if !matches!(first, "status" | "list" | "help" | "isactive" | "") => {
-                self.ask("shell-security-off", "it changes how the disk is protected");
+                self.ask(Rule::SecurityOff, "it changes how the disk is protected");
             }
             "plistbuddy" | "plutil" if call.args.len() > 2 => {
-                self.ask("shell-system-write", "it changes settings");
+                self.ask(Rule::SystemWrite, "it changes settings");
             }
             _ => {}
         }

@@ -9,16 +9,17 @@ use super::super::names;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::words::{CONNECTS, RUNS};
+use crate::shell::Rule;
 
 /// What is grave enough to be refused though it may be only words.
-const GRAVE: [&str; 7] = [
-    "shell-container-escape",
-    "shell-erase-root",
-    "shell-fork-bomb",
-    "shell-format",
-    "shell-raw-device",
-    "shell-reverse-shell",
-    "shell-system-file",
+const GRAVE: [Rule; 7] = [
+    Rule::ContainerEscape,
+    Rule::EraseRoot,
+    Rule::ForkBomb,
+    Rule::Format,
+    Rule::RawDevice,
+    Rule::ReverseShell,
+    Rule::SystemFile,
 ];
 /// What stands behind `-e` is no code of theirs, or only a line of an editor.
 const SEARCHING: [&str; 8] = ["ag", "egrep", "fgrep", "git", "grep", "gsed", "rg", "sed"];
@@ -39,7 +40,7 @@ impl Engine<'_> {
             return;
         }
         if !SEARCHING.contains(&name) && call.plain().windows(2).any(is_reverse) {
-            self.deny("shell-reverse-shell", "its code gives a shell to another machine");
+            self.deny(Rule::ReverseShell, "its code gives a shell to another machine");
         }
         let verb = call.plain().iter().position(|it| !it.starts_with('-'));
         let verb = verb.filter(|_| WITH_VERBS.contains(&name));

@@ -1,5 +1,6 @@
 //! What must never run. Nobody can lift it: no trust, no policy, no confirmation.
 
+use crate::shell::Rule;
 use std::collections::BTreeSet;
 
 use super::super::engine::{Engine, text};
@@ -94,11 +95,11 @@ impl Engine<'_> {
         let name = call.name.as_str();
         let bare = name.split('.').next().unwrap_or(name);
         if let Some(pattern) = self.blocklist.names(name, call.plain()).map(str::to_owned) {
-            self.deny("shell-blocked", format!("`{pattern}` is blocked here"));
+            self.deny(Rule::Blocked, format!("`{pattern}` is blocked here"));
         }
         if RAISING.contains(&name) {
             self.classes.insert(Class::Privilege);
-            self.deny("shell-privilege", format!("`{name}` runs commands as somebody else"));
+            self.deny(Rule::Privilege, format!("`{name}` runs commands as somebody else"));
         }
         // `nc.traditional` is `nc`; `curl.py` is somebody's own.
         let kind = match name.split_once('.') {
@@ -108,22 +109,16 @@ impl Engine<'_> {
         if NETWORK.contains(&kind) {
             self.classes.insert(Class::Network);
             if self.blocklist.blocks_network(kind) && here::spoken_to(call) == Here::No {
-                self.deny(
-                    "shell-network-tool",
-                    format!("`{name}` goes around the guarded way out"),
-                );
+                self.deny(Rule::NetworkTool, format!("`{name}` goes around the guarded way out"));
             }
         }
         if POWER.contains(&name) || switches_off(call) {
             self.classes.insert(Class::Privilege);
-            self.deny("shell-power", format!("`{name}` switches the machine off"));
+            self.deny(Rule::Power, format!("`{name}` switches the machine off"));
         }
         if FORMATTING.contains(&bare) || formats(call) {
             self.classes.insert(Class::Delete);
-            self.deny(
-                "shell-format",
-                format!("`{name}` makes a new file system over what is there"),
-            );
+            self.deny(Rule::Format, format!("`{name}` makes a new file system over what is there"));
         }
         self.judge_dd(call, state);
         self.judge_erasing(call, state);
@@ -141,12 +136,12 @@ impl Engine<'_> {
             if let Some(path) = arg.strip_prefix("of=") {
                 self.touch(Access::Write, path, state);
                 if is_disk(path) {
-                    self.deny("shell-raw-device", "`dd` writes over a disk");
+                    self.deny(Rule::RawDevice, "`dd` writes over a disk");
                 }
             } else if let Some(path) = arg.strip_prefix("if=") {
                 self.touch(Access::Read, path, state);
                 if !is_harmless {
-                    self.deny("shell-raw-device", "`dd` copies raw data");
+                    self.deny(Rule::RawDevice, "`dd` copies raw data");
                 }
             }
         }
@@ -179,12 +174,12 @@ impl Engine<'_> {
             let resolved = paths::resolved(path, state);
             self.touch(Access::Delete, path, state);
             if is_disk(&resolved) {
-                self.deny("shell-raw-device", "it writes over a disk");
+                self.deny(Rule::RawDevice, "it writes over a disk");
             }
             if let Some(root) = listed::root_of(&resolved).filter(|it| listed::is_everybodys(it)) {
                 self.deny_found(root);
             } else if self.swept && self.stages > 1 && marks::has_hole(path) {
-                self.ask("shell-erase", "it deletes what was found everywhere");
+                self.ask(Rule::Erase, "it deletes what was found everywhere");
             }
             // Judged before: what deletes less than that.
             let is_remade = (finds && remade::finds_only_remade(call, state))
@@ -197,21 +192,21 @@ impl Engine<'_> {
             if recursive || (unknown && is_root(&resolved)) {
                 self.judge_recursive(path, &resolved, force, finds);
             } else if resolved.starts_with('/') || marks::has_pattern(path) {
-                self.ask("shell-erase", "it deletes files outside of the work, or many at once");
+                self.ask(Rule::Erase, "it deletes files outside of the work, or many at once");
             }
         }
         if destroys {
-            self.ask("shell-erase", "what it writes over cannot be had back");
+            self.ask(Rule::Erase, "what it writes over cannot be had back");
         }
         if recursive && option(call, None, "no-preserve-root") {
-            self.deny("shell-erase-root", "it is told to delete even the root");
+            self.deny(Rule::EraseRoot, "it is told to delete even the root");
         }
     }
 
     /// What is found below a place is all of it.
     pub(in super::super) fn deny_found(&mut self, root: &str) {
         let shown = marks::shown(&paths::homely(root));
-        self.deny("shell-erase-root", format!("it deletes what it finds in `{shown}`"));
+        self.deny(Rule::EraseRoot, format!("it deletes what it finds in `{shown}`"));
     }
 
     fn judge_recursive(&mut self, path: &str, resolved: &str, force: bool, finds: bool) {
@@ -222,13 +217,13 @@ impl Engine<'_> {
             && !resolved.starts_with("/dev/fd");
         let open = marks::has_hole(path) || path.starts_with(marks::UNSET);
         if is_root(resolved) || (here && !finds) || (resolved.starts_with("..") && !finds) {
-            self.deny("shell-erase-root", format!("it deletes all of `{shown}`"));
+            self.deny(Rule::EraseRoot, format!("it deletes all of `{shown}`"));
         } else if force && resolved.ends_with(".git/worktrees") {
-            self.deny("shell-erase-root", "other work trees are in there");
+            self.deny(Rule::EraseRoot, "other work trees are in there");
         } else if absolute && force && !finds && !open {
-            self.deny("shell-erase-root", format!("`{shown}` is outside of the work"));
+            self.deny(Rule::EraseRoot, format!("`{shown}` is outside of the work"));
         } else {
-            self.ask("shell-erase", format!("it deletes `{shown}` and all below"));
+            self.ask(Rule::Erase, format!("it deletes `{shown}` and all below"));
         }
     }
 }

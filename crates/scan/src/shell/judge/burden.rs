@@ -3,6 +3,7 @@
 use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::option;
+use crate::shell::Rule;
 
 /// How miners name the pool they work for.
 const POOLS: [&str; 15] = [
@@ -34,7 +35,7 @@ impl Engine<'_> {
         }
         let mines = call.plain().iter().any(|arg| POOLS.iter().any(|it| arg.contains(it)));
         if mines {
-            self.ask("shell-offensive", format!("`{}` mines for somebody", call.name));
+            self.ask(Rule::Offensive, format!("`{}` mines for somebody", call.name));
         }
         let floods = match call.name.as_str() {
             "ping" | "ping6" | "fping" => call.short('f'),
@@ -42,7 +43,7 @@ impl Engine<'_> {
             _ => false,
         };
         if floods {
-            self.ask("shell-offensive", "it sends another machine more than it can take");
+            self.ask(Rule::Offensive, "it sends another machine more than it can take");
         }
         let endless = match call.name.as_str() {
             // What it says goes to nobody who would end it.
@@ -62,7 +63,7 @@ impl Engine<'_> {
             _ => false,
         };
         if endless {
-            self.ask("shell-endless", format!("`{}` works without an end", call.name));
+            self.ask(Rule::Endless, format!("`{}` works without an end", call.name));
         }
     }
 }

@@ -7,6 +7,7 @@ use super::super::simple::Call;
 use super::super::state::State;
 use super::super::{Access, Class};
 use super::option;
+use crate::shell::Rule;
 
 const CLOUDS: [&str; 11] = [
     "aws",
@@ -95,7 +96,7 @@ impl Engine<'_> {
                 self.judge_container(call, state);
             }
             "crictl" if call.has(&["exec"]) => {
-                self.ask("shell-container", "it runs a command in a container of the cluster");
+                self.ask(Rule::Container, "it runs a command in a container of the cluster");
             }
             "kubectl" | "oc" | "k3s" => self.judge_cluster(call, state),
             name if CLOUDS.contains(&name) => self.judge_service(call),
@@ -105,7 +106,7 @@ impl Engine<'_> {
                 if call.args.iter().any(|it| is_far(it, state)) =>
             {
                 self.classes.insert(Class::Credentials);
-                self.ask("shell-credentials", "it searches everything for secrets");
+                self.ask(Rule::Credentials, "it searches everything for secrets");
             }
             "find" | "gfind" | "du" | "locate" | "plocate" | "slocate" | "fd" | "fdfind"
             | "mdfind" => {
@@ -115,7 +116,7 @@ impl Engine<'_> {
                 if call.has(&["destroy"]) =>
             {
                 self.classes.insert(Class::Delete);
-                self.ask("shell-erase", "it deletes machines and what they hold");
+                self.ask(Rule::Erase, "it deletes machines and what they hold");
             }
             _ => self.judge_secrets(call),
         }
@@ -130,7 +131,7 @@ impl Engine<'_> {
         }
         if first == "inspect" && plain.iter().any(|it| it.contains(".Config.Env")) {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "it prints what a container is given");
+            self.ask(Rule::Credentials, "it prints what a container is given");
         }
         for source in plain.iter().filter_map(|it| mounted(it)) {
             if paths::is_secret(&paths::resolved(source, state)) {
@@ -146,7 +147,7 @@ impl Engine<'_> {
         });
         if prunes && !call.has(&["--help"]) {
             self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it deletes what containers keep");
+            self.ask(Rule::Erase, "it deletes what containers keep");
         }
         // Options with a value may stand before it.
         let starts = ["run", "exec", "create", "init", "launch", "config"];
@@ -173,11 +174,11 @@ impl Engine<'_> {
         });
         if opens {
             self.classes.insert(Class::Privilege);
-            self.deny("shell-container-escape", "the container can reach the machine itself");
+            self.deny(Rule::ContainerEscape, "the container can reach the machine itself");
         }
         let fresh = plain.iter().any(|it| self.fresh.contains(&format!("image:{it}")));
         if fresh {
-            self.ask("shell-fresh-run", "it runs an image that it built before");
+            self.ask(Rule::FreshRun, "it runs an image that it built before");
         }
     }
 
@@ -191,7 +192,7 @@ impl Engine<'_> {
             && words.iter().any(|it| it == "secret" || it == "secrets" || it.starts_with("secret/"))
         {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "it reads secrets of the cluster");
+            self.ask(Rule::Credentials, "it reads secrets of the cluster");
         }
         let given = call.stdin.map(text).unwrap_or_default();
         let files = plain.iter().filter_map(|it| state.file(&paths::resolved(it, state)));
@@ -204,7 +205,7 @@ impl Engine<'_> {
                     || it.contains("hostNetwork")
             })
         {
-            self.deny("shell-container-escape", "the container can reach the machine itself");
+            self.deny(Rule::ContainerEscape, "the container can reach the machine itself");
         }
         if first == "exec" || first == "run" {
             self.classes.insert(Class::Execute);
@@ -213,41 +214,41 @@ impl Engine<'_> {
                 self.call(inner.to_vec(), &mut state.clone(), None);
             }
             if first == "exec" {
-                self.ask("shell-container", "it runs a command in a container of the cluster");
+                self.ask(Rule::Container, "it runs a command in a container of the cluster");
             }
         }
         let many = ["namespace", "namespaces", "ns", "pv", "pvc", "node", "nodes"];
         let all = option(call, None, "all") || words.iter().any(|it| many.contains(&it.as_str()));
         if first == "delete" && all {
             self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it deletes much of a cluster");
+            self.ask(Rule::Erase, "it deletes much of a cluster");
         }
         if words.iter().any(|it| it == "debug") && words.iter().any(|it| it.starts_with("node/")) {
-            self.deny("shell-container-escape", "the container can reach the machine itself");
+            self.deny(Rule::ContainerEscape, "the container can reach the machine itself");
         }
         if first == "create" && words.iter().any(|it| it == "token") {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "it prints a key of the cluster");
+            self.ask(Rule::Credentials, "it prints a key of the cluster");
         }
         let binds = words.iter().any(|it| it == "clusterrolebinding" || it == "rolebinding");
         let adds = |it: &String| it.starts_with("add-") && it.contains("-to-");
         let admits = words.iter().any(|it| it == "policy") && words.iter().any(adds);
         if admits || (first == "create" && binds) {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-permissions", "it changes who may do what in the cluster");
+            self.ask(Rule::Permissions, "it changes who may do what in the cluster");
         }
         let far = plain.iter().any(|it| it.contains("://"));
         if far && matches!(first, "apply" | "create" | "replace") {
-            self.ask("shell-remote-code", "it starts what somebody else's machine sends");
+            self.ask(Rule::RemoteCode, "it starts what somebody else's machine sends");
         }
         if words.iter().any(|it| it == "config") && call.has(&["--raw"]) {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "it prints the keys of the cluster");
+            self.ask(Rule::Credentials, "it prints the keys of the cluster");
         }
         let schedules = plain.iter().any(|it| it.contains("cronjob"));
         if schedules && matches!(first, "create" | "apply") {
             self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", "it makes something run again and again");
+            self.ask(Rule::Persistence, "it makes something run again and again");
         }
     }
 
@@ -264,11 +265,11 @@ impl Engine<'_> {
             self.stages > 1 && self.steps.iter().rev().nth(1).is_some_and(|it| prints(&it.program));
         if secret && of_shell {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "it searches the environment for secrets");
+            self.ask(Rule::Credentials, "it searches the environment for secrets");
         }
         if secret && far && (recursive || call.name != "grep") {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "it searches everything for secrets");
+            self.ask(Rule::Credentials, "it searches everything for secrets");
         }
     }
 
@@ -299,7 +300,7 @@ impl Engine<'_> {
             });
         if named || by_name {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "it searches for secrets");
+            self.ask(Rule::Credentials, "it searches for secrets");
         }
         let special = plain.windows(2).any(|it| {
             matches!(it, [flag, mode] if flag == "-perm"
@@ -307,7 +308,7 @@ impl Engine<'_> {
         });
         if special {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-privilege-search", "it searches for programs that run as their owner");
+            self.ask(Rule::PrivilegeSearch, "it searches for programs that run as their owner");
         }
     }
 
@@ -348,7 +349,7 @@ impl Engine<'_> {
         };
         if reveals {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", format!("`{}` prints a secret", call.name));
+            self.ask(Rule::Credentials, format!("`{}` prints a secret", call.name));
         }
     }
 }

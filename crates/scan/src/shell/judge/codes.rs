@@ -6,6 +6,7 @@ use super::super::simple::Call;
 use super::super::spelled::literals;
 use super::super::state::State;
 use super::super::steps::has_word;
+use crate::shell::Rule;
 
 /// How code of other languages reads what it is given, in lower case.
 const READING: [&str; 26] = [
@@ -69,7 +70,7 @@ impl Engine<'_> {
         if !runs_what_it_reads(code) {
             return;
         }
-        self.ask("shell-dynamic", "its code runs what it reads");
+        self.ask(Rule::Dynamic, "its code runs what it reads");
         if let Some(stdin) = call.stdin {
             self.code_of(&text(stdin), state);
         }

@@ -6,6 +6,7 @@ use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::files::is_of_work;
+use crate::shell::Rule;
 
 const COMPILING: [&str; 19] = [
     "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "fpc", "nasm", "ld", "tcc",
@@ -37,7 +38,7 @@ impl Engine<'_> {
             self.judge_run(source);
         }
         if plain.iter().any(|it| it.starts_with("-fplugin=")) {
-            self.ask("shell-loader", "the compiler loads what an option names");
+            self.ask(Rule::Loader, "the compiler loads what an option names");
         }
         let target = plain.iter().position(|it| it == "-o").and_then(|it| plain.get(it + 1));
         let target = target.map_or("a.out", String::as_str);
@@ -105,12 +106,12 @@ impl Engine<'_> {
             _ => false,
         });
         if shared {
-            self.ask("shell-temp-run", "it runs what anybody can have put there");
+            self.ask(Rule::TempRun, "it runs what anybody can have put there");
         }
         let made =
             |it: &String| self.fresh.contains(&paths::resolved(&format!("{it}.class"), state));
         if call.operands().iter().any(made) {
-            self.ask("shell-fresh-run", "it runs a file that it wrote or fetched before");
+            self.ask(Rule::FreshRun, "it runs a file that it wrote or fetched before");
         }
     }
 }

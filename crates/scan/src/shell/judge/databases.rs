@@ -3,6 +3,7 @@
 use super::super::Class;
 use super::super::engine::{Engine, text};
 use super::super::simple::Call;
+use crate::shell::Rule;
 
 const DATABASES: [&str; 8] =
     ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
@@ -50,7 +51,7 @@ impl Engine<'_> {
     pub(super) fn judge_databases(&mut self, call: &Call<'_>) {
         if drops(call) {
             self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it drops a table or a database");
+            self.ask(Rule::Erase, "it drops a table or a database");
         }
         if !DATABASES.contains(&call.name.as_str()) {
             return;
@@ -60,19 +61,19 @@ impl Engine<'_> {
         let has = |words: &[&str]| words.iter().any(|it| told.contains(it));
         if has(&KEPT) {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "it reads the passwords of a database");
+            self.ask(Rule::Credentials, "it reads the passwords of a database");
         }
         if has(&DROPPING) {
             self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it drops a table or a database");
+            self.ask(Rule::Erase, "it drops a table or a database");
         }
         if has(&RUNNING) {
             self.classes.insert(Class::Execute);
-            self.ask("shell-spawn", "it makes a database run programs, or read and write files");
+            self.ask(Rule::Spawn, "it makes a database run programs, or read and write files");
         }
         if has(&ADMITTING) {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-accounts", "it lets somebody in to everything of a database");
+            self.ask(Rule::Accounts, "it lets somebody in to everything of a database");
         }
     }
 }

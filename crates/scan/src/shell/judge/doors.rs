@@ -4,6 +4,7 @@ use super::super::Class;
 use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::{has_unknown, option};
+use crate::shell::Rule;
 
 /// Services without which nobody comes in any more.
 const SERVICES: [&str; 22] = [
@@ -37,7 +38,7 @@ impl Engine<'_> {
     pub(super) fn judge_doors(&mut self, call: &Call<'_>) {
         if changes_group(call) {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-privilege", format!("`{}` takes the rights of a group", call.name));
+            self.ask(Rule::Privilege, format!("`{}` takes the rights of a group", call.name));
         }
         let closes = match call.name.as_str() {
             "pkill" | "killall" | "skill" => closes_door(call),
@@ -45,7 +46,7 @@ impl Engine<'_> {
             _ => false,
         };
         if closes {
-            self.ask("shell-service", "it stops a service by which people come in");
+            self.ask(Rule::Service, "it stops a service by which people come in");
         }
     }
 }

@@ -6,6 +6,7 @@ use super::super::Class;
 use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::option;
+use crate::shell::Rule;
 
 /// They fetch a package, and run it: words that stand before it.
 const RUNNERS: [(&str, &[&str]); 14] = [
@@ -63,12 +64,12 @@ impl Engine<'_> {
         if runs_an_address(call) {
             self.classes.insert(Class::Network);
             self.classes.insert(Class::PackageInstall);
-            self.ask("shell-remote-code", "it runs what somebody else's machine sends");
+            self.ask(Rule::RemoteCode, "it runs what somebody else's machine sends");
         }
         if extends(call) {
             self.classes.insert(Class::PackageInstall);
             self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", "it installs what runs inside of another program");
+            self.ask(Rule::Persistence, "it installs what runs inside of another program");
         }
         // Flags and wrappers for every later build, and where it fetches from.
         if call.name == "go"
@@ -76,7 +77,7 @@ impl Engine<'_> {
             && call.has(&["-w"])
         {
             self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", "every later build of `go` does what it says");
+            self.ask(Rule::Persistence, "every later build of `go` does what it says");
         }
     }
 }

@@ -8,6 +8,7 @@ use super::super::simple::Call;
 use super::super::state::{HOME, State};
 use super::super::{Access, Class};
 use super::option;
+use crate::shell::Rule;
 
 /// The last argument is written; the others are read.
 const COPYING: [&str; 8] = ["cp", "mv", "install", "ln", "ditto", "gcp", "gmv", "rename"];
@@ -90,16 +91,16 @@ impl Engine<'_> {
             "chown" | "chgrp" | "chattr" | "setfacl" if are_own(&operands, state) => {}
             "chown" | "chgrp" => {
                 self.classes.insert(Class::Privilege);
-                self.ask("shell-permissions", "it gives files to somebody else");
+                self.ask(Rule::Permissions, "it gives files to somebody else");
             }
             "setcap" if call.has(&["-v", "-h"]) => {}
             "setcap" | "chattr" | "chflags" | "setfacl" | "xattr" | "setfattr" | "setfile" => {
                 self.classes.insert(Class::Privilege);
-                self.ask("shell-permissions", format!("`{name}` changes what files may do"));
+                self.ask(Rule::Permissions, format!("`{name}` changes what files may do"));
             }
             "touch" if changes_times(call) => {
                 self.classes.insert(Class::LogTampering);
-                self.ask("shell-log-tampering", "it gives files another time");
+                self.ask(Rule::LogTampering, "it gives files another time");
             }
             _ => {}
         }
@@ -131,7 +132,7 @@ impl Engine<'_> {
         // What deletes the files themselves is judged with the blocklist.
         if name == "truncate" && self.swept && self.stages > 1 {
             self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it deletes what was found everywhere");
+            self.ask(Rule::Erase, "it deletes what was found everywhere");
         }
         // Nothing is left of what was in it.
         let far = |it: &&String| {
@@ -140,7 +141,7 @@ impl Engine<'_> {
         };
         if name == "truncate" && operands.iter().any(far) {
             self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it takes away what is in files outside of the work");
+            self.ask(Rule::Erase, "it takes away what is in files outside of the work");
         }
     }
 
@@ -149,7 +150,7 @@ impl Engine<'_> {
         let in_folder = target.ends_with('/');
         let target = paths::resolved(target, state);
         if target.rsplit_once("/bin/").is_some_and(|it| names::matters(it.1)) {
-            self.ask("shell-masquerade", "a program gets the name of another");
+            self.ask(Rule::Masquerade, "a program gets the name of another");
         }
         for source in sources {
             let from = paths::resolved(source, state);
@@ -157,17 +158,17 @@ impl Engine<'_> {
                 .iter()
                 .any(|it| from.starts_with(it));
             if is_program && call.name != "ln" {
-                self.ask("shell-masquerade", "a program of the system gets another name");
+                self.ask(Rule::Masquerade, "a program of the system gets another name");
             }
             if call.name == "mv" {
                 if paths::is_root(&from) {
-                    self.deny("shell-erase-root", "it takes everything away from where it is");
+                    self.deny(Rule::EraseRoot, "it takes everything away from where it is");
                 }
                 self.touch(Access::Delete, source, state);
             }
             // `find ~ -exec cp {} …`, `cp /home/$(whoami)`.
             if parent_of_found(&from) || (LOOT.contains(&from.as_str()) && call.name != "ln") {
-                self.ask("shell-collection", "it gathers what it finds of a person or the system");
+                self.ask(Rule::Collection, "it gathers what it finds of a person or the system");
             }
             let last = from.rsplit('/').next().unwrap_or_default();
             let inside = format!("{}/{last}", target.trim_end_matches('/'));
@@ -205,11 +206,11 @@ impl Engine<'_> {
         let recursive = option(call, Some('R'), "recursive");
         if special || (symbolic && mode.contains('s')) {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-permissions", "it makes a program run as its owner");
+            self.ask(Rule::Permissions, "it makes a program run as its owner");
         } else if world || symbolic {
-            self.ask("shell-permissions", "it lets everybody write");
+            self.ask(Rule::Permissions, "it lets everybody write");
         } else if far || (recursive && octal) {
-            self.ask("shell-permissions", "it changes who may do what");
+            self.ask(Rule::Permissions, "it changes who may do what");
         }
     }
 
@@ -217,10 +218,10 @@ impl Engine<'_> {
         let name = call.name.as_str();
         let plain = call.plain();
         if encrypts(call) {
-            self.ask("shell-encrypt", "it makes files unreadable without a password");
+            self.ask(Rule::Encrypt, "it makes files unreadable without a password");
         }
         if PACKING.contains(&name) && self.swept && self.stages > 1 {
-            self.ask("shell-collection", "it packs what was found everywhere");
+            self.ask(Rule::Collection, "it packs what was found everywhere");
         }
         if PACKING.contains(&name) {
             let extracts = matches!(name, "tar" | "bsdtar" | "gtar")
@@ -246,22 +247,22 @@ impl Engine<'_> {
                     || is_of_everybody(&resolved);
                 let found = parent_of_found(&resolved);
                 if all || all_home || in_log || found || is_personal(&resolved) {
-                    self.ask("shell-collection", "it packs everything of a person or the system");
+                    self.ask(Rule::Collection, "it packs everything of a person or the system");
                 }
             }
         }
         let far = |it: &&String| LOOT.contains(&paths::resolved(it, state).as_str());
         if name == "rsync" && operands.len() > 1 && operands.first().is_some_and(far) {
-            self.ask("shell-collection", "it copies everything of people or the system");
+            self.ask(Rule::Collection, "it copies everything of people or the system");
         }
         if matches!(name, "cp" | "mv")
             && operands.iter().any(|it| it.contains("/Mail") || it.contains("/mail/"))
         {
-            self.ask("shell-collection", "it takes mail");
+            self.ask(Rule::Collection, "it takes mail");
         }
         if name == "mount" && !plain.is_empty() && !option(call, Some('l'), "help") {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-mount", "it mounts a file system");
+            self.ask(Rule::Mount, "it mounts a file system");
         }
     }
 }

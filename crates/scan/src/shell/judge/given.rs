@@ -7,6 +7,7 @@ use super::super::simple::Call;
 use super::super::state::State;
 use super::super::wrappers::after_options;
 use super::git_settings::is_ssh;
+use crate::shell::Rule;
 
 impl Engine<'_> {
     /// `\\! command`, `!command`, `.shell command`: programs that run what stands behind a sign.
@@ -26,7 +27,7 @@ impl Engine<'_> {
         }
         for command in commands {
             self.run_text(&command, &mut state.clone(), None);
-            self.ask("shell-spawn", format!("`{}` runs a command", call.name));
+            self.ask(Rule::Spawn, format!("`{}` runs a command", call.name));
         }
     }
 
@@ -43,7 +44,7 @@ impl Engine<'_> {
             }
         }
         if name == "git" && plain.iter().any(|it| it.starts_with("ext::")) {
-            self.ask("shell-carried", "an address says what to run");
+            self.ask(Rule::Carried, "an address says what to run");
         }
         if name == "git" {
             let filters = plain.windows(2).filter(
@@ -80,7 +81,7 @@ impl Engine<'_> {
         let is_odd = ["make", "gmake", "bmake", "man", "sort", "tcpdump"].contains(&name)
             || COMPILERS.contains(&name);
         if is_odd && texts.iter().any(|it| starts_shell(&it.replace(',', " "))) {
-            self.ask("shell-carried", "an option says what to run");
+            self.ask(Rule::Carried, "an option says what to run");
         }
         if name == "fzf" {
             texts.extend(plain.iter().flat_map(|it| bound(it)));

@@ -112,13 +112,14 @@ const WGET_VALUED: [&str; 15] = [
     "waitretry",
 ];
 
-/// Where `curl`, `wget` or `nc` goes.
-pub(super) fn spoken_to(call: &Call<'_>) -> Here {
+/// The addresses that `curl`, `wget` or `nc` is given, and whether an option has a value that only a run would show. Nothing
+/// where an option may change where it goes.
+pub(super) fn addresses<'a>(call: &Call<'a>) -> Option<(Vec<&'a String>, bool)> {
     let (letters, bare, valued): (_, &[&str], &[&str]) = match call.name.as_str() {
         "curl" => (CURL, &CURL_BARE, &CURL_VALUED),
         "wget" => (WGET, &WGET_BARE, &WGET_VALUED),
         "nc" | "ncat" | "netcat" | "nc.openbsd" | "nc.traditional" => (NC, &[], &[]),
-        _ => return Here::No,
+        _ => return None,
     };
     let mut places: Vec<&String> = Vec::new();
     let mut is_open = false;
@@ -129,11 +130,11 @@ pub(super) fn spoken_to(call: &Call<'_>) -> Here {
                 Some((name, value)) if valued.contains(&name) => Some(value),
                 None if valued.contains(&long) => rest.next().map(String::as_str),
                 None if bare.contains(&long) => None,
-                Some(_) | None => return Here::No,
+                Some(_) | None => return None,
             }
         } else if let Some(short) = arg.strip_prefix('-').filter(|it| !it.is_empty()) {
             match short_value(short, &letters) {
-                Short::Unknown => return Here::No,
+                Short::Unknown => return None,
                 Short::Bare => None,
                 Short::Glued(value) => Some(value),
                 Short::Next => rest.next().map(String::as_str),
@@ -144,6 +145,12 @@ pub(super) fn spoken_to(call: &Call<'_>) -> Here {
         };
         is_open |= value.is_some_and(marks::has_hole);
     }
+    Some((places, is_open))
+}
+
+/// Where `curl`, `wget` or `nc` goes.
+pub(super) fn spoken_to(call: &Call<'_>) -> Here {
+    let Some((places, is_open)) = addresses(call) else { return Here::No };
     let is_here = match call.name.as_str() {
         "curl" | "wget" => !places.is_empty() && places.iter().all(|it| is_address_here(it)),
         _ => match places.split_first() {

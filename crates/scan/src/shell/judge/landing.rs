@@ -7,6 +7,7 @@ use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::files::{is_everything, is_unpacking};
+use crate::shell::Rule;
 
 /// Options whose value is a file or a folder that is written, by command.
 const OPTIONS: [(&str, &[&str]); 30] = [
@@ -74,18 +75,18 @@ impl Engine<'_> {
                 .find(|it| holds_all(it));
             if let Some(root) = root {
                 let shown = marks::shown(&paths::homely(&root));
-                self.ask("shell-system-write", format!("it unpacks over what is in `{shown}`"));
+                self.ask(Rule::SystemWrite, format!("it unpacks over what is in `{shown}`"));
             }
             if call.name.ends_with("tar") && (letters(call, 'P') || call.has(&["--absolute-names"]))
             {
-                self.ask("shell-system-write", "it unpacks to wherever the archive says");
+                self.ask(Rule::SystemWrite, "it unpacks to wherever the archive says");
             }
         }
         for path in targets {
             self.touch(Access::Write, &path, state);
             // Archives may be only looked at.
             if paths::resolved(&path, state) == "/" && !ARCHIVERS.contains(&call.name.as_str()) {
-                self.ask("shell-system-write", "what it brings lies over the system then");
+                self.ask(Rule::SystemWrite, "what it brings lies over the system then");
             }
             if call.name == "install" || call.name == "cp" || call.name == "mv" {
                 self.fresh.insert(paths::resolved(&path, state));

@@ -44,6 +44,7 @@ use super::marks::{self, HOLE};
 use super::simple::Call;
 use super::state::State;
 use super::{Access, Class};
+use crate::shell::Rule;
 
 /// Commands whose arguments are words, not places.
 const SAYING: [&str; 12] = [
@@ -139,7 +140,7 @@ impl Engine<'_> {
             if is_place && !is_address && !value.starts_with('-') && !value.is_empty() {
                 self.touch(Access::Read, value, state);
                 if is_reader(&call.name) && super::paths::is_disk(value) {
-                    self.ask("shell-raw-device", "it reads a disk past what its files allow");
+                    self.ask(Rule::RawDevice, "it reads a disk past what its files allow");
                 }
             }
         }
@@ -152,7 +153,7 @@ impl Engine<'_> {
             self.quiet += 1;
             self.run_text(text, &mut state.clone(), None);
             self.quiet -= 1;
-            self.ask("shell-carried", "an option says what to run");
+            self.ask(Rule::Carried, "an option says what to run");
         }
         for arg in call.plain() {
             // Each of them has one of these signs.
@@ -162,7 +163,7 @@ impl Engine<'_> {
                 self.quiet += 1;
                 self.run_text(text, &mut state.clone(), None);
                 self.quiet -= 1;
-                self.ask("shell-carried", "an option says what to run");
+                self.ask(Rule::Carried, "an option says what to run");
             }
             let arg = arg.trim_start_matches('+');
             let escaped = || given::escaped(arg).or(arg.contains("set shell=").then_some(arg));
@@ -170,7 +171,7 @@ impl Engine<'_> {
                 && let Some(text) = escaped()
             {
                 self.run_text(text, &mut state.clone(), None);
-                self.ask("shell-spawn", format!("`{name}` runs a command"));
+                self.ask(Rule::Spawn, format!("`{name}` runs a command"));
             }
         }
         if matches!(name, "make" | "gmake" | "bmake" | "pmake" | "remake") {
@@ -183,10 +184,10 @@ impl Engine<'_> {
         self.judge_behind(call, state);
         if name.starts_with("ansible") && option(call, Some('b'), "become") {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-privilege", "it runs commands as somebody else on other machines");
+            self.ask(Rule::Privilege, "it runs commands as somebody else on other machines");
         }
         if ends_all(call) {
-            self.ask("shell-kill", "it ends every process");
+            self.ask(Rule::Kill, "it ends every process");
         }
         self.judge_databases(call);
         if call.stdin.is_some() && !SAYING.contains(&name) {
@@ -213,7 +214,7 @@ impl Engine<'_> {
         }
         if let Some(text) = call.operands().iter().find_map(|it| executed(it)) {
             self.run_text(text, &mut state.clone(), None);
-            self.ask("shell-spawn", "`sed` runs a command");
+            self.ask(Rule::Spawn, "`sed` runs a command");
         }
     }
 }

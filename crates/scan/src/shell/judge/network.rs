@@ -8,9 +8,10 @@ use super::super::state::State;
 use super::super::{Access, Class};
 use super::here::{self, Here};
 use super::pushed::remotes;
-use super::sending::{Login, addressed};
+use super::sending::{Login, addressed, host};
 use super::{has_unknown, option};
 use crate::net::{Target, exfiltration};
+use crate::shell::Rule;
 
 /// They carry files, or a shell, to a machine that they are told.
 const CARRYING: [&str; 28] = [
@@ -45,6 +46,19 @@ const CARRYING: [&str; 28] = [
 ];
 /// They ask a name server, and a name can carry data.
 const ASKING: [&str; 7] = ["dig", "nslookup", "host", "drill", "kdig", "ping", "whois"];
+/// Options of `curl` and `wget` by which they go elsewhere than their address says.
+const LEADING: [&str; 10] = [
+    "-x",
+    "-K",
+    "-i",
+    "-e",
+    "--config",
+    "--connect-to",
+    "--input-file",
+    "--preproxy",
+    "--proxy",
+    "--resolve",
+];
 /// They talk to machines, and what they carry is seen elsewhere.
 const TALKING: [&str; 22] = [
     "git", "gh", "glab", "http", "https", "xh", "aria2c", "axel", "lynx", "w3m", "links", "npm",
@@ -103,7 +117,7 @@ impl Engine<'_> {
             self.classes.insert(Class::Network);
             self.judge_origin(call);
             if call.args.iter().any(|it| paths::is_shared(&paths::resolved(it, state))) {
-                self.ask("shell-temp-run", "it installs what anybody can have put there");
+                self.ask(Rule::TempRun, "it installs what anybody can have put there");
             }
         }
         if TALKING.contains(&name) {
@@ -121,25 +135,25 @@ impl Engine<'_> {
         self.judge_exchange(call, state);
         match name {
             "rsync" if call.operands().iter().any(|it| is_remote(it)) => {
-                self.ask("shell-egress", "it copies files between machines");
+                self.ask(Rule::Egress, "it copies files between machines");
             }
             "openssl"
                 if call.words().first().is_some_and(|it| it == "s_client" || it == "s_server") =>
             {
                 self.classes.insert(Class::Network);
-                self.ask("shell-egress", "it talks to another machine");
+                self.ask(Rule::Egress, "it talks to another machine");
                 if self.stages > 1 && call.stdin.is_some() {
-                    self.deny("shell-reverse-shell", "it passes on what another command says");
+                    self.deny(Rule::ReverseShell, "it passes on what another command says");
                 }
             }
             "telnetd" | "in.telnetd" | "utelnetd" => {
-                self.deny("shell-reverse-shell", "it gives a shell to whoever asks for it");
+                self.deny(Rule::ReverseShell, "it gives a shell to whoever asks for it");
             }
             // A server of files that is started by hand.
             "httpd" | "tftpd" | "ftpd" | "tcpsvd" | "udpsvd"
                 if call.short('h') || call.short('p') || call.name.ends_with("svd") =>
             {
-                self.ask("shell-egress", "it serves files to others");
+                self.ask(Rule::Egress, "it serves files to others");
             }
             "git" => self.judge_git(call),
             "curl" | "wget" => self.judge_upload(call, state),
@@ -147,13 +161,13 @@ impl Engine<'_> {
                 let gives =
                     call.short('e') || call.short('c') || call.has(&["--exec", "--sh-exec"]);
                 if gives {
-                    self.deny("shell-reverse-shell", "it gives a command to another machine");
+                    self.deny(Rule::ReverseShell, "it gives a command to another machine");
                 }
             }
             "mail" | "mailx" | "sendmail" | "mutt" | "neomutt" | "swaks" | "sendemail"
                 if call.stdin.is_some() || attaches(call) =>
             {
-                self.ask("shell-egress", "it sends a message");
+                self.ask(Rule::Egress, "it sends a message");
             }
             _ => {}
         }
@@ -167,10 +181,10 @@ impl Engine<'_> {
             "iex" | "invoke-expression"
                 if call.stdin.is_some_and(|it| text(it).contains(NETWORK)) =>
             {
-                self.deny("shell-remote-code", "it runs what somebody else's machine sends");
+                self.deny(Rule::RemoteCode, "it runs what somebody else's machine sends");
             }
             "hdiutil" if call.operands().iter().any(|it| it.contains("://")) => {
-                self.ask("shell-remote-code", "it opens what somebody else's machine sends");
+                self.ask(Rule::RemoteCode, "it opens what somebody else's machine sends");
             }
             _ => {}
         }
@@ -178,7 +192,7 @@ impl Engine<'_> {
             && call.words().first().is_some_and(|it| it == "run")
             && call.operands().get(1).is_some_and(|it| it.contains("://"));
         if runs_far {
-            self.deny("shell-remote-code", "it runs what somebody else's machine sends");
+            self.deny(Rule::RemoteCode, "it runs what somebody else's machine sends");
         }
         let far = call
             .operands()
@@ -186,7 +200,7 @@ impl Engine<'_> {
             .is_some_and(|it| is_remote(it) || paths::resolved(it, state).starts_with('/'));
         if name == "rsync" && far && call.plain().iter().any(|it| it.starts_with("--delete")) {
             self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it deletes what is not in the source");
+            self.ask(Rule::Erase, "it deletes what is not in the source");
         }
         let elsewhere = ["--registry", "--repository-url"];
         let is_elsewhere =
@@ -194,7 +208,7 @@ impl Engine<'_> {
         if call.words().first().is_some_and(|it| it == "publish" || it == "upload")
             && call.plain().iter().any(is_elsewhere)
         {
-            self.ask("shell-egress", "it publishes at a place of its own");
+            self.ask(Rule::Egress, "it publishes at a place of its own");
         }
     }
 
@@ -224,7 +238,7 @@ impl Engine<'_> {
             (value.contains("http://") || (value.contains("://") && !is_list)) && !is_local
         });
         if foreign || call.has(&UNSIGNED) {
-            self.ask("shell-remote-code", "it installs what somebody else's machine sends");
+            self.ask(Rule::RemoteCode, "it installs what somebody else's machine sends");
         }
     }
 
@@ -240,6 +254,10 @@ impl Engine<'_> {
         };
         if let Some(named) = named {
             named.into_iter().for_each(|it| self.reach(&it));
+            return;
+        }
+        if let Some(places) = self.fetched_from(call) {
+            places.iter().for_each(|it| self.reach(&host(it)));
             return;
         }
         for arg in call.plain() {
@@ -266,6 +284,24 @@ impl Engine<'_> {
         }
     }
 
+    /// The addresses that `curl` or `wget` is given, without their schemes. Where an option may lead elsewhere, that is not
+    /// sure, and words are taken for addresses as far as they look like some.
+    fn fetched_from(&mut self, call: &Call<'_>) -> Option<Vec<String>> {
+        if !matches!(call.name.as_str(), "curl" | "wget") {
+            return None;
+        }
+        let Some((places, _)) = here::addresses(call) else {
+            let leads = |it: &String| LEADING.iter().any(|option| it.starts_with(option));
+            self.told.unsure |= call.plain().iter().any(leads);
+            return None;
+        };
+        let without_scheme = |it: &String| {
+            let rest = it.split_once("://").map_or(it.as_str(), |it| it.1);
+            rest.trim_start_matches('/').to_owned()
+        };
+        Some(places.into_iter().map(without_scheme).collect())
+    }
+
     fn judge_carrying(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
         let lists = ["about", "ls", "lsd", "lsf", "lsl", "listremotes", "size", "tree", "version"];
@@ -282,14 +318,14 @@ impl Engine<'_> {
         if name == "socat" {
             let lower = call.plain().join(" ").to_lowercase();
             if lower.contains("exec:") || lower.contains("system:") {
-                self.deny("shell-reverse-shell", "it gives a command to another machine");
+                self.deny(Rule::ReverseShell, "it gives a command to another machine");
             }
         }
         if name == "telnet" && self.stages > 1 {
-            self.ask("shell-reverse-shell", "it passes on what another command says");
+            self.ask(Rule::ReverseShell, "it passes on what another command says");
         }
         if let Some(remote) = (name == "ssh").then(|| Login::of(call)).and_then(|it| it.command()) {
-            self.ask("shell-egress", format!("it runs `{remote}` on another machine"));
+            self.ask(Rule::Egress, format!("it runs `{remote}` on another machine"));
         }
         for path in call.operands().iter().filter(|it| !is_remote(it)) {
             if matches!(name, "scp" | "sftp" | "rclone") && path.contains('/') {
@@ -297,7 +333,7 @@ impl Engine<'_> {
             }
         }
         let reason = format!("`{name}` carries data to another machine");
-        self.ask("shell-egress", reason);
+        self.ask(Rule::Egress, reason);
     }
 
     fn judge_names(&mut self, call: &Call<'_>) {
@@ -310,7 +346,7 @@ impl Engine<'_> {
         });
         let has_hole = call.args.iter().any(|it| it.contains(HOLE));
         if carries || to_server || has_hole {
-            self.ask("shell-egress", "the name that it asks for can carry data");
+            self.ask(Rule::Egress, "the name that it asks for can carry data");
         }
     }
 
@@ -319,7 +355,7 @@ impl Engine<'_> {
         if words.iter().any(|it| it == "push") {
             let forces = option(call, Some('f'), "force") || option(call, None, "mirror");
             if forces {
-                self.ask("shell-force-push", "it overwrites what others have");
+                self.ask(Rule::ForcePush, "it overwrites what others have");
             }
         }
     }
@@ -356,7 +392,7 @@ impl Engine<'_> {
         });
         let is_elsewhere = here::spoken_to(call) != Here::Surely;
         if is_elsewhere && (carries || has_unknown(call)) {
-            self.ask("shell-egress", "it sends data to another machine");
+            self.ask(Rule::Egress, "it sends data to another machine");
         }
     }
 }

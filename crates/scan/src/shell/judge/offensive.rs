@@ -3,6 +3,7 @@
 use super::super::engine::Engine;
 use super::super::names;
 use super::super::simple::Call;
+use crate::shell::Rule;
 
 /// What is worth a question on its own, whatever its arguments.
 const TOOLS: [&str; 107] = [
@@ -136,15 +137,15 @@ impl Engine<'_> {
         let fetched = call.plain().iter().filter(|it| it.contains("://") || it.starts_with("git@"));
         let fetched = fetched.filter_map(|it| it.trim_end_matches('/').rsplit('/').next());
         if is_tool(&call.name) || fetched.into_iter().any(|it| is_tool(&it.to_lowercase())) {
-            self.ask("shell-offensive", format!("`{}` is a tool of attackers", call.name));
+            self.ask(Rule::Offensive, format!("`{}` is a tool of attackers", call.name));
         }
         // The sum of a password in its place.
         if call.words().iter().any(|it| it.starts_with("/pth:")) {
-            self.ask("shell-offensive", "it logs in with a password that it does not know");
+            self.ask(Rule::Offensive, "it logs in with a password that it does not know");
         }
         let asks = |it: &String| QUESTIONS.iter().any(|question| it.contains(question));
         if call.name.starts_with("ldap") && call.words().iter().any(asks) {
-            self.ask("shell-offensive", "it asks for accounts whose passwords can be broken");
+            self.ask(Rule::Offensive, "it asks for accounts whose passwords can be broken");
         }
     }
 
@@ -152,7 +153,7 @@ impl Engine<'_> {
     pub(in super::super) fn judge_run(&mut self, path: &str) {
         let name = names::base(path);
         if is_tool(&name) || TELLTALE.iter().any(|it| name.contains(it)) {
-            self.ask("shell-offensive", format!("`{name}` is a tool of attackers"));
+            self.ask(Rule::Offensive, format!("`{name}` is a tool of attackers"));
         }
     }
 }

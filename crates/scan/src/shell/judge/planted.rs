@@ -2,6 +2,7 @@
 
 use super::super::Class;
 use super::super::engine::Engine;
+use crate::shell::Rule;
 
 /// What a server's script was asked for, by whoever asked.
 const ASKED: [&str; 12] = [
@@ -49,19 +50,19 @@ impl Engine<'_> {
         let lower = text.to_lowercase();
         if ASKED.iter().any(|it| lower.contains(it)) && answers_with_a_shell(&lower) {
             self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", "whoever asks the server can run commands then");
+            self.ask(Rule::Persistence, "whoever asks the server can run commands then");
         }
         if lower.lines().any(|it| it.starts_with("gitdir:")) {
             self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", "it leads `git` to settings that say what to run");
+            self.ask(Rule::Persistence, "it leads `git` to settings that say what to run");
         }
         let handles = lower.contains("addtype") || lower.contains("addhandler");
         if handles && lower.contains("php") {
-            self.ask("shell-persistence", "the server runs files of another kind then");
+            self.ask(Rule::Persistence, "the server runs files of another kind then");
         }
         if lower.contains("tojson(secrets)") {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "a build hands out all of its secrets then");
+            self.ask(Rule::Credentials, "a build hands out all of its secrets then");
         }
     }
 }

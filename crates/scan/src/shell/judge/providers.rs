@@ -3,6 +3,7 @@
 use super::super::Class;
 use super::super::engine::Engine;
 use super::super::simple::Call;
+use crate::shell::Rule;
 
 /// Services of a cloud that record what happens.
 const RECORDING: [&str; 16] = [
@@ -106,7 +107,7 @@ impl Engine<'_> {
         let stops = verb_starts(&["delete", "stop-", "disable", "update-", "put-", "remove"]);
         if (has(&RECORDING) && stops) || verb_starts(&STORE_SETTINGS) {
             self.classes.insert(Class::LogTampering);
-            self.ask("shell-log-tampering", "it changes what the cloud records or keeps");
+            self.ask(Rule::LogTampering, "it changes what the cloud records or keeps");
         }
         let binds = words.iter().any(|it| {
             it.contains("iam-policy") || it == "put-bucket-policy" || it == "put-bucket-acl"
@@ -121,7 +122,7 @@ impl Engine<'_> {
             || (has(&["vm", "vmss"]) && has(&["user"]) && verb_starts(&["update", "reset"]));
         if (identity && verb_starts(&GRANTING)) || sets_password || admits {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-cloud-identity", "it changes who may do what in the cloud");
+            self.ask(Rule::CloudIdentity, "it changes who may do what in the cloud");
         }
         let decrypts = verb_starts(&["get-parameter"]) && call.has(&["--with-decryption"]);
         let shown = ["secret", "token", "password", "private"];
@@ -138,17 +139,17 @@ impl Engine<'_> {
                 || decrypts;
         if reveals {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-credentials", "it prints a secret");
+            self.ask(Rule::Credentials, "it prints a secret");
         }
         let empties = has(&["rm"]) && words.iter().any(|it| is_store(it));
         let erasing =
             ["delete", "terminate", "deregister", "purge", "destroy", "schedule-key-deletion"];
         if verb_starts(&erasing) || has(&["rb"]) || empties {
             self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it deletes something in the cloud");
+            self.ask(Rule::Erase, "it deletes something in the cloud");
         }
         if opens_to_all(call) {
-            self.ask("shell-security-off", "it lets everybody in");
+            self.ask(Rule::SecurityOff, "it lets everybody in");
         }
         self.judge_machines(call);
         self.judge_stores(call);
@@ -163,7 +164,7 @@ impl Engine<'_> {
             || (has(&["snapshot", "snapshots"]) && has(&["create"]))
             || (has(&["export"]) && has(&["sql", "db", "image", "images"]));
         if copies {
-            self.ask("shell-cloud-copy", "it starts or copies machines of the cloud");
+            self.ask(Rule::CloudCopy, "it starts or copies machines of the cloud");
         }
         // What a machine runs when it starts, and who may log in to it.
         let told_at_start = plain.iter().any(|it| {
@@ -178,7 +179,7 @@ impl Engine<'_> {
             || (has(&["ssh"]) && plain.iter().any(|it| it.starts_with("--command")));
         if there {
             self.classes.insert(Class::Execute);
-            self.ask("shell-spawn", "it runs a command on a machine of the cloud");
+            self.ask(Rule::Spawn, "it runs a command on a machine of the cloud");
         }
     }
 
@@ -192,10 +193,10 @@ impl Engine<'_> {
             && !plain.iter().rev().nth(1).is_some_and(|it| is_store(it));
         if moves && (sends || has(&["put-object", "upload", "upload-batch"])) {
             self.classes.insert(Class::Network);
-            self.ask("shell-egress", "it carries files to the cloud");
+            self.ask(Rule::Egress, "it carries files to the cloud");
         }
         if call.has(&["--no-sign-request"]) {
-            self.ask("shell-egress", "it talks to a store of somebody else");
+            self.ask(Rule::Egress, "it talks to a store of somebody else");
         }
     }
 
@@ -216,7 +217,7 @@ impl Engine<'_> {
         let from_here = words.get(1).is_some_and(|it| !is_far(it));
         if sends && (from_here || call.name.starts_with("mega")) {
             self.classes.insert(Class::Network);
-            self.ask("shell-egress", format!("`{}` carries files to another machine", call.name));
+            self.ask(Rule::Egress, format!("`{}` carries files to another machine", call.name));
         }
     }
 }

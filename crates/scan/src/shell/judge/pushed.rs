@@ -4,6 +4,7 @@ use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::sending::{addressed, host};
 use super::worktree::told;
+use crate::shell::Rule;
 
 /// Options of `push`, `fetch` and their like that take the next word.
 const VALUED: [&str; 15] = [
@@ -44,7 +45,7 @@ impl Engine<'_> {
             }
             // The address may stand behind options of theirs.
             ("push" | "subtree", _) if told.args.iter().any(|it| it.contains("://")) => {
-                self.ask("shell-egress", "it pushes to a place of its own");
+                self.ask(Rule::Egress, "it pushes to a place of its own");
             }
             ("push", words) => {
                 let option = told.args.iter().find_map(|it| it.strip_prefix("--repo="));
@@ -60,7 +61,7 @@ impl Engine<'_> {
                     || words.iter().any(|it| is_login(it))
                     || is_changed
                 {
-                    self.ask("shell-egress", "it pushes to a place of its own");
+                    self.ask(Rule::Egress, "it pushes to a place of its own");
                 }
             }
             _ => {}

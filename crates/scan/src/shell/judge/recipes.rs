@@ -6,6 +6,7 @@ use super::super::names;
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
+use crate::shell::Rule;
 
 /// Folders in which the shells of a system lie.
 const SHELL_FOLDERS: [&str; 6] = [
@@ -41,7 +42,7 @@ impl Engine<'_> {
                 state.file(&paths::resolved(file, state))
             };
             if given {
-                self.ask("shell-dynamic", "it runs recipes that are given to it");
+                self.ask(Rule::Dynamic, "it runs recipes that are given to it");
             }
             if let Some(content) = content {
                 self.recipe(&content, state);
@@ -51,7 +52,7 @@ impl Engine<'_> {
 
     fn recipe(&mut self, content: &str, state: &State) {
         if marks::has_hole(content) {
-            self.ask("shell-dynamic", "it runs recipes that only a run would show");
+            self.ask(Rule::Dynamic, "it runs recipes that only a run would show");
         }
         for line in content.lines() {
             let command = match line.strip_prefix('\t') {
@@ -89,7 +90,7 @@ impl Engine<'_> {
             let signs =
                 ["$(shell", "${shell", "$(eval", "${eval", "$(file", "$$(", "`", ";", "|", "&"];
             if is_odd || signs.iter().any(|it| value.contains(it)) {
-                self.ask("shell-carried", format!("`{name}` says what `{}` runs", call.name));
+                self.ask(Rule::Carried, format!("`{name}` says what `{}` runs", call.name));
                 self.recipe(value, state);
             }
         }
@@ -104,7 +105,7 @@ impl Engine<'_> {
             let place = next.map(String::as_str).or(glued).unwrap_or_default();
             let resolved = paths::resolved(place, state);
             if paths::is_shared(&resolved) && !state.files.contains_key(&resolved) {
-                self.ask("shell-temp-run", "it runs recipes that anybody can have put there");
+                self.ask(Rule::TempRun, "it runs recipes that anybody can have put there");
             }
         }
     }
@@ -117,7 +118,7 @@ impl Engine<'_> {
             _ => false,
         };
         if is_odd {
-            self.ask("shell-carried", format!("`{name}` says what `make` runs"));
+            self.ask(Rule::Carried, format!("`{name}` says what `make` runs"));
         }
     }
 }

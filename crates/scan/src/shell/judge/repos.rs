@@ -5,6 +5,7 @@ use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::option;
 use super::pushed::settings;
+use crate::shell::Rule;
 
 /// Parts of addresses of a forge that say who may do what.
 const RIGHTS: [&str; 10] = [
@@ -34,10 +35,10 @@ impl Engine<'_> {
                     && call.words().len() > 2 =>
             {
                 self.classes.insert(Class::Persistence);
-                self.ask("shell-persistence", "every `git` runs then what lies there");
+                self.ask(Rule::Persistence, "every `git` runs then what lies there");
             }
             "git" if leads_elsewhere(call) => {
-                self.ask("shell-remote-code", "what is fetched comes from another place then");
+                self.ask(Rule::RemoteCode, "what is fetched comes from another place then");
             }
             name if MANAGERS.contains(&name) => self.judge_manager(call),
             _ => {}
@@ -74,13 +75,13 @@ impl Engine<'_> {
         };
         if opens {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-accounts", "it changes who may read or change code");
+            self.ask(Rule::Accounts, "it changes who may read or change code");
         }
         let deletes =
             (first == "repo" && second == "delete") || (first == "api" && method == "DELETE");
         if deletes {
             self.classes.insert(Class::Delete);
-            self.ask("shell-erase", "it deletes what others can have");
+            self.ask(Rule::Erase, "it deletes what others can have");
         }
     }
 
@@ -107,11 +108,11 @@ impl Engine<'_> {
         };
         if plants {
             self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", "whoever installs the package runs it");
+            self.ask(Rule::Persistence, "whoever installs the package runs it");
         }
         let runs = words.iter().any(|it| it.starts_with("script-shell"));
         if sets && (in_the_clear || (runs && words.len() > 2)) {
-            self.ask("shell-remote-code", "anybody can say then what is installed");
+            self.ask(Rule::RemoteCode, "anybody can say then what is installed");
         }
     }
 }

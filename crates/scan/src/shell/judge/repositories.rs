@@ -8,6 +8,7 @@ use super::super::simple::Call;
 use super::super::state::State;
 use super::git_settings::{is_known_program, is_ordinary, is_ssh};
 use super::worktree::told;
+use crate::shell::Rule;
 
 /// Options of `git config` that take the next word.
 const VALUED: [&str; 8] =
@@ -64,11 +65,11 @@ impl Engine<'_> {
             it.strip_prefix(name).is_some_and(|it| it.is_empty() || it.starts_with('='))
         };
         if before.iter().any(|it| it.starts_with("--exec-path=")) {
-            self.ask("shell-carried", "an option says where the programs of `git` lie");
+            self.ask(Rule::Carried, "an option says where the programs of `git` lie");
         }
         let folder = valued(before, "--git-dir");
         if folder.is_some_and(|it| paths::is_shared(&paths::resolved(it, state))) {
-            self.ask("shell-carried", "settings that anybody can have put there say what to run");
+            self.ask(Rule::Carried, "settings that anybody can have put there say what to run");
         }
         match told.verb {
             "config" => self.judge_config(told.args, state),
@@ -78,7 +79,7 @@ impl Engine<'_> {
                 }
                 let template = valued(told.args, "--template").filter(|it| !it.is_empty());
                 if template.is_some() {
-                    self.ask("shell-carried", "`git` runs the hooks of a template later");
+                    self.ask(Rule::Carried, "`git` runs the hooks of a template later");
                 }
             }
             "difftool"
@@ -87,20 +88,20 @@ impl Engine<'_> {
                     .iter()
                     .any(|it| it.starts_with("-x") || is_option(&it, "--extcmd")) =>
             {
-                self.ask("shell-carried", "an option says what to run");
+                self.ask(Rule::Carried, "an option says what to run");
             }
             "grep" if told.args.iter().any(|it| opens_with(it)) => {
-                self.ask("shell-carried", "an option says what to run");
+                self.ask(Rule::Carried, "an option says what to run");
             }
             // A server with a slash in its name is a program.
             "send-email" if sends_by_program(told.args) => {
-                self.ask("shell-carried", "an option says what to run");
+                self.ask(Rule::Carried, "an option says what to run");
             }
             "maintenance"
                 if told.args.iter().any(|it| matches!(it.as_str(), "start" | "register")) =>
             {
                 self.classes.insert(Class::Persistence);
-                self.ask("shell-persistence", "`git` runs by itself then, again and again");
+                self.ask(Rule::Persistence, "`git` runs by itself then, again and again");
             }
             _ => {}
         }
@@ -111,7 +112,7 @@ impl Engine<'_> {
         if !is_ordinary(key, value) {
             self.classes.insert(Class::Execute);
             let shown = marks::shown(key);
-            self.ask("shell-carried", format!("`{shown}` may say what `git` runs or reads"));
+            self.ask(Rule::Carried, format!("`{shown}` may say what `git` runs or reads"));
         }
         self.judge_alias(key, value, state);
     }
@@ -123,7 +124,7 @@ impl Engine<'_> {
         let first = words.first().copied().unwrap_or_default();
         if matches!(first, "rename-section") || args.iter().any(|it| it.starts_with("--rename")) {
             self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", "settings get another meaning for `git`");
+            self.ask(Rule::Persistence, "settings get another meaning for `git`");
             return;
         }
         let mut options = args.iter().take_while(|it| *it != "--").filter(|it| it.starts_with('-'));
@@ -135,7 +136,7 @@ impl Engine<'_> {
             self.classes.insert(Class::Persistence);
             let shown = marks::shown(key);
             self.ask(
-                "shell-persistence",
+                Rule::Persistence,
                 format!("`{shown}` may say what `git` runs or reads later"),
             );
         }
@@ -170,7 +171,7 @@ impl Engine<'_> {
         };
         if is_odd {
             self.classes.insert(Class::Execute);
-            self.ask("shell-carried", format!("`{name}` says what is run or read"));
+            self.ask(Rule::Carried, format!("`{name}` says what is run or read"));
         }
     }
 }

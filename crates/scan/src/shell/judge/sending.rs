@@ -8,6 +8,7 @@ use super::super::state::State;
 use super::super::wrappers::after_options;
 use super::super::{Access, Class};
 use super::{has_unknown, option};
+use crate::shell::Rule;
 
 /// They name a machine with `-h`, or `--host`.
 const HOSTED: [&str; 33] = [
@@ -88,7 +89,7 @@ impl Engine<'_> {
             "gh" | "glab" => {
                 let puts = matches!((first, second), ("gist" | "snippet", "create" | "edit"));
                 if puts {
-                    self.ask("shell-egress", "it puts files where others read them");
+                    self.ask(Rule::Egress, "it puts files where others read them");
                 }
             }
             // What is published is meant to be; where else than usual is judged apart.
@@ -136,7 +137,7 @@ impl Engine<'_> {
         }
         let changes = method.is_some_and(|it| !matches!(it.as_str(), "GET" | "HEAD" | "OPTIONS"));
         if !is_here && (carries || changes || has_unknown(call)) {
-            self.ask("shell-egress", "it sends data to another machine");
+            self.ask(Rule::Egress, "it sends data to another machine");
         }
     }
 }

@@ -4,6 +4,7 @@ use super::super::Class;
 use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::{has_unknown, option};
+use crate::shell::Rule;
 
 /// Services that keep a record: their names are parts of many others.
 const RECORDERS: [&str; 3] = ["log", "audit", "journal"];
@@ -134,13 +135,13 @@ impl Engine<'_> {
         let watched = (stops && is_watcher()) || ends_a_watcher(call);
         if watched {
             self.classes.insert(Class::LogTampering);
-            self.ask("shell-security-off", "it stops what watches or protects the machine");
+            self.ask(Rule::SecurityOff, "it stops what watches or protects the machine");
         } else if stops {
-            self.ask("shell-service", "it stops a service");
+            self.ask(Rule::Service, "it stops a service");
         }
         if starts {
             self.classes.insert(Class::Persistence);
-            self.ask("shell-persistence", "it makes something start by itself");
+            self.ask(Rule::Persistence, "it makes something start by itself");
         }
     }
 

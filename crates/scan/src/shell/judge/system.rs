@@ -5,6 +5,7 @@ use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::option;
+use crate::shell::Rule;
 
 const ACCOUNTS: [&str; 39] = [
     "useradd",
@@ -107,18 +108,18 @@ impl Engine<'_> {
         }
         if (ACCOUNTS.contains(&name) && !only_lists(call)) || changes_logins(call) {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-accounts", format!("`{name}` changes who may log in"));
+            self.ask(Rule::Accounts, format!("`{name}` changes who may log in"));
         }
         if (KERNEL.contains(&name) && !call.args.is_empty()) || changes_start(call) {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-kernel", format!("`{name}` changes the kernel"));
+            self.ask(Rule::Kernel, format!("`{name}` changes the kernel"));
         }
         if WEAKENING.contains(&name) || weakens(call) {
             self.classes.insert(Class::Privilege);
-            self.ask("shell-security-off", format!("`{name}` changes what protects the machine"));
+            self.ask(Rule::SecurityOff, format!("`{name}` changes what protects the machine"));
         }
         if name == "getcap" && call.short('r') && call.has(&["/"]) {
-            self.ask("shell-privilege-search", "it searches for programs with rights of their own");
+            self.ask(Rule::PrivilegeSearch, "it searches for programs with rights of their own");
         }
         self.judge_services(call);
         self.judge_starting(call, state);
@@ -142,7 +143,7 @@ impl Engine<'_> {
         if later {
             self.classes.insert(Class::Persistence);
             self.ask(
-                "shell-persistence",
+                Rule::Persistence,
                 format!("`{}` makes something run or count later", call.name),
             );
         }
@@ -186,7 +187,7 @@ impl Engine<'_> {
         };
         if erases {
             self.classes.insert(Class::LogTampering);
-            let rule = if call.name == "history" { "shell-history" } else { "shell-log-tampering" };
+            let rule = if call.name == "history" { Rule::History } else { Rule::LogTampering };
             self.ask(rule, format!("`{}` changes the record of what happened", call.name));
         }
     }
@@ -215,7 +216,7 @@ impl Engine<'_> {
         };
         if erases {
             self.classes.insert(Class::Delete);
-            self.ask("shell-erase", format!("`{}` deletes what cannot be had back", call.name));
+            self.ask(Rule::Erase, format!("`{}` deletes what cannot be had back", call.name));
         }
     }
 
@@ -242,7 +243,7 @@ impl Engine<'_> {
             _ => false,
         };
         if cuts {
-            self.ask("shell-service", "it takes the machine off its network");
+            self.ask(Rule::Service, "it takes the machine off its network");
         }
         let is_name = |it: &String| it.ends_with(".dns");
         let leads = match call.name.as_str() {
@@ -256,7 +257,7 @@ impl Engine<'_> {
             _ => false,
         };
         if leads {
-            self.ask("shell-egress", "it leads what the machine sends over another one");
+            self.ask(Rule::Egress, "it leads what the machine sends over another one");
         }
     }
 }

@@ -5,6 +5,7 @@ use super::super::engine::Engine;
 use super::super::names;
 use super::super::simple::Call;
 use super::option;
+use crate::shell::Rule;
 
 /// They take a picture of the screen, whatever their arguments.
 const SCREEN: [&str; 12] = [
@@ -88,11 +89,11 @@ impl Engine<'_> {
             && call.has(&["-D", "--list-interfaces"]);
         if watches && !lists {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-watching", format!("`{}` sees what is not meant for it", call.name));
+            self.ask(Rule::Watching, format!("`{}` sees what is not meant for it", call.name));
         }
         if captures(call) {
             self.classes.insert(Class::Credentials);
-            self.ask("shell-collection", "it takes what a person sees, says, copies or types");
+            self.ask(Rule::Collection, "it takes what a person sees, says, copies or types");
         }
     }
 }
@@ -154,7 +155,7 @@ impl Engine<'_> {
         });
         if renamed.is_some_and(|it| it.starts_with('[') || names::matters(it) || keeps_secrets(it))
         {
-            self.ask("shell-masquerade", "a program gets the name of another");
+            self.ask(Rule::Masquerade, "a program gets the name of another");
         }
     }
 }

@@ -8,6 +8,7 @@ use super::super::state::State;
 use super::super::{Access, Class};
 use super::files::is_everything;
 use super::option;
+use crate::shell::Rule;
 
 /// Options of `git` itself that take the next word.
 const VALUED: [&str; 8] = [
@@ -79,7 +80,7 @@ impl Engine<'_> {
             let path = paths::resolved(&place, state);
             if is_everything(path.trim_end_matches('/')) {
                 let shown = marks::shown(&paths::homely(&path));
-                self.deny("shell-erase-root", format!("it deletes what is in `{shown}`"));
+                self.deny(Rule::EraseRoot, format!("it deletes what is in `{shown}`"));
             }
             self.touch(Access::Delete, &place, state);
         }

@@ -1,0 +1,32 @@
+//! The rules that the gate itself has. Those of the policy have the names that the operator gives them.
+
+model::rules! {
+    /// A guard, or a reason that one of them has.
+    pub enum Rule {
+        ActNotAskedFor = "act-not-asked-for",
+        CredentialScope = "credential-scope",
+        CrossToolCorrelator = "cross-tool-correlator",
+        DeniedByPerson = "denied-by-person",
+        LayeredAccess = "layered-access",
+        MalformedCall = "malformed-call",
+        NotBegun = "not-begun",
+        NotKept = "not-kept",
+        NotRecorded = "not-recorded",
+        ObeyedFile = "obeyed-file",
+        OversizedOutput = "oversized-output",
+        RiskAcrossCalls = "risk-across-calls",
+        RiskChain = "risk-chain",
+        SecretElsewhere = "secret-elsewhere",
+        ShellCommand = "shell-command",
+        SinkProvenance = "sink-provenance",
+        SinkSecretNotUsers = "sink-secret-not-users",
+        SinkUntrustedContent = "sink-untrusted-content",
+        SinkUntrustedControl = "sink-untrusted-control",
+        SinkUntrustedDestination = "sink-untrusted-destination",
+        SinkUntrustedTarget = "sink-untrusted-target",
+        TaintBudget = "taint-budget",
+        TrajectorySentinel = "trajectory-sentinel",
+        UnknownTool = "unknown-tool",
+        Withheld = "withheld",
+    }
+}
