@@ -6,12 +6,17 @@
 use std::fs;
 use std::path::Path;
 
+use monitor::terminal::vet;
 use sandbox::audit::audit;
-use sandbox::cage::{Cage, Ending, Held, Inmate, Rung};
+use sandbox::cage::{Cage, Ending, Held, Inmate, Leave, Rung};
 use sandbox::skill::{SkillExecutionConfig, SkillPlaces};
 
 /// Set for the process inside: where it writes what it found.
 const INSIDE: &str = "LAZARET_AUDIT_INSIDE";
+
+fn leave(inmate: &Inmate) -> Leave {
+    Leave::of_person(vet(&inmate.words).unwrap())
+}
 
 /// Runs the audit in a cage, and says what it found there.
 fn found_in(cage: &Cage, workspace: &Path) -> (serde_json::Value, Held) {
@@ -23,7 +28,7 @@ fn found_in(cage: &Cage, workspace: &Path) -> (serde_json::Value, Held) {
         environment: vec![(INSIDE.into(), report.clone().into_os_string())],
         terminal: false,
     };
-    let waiting = cage.put(&inmate, &mut || Ok(())).unwrap();
+    let waiting = cage.put(&inmate, || Ok(leave(&inmate))).unwrap();
     let held = waiting.held().clone();
     let ending = waiting.begin().unwrap().wait().0.unwrap();
     assert_eq!(ending, Ending::Exited(0), "{held}");
@@ -99,7 +104,7 @@ fn a_skill_is_caged_as_its_settings_say() {
         config
             .cage(&places)
             .unwrap()
-            .put(&inmate, &mut || Ok(()))
+            .put(&inmate, || Ok(leave(&inmate)))
             .unwrap()
             .begin()
             .unwrap()

@@ -10,7 +10,7 @@ use evidence::{ReadError, Reader};
 use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 use sandbox::audit::{Audit, Requirement, Status};
-use sandbox::cage::{Cage, Hold, Inmate, Rung};
+use sandbox::cage::{Cage, Hold, Rung};
 use sandbox::probe::{Question, landlock_abi, probe, program};
 use vault::VaultFile;
 
@@ -21,17 +21,14 @@ const OTHERS: u32 = 0o077;
 
 /// What holds a command: a cage is made, and taken down before anything runs in it.
 pub(super) fn cage() -> Vec<Row> {
-    let inmate =
-        Inmate { words: vec!["/bin/sh".into()], directory: "/".into(), ..Inmate::default() };
     let home = std::env::home_dir().and_then(|it| files::resolved(&it).ok());
-    let waiting =
-        match (Cage { home, needed: Vec::new(), ..Cage::default() }).put(&inmate, &mut || Ok(())) {
-            Ok(waiting) => waiting,
-            Err(error) => {
-                let advice = "see the rows of `kernel`: until then no command is run";
-                return vec![Row::new("cage", Status::Fail, error.to_string(), advice)];
-            }
-        };
+    let held = match (Cage { home, needed: Vec::new(), ..Cage::default() }).trial() {
+        Ok(held) => held,
+        Err(error) => {
+            let advice = "see the rows of `kernel`: until then no command is run";
+            return vec![Row::new("cage", Status::Fail, error.to_string(), advice)];
+        }
+    };
     let row = |(rung, hold): &(Rung, Hold)| match hold {
         Hold::Held(how) => Row::ok(rung.as_str(), how),
         Hold::Missing(why) if Rung::ALWAYS.contains(rung) => {
@@ -44,7 +41,7 @@ pub(super) fn cage() -> Vec<Row> {
             Row::new(rung.as_str(), Status::Weak, why, advice)
         }
     };
-    waiting.held().rungs().iter().map(row).collect()
+    held.rungs().iter().map(row).collect()
 }
 
 /// Within a cage no other is made, and what there is to make one of is not seen.

@@ -6,9 +6,9 @@ pub(crate) mod settings;
 
 use std::time::Instant;
 
-use sandbox::cage::{CageError, Rung, Waiting};
+use monitor::terminal::Never;
+use sandbox::cage::{CageError, Leave, Rung, Waiting};
 use sandbox::runner::Aside;
-use scan::shell::{Blocklist, Decision};
 
 use crate::failure::Failure;
 use crate::home::Home;
@@ -65,14 +65,21 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let way = Way::of(&args.settings, &mut cage)?;
     let mut records = Records::of(&args.home, &words);
     // While the cage puts itself together, the command is judged and written down. Nothing runs before both are done.
-    let mut allowed = Ok(());
-    let mut meanwhile = || {
-        allowed = judge(&words, &records).and_then(|()| records.begin(&cage));
-        let word = |failure: &Failure| CageError::Settings(failure.message().to_owned());
-        allowed.as_ref().copied().map_err(word)
-    };
-    let put = cage.put(&inmate, &mut meanwhile);
-    allowed?;
+    let mut refused = None;
+    let put = cage.put(&inmate, || {
+        let leave = judge(&words, &records).and_then(|leave| {
+            records.begin(&cage)?;
+            Ok(leave)
+        });
+        leave.map_err(|failure| {
+            let why = CageError::Settings(failure.message().to_owned());
+            refused = Some(failure);
+            why
+        })
+    });
+    if let Some(failure) = refused {
+        return Err(failure);
+    }
     let mut waiting = put.map_err(|error| {
         records.not_begun(&error.to_string());
         not_made(with_the_next_step(error, &args.settings))
@@ -122,16 +129,15 @@ pub(crate) fn follow(
     })
 }
 
-/// Refuses what must never run, and writes that down.
-pub(crate) fn judge(words: &Words<'_>, records: &Records) -> Result<(), Failure> {
-    let reading = scan::shell::read_with(&words.as_shell_text(), &Blocklist::in_a_cage());
-    if reading.decision < Decision::Deny {
-        return Ok(());
+/// Leave to run it, as the monitor gives it. What must never run is refused, and that is written down.
+pub(crate) fn judge(words: &Words<'_>, records: &Records) -> Result<Leave, Failure> {
+    match words.vet() {
+        Ok(vetted) => Ok(Leave::of_person(vetted)),
+        Err(Never { rule, why }) => {
+            records.refused(rule, &why)?;
+            Err(Failure::refused(format!("this command must never run: {why} ({rule})")))
+        }
     }
-    let why = reading.decisive.as_ref().map_or("", |it| it.reason.as_str());
-    let rule = reading.decisive.as_ref().map_or("shell", |it| it.rule);
-    records.refused(rule, why)?;
-    Err(Failure::refused(format!("this command must never run: {why} ({rule})")))
 }
 
 fn report(args: &Args, held: &sandbox::cage::Held) {

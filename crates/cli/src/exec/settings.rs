@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::{AgentId, UserId};
+use monitor::terminal::{self, Never, Vetted};
 use sandbox::cage::{Cage, FOR_PROGRAMS, Inmate, Limits, Maker, Rung};
 
 use crate::failure::Failure;
@@ -119,23 +120,18 @@ impl<'a> Words<'a> {
 
     /// As a shell would have to be told them.
     pub(crate) fn as_shell_text(&self) -> String {
-        let quoted = self.0.iter().map(|it| quoted(&it.to_string_lossy()));
-        quoted.collect::<Vec<_>>().join(" ")
+        terminal::as_shell_text(self.0)
+    }
+
+    /// Lets them run, unless nobody may run them.
+    pub(crate) fn vet(&self) -> Result<Vetted, Never> {
+        terminal::vet(self.0)
     }
 
     /// The program, to name it.
     pub(crate) fn program(&self) -> String {
         self.0.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
     }
-}
-
-/// In single quotes, unless it is plain.
-fn quoted(word: &str) -> String {
-    let plain = |it: char| it.is_ascii_alphanumeric() || "-_./:=@%+,".contains(it);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 impl Settings {

@@ -77,11 +77,11 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let persons = resolved(&persons)?;
     let places = SkillPlaces { skill: &skill, scratch: &scratch, home: &persons, state: &home };
     let cage = config.cage(&places).map_err(Failure::usage)?;
-    judge(&words, &records)?;
+    let leave = judge(&words, &records)?;
     // INVARIANT (RecordThenAct): what it may do is on record before it runs.
     records.note("skill_sandbox", json!({ "skill": args.name, "settings": config }))?;
     records.begin(&cage)?;
-    let put = cage.put(&inmate(args, &skill, &scratch), &mut || Ok(()));
+    let put = cage.put(&inmate(args, &skill, &scratch), || Ok(leave));
     let waiting = put.map_err(|error| {
         records.not_begun(&error.to_string());
         not_made(error)

@@ -6,6 +6,7 @@
 //! that little can be taken in between.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -60,8 +61,7 @@ impl Watch {
             else {
                 continue;
             };
-            let status = fs::read_to_string(entry.path().join("status"));
-            let used = status.ok().and_then(|it| own_bytes(&it)).unwrap_or(0);
+            let used = used(&entry.path());
             if used > self.bytes_max && !is_first(pid) {
                 // It may have ended a moment ago.
                 let _gone = kill_process(pid, Signal::KILL);
@@ -77,11 +77,23 @@ fn is_first(pid: Pid) -> bool {
     pid == rustix::process::getpid()
 }
 
-/// What a process uses that is its own, without what it shares with files and others.
+/// What the process of this folder uses. Its first thread may have ended before the others, and then says nothing.
+fn used(process: &Path) -> u64 {
+    let of = |at: PathBuf| fs::read_to_string(at.join("status")).ok().and_then(|it| own_bytes(&it));
+    let of_threads = || {
+        let threads = fs::read_dir(process.join("task")).ok()?;
+        threads.filter_map(Result::ok).find_map(|it| of(it.path()))
+    };
+    of(process.to_owned()).or_else(of_threads).unwrap_or(0)
+}
+
+/// What a process uses that is its own, on disk too, without what it shares with files and others.
 fn own_bytes(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|it| it.strip_prefix("RssAnon:"))?;
-    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
-    kib.checked_mul(1024)
+    let kib = |name: &str| -> Option<u64> {
+        let line = status.lines().find_map(|it| it.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    kib("RssAnon:")?.checked_add(kib("VmSwap:").unwrap_or(0))?.checked_mul(1024)
 }
 
 #[cfg(test)]
@@ -92,6 +104,7 @@ mod tests {
     fn what_a_process_uses_is_what_is_there_and_its_own() {
         let status = "Name:\tx\nVmSize:\t 21474836480 kB\nRssAnon:\t     300 kB\nRssFile:\t 7 kB\n";
         assert_eq!(own_bytes(status), Some(300 * 1024));
+        assert_eq!(own_bytes(&format!("{status}VmSwap:\t 200 kB\n")), Some(500 * 1024));
         // Of one that has ended nothing is there any more.
         for gone in ["", "Name:\tx\n", "RssAnon:\n", "RssAnon: many kB\n"] {
             assert_eq!(own_bytes(gone), None, "{gone}");

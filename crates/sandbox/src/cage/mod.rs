@@ -16,6 +16,7 @@ pub(crate) mod given;
 pub(crate) mod kept;
 pub(crate) mod ladder;
 mod leads;
+mod leave;
 pub(crate) mod limits;
 pub(crate) mod made;
 pub(crate) mod nested;
@@ -73,6 +74,7 @@ pub use fresh::Fresh;
 pub use given::SYSTEM;
 pub use kept::SetAside;
 pub use ladder::{Held, Hold, Rung};
+pub use leave::Leave;
 pub use settings::{Cage, Inmate, Limits, Maker, Network, PROXY_PORT};
 #[cfg(target_os = "linux")]
 pub(crate) use sys::has_clone3;

@@ -17,6 +17,7 @@ use super::fresh::Fresh;
 use super::kept::Kept;
 use super::kernel_limits::{Bounds, need_a_group, write_existing};
 use super::ladder::{Held, Hold, Rung};
+use super::leave::Leave;
 use super::running::Running;
 use super::settings::{Cage, Inmate, Maker, Network};
 use super::signals::Signals;
@@ -35,13 +36,40 @@ pub struct Waiting {
 impl Cage {
     /// Puts everything in place. Nothing of the program runs before [`Waiting::begin`].
     ///
-    /// `meanwhile` is done while the cage puts itself together (a record takes about as long); it must leave no thread
-    /// behind.
+    /// `leave` is asked while the cage puts itself together (judging and recording take about as long); it must leave no
+    /// thread behind.
     ///
     /// # Errors
     ///
-    /// What is needed and does not hold, settings that make no sense, or a step that failed: nothing has run.
+    /// There is no leave, or it is for something else; what is needed does not hold, settings make no sense, or a step
+    /// failed: nothing has run.
     pub fn put(
+        &self,
+        inmate: &Inmate,
+        leave: impl FnOnce() -> Result<Leave, CageError>,
+    ) -> Result<Waiting, CageError> {
+        let (mut ask, mut given) = (Some(leave), None);
+        let waiting = self.make(inmate, &mut || {
+            given = ask.take().map(|ask| ask()).transpose()?;
+            Ok(())
+        })?;
+        let nobody = || CageError::Settings("nobody gave leave to run it".to_owned());
+        given.ok_or_else(nobody)?.lets(inmate)?;
+        Ok(waiting)
+    }
+
+    /// Makes a cage, takes it down and says what held. Nothing runs in it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cage::put`].
+    pub fn trial(&self) -> Result<Held, CageError> {
+        let nobody =
+            Inmate { words: vec!["/bin/sh".into()], directory: "/".into(), ..Inmate::default() };
+        self.make(&nobody, &mut || Ok(())).map(|it| it.held)
+    }
+
+    fn make(
         &self,
         inmate: &Inmate,
         meanwhile: &mut dyn FnMut() -> Result<(), CageError>,

@@ -67,18 +67,18 @@ const OF_OTHERS: &[&str] = &[
     "toolchains",
     "versions",
 ];
-/// Directories of all of them that are looked at.
+/// Directories of each of them that are looked at.
 const DIRECTORIES_MAX: usize = 2048;
 /// Bytes of the paths that are told to the cage, in one message.
 const BYTES_MAX: usize = 8 << 10;
 
-/// Secrets in what was installed below the home, and in folders of the system. Where one has too many to be told, it is not
-/// seen at all.
+/// Secrets in what was installed below the home, and in folders of the system; and what was not looked at because there is
+/// too much of it. Where one has too many of them to be told, it is not seen at all.
 pub(crate) fn secrets(installed: &[PathBuf]) -> Vec<PathBuf> {
-    let (mut found, mut left) = (Vec::new(), DIRECTORIES_MAX);
+    let mut found = Vec::new();
     let of_system = OF_THE_SYSTEM.iter().map(PathBuf::from);
     for root in installed.iter().cloned().chain(of_system) {
-        let of_root = look(&root, &mut left);
+        let of_root = look(&root);
         let bytes: usize = of_root.iter().map(|it| it.as_os_str().len()).sum();
         match bytes > BYTES_MAX {
             true => found.push(root),
@@ -88,11 +88,16 @@ pub(crate) fn secrets(installed: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-fn look(root: &Path, left: &mut usize) -> Vec<PathBuf> {
+fn look(root: &Path) -> Vec<PathBuf> {
     let (mut found, mut queue) = (Vec::new(), VecDeque::from([root.to_owned()]));
+    let mut left = DIRECTORIES_MAX;
     while let Some(dir) = queue.pop_front() {
-        let Some(rest) = left.checked_sub(1) else { return found };
-        *left = rest;
+        let Some(rest) = left.checked_sub(1) else {
+            found.push(dir);
+            found.extend(queue);
+            return found;
+        };
+        left = rest;
         let Some((secrets, below)) = secrets_in(&dir, root) else { continue };
         found.extend(secrets);
         let is_others = |it: &Path| OF_OTHERS.iter().any(|name| it.ends_with(name));

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::aside::Aside;
 use super::form::Order;
 use super::wire::{self, Ended, Go, Report};
-use crate::cage::{CageError, Ending, SetAside, Waiting};
+use crate::cage::{CageError, Ending, Leave, SetAside, Waiting};
 
 /// The first descriptor after stdin, stdout and stderr.
 const FIRST_AFTER_STDERR: i32 = 3;
@@ -56,7 +56,7 @@ fn end_with_the_host() -> std::io::Result<()> {
 
 fn carry_out(order: Order, outside: &mut UnixStream) -> Report {
     let (cage, inmate) = order.read();
-    let mut waiting = match cage.put(&inmate, &mut || Ok(())) {
+    let mut waiting = match cage.put(&inmate, || Ok(Leave::of_host(&inmate))) {
         Ok(waiting) => waiting,
         Err(error) => return Report::Refused(error.to_string()),
     };

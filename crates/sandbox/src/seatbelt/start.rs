@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::running::Running;
 use crate::cage::error::{CageError, Step};
 use crate::cage::kept::Kept;
-use crate::cage::{Cage, Fresh, Held, Inmate, Network};
+use crate::cage::{Cage, Fresh, Held, Inmate, Leave, Network};
 
 /// How long the system may take to say whether it takes a profile.
 const TRY_WITHIN: Duration = Duration::from_secs(10);
@@ -57,7 +57,16 @@ impl SandboxExec {
         &self,
         cage: &Cage,
         inmate: &Inmate,
-        meanwhile: &mut dyn FnMut() -> Result<(), CageError>,
+        leave: impl FnOnce() -> Result<Leave, CageError>,
+    ) -> Result<Waiting, CageError> {
+        self.make(cage, inmate, || leave()?.lets(inmate))
+    }
+
+    fn make(
+        &self,
+        cage: &Cage,
+        inmate: &Inmate,
+        meanwhile: impl FnOnce() -> Result<(), CageError>,
     ) -> Result<Waiting, CageError> {
         if let Err(error) = self.program.metadata() {
             let only = "only Linux and macOS have what a cage is made of";
@@ -143,9 +152,19 @@ impl Cage {
     pub fn put(
         &self,
         inmate: &Inmate,
-        meanwhile: &mut dyn FnMut() -> Result<(), CageError>,
+        leave: impl FnOnce() -> Result<Leave, CageError>,
     ) -> Result<Waiting, CageError> {
-        SandboxExec::default().put(self, inmate, meanwhile)
+        SandboxExec::default().put(self, inmate, leave)
+    }
+
+    /// Makes a cage, takes it down and says what held. Nothing runs in it.
+    ///
+    /// # Errors
+    /// As [`Cage::put`].
+    pub fn trial(&self) -> Result<Held, CageError> {
+        let nobody =
+            Inmate { words: vec!["/bin/sh".into()], directory: "/".into(), ..Inmate::default() };
+        SandboxExec::default().make(self, &nobody, || Ok(())).map(|it| it.held)
     }
 }
 

@@ -9,12 +9,15 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use monitor::terminal::vet;
 use rustix::io::{FdFlags, fcntl_setfd};
-use sandbox::cage::{Cage, CageError, Ending, Held, Inmate, Maker, Network, Rung};
+use sandbox::cage::{Cage, CageError, Ending, Held, Inmate, Leave, Maker, Network, Rung};
 use serde::{Deserialize, Serialize};
 
 /// The argument by which this executable knows that it is the child.
 pub(crate) const WORD: &str = "--make-one-cage";
+/// Where a script stands that the judge of commands shall not see.
+const HIDDEN: &str = "LAZARET_HIDDEN";
 
 /// What the child is asked to do. Paths are bytes: they need not be text.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -101,13 +104,17 @@ fn run(spec: &Spec, told: &mut Told) -> Result<Ending, CageError> {
             _ => panic!("no such limit: {name}"),
         }
     }
-    let inmate = Inmate {
+    let mut inmate = Inmate {
         words: spec.words.iter().map(OsString::from).collect(),
         directory: path(&spec.directory),
         environment: spec.environment.iter().map(|(k, v)| (k.into(), v.into())).collect(),
         terminal: spec.terminal,
     };
-    let mut waiting = cage.put(&inmate, &mut || Ok(()))?;
+    if vet(&inmate.words).is_err() {
+        hide(&mut inmate);
+    }
+    let leave = || Ok(Leave::of_person(vet(&inmate.words).unwrap()));
+    let mut waiting = cage.put(&inmate, leave)?;
     told.held = Some(waiting.held().clone());
     write_told(&spec.told, told);
     let listener = waiting.take_listener();
@@ -126,6 +133,19 @@ fn run(spec: &Spec, told: &mut Told) -> Result<Ending, CageError> {
     let (ending, aside) = waiting.begin()?.wait();
     told.aside = aside.into_iter().map(|it| it.now.unwrap_or(it.at)).collect();
     ending
+}
+
+/// What must never run is judged before it gets into a cage; the cage must hold it as if nobody had seen it coming.
+fn hide(inmate: &mut Inmate) {
+    assert_eq!(
+        inmate.words.get(1).unwrap(),
+        "-c",
+        "only scripts can be hidden: {:?}",
+        inmate.words
+    );
+    let script = inmate.words.pop().unwrap();
+    inmate.words.push(format!("{HIDDEN}_=${HIDDEN}; unset {HIDDEN}; eval \"${HIDDEN}_\"").into());
+    inmate.environment.push((HIDDEN.into(), script));
 }
 
 /// A secret file, the root directory and a socket with something to read, open for whoever is started.

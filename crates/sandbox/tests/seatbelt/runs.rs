@@ -10,7 +10,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use sandbox::cage::{Cage, CageError, Ending, Inmate, Limits, Network, Rung};
+use monitor::terminal::vet;
+use sandbox::cage::{Cage, CageError, Ending, Inmate, Leave, Limits, Network, Rung};
 use sandbox::seatbelt::{SandboxExec, Waiting};
 
 use crate::seatbelt::home;
@@ -48,6 +49,10 @@ fn world(script: &str) -> World {
     World { _dir: dir, home, cage, exec: SandboxExec::played_by(at) }
 }
 
+fn leave(inmate: &Inmate) -> Leave {
+    Leave::of_person(vet(&inmate.words).unwrap())
+}
+
 impl World {
     fn put(&self, words: &[&str]) -> Result<Waiting, CageError> {
         let inmate = Inmate {
@@ -56,7 +61,7 @@ impl World {
             environment: vec![("PATH".into(), "/usr/bin:/bin".into()), ("A".into(), "b".into())],
             terminal: false,
         };
-        self.exec.put(&self.cage, &inmate, &mut || Ok(()))
+        self.exec.put(&self.cage, &inmate, || Ok(leave(&inmate)))
     }
 
     fn run(&self, script: &str) -> Ending {
@@ -162,9 +167,9 @@ fn a_profile_that_the_system_does_not_take_is_no_cage_and_nothing_runs() {
         directory: world.home.join("work"),
         ..Inmate::default()
     };
-    let put = world.exec.put(&world.cage, &inmate, &mut || {
+    let put = world.exec.put(&world.cage, &inmate, || {
         recorded.set(true);
-        Ok(())
+        Ok(leave(&inmate))
     });
     let error = put.err().unwrap();
     assert!(matches!(error, CageError::NoCage(_)), "{error}");
