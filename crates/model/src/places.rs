@@ -174,7 +174,15 @@ pub const OBEYED: &[&str] = &[
     ".cargo/config",
     ".cargo/config.toml",
     ".overcommit.yml",
+    ".bazelrc",
     ".pnpmfile.cjs",
+    // Programs that are found before those of the system, and what sessions are told when they begin.
+    ".config/environment.d",
+    ".local/bin",
+    // Editors, when they start.
+    ".config/nvim",
+    ".emacs",
+    ".emacs.d",
     // Debuggers, terminals, interpreters: run when they start.
     ".gdbinit",
     ".irbrc",
@@ -222,10 +230,12 @@ pub const SHELL_FILES: &[&str] = &[
 /// obey by themselves, and our own labels. Seen from a workspace; a name that is not there must not be made, either.
 pub const KEPT_IN_WORKSPACE: &[&str] = &[
     // Git takes its settings from where this file leads.
+    ".git/branches",
     ".git/commondir",
     ".git/config",
     ".git/config.worktree",
     ".git/hooks",
+    ".git/remotes",
     // Others that keep versions of files: settings, and hooks in them.
     ".hg/hgrc",
     ".hg/hgrc-not-shared",
@@ -238,10 +248,17 @@ pub const KEPT_IN_WORKSPACE: &[&str] = &[
     ".lefthook.yml",
     ".pre-commit-config.yaml",
     ".pre-commit-config.yml",
+    ".config/lefthook.yaml",
+    ".config/lefthook.yml",
+    "lefthook-local.yaml",
+    "lefthook-local.yml",
+    "lefthook.json",
+    "lefthook.toml",
     "lefthook.yaml",
     "lefthook.yml",
     // What a shell runs when it enters the directory.
     ".config/mise",
+    ".config/mise.toml",
     ".envrc",
     ".mise",
     ".mise.local.toml",
@@ -251,9 +268,11 @@ pub const KEPT_IN_WORKSPACE: &[&str] = &[
     // Editors, and where they have code run.
     ".devcontainer",
     ".devcontainer.json",
+    ".dir-locals-2.el",
     ".dir-locals.el",
     ".exrc",
     ".fleet",
+    ".helix",
     ".idea",
     ".nvim.lua",
     ".nvimrc",
@@ -285,6 +304,7 @@ pub const KEPT_IN_WORKSPACE: &[&str] = &[
     ".github/agents",
     ".github/chatmodes",
     ".github/copilot-instructions.md",
+    ".github/hooks",
     ".github/instructions",
     ".github/prompts",
     ".goosehints",

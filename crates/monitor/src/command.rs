@@ -1,22 +1,25 @@
 //! The commands that a call would run, read as the shell will read them.
 
+use model::ipc::Action;
 use model::{Effect, EffectKind};
 use policy::{Named, NamedHost, NamedPath, Op, Targets};
-use scan::shell::{self, Blocklist, Reading, read_with};
+use scan::net;
+use scan::shell::Rule;
+use scan::shell::{self, Blocklist, Reading, read_from};
 
 use crate::lines::{self, Lines};
 use crate::target::{class_of_host, class_of_path};
 use crate::understood::Understood;
 
 /// What nobody can understand beforehand, a person has to look at.
-pub(crate) const NOT_UNDERSTOOD: &[&str] = &[
-    "shell-unreadable",
-    "shell-disagree",
-    "shell-hidden",
-    "shell-look-alike",
-    "shell-too-large",
-    "shell-dynamic",
-    "shell-unknown-command",
+pub(crate) const NOT_UNDERSTOOD: &[Rule] = &[
+    Rule::Unreadable,
+    Rule::Disagree,
+    Rule::Hidden,
+    Rule::LookAlike,
+    Rule::TooLarge,
+    Rule::Dynamic,
+    Rule::UnknownCommand,
 ];
 
 /// A command of a call.
@@ -45,16 +48,23 @@ impl Command {
             };
             NamedPath { op, path: it.path.clone() }
         }));
-        let host = |it: &String| {
-            NamedHost::parse(it).unwrap_or_else(|| NamedHost {
-                host: it.clone(),
-                port: 0,
-                scheme: String::new(),
-            })
-        };
-        named.hosts.extend(hosts.iter().map(host));
+        named.hosts.extend(hosts.iter().map(|it| machine(it)));
         named.unread |= told.unsure || findings.iter().any(|it| NOT_UNDERSTOOD.contains(&it.rule));
     }
+}
+
+/// A machine in the spelling in which rules know it.
+fn machine(text: &str) -> NamedHost {
+    let NamedHost { host, port, scheme } = NamedHost::parse(text).unwrap_or_else(|| NamedHost {
+        host: text.to_owned(),
+        port: 0,
+        scheme: String::new(),
+    });
+    // As whoever dials it reads it: without encodings, in ASCII.
+    let read = net::Target::parse(&format!("https://{host}/")).map(|it| it.host().to_string());
+    let read = read.unwrap_or(host);
+    let host = read.trim_matches(['[', ']']).trim_end_matches('.').to_lowercase();
+    NamedHost { host, port, scheme }
 }
 
 /// Every command of the call.
@@ -65,15 +75,27 @@ pub(crate) fn of(asked: &Understood, reach_out: bool) -> Vec<Command> {
     let runs_here = matches!(asked.effect, Effect::Action(_));
     let in_a_cage = asked.kind() == EffectKind::ShellExec && runs_here && reach_out;
     let blocklist = if in_a_cage { Blocklist::in_a_cage() } else { Blocklist::default() };
+    let folder = folder(&asked.effect);
     let Lines { lines, too_many } = lines::of(&asked.call);
     // Commands beyond those that are read are none that were understood.
     let rest =
         too_many.then(|| lines::Line { text: "(".to_owned(), is_certain: true, is_known: true });
     let command = |it: lines::Line| {
-        let reading = read_with(&it.text, &blocklist);
+        let reading = read_from(&it.text, &blocklist, folder);
         Command { reading, is_certain: it.is_certain, runs_here }
     };
     lines.into_iter().chain(rest).map(command).collect()
+}
+
+/// Where commands of our own action start, below the workspace. What is no such path is refused before anything runs.
+fn folder(effect: &Effect) -> &str {
+    match effect {
+        Effect::Action(action) => {
+            let Action::ShellExec(it) = &**action else { return "" };
+            it.dir.as_ref().map_or("", |it| it.as_str())
+        }
+        Effect::Tool(_) => "",
+    }
 }
 
 /// What the commands touch that rules single out, however it is written.
@@ -89,4 +111,23 @@ pub(crate) fn targets(commands: &[Command]) -> Targets {
 pub(crate) fn hosts(commands: &[Command]) -> impl Iterator<Item = &str> {
     let speaks = |it: &&Command| it.reading.classes.contains(&shell::Class::Network);
     commands.iter().filter(speaks).flat_map(|it| it.reading.hosts.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_has_one_spelling() {
+        for text in [
+            "evil.example",
+            "EVIL.example",
+            "evil.example.",
+            "e%76il.example",
+            "\u{ff45}\u{ff56}\u{ff49}\u{ff4c}.example",
+        ] {
+            assert_eq!(machine(text).host, "evil.example", "{text}");
+        }
+        assert_eq!(machine("127.0.0.1:8080").host, "127.0.0.1");
+    }
 }

@@ -58,11 +58,11 @@ pub(crate) fn of(call: &ToolCall) -> Lines {
     lines
 }
 
-/// Objects inside, also those of lists.
+/// Objects inside, also those of lists, however deep these are.
 fn below<'a>(value: &'a Value, open: &mut Vec<&'a Map<String, Value>>) {
     match value {
         Value::Object(fields) => open.push(fields),
-        Value::Array(items) => open.extend(items.iter().filter_map(Value::as_object)),
+        Value::Array(items) => items.iter().for_each(|it| below(it, open)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -99,15 +99,15 @@ impl Lines {
                     }
                 }
             }
-            // An argument vector is one command.
-            Value::Array(items) if !items.iter().any(Value::is_object) => {
-                self.add(joined(items), is_certain, is_known);
+            // An argument vector is one command; of objects in it each is looked at by itself.
+            Value::Array(items) => {
+                let words: Vec<Value> =
+                    items.iter().filter(|it| !it.is_object()).cloned().collect();
+                if !words.is_empty() {
+                    self.add(joined(&words), is_certain, is_known);
+                }
             }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::Array(_)
-            | Value::Object(_) => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
         }
     }
 
@@ -116,15 +116,9 @@ impl Lines {
         let of = |names: &[&str]| fields.iter().find(|it| names.contains(&bare(it.0).as_str()));
         let Some((_, arguments)) = of(ARGUMENTS) else { return };
         let arguments = match arguments {
-            Value::Array(items) if !items.iter().any(Value::is_object) => joined(items),
+            Value::Array(items) => joined(items),
             Value::String(text) => text.clone(),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::Array(_)
-            | Value::Object(_) => {
-                return;
-            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return,
         };
         let program = of(PROGRAM).and_then(|it| it.1.as_str().map(|text| (bare(it.0), text)));
         match program {

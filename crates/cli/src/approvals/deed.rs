@@ -33,7 +33,11 @@ pub(super) fn sentence(it: &Approval) -> String {
     let of = |verb: &str, names: &[&str]| value(names).map(|it| format!("{verb} {it}"));
     let row = DEEDS.iter().find(|row| row.0 == it.question.call.action);
     let own = match row {
-        Some((_, verb, param)) => of(verb, &[param]),
+        Some((kind, verb, param)) => of(verb, &[param]).map(|deed| {
+            let more = MORE.iter().filter(|it| it.0 == *kind);
+            let more = more.filter_map(|(_, joint, param)| of(joint, &[param]));
+            [deed].into_iter().chain(more).collect::<Vec<_>>().join(" ")
+        }),
         None => of("run", &["command", "cmd"]).map(|it| format!("{it} by {tool}")),
     };
     own.unwrap_or_else(|| {
@@ -43,6 +47,13 @@ pub(super) fn sentence(it: &Approval) -> String {
         format!("use {tool}{to}{}", with.unwrap_or_default())
     })
 }
+
+/// Arguments that make it another deed: where a command starts, what is done at a service.
+const MORE: &[(EffectKind, &str, &str)] = &[
+    (EffectKind::ShellExec, "in", "dir"),
+    (EffectKind::OauthCall, "with", "method"),
+    (EffectKind::OauthCall, "at", "path"),
+];
 
 fn part(arg: &ShownArg) -> String {
     let piece: String = arg.value.chars().take(VALUE_CHARS).collect();

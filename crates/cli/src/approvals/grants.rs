@@ -137,7 +137,7 @@ fn lines(it: &Standing, now: i64, paint: &Paint) -> Vec<String> {
     let about = format!("{} (session {})", it.span.about(), it.session);
     let mut lines = vec![head, format!("          {about}")];
     if !place.is_empty() {
-        lines.extend(text::item("          at", &place));
+        lines.extend(text::item("       at", &place));
     }
     lines
 }

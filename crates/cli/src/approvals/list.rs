@@ -138,7 +138,7 @@ fn lines(it: &Approval, now: i64, paint: &Paint) -> Vec<String> {
     if !place.is_empty() {
         let piece: String = place.chars().take(PLACE_CHARS).collect();
         let cut = if piece.len() < place.len() { "…" } else { "" };
-        lines.push(format!("          at {piece}{cut}"));
+        lines.extend(text::item("       at", &format!("{piece}{cut}")));
     }
     let why = shown.reasons.iter().map(|it| text::seen(&it.rule)).collect::<Vec<_>>().join(", ");
     lines.push(format!("          asked because of {why}"));

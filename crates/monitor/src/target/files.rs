@@ -2,7 +2,9 @@
 //! some disks do not see them either. A copy, a backup and a file in an archive are what they are of.
 
 use model::places::names::{self as secret_names, Holds, is_example, is_prose};
-use model::places::{SECRET_DIRS, SECRET_FILES, SHELL_FILES, begins, stands_in};
+use model::places::{
+    INSTRUCTING, KEPT_ENDS, SECRET_DIRS, SECRET_FILES, SHELL_FILES, begins, stands_in,
+};
 use policy::{Target, Targets};
 use scan::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
@@ -98,10 +100,12 @@ fn class_of_parts(parts: &[&str], said: Said) -> Targets {
     } else if looks_like_file && is_telling(name) {
         found = found.with(Target::SensitiveFile);
     }
-    if MEMORY_NAMES.contains(&name) {
+    if MEMORY_NAMES.contains(&name) || INSTRUCTING.iter().any(|it| it.eq_ignore_ascii_case(name)) {
         found = found.with(Target::DurableMemory);
     }
-    let names = CONTROL_NAMES.contains(&name) || SHELL_FILES.contains(&name);
+    let names = CONTROL_NAMES.contains(&name)
+        || SHELL_FILES.contains(&name)
+        || KEPT_ENDS.iter().any(|it| name.ends_with(it));
     if names || is_in(CONTROL_DIRECTORIES) || has(CONTROL_PATHS) {
         found = found.with(Target::ControlPlane);
     }

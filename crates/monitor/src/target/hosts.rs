@@ -1,5 +1,6 @@
 //! Classes of hosts, by name: who serves to carry data off, who tunnels to somebody's machine.
 
+use scan::net::Rule;
 use std::net::IpAddr;
 
 use policy::{Target, Targets};
@@ -138,7 +139,7 @@ impl<'a> Place<'a> {
             Err(_) => None,
         };
         let Some(Err(refused)) = address.map(net::vet) else { return false };
-        self.is_used || matches!(refused.rule, "net-v4-metadata" | "net-v4-link-local")
+        self.is_used || matches!(refused.rule, Rule::V4Metadata | Rule::V4LinkLocal)
     }
 }
 

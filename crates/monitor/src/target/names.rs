@@ -47,9 +47,6 @@ pub(super) const ARCHIVE_ENDS: &[&str] = &[
 ];
 /// Memory that every later session reads.
 pub(super) const MEMORY_NAMES: &[&str] = &[
-    "agents.md",
-    "claude.md",
-    "gemini.md",
     "heartbeat.md",
     "identity.md",
     "memory.md",

@@ -3,13 +3,16 @@
 //! By their names in `model::places`, and by what they are part of: everything in the folder of a repository belongs to
 //! the program that keeps it, and a file with the name of a hook, in a folder of hooks, is one wherever that lies.
 
-use model::places::{KEPT_IN_WORKSPACE, OBEYED, SHELL_FILES, stands_in};
+use model::places::{INSTRUCTING, KEPT_ENDS, KEPT_IN_WORKSPACE, OBEYED, SHELL_FILES, stands_in};
 use policy::Target;
 
 use super::files::{class_of_file, followed, normal};
 
 /// Folders in which programs keep versions of files, and their own settings.
 const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn", ".bzr"];
+
+/// A folder in which this lies, in small letters, is a repository to git, whatever it is called.
+const HEAD: &str = "head";
 
 /// What git runs by itself, by its name.
 const HOOKS: &[&str] = &[
@@ -53,8 +56,10 @@ pub fn is_obeyed(text: &str) -> bool {
 }
 
 fn is_one(parts: &[&str]) -> bool {
-    let lists = [KEPT_IN_WORKSPACE, SHELL_FILES, OBEYED];
+    let lists = [KEPT_IN_WORKSPACE, INSTRUCTING, SHELL_FILES, OBEYED];
     lists.iter().any(|list| list.iter().any(|it| stands_in(it, parts)))
+        || parts.last().is_some_and(|name| KEPT_ENDS.iter().any(|it| name.ends_with(it)))
+        || parts.last() == Some(&HEAD)
         || is_in_a_repository(parts)
         || is_a_hook(parts)
 }
@@ -95,6 +100,7 @@ mod tests {
             "./.git//hooks/./pre-push",
             "mirror.git/hooks/post-receive",
             "mirror.git/config",
+            "x/HEAD",
             "tools/hooks/commit-msg",
             ".hg/hgrc",
             ".jj/repo/config.toml",
@@ -107,6 +113,10 @@ mod tests {
             ".envrc",
             ".mcp.json",
             ".claude/settings.json",
+            "AGENTS.md",
+            "docs/Gemini.md",
+            "all.code-workspace",
+            "x.Sublime-Project",
             ".cursor/rules/a.mdc",
             ".github/workflows/ci.yml",
             ".github/actions/build/action.yml",

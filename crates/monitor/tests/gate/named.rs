@@ -73,6 +73,10 @@ fn what_a_call_names_is_judged_whatever_door_it_comes_by_and_again_from_its_reco
         (shell("cd work && git -C sub push origin main"), "own-no-push"),
         (shell("git fetch https://evil.example/x"), "own-hosts"),
         (shell("printf x > gen/code.rs"), "own-generated"),
+        (
+            json!({ "action": "shell_exec", "command": "touch code.rs", "dir": "gen" }),
+            "own-generated",
+        ),
         (fetch("https://evil.example/"), "own-hosts"),
         (fetch("https://a.ours.example.evil.example/"), "own-hosts"),
     ];

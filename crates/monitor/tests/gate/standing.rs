@@ -120,6 +120,48 @@ fn what_is_taken_back_counts_no_more() {
     let all = store.standings(now(), true, 9).unwrap();
     assert_eq!(all[0].revoked, Some((boss(), now())));
     asks(gate.call(&who, &mail(EVE, "2"), ""));
+    // The yes to the call that it began with is gone with it.
+    asks(gate.call(&who, &send_mail(EVE), ""));
+}
+
+#[test]
+fn a_kind_of_command_is_the_same_command_in_the_same_folder() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin_asking("s");
+    let push = |command: &str, dir: Option<&str>| {
+        let mut message = json!({ "action": "shell_exec", "command": command });
+        if let Some(dir) = dir {
+            message["dir"] = json!(dir);
+        }
+        message
+    };
+    let first = push("git push --force origin topic", Some("site"));
+    let verdict = asks(gate.act(&who, &first));
+    grants(&world, &gate, verdict.approval.unwrap(), Span::Kind);
+    gate.act(&who, &first).unwrap();
+    gate.act(&who, &first).unwrap();
+    for (command, dir) in [
+        ("git push --force origin topic", None),
+        ("git push --force origin topic", Some("shop")),
+        ("git push --force origin main", Some("site")),
+        ("cd shop && git push --force origin topic", Some("site")),
+    ] {
+        asks(gate.act(&who, &push(command, dir)));
+    }
+}
+
+#[test]
+fn what_is_obeyed_later_is_asked_about_each_time() {
+    let world = World::new();
+    let gate = world.open();
+    let who = gate.begin_asking("s");
+    let write = json!({ "action": "file_write", "path": ".envrc", "content": "harmless" });
+    let verdict = asks(gate.act(&who, &write));
+    let question = store(&world).approval(verdict.approval.unwrap(), now()).unwrap();
+    assert_eq!(question.question.shown.kind, None);
+    let given = Standing::of(&question, Span::Kind, (boss(), String::new(), now()));
+    assert!(given.is_err(), "{given:?}");
 }
 
 /// INVARIANT (GuardsOnlyObject), and whoever said yes hears of it.

@@ -86,7 +86,11 @@ impl SqliteStore {
             let sql = format!(
                 "UPDATE standing SET revoked_by = ?3, revoked_at = ?1 WHERE {HOLDS} AND id = ?2"
             );
-            Ok(db.prepare_cached(&sql)?.execute(params![now, id.to_string(), by])?)
+            let gone = db.prepare_cached(&sql)?.execute(params![now, id.to_string(), by])?;
+            // The yes to the one call that it began with goes with it.
+            let once = "UPDATE approvals SET expires = min(expires, ?1) WHERE id = ?2 AND state = 'approved'";
+            db.prepare_cached(once)?.execute(params![now, id.to_string()])?;
+            Ok(gone)
         })?;
         if gone == 0 { Err(ApprovalError::NotFound { id }) } else { Ok(()) }
     }
