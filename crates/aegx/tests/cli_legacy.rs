@@ -6,8 +6,7 @@
     reason = "test helpers; the settings for tests cover only `#[test]` functions"
 )]
 
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use aegx::checkpoint::Checkpoint;
@@ -15,39 +14,12 @@ use aegx::merkle::{Frontier, leaf_hash};
 use aegx::note::{NoteName, SigningKey};
 use aegx::{Digest, Rules, Source, record_ids};
 use serde_json::Value;
+use testkit::program::Ran;
 
-fn corpus(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/aegx").join(name)
-}
-
-/// What a run of the program left.
-struct Ran {
-    exit: i32,
-    stdout: String,
-    stderr: String,
-}
-
-impl Ran {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap()
-    }
-}
-
-fn aegx(args: &[&str]) -> Ran {
-    let output = assert_cmd::cargo::cargo_bin_cmd!("aegx").args(args).output().unwrap();
-    Ran {
-        exit: output.status.code().unwrap(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
+use crate::cli::support::{aegx, corpus, text, write};
 
 fn put(path: &Path, content: &str) {
-    File::create(path).unwrap().write_all(content.as_bytes()).unwrap();
+    write(path, content.as_bytes());
 }
 
 #[test]
@@ -55,17 +27,17 @@ fn verify_and_summarize_know_the_older_formats() {
     for (folder, format) in [("aer-v0.1", "aer-0.1"), ("aegx-v0.2", "unified-0.2")] {
         let valid = corpus(&format!("{folder}/valid.aegx.zip"));
         let ran = aegx(&["verify", text(&valid), "--json"]);
-        assert_eq!(ran.exit, 0, "{}", ran.stdout);
-        assert_eq!(ran.json()["format"], format);
-        assert!(!ran.json()["notes"].as_array().unwrap().is_empty());
+        assert_eq!(ran.code, 0, "{}", ran.out);
+        assert_eq!(ran.object()["format"], format);
+        assert!(!ran.object()["notes"].as_array().unwrap().is_empty());
         let ran = aegx(&["summarize", text(&valid), "--json"]);
-        assert_eq!((ran.exit, &ran.json()["records"]), (0, &Value::from(20)));
+        assert_eq!((ran.code, &ran.object()["records"]), (0, &Value::from(20)));
         let tampered = corpus(&format!("{folder}/payload_edited.aegx.zip"));
-        assert_eq!(aegx(&["verify", text(&tampered)]).exit, 1);
-        assert_eq!(aegx(&["verify", text(&tampered), "--compat"]).exit, 1);
+        assert_eq!(aegx(&["verify", text(&tampered)]).code, 1);
+        assert_eq!(aegx(&["verify", text(&tampered), "--compat"]).code, 1);
         let truncated = corpus(&format!("{folder}/audit_tail_truncated.aegx.zip"));
-        assert_eq!(aegx(&["verify", text(&truncated)]).exit, 1);
-        assert_eq!(aegx(&["verify", text(&truncated), "--compat"]).exit, 0);
+        assert_eq!(aegx(&["verify", text(&truncated)]).code, 1);
+        assert_eq!(aegx(&["verify", text(&truncated), "--compat"]).code, 0);
     }
 }
 
@@ -77,19 +49,19 @@ fn both_older_formats_convert_to_bundles_that_verify() {
         for name in ["new", "new.aegx.zip"] {
             let out = dir.path().join(name);
             let ran = aegx(&["convert", text(&valid), text(&out), "--json"]);
-            assert_eq!(ran.exit, 0, "{}", ran.stderr);
-            let json = ran.json();
+            assert_eq!(ran.code, 0, "{}", ran.err);
+            let json = ran.object();
             assert_eq!((&json["records"], &json["blobs"]), (&Value::from(20), &Value::from(1)));
             assert_eq!((&json["format"], &json["out"]), (&Value::from(format), &text(&out).into()));
             for mode in [&["verify", text(&out)][..], &["verify", text(&out), "--compat"]] {
                 let verified = aegx(mode);
-                assert_eq!(verified.exit, 0, "{}", verified.stderr);
+                assert_eq!(verified.code, 0, "{}", verified.err);
             }
         }
         check_mapping(&dir.path().join("new"), &valid);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
         let again = aegx(&["convert", text(&valid), text(&dir.path().join("new"))]);
-        assert_eq!(again.exit, 1, "{}", again.stderr);
+        assert_eq!(again.code, 1, "{}", again.err);
     }
 }
 
@@ -141,19 +113,19 @@ fn what_cannot_be_converted_leaves_nothing_behind() {
         ("nowhere", 3),
     ] {
         let ran = aegx(&["convert", text(&corpus(bundle)), text(&out)]);
-        assert_eq!(ran.exit, exit, "{bundle}: {}", ran.stderr);
-        assert!(ran.stderr.contains("aegx: "), "{bundle}: {}", ran.stderr);
+        assert_eq!(ran.code, exit, "{bundle}: {}", ran.err);
+        assert!(ran.err.contains("aegx: "), "{bundle}: {}", ran.err);
     }
     let far = dir.path().join("missing/new");
     let valid = corpus("aer-v0.1/valid.aegx.zip");
-    assert_eq!(aegx(&["convert", text(&valid), text(&far)]).exit, 3);
+    assert_eq!(aegx(&["convert", text(&valid), text(&far)]).code, 3);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 
     let edited = corpus("aegx-v0.2/payload_edited.aegx.zip");
     let ran = aegx(&["convert", text(&edited), text(&out), "--unverified"]);
-    assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("aer_unverified"), "{}", ran.stderr);
-    assert_eq!(aegx(&["verify", text(&out)]).exit, 0);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("aer_unverified"), "{}", ran.err);
+    assert_eq!(aegx(&["verify", text(&out)]).code, 0);
 }
 
 /// A bundle of twelve records, and a checkpoint signed for some of them.
@@ -204,29 +176,29 @@ fn a_record_is_proved_and_the_proof_verified() {
     for (index, id) in log.ids.iter().enumerate().take(7) {
         let id = id.to_string();
         let ran = log.prove(&id, &["--key", &log.key]);
-        assert_eq!(ran.exit, 0, "{}", ran.stderr);
-        let json = ran.json();
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let json = ran.object();
         assert_eq!((&json["recordId"], &json["index"]), (&Value::from(id.clone()), &index.into()));
         assert_eq!(json["checkpoint"], fs::read_to_string(&log.note).unwrap());
-        put(&proof, &ran.stdout);
+        put(&proof, &ran.out);
         let ran = log.verify(&["--proof", text(&proof), "--record", &id]);
-        assert_eq!(ran.exit, 0, "{}", ran.stderr);
-        assert!(ran.stdout.contains(&format!("is record {} of 7", index + 1)), "{}", ran.stdout);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains(&format!("is record {} of 7", index + 1)), "{}", ran.out);
     }
     let id = log.ids[0].to_string();
     // The last proof is about another record.
-    assert_eq!(log.verify(&["--proof", text(&proof), "--record", &id]).exit, 1);
+    assert_eq!(log.verify(&["--proof", text(&proof), "--record", &id]).code, 1);
     let good = fs::read_to_string(&proof).unwrap();
     let mut forged: Value = serde_json::from_str(&good).unwrap();
     forged["recordId"] = id.into();
     put(&proof, &forged.to_string());
-    assert_eq!(log.verify(&["--proof", text(&proof)]).exit, 1);
+    assert_eq!(log.verify(&["--proof", text(&proof)]).code, 1);
     let mut forged: Value = serde_json::from_str(&good).unwrap();
     forged["checkpoint"] = "another\n".into();
     put(&proof, &forged.to_string());
-    assert_eq!(log.verify(&["--proof", text(&proof)]).exit, 1);
+    assert_eq!(log.verify(&["--proof", text(&proof)]).code, 1);
     put(&proof, "{}");
-    assert_eq!(log.verify(&["--proof", text(&proof)]).exit, 1);
+    assert_eq!(log.verify(&["--proof", text(&proof)]).code, 1);
 }
 
 #[test]
@@ -234,79 +206,79 @@ fn a_proof_goes_to_a_new_file_and_never_over_an_old_one() {
     let log = Log::new(12);
     let (id, out) = (log.ids[4].to_string(), log.path("proof.json"));
     let ran = log.prove(&id, &["--out", text(&out)]);
-    assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    assert!(ran.stdout.starts_with("Proved: record 5 of 12"), "{}", ran.stdout);
-    assert!(ran.stderr.contains("signature was not checked"), "{}", ran.stderr);
-    assert_eq!(log.verify(&["--proof", text(&out)]).exit, 0);
-    assert_eq!(log.prove(&id, &["--out", text(&out)]).exit, 3);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.starts_with("Proved: record 5 of 12"), "{}", ran.out);
+    assert!(ran.err.contains("signature was not checked"), "{}", ran.err);
+    assert_eq!(log.verify(&["--proof", text(&out)]).code, 0);
+    assert_eq!(log.prove(&id, &["--out", text(&out)]).code, 3);
 }
 
 #[test]
 fn what_the_checkpoint_does_not_cover_has_no_proof() {
     let log = Log::new(7);
     let later = log.prove(&log.ids[7].to_string(), &[]);
-    assert_eq!(later.exit, 1);
-    assert!(later.stderr.contains("came after the checkpoint"), "{}", later.stderr);
-    assert_eq!(log.prove(&Digest::ZERO.to_string(), &[]).exit, 1);
-    assert_eq!(log.prove("xyz", &[]).exit, 2);
+    assert_eq!(later.code, 1);
+    assert!(later.err.contains("came after the checkpoint"), "{}", later.err);
+    assert_eq!(log.prove(&Digest::ZERO.to_string(), &[]).code, 1);
+    assert_eq!(log.prove("xyz", &[]).code, 2);
     let other = signing_key(8).verifier().to_string();
-    assert_eq!(log.prove(&log.ids[0].to_string(), &["--key", &other]).exit, 1);
+    assert_eq!(log.prove(&log.ids[0].to_string(), &["--key", &other]).code, 1);
 }
 
 #[test]
 fn a_history_is_held_against_its_checkpoint() {
     let log = Log::new(7);
     let ran = log.verify(&["--bundle", text(&log.bundle), "--origin", "lazaret/journal"]);
-    assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    assert!(ran.stdout.contains("signed by journal-key"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("7 records, root "), "{}", ran.stdout);
-    assert!(ran.stdout.contains("5 later records are not covered"), "{}", ran.stdout);
-    let json = log.verify(&["--bundle", text(&log.bundle), "--json"]).json();
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("signed by journal-key"), "{}", ran.out);
+    assert!(ran.out.contains("7 records, root "), "{}", ran.out);
+    assert!(ran.out.contains("5 later records are not covered"), "{}", ran.out);
+    let json = log.verify(&["--bundle", text(&log.bundle), "--json"]).object();
     assert_eq!((&json["ok"], &json["bundle_records"]), (&true.into(), &12.into()));
 
     // A history that somebody rebuilt with other records, and one that is cut.
     for bundle in ["interop/valid/blobs", "interop/valid/empty", "aegx-v0.2/valid.aegx.zip"] {
         let ran = log.verify(&["--bundle", text(&corpus(bundle)), "--json"]);
-        assert_eq!(ran.exit, 1, "{bundle}: {}", ran.stdout);
-        assert_eq!(ran.json()["ok"], false);
+        assert_eq!(ran.code, 1, "{bundle}: {}", ran.out);
+        assert_eq!(ran.object()["ok"], false);
     }
     for bundle in ["tampered/record_edited", "tampered/record_removed", "lenient/records_reordered"]
     {
         let ran = log.verify(&["--bundle", text(&corpus(&format!("interop/{bundle}")))]);
-        assert_eq!(ran.exit, 1, "{bundle}: {}", ran.stdout);
+        assert_eq!(ran.code, 1, "{bundle}: {}", ran.out);
     }
     // The records are those signed for, but the audit log is not theirs.
     let truncated = corpus("interop/tampered/audit_tail_truncated");
     let ran = log.verify(&["--bundle", text(&truncated)]);
-    assert_eq!(ran.exit, 1, "{}", ran.stdout);
+    assert_eq!(ran.code, 1, "{}", ran.out);
 }
 
 #[test]
 fn a_checkpoint_by_another_key_or_of_another_log_is_refused() {
     let log = Log::new(7);
-    assert_eq!(log.verify(&[]).exit, 0);
-    assert_eq!(log.verify(&["--origin", "another"]).exit, 1);
-    assert_eq!(log.verify(&["--record", &log.ids[0].to_string()]).exit, 2);
+    assert_eq!(log.verify(&[]).code, 0);
+    assert_eq!(log.verify(&["--origin", "another"]).code, 1);
+    assert_eq!(log.verify(&["--record", &log.ids[0].to_string()]).code, 2);
     let bundle = text(&log.bundle);
     for (at, exit) in [(0, 0), (6, 0), (7, 1)] {
         let id = log.ids[at].to_string();
-        assert_eq!(log.verify(&["--bundle", bundle, "--record", &id]).exit, exit, "{at}");
+        assert_eq!(log.verify(&["--bundle", bundle, "--record", &id]).code, exit, "{at}");
     }
 
     let key_file = log.path("key");
     put(&key_file, &format!("{}\n", log.key));
     let with = |key: &str| aegx(&["verify-checkpoint", text(&log.note), "--key", key]);
-    assert_eq!(with(text(&key_file)).exit, 0);
-    assert_eq!(with(signing_key(8).verifier().to_string().as_str()).exit, 1);
-    assert_eq!(with("journal-key+00000000+nonsense").exit, 2);
-    assert_eq!(with(&signing_key(7).to_secret_text()).exit, 2);
-    assert_eq!(with(text(&log.path("no-key"))).exit, 3);
+    assert_eq!(with(text(&key_file)).code, 0);
+    assert_eq!(with(signing_key(8).verifier().to_string().as_str()).code, 1);
+    assert_eq!(with("journal-key+00000000+nonsense").code, 2);
+    assert_eq!(with(&signing_key(7).to_secret_text()).code, 2);
+    assert_eq!(with(text(&log.path("no-key"))).code, 3);
 
     let note = fs::read_to_string(&log.note).unwrap();
     put(&log.note, &note.replacen("\n7\n", "\n8\n", 1));
-    assert_eq!(log.verify(&[]).exit, 1);
+    assert_eq!(log.verify(&[]).code, 1);
     put(&log.note, "no note");
-    assert_eq!(log.verify(&[]).exit, 1);
+    assert_eq!(log.verify(&[]).code, 1);
     fs::remove_file(&log.note).unwrap();
-    assert_eq!(log.verify(&[]).exit, 3);
+    assert_eq!(log.verify(&[]).code, 3);
 }

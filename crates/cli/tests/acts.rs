@@ -7,43 +7,30 @@
 )]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
-use assert_cmd::Command;
 use serde_json::{Value, json};
-use testkit::frames;
+use testkit::program::{Ran, Run as _};
+
+use crate::gate::{Gate, agent, ask};
+use crate::program::lazaret;
 
 const VALUE: &str = "ghp_0123456789abcdef";
 
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
-
 fn run_with(home: &Path, args: &[&str], stdin: &str, env: &[(&str, &str)]) -> Ran {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    let command = command.env("LAZARET_HOME", home).env("USER", "me").args(args);
-    let output = command.envs(env.iter().copied()).write_stdin(stdin).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    lazaret(home, args).env("USER", "me").envs(env.iter().copied()).run_with(stdin)
 }
 
 fn good(home: &Path, args: &[&str], stdin: &str) -> String {
-    let ran = run_with(home, args, stdin, &[]);
-    assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
-    ran.out
+    run_with(home, args, stdin, &[]).good().out
 }
 
 /// What people did, oldest first.
 fn deeds(home: &Path) -> Vec<(String, Value)> {
-    let shown = good(home, &["evidence", "query", "--json"], "");
-    let lines = shown.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
-    let deeds = lines.filter(|it| it["record"]["type"] == "ControlPlaneChangeRequest");
+    let shown = run_with(home, &["evidence", "query", "--json"], "", &[]).good().objects();
+    let deeds = shown.iter().filter(|it| it["record"]["type"] == "ControlPlaneChangeRequest");
     deeds
         .map(|it| {
             let record = &it["record"];
@@ -70,53 +57,12 @@ fn is_anywhere(dir: &Path, text: &str) -> bool {
     })
 }
 
-/// A command that has the journal until it is told to end.
-struct Gate(Child);
-
-impl Gate {
-    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
-    fn start(home: &Path, args: &[&str], says: &str) -> Self {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
-            .env("LAZARET_HOME", home)
-            .args(args)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.starts_with(says), "{line}");
-        Self(child)
-    }
-
-    fn ipc(home: &Path) -> Self {
-        let args = ["ipc", "--user", "me", "--agent", "main", "--session", "s"];
-        Self::start(home, &args, "listening on ")
-    }
-
-    fn end(mut self) {
-        let id = self.0.id().to_string();
-        Command::new("kill").args(["-TERM", &id]).assert().success();
-        assert_eq!(self.0.wait().unwrap().code(), Some(0));
-    }
-}
-
-fn ask(agent: &mut UnixStream, message: &Value) -> Value {
-    agent.write_all(&frames::frame(message.to_string().as_bytes())).unwrap();
-    frames::answer(agent)
-}
-
-fn agent(home: &Path) -> UnixStream {
-    let agent = UnixStream::connect(home.join("ipc/s.sock")).unwrap();
-    agent.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    agent
-}
-
 #[test]
 fn taint_is_cleared_while_a_gate_runs_but_not_that_of_an_open_session() {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path();
     let old = ["ipc", "--user", "me", "--agent", "main", "--session", "old"];
-    Gate::start(home, &old, "listening on ").end();
+    Gate::start(&mut lazaret(home, &old), "listening on ").end();
     let gate = Gate::ipc(home);
     let clear = |session: &str| {
         let args = ["taint", "clear", "--session", session, "--reason", "it is mine", "--yes"];
@@ -248,7 +194,8 @@ fn a_gate_that_runs_records_it_and_knows_the_secret_at_once() {
     gate.end();
 
     // The proxy has a door as well.
-    let proxy = Gate::start(home, &["proxy", "--user", "me", "--agent", "main", "--json"], "{");
+    let words = ["proxy", "--user", "me", "--agent", "main", "--json"];
+    let proxy = Gate::start(&mut lazaret(home, &words), "{");
     good(home, &["vault", "set", "KEY"], VALUE);
     proxy.end();
     assert_eq!(kinds(home).last().map(String::as_str), Some("vault_set"));
@@ -306,16 +253,12 @@ fn a_person_approves_a_skill_and_adds_a_job_while_the_agent_runs() {
         let proposed = ask(&mut agent, &propose);
         assert_eq!(proposed["ok"], true, "{proposed}");
     }
-    let waiting = good(home, &["skills", "list", "--json"], "");
-    let ids: Vec<String> = waiting
-        .lines()
-        .map(|it| serde_json::from_str::<Value>(it).unwrap())
-        .filter_map(|it| it["proposal"].as_str().map(str::to_owned))
-        .collect();
-    assert_eq!(ids.len(), 2, "{waiting}");
-    good(home, &["skills", "approve", &ids[0], "--yes"], "");
-    good(home, &["skills", "reject", &ids[1]], "");
-    assert_eq!(run_with(home, &["skills", "reject", &ids[1]], "", &[]).code, 1);
+    let waiting = run_with(home, &["skills", "list", "--json"], "", &[]).good().objects();
+    let ids: Vec<&str> = waiting.iter().filter_map(|it| it["proposal"].as_str()).collect();
+    assert_eq!(ids.len(), 2, "{waiting:?}");
+    good(home, &["skills", "approve", ids[0], "--yes"], "");
+    good(home, &["skills", "reject", ids[1]], "");
+    assert_eq!(run_with(home, &["skills", "reject", ids[1]], "", &[]).code, 1);
     let read = ask(&mut agent, &json!({"action": "skill_list"}));
     assert_eq!(read["skills"].as_array().map(Vec::len), Some(1), "{read}");
     let add = [
@@ -339,7 +282,6 @@ fn a_person_approves_a_skill_and_adds_a_job_while_the_agent_runs() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the program under test, to be killed")]
 fn grants_are_there_whole_or_not_at_all_whenever_writing_them_is_killed() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
@@ -357,9 +299,7 @@ fn grants_are_there_whole_or_not_at_all_whenever_writing_them_is_killed() {
     let (mut olds, mut news) = (0, 0);
     for round in 0..40_u64 {
         files::private::replace(&path, old.as_bytes()).unwrap();
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
-            .env("LAZARET_HOME", home)
-            .args(["credentials", "migrate", "main", "--write"])
+        let mut child = lazaret(home, &["credentials", "migrate", "main", "--write"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()

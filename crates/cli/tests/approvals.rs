@@ -6,16 +6,16 @@
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
-use std::time::Duration;
 
-use assert_cmd::Command;
 use serde_json::{Value, json};
 use store::SqliteStore;
 use testkit::frames;
+use testkit::program::{Ran, Run as _};
+
+use crate::gate::{self, agent, ask};
+use crate::program::lazaret;
 
 const ROW: &str = "123e4567-e89b-42d3-a456-426614174000";
 /// What an action comes to that the gate lets pass, as there are no skills to act on.
@@ -43,72 +43,42 @@ fn home() -> tempfile::TempDir {
     home
 }
 
+fn ran(home: &Path, args: &[&str], stdin: &str) -> Ran {
+    lazaret(home, args).env_remove("USER").run_with(stdin)
+}
+
 fn run(home: &Path, args: &[&str], stdin: &str) -> (i32, String, String) {
-    let output = Command::cargo_bin("lazaret")
-        .unwrap()
-        .env("LAZARET_HOME", home)
-        .env_remove("USER")
-        .args(args)
-        .write_stdin(stdin)
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    ran(home, args, stdin).told()
 }
 
 fn objects(home: &Path, args: &[&str]) -> Vec<Value> {
-    let (code, stdout, stderr) = run(home, args, "");
-    assert_eq!(code, 0, "{args:?}: {stderr}");
-    stdout.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+    ran(home, args, "").good().objects()
 }
 
 /// `lazaret ipc`, and the agent that speaks with it.
 struct Gate {
-    child: Child,
+    gate: gate::Gate,
     agent: UnixStream,
 }
 
 impl Gate {
-    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
     fn start(home: &Path) -> Self {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
-            .env("LAZARET_HOME", home)
-            .args(["ipc", "--user", "me", "--agent", "main", "--session", "s"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.starts_with("listening on "), "{line}");
-        let agent = UnixStream::connect(home.join("ipc/s.sock")).unwrap();
-        agent.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let mut gate = Self { child, agent };
+        let mut gate = Self { gate: gate::Gate::ipc(home), agent: agent(home) };
         let read = gate.ask(&json!({"action": "memory_list", "scope": "notes"}));
         assert_eq!(read["entries"].as_array().map(Vec::len), Some(1), "{read}");
         gate
     }
 
     fn ask(&mut self, message: &Value) -> Value {
-        self.agent.write_all(&frames::frame(message.to_string().as_bytes())).unwrap();
-        frames::answer(&mut self.agent)
+        ask(&mut self.agent, message)
     }
 
     fn propose(&mut self) -> Value {
         self.ask(&json!({"action": "skill_propose", "skill": "hello", "content": "say hello"}))
     }
 
-    fn end(&mut self) {
-        let id = self.child.id().to_string();
-        Command::new("kill").args(["-TERM", &id]).assert().success();
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
-    }
-}
-
-impl Drop for Gate {
-    /// A test that fails leaves nobody behind.
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    fn end(self) {
+        self.gate.end();
     }
 }
 
@@ -224,13 +194,7 @@ fn frames_on_stdin_are_served_beside_the_persons_door_too() {
     let message = r#"{"action":"memory_list","scope":"notes"}"#;
     let input = frames::frame(message.as_bytes());
     let args = ["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"];
-    Command::cargo_bin("lazaret")
-        .unwrap()
-        .env("LAZARET_HOME", dir.path())
-        .args(args)
-        .write_stdin(input)
-        .assert()
-        .success();
+    lazaret(dir.path(), &args).run_bytes(input).good();
     assert!(!dir.path().join("control.sock").exists());
     // A name that is too long for a socket is no reason not to serve.
     let long = dir.path().join("x".repeat(120));
@@ -258,9 +222,7 @@ fn a_replay_asks_only_if_it_is_told_to() {
     let replay = |more: &[&str]| {
         let args =
             [&["replay", "-", "--json", "--home", home.to_str().unwrap()][..], more].concat();
-        let (code, stdout, stderr) = run(&home, &args, &trace);
-        assert_eq!(code, 0, "{stderr}");
-        serde_json::from_str::<Value>(stdout.lines().next().unwrap()).unwrap()
+        ran(&home, &args, &trace).good().objects().remove(0)
     };
     assert!(replay(&[]).get("approval").is_none());
     assert!(objects(&home, &["approvals", "--all", "--json"]).is_empty());

@@ -6,13 +6,17 @@
 )]
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-use testkit::frames;
+use serde_json::json;
+use testkit::program::Run as _;
+
+use crate::gate::Session;
+use crate::program::lazaret;
+
+const WORDS: &[&str] = &["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"];
 
 fn put(home: &Path, name: &str, text: &str) {
     let path = home.join(name);
@@ -31,25 +35,6 @@ fn home(settings: &str, manifest: &str) -> tempfile::TempDir {
     put(home.path(), "users.yaml", &users);
     put(home.path(), "agents/main/IDENTITY.md", manifest);
     home
-}
-
-#[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
-fn spawn(home: &Path) -> Child {
-    std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
-        .env("LAZARET_HOME", home)
-        .args(["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-fn ask(child: &mut Child, message: &Value) -> Value {
-    let input = child.stdin.as_mut().unwrap();
-    input.write_all(&frames::frame(message.to_string().as_bytes())).unwrap();
-    input.flush().unwrap();
-    frames::answer(child.stdout.as_mut().unwrap())
 }
 
 /// Processes that descend from this one, by their command lines.
@@ -88,8 +73,8 @@ fn an_agent_drives_a_browser_that_dies_with_its_host() {
     let settings = "providers:\n  browser: container\nbrowser:\n  perSession: 1\n";
     let manifest = "---\nsandbox:\n  allowedDomains: [allowed.example]\n---\n# Main\n";
     let home = home(settings, manifest);
-    let mut child = spawn(home.path());
-    let launched = ask(&mut child, &json!({ "action": "browser_launch" }));
+    let mut agent = Session::start(&mut lazaret(home.path(), WORDS));
+    let launched = agent.ask(json!({ "action": "browser_launch" }));
     assert_eq!(launched["ok"], true, "{launched}");
     assert_eq!(launched["confinement"]["pagesFiltered"], true, "{launched}");
     let session = &launched["session"];
@@ -105,31 +90,29 @@ fn an_agent_drives_a_browser_that_dies_with_its_host() {
         ("data:text/html,x", ""),
     ] {
         let asked = json!({ "action": "browser_navigate", "session": session, "url": url });
-        let answer = ask(&mut child, &asked);
+        let answer = agent.ask(asked);
         assert_eq!(answer["ok"], false, "{url}: {answer}");
         assert_eq!(answer["rule"].as_str().unwrap_or_default(), rule, "{url}: {answer}");
     }
-    let second = ask(&mut child, &json!({ "action": "browser_launch" }));
+    let second = agent.ask(json!({ "action": "browser_launch" }));
     assert!(second["error"].as_str().unwrap().contains("1 browsers open"), "{second}");
 
-    let browser = *browsers_of(child.id()).first().unwrap();
+    let browser = *browsers_of(agent.child.id()).first().unwrap();
     let profile = profile_of(browser);
     assert!(users_of(&profile) > 3);
     // Killed, and not told to end: nobody is left to end the browser but itself.
-    child.kill().unwrap();
-    child.wait().unwrap();
+    agent.kill();
     let begun = Instant::now();
     while users_of(&profile) > 0 {
         assert!(begun.elapsed() < Duration::from_secs(20), "the browser goes on without its host");
         std::thread::sleep(Duration::from_millis(50));
     }
     // What it left is gone with the next start.
-    let mut child = spawn(home.path());
-    let answer = ask(&mut child, &json!({ "action": "browser_snapshot", "session": session }));
+    let mut agent = Session::start(&mut lazaret(home.path(), WORDS));
+    let answer = agent.ask(json!({ "action": "browser_snapshot", "session": session }));
     assert!(answer["error"].as_str().unwrap().contains("no such browser"), "{answer}");
     assert!(!Path::new(&profile).exists());
-    drop(child.stdin.take());
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    agent.end();
 }
 
 #[test]
@@ -138,10 +121,7 @@ fn a_program_from_elsewhere_is_no_session() {
         let settings =
             format!("providers:\n  browser: container\nbrowser:\n  program: {program}\n");
         let home = home(&settings, "# Main\n");
-        let child = spawn(home.path());
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(text.contains("none of the places where a browser may lie"), "{text}");
+        let ran = lazaret(home.path(), WORDS).run_bytes("");
+        ran.fails(2, &["none of the places where a browser may lie"]);
     }
 }

@@ -1,40 +1,28 @@
 //! `lazaret check path` and `lazaret check file`: output, messages and exit codes.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "test helpers; `allow-unwrap-in-tests` covers only `#[test]` functions"
-)]
-
-use std::process::Output;
-
-use assert_cmd::Command;
 use serde_json::{Value, json};
+use testkit::program::{Ran, Run as _};
 
-fn run(kind: &str, args: &[&str], stdin: &str) -> Output {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    // No state is needed, and none may be looked for.
-    command.env_remove("LAZARET_HOME").env("HOME", "/nonexistent");
-    command.args(["check", kind]).args(args).write_stdin(stdin).output().unwrap()
+use crate::program::stateless;
+
+fn run(kind: &str, args: &[&str], stdin: &str) -> Ran {
+    stateless(&["check", kind]).args(args).run_with(stdin)
 }
 
 fn answers(kind: &str, requests: &[Value]) -> Vec<Value> {
     let lines: Vec<String> = requests.iter().map(Value::to_string).collect();
-    let output = run(kind, &["--json"], &lines.join("\n"));
-    assert_eq!(output.status.code(), Some(0));
-    let text = String::from_utf8(output.stdout).unwrap();
-    text.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+    run(kind, &["--json"], &lines.join("\n")).good().objects()
 }
 
 #[test]
 fn a_path_is_allowed_as_it_stands_or_denied() {
-    let output = run("path", &["--base", "/b", "a/b.md", "%2e%2e/x", "..\\x"], "");
-    assert_eq!(output.status.code(), Some(1));
-    let text = String::from_utf8(output.stdout).unwrap();
+    let ran = run("path", &["--base", "/b", "a/b.md", "%2e%2e/x", "..\\x"], "");
+    assert_eq!(ran.code, 1);
     let expected = "allow     /b/a/b.md\n\
         deny      path-escape: `%2e%2e/x` leads out of its base\n\
         deny      path-escape: `..\\\\x` leads out of its base\n";
-    assert_eq!(text, expected);
-    assert_eq!(run("path", &["a"], "").status.code(), Some(0));
+    assert_eq!(ran.out, expected);
+    assert_eq!(run("path", &["a"], "").code, 0);
 }
 
 #[test]
@@ -59,7 +47,7 @@ fn a_batch_of_paths_is_answered_line_by_line() {
     assert!(found[4]["error"].is_string());
     assert_eq!(found[5]["rule"], "path-device");
     let torn = run("path", &["--json"], "{\"path\":\"a\\ud800b\"}\n{\"path\":\"a\"}\n");
-    assert_eq!(String::from_utf8(torn.stdout).unwrap().lines().count(), 2);
+    assert_eq!(torn.out.lines().count(), 2);
 }
 
 #[test]
@@ -105,8 +93,8 @@ fn a_wrong_request_is_told_what_is_wrong_with_it() {
     {
         assert!(answer["error"].as_str().unwrap().contains(words), "{answer}");
     }
-    assert_eq!(run("file", &["--principal", "WEB", ".env"], "").status.code(), Some(1));
-    assert_eq!(run("file", &["--principal", "NOBODY", ".env"], "").status.code(), Some(2));
+    assert_eq!(run("file", &["--principal", "WEB", ".env"], "").code, 1);
+    assert_eq!(run("file", &["--principal", "NOBODY", ".env"], "").code, 2);
 }
 
 #[test]

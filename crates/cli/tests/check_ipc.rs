@@ -1,42 +1,30 @@
 //! `lazaret check ipc` and `lazaret schema`: output, messages and exit codes.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "test helpers; `allow-unwrap-in-tests` covers only `#[test]` functions"
-)]
-
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Output, Stdio};
 
-use assert_cmd::Command;
 use serde_json::{Value, json};
+use testkit::program::{Ran, Run as _};
+
+use crate::program::stateless;
 
 const GOOD: &str = r#"{"action":"web_search","query":"q"}"#;
 const BAD: &str = r#"{"action":"web_search","query":"q","_userId":"root"}"#;
 
-fn run(args: &[&str], stdin: impl Into<Vec<u8>>) -> Output {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    // No state is needed, and none may be looked for.
-    command.env_remove("LAZARET_HOME").env("HOME", "/nonexistent");
-    command.args(args).write_stdin(stdin).output().unwrap()
-}
-
-fn lines(output: &Output) -> Vec<Value> {
-    let text = std::str::from_utf8(&output.stdout).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+fn run(args: &[&str], stdin: impl Into<Vec<u8>>) -> Ran {
+    stateless(args).run_with(stdin)
 }
 
 #[test]
 fn a_good_message_exits_0_and_a_bad_one_1() {
     let good = run(&["check", "ipc", "--json", GOOD], "");
-    assert_eq!(good.status.code(), Some(0));
+    assert_eq!(good.code, 0);
     let expected =
         json!({"id": null, "ok": true, "action": "web_search", "error": null, "details": []});
-    assert_eq!(lines(&good), [expected]);
+    assert_eq!(good.objects(), [expected]);
 
     let both = run(&["check", "ipc", "--json", BAD, GOOD], "");
-    assert_eq!(both.status.code(), Some(1));
+    assert_eq!(both.code, 1);
     let expected = json!({
         "id": null,
         "ok": false,
@@ -44,15 +32,15 @@ fn a_good_message_exits_0_and_a_bad_one_1() {
         "error": "Validation failed for action \"web_search\"",
         "details": [{"path": "", "message": "unknown field `_userId`"}],
     });
-    assert_eq!(lines(&both)[0], expected);
-    assert_eq!(lines(&both)[1]["ok"], true);
+    assert_eq!(both.objects()[0], expected);
+    assert_eq!(both.objects()[1]["ok"], true);
 }
 
 #[test]
 fn people_get_a_line_of_text_that_their_terminal_does_not_obey() {
-    let output = run(&["check", "ipc", GOOD, BAD, "{\"action\":\"\u{1b}[2J\u{202e}\"}"], "");
-    assert_eq!(output.status.code(), Some(1));
-    let text = String::from_utf8(output.stdout).unwrap();
+    let ran = run(&["check", "ipc", GOOD, BAD, "{\"action\":\"\u{1b}[2J\u{202e}\"}"], "");
+    assert_eq!(ran.code, 1);
+    let text = ran.out;
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("accepted  web_search"));
     let refused = r#"refused   Validation failed for action "web_search": unknown field `_userId`"#;
@@ -72,9 +60,7 @@ fn a_batch_goes_on_after_lines_that_cannot_be_read() {
         json!({"id": 4, "message": {"action": "skill_list"}}).to_string(),
         json!({"message": "not json"}).to_string(),
     ];
-    let output = run(&["check", "ipc", "--json"], requests.join("\n"));
-    assert_eq!(output.status.code(), Some(0));
-    let answers = lines(&output);
+    let answers = run(&["check", "ipc", "--json"], requests.join("\n")).good().objects();
     assert_eq!(answers.len(), requests.len());
     assert_eq!((&answers[0]["id"], &answers[0]["ok"]), (&json!(1), &json!(true)));
     assert_eq!((&answers[2]["id"], &answers[2]["ok"]), (&json!("two"), &json!(false)));
@@ -90,21 +76,13 @@ fn a_batch_goes_on_after_lines_that_cannot_be_read() {
 
 #[test]
 fn bytes_that_are_not_utf_8_are_a_line_that_cannot_be_read() {
-    let output = run(&["check", "ipc", "--json"], &b"{\"id\":1,\"message\":\"\xff\"}\n"[..]);
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(lines(&output)[0]["id"], Value::Null);
+    let ran = run(&["check", "ipc", "--json"], &b"{\"id\":1,\"message\":\"\xff\"}\n"[..]);
+    assert_eq!(ran.good().objects()[0]["id"], Value::Null);
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a test starts the program that it tests")]
 fn an_answer_comes_before_the_next_request() {
-    let program = assert_cmd::cargo::cargo_bin!("lazaret");
-    let mut child = std::process::Command::new(program)
-        .args(["check", "ipc", "--json"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = stateless(&["check", "ipc", "--json"]).start();
     let mut input = child.stdin.take().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
     for id in 0..3 {
@@ -118,14 +96,9 @@ fn an_answer_comes_before_the_next_request() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a test starts the program that it tests")]
 fn a_stdin_that_cannot_be_read_exits_3() {
     let directory = std::fs::File::open(env!("CARGO_MANIFEST_DIR")).unwrap();
-    let output = std::process::Command::new(assert_cmd::cargo::cargo_bin!("lazaret"))
-        .args(["check", "ipc", "--json"])
-        .stdin(directory)
-        .output()
-        .unwrap();
+    let output = stateless(&["check", "ipc", "--json"]).stdin(directory).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(output.stdout.is_empty());
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("lazaret: stdin: "));
@@ -135,12 +108,11 @@ fn a_stdin_that_cannot_be_read_exits_3() {
 fn many_lines_are_answered_in_order_and_counted() {
     let requests: String =
         (0..20_000).map(|id| format!("{}\n", json!({"id": id, "message": GOOD}))).collect();
-    let output = run(&["check", "ipc", "--json", "--stats"], requests);
-    assert_eq!(output.status.code(), Some(0));
-    let answers = lines(&output);
+    let ran = run(&["check", "ipc", "--json", "--stats"], requests).good();
+    let answers = ran.objects();
     assert_eq!(answers.len(), 20_000);
     assert!(answers.iter().enumerate().all(|(at, answer)| answer["id"] == at));
-    let stats = String::from_utf8(output.stderr).unwrap();
+    let stats = ran.err;
     assert!(stats.starts_with("count 20000  p50 "), "{stats}");
     assert!(stats.contains("p99") && stats.trim_end().ends_with("MB/s"), "{stats}");
 }
@@ -153,7 +125,7 @@ fn the_verdicts_of_the_corpus_hold_through_the_program() {
         .iter()
         .map(|case| json!({"id": case["name"], "message": case["input"]["raw"]}).to_string())
         .collect();
-    let answers = lines(&run(&["check", "ipc", "--json"], requests.join("\n")));
+    let answers = run(&["check", "ipc", "--json"], requests.join("\n")).objects();
     assert_eq!(answers.len(), cases.len());
     for (case, answer) in cases.iter().zip(answers) {
         assert_eq!(answer["id"], case["name"]);
@@ -165,30 +137,27 @@ fn the_verdicts_of_the_corpus_hold_through_the_program() {
 
 #[test]
 fn wrong_usage_exits_2() {
-    assert_eq!(run(&["check", "nothing"], "").status.code(), Some(2));
-    assert_eq!(run(&["check", "ipc", "--nothing"], "").status.code(), Some(2));
-    let unknown = run(&["schema", "evil_action"], "");
-    assert_eq!(unknown.status.code(), Some(2));
-    assert!(String::from_utf8(unknown.stderr).unwrap().contains("no action `evil_action`"));
+    assert_eq!(run(&["check", "nothing"], "").code, 2);
+    assert_eq!(run(&["check", "ipc", "--nothing"], "").code, 2);
+    run(&["schema", "evil_action"], "").fails(2, &["no action `evil_action`"]);
 }
 
 #[test]
 fn schemas_are_listed_and_printed() {
-    let listed = String::from_utf8(run(&["schema"], "").stdout).unwrap();
+    let listed = run(&["schema"], "").out;
     assert_eq!(listed.lines().count(), 32);
     assert!(listed.contains("oauth_call"));
 
-    let one = run(&["schema", "browser_launch", "--json"], "");
-    let schema = &lines(&one)[0];
+    let schema = &run(&["schema", "browser_launch", "--json"], "").objects()[0];
     assert_eq!(schema["additionalProperties"], false);
     let viewport = &schema["properties"]["config"]["properties"]["viewport"];
     assert_eq!(viewport["properties"]["width"]["maximum"], 3840);
     assert_eq!(viewport["additionalProperties"], false);
 
     let pretty = run(&["schema", "browser_launch"], "");
-    assert_eq!(serde_json::from_slice::<Value>(&pretty.stdout).unwrap(), *schema);
+    assert_eq!(serde_json::from_str::<Value>(&pretty.out).unwrap(), *schema);
 
-    let all = lines(&run(&["schema", "--json"], ""));
+    let all = run(&["schema", "--json"], "").objects();
     assert_eq!(all.len(), 32);
     assert!(all.iter().all(|it| it["schema"]["title"] == it["action"]));
 }

@@ -1,47 +1,35 @@
 //! `lazaret check url`: output, messages and exit codes.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "test helpers; `allow-unwrap-in-tests` covers only `#[test]` functions"
-)]
-
-use std::process::Output;
-
-use assert_cmd::Command;
 use serde_json::{Value, json};
+use testkit::program::{Ran, Run as _};
+
+use crate::program::stateless;
 
 const CARRIES: &str = "https://a.example/?d=QUtJQUlPU0ZPRE5ON0VYQU1QTEU";
 
-fn run(args: &[&str], stdin: &str) -> Output {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    // No state is needed, and none may be looked for.
-    command.env_remove("LAZARET_HOME").env("HOME", "/nonexistent");
-    command.args(["check", "url"]).args(args).write_stdin(stdin).output().unwrap()
+fn run(args: &[&str], stdin: &str) -> Ran {
+    stateless(&["check", "url"]).args(args).run_with(stdin)
 }
 
 /// The answer to one request, in which `--offline` is not said.
 fn answer(request: &Value) -> Value {
-    let output = run(&["--json"], &request.to_string());
-    assert_eq!(output.status.code(), Some(0));
-    serde_json::from_slice(&output.stdout).unwrap()
+    run(&["--json"], &request.to_string()).good().object()
 }
 
 #[test]
 fn a_public_url_exits_0_and_any_other_1() {
-    let good = run(&["--json", "https://8.8.8.8/"], "");
-    assert_eq!(good.status.code(), Some(0));
+    let good = run(&["--json", "https://8.8.8.8/"], "").good();
     let expected = json!({
         "id": null, "decision": "allow", "rule": null, "reason": null, "host": "8.8.8.8", "addrs": ["8.8.8.8"],
     });
-    assert_eq!(serde_json::from_slice::<Value>(&good.stdout).unwrap(), expected);
+    assert_eq!(good.object(), expected);
 
     let bad = run(&["--offline", "https://example.org/", "http://0x7f.1/", CARRIES], "");
-    assert_eq!(bad.status.code(), Some(1));
-    let text = String::from_utf8(bad.stdout).unwrap();
+    assert_eq!(bad.code, 1);
     let expected = "allow     example.org\n\
         deny      net-v4-loopback: `127.0.0.1` is not a public address: this machine, RFC 1122\n\
         step_up   net-exfil-query: a value in the query is text that was encoded\n";
-    assert_eq!(text, expected);
+    assert_eq!(bad.out, expected);
 }
 
 #[test]
@@ -85,9 +73,7 @@ fn a_list_allows_what_is_on_it_and_lifts_nothing_else() {
     assert_eq!(of("https://a.example/", &["*.com"]), denied("net-bad-list"));
 
     let usage = run(&["--allow", "*.co.uk", "https://a.example/"], "");
-    assert_eq!(usage.status.code(), Some(2));
-    let said = String::from_utf8(usage.stderr).unwrap();
-    assert!(said.contains("`*.co.uk` is wider than anybody can mean"), "{said}");
+    usage.fails(2, &["`*.co.uk` is wider than anybody can mean"]);
 }
 
 #[test]
@@ -107,11 +93,8 @@ fn the_host_is_the_one_that_a_browser_sees() {
 fn what_is_no_request_is_said_and_the_batch_goes_on() {
     let lines = "{\"id\":1}\n[]\n{\"id\":2,\"url\":\"http://10.0.0.1/\",\"resolve\":[]}\n\
         {\"id\":3,\"url\":\"http://10.0.0.1/\",\"allow\":[1]}\n{\"id\":4,\"url\":\"http://10.0.0.1/\"}\n";
-    let output = run(&["--json"], lines);
-    assert_eq!(output.status.code(), Some(0));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let rows = run(&["--json"], lines).good().objects();
     assert_eq!(rows.len(), 5);
-    assert!(rows[..4].iter().all(|it| it["error"].is_string()), "{text}");
+    assert!(rows[..4].iter().all(|it| it["error"].is_string()), "{rows:?}");
     assert_eq!((&rows[4]["id"], &rows[4]["decision"]), (&json!(4), &json!("deny")));
 }

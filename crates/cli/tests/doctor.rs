@@ -5,22 +5,23 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
-use assert_cmd::Command;
 use serde_json::Value;
 use testkit::frames;
+use testkit::program::Run as _;
 
-fn lazaret(home: &Path) -> Command {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    command.env("LAZARET_HOME", home).env("NO_COLOR", "1");
+use crate::program::{self, LAZARET};
+
+fn lazaret(home: &Path, words: &[&str]) -> Command {
+    let mut command = program::lazaret(home, words);
+    command.env("NO_COLOR", "1");
     command
 }
 
 fn asked(home: &Path) -> (Value, i32) {
-    let output = lazaret(home).args(["doctor", "--json"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(text.lines().count(), 1, "{text}");
-    (serde_json::from_str(&text).unwrap(), output.status.code().unwrap())
+    let ran = lazaret(home, &["doctor", "--json"]).run();
+    (ran.object(), ran.code)
 }
 
 fn check<'a>(answer: &'a Value, id: &str) -> &'a Value {
@@ -54,8 +55,7 @@ fn every_check_that_does_not_hold_says_what_to_do() {
 fn people_get_a_table_with_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let (answer, _) = asked(dir.path());
-    let output = lazaret(dir.path()).arg("doctor").output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = lazaret(dir.path(), &["doctor"]).run().out;
     for check in answer["checks"].as_array().unwrap() {
         assert!(text.contains(check["id"].as_str().unwrap()), "{check}");
         assert!(text.contains(check["advice"].as_str().unwrap()), "{check}");
@@ -86,15 +86,11 @@ fn a_state_directory_that_others_can_enter_fails() {
 
 /// What `lazaret doctor` says within a cage that sees `home`, and cannot change it.
 fn asked_in_a_cage(dir: &Path, home: &Path) -> Value {
-    let program = assert_cmd::cargo::cargo_bin("lazaret");
     let (workspace, state) = (dir.join("ws"), dir.join("state"));
     fs::create_dir(&workspace).unwrap();
-    let mut command = lazaret(&state);
-    command.current_dir(&workspace).args(["exec", "--read"]).arg(&program);
-    command.arg("--read").arg(home).arg("--").arg(&program);
-    let output = command.args(["doctor", "--json", "--home"]).arg(home).output().unwrap();
-    assert!(!output.stdout.is_empty(), "{output:?}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    let mut command = lazaret(&state, &["exec", "--read", LAZARET, "--read"]);
+    command.current_dir(&workspace).arg(home).args(["--", LAZARET, "doctor", "--json", "--home"]);
+    command.arg(home).run().object()
 }
 
 #[test]
@@ -140,12 +136,11 @@ fn the_verdict_is_about_work_and_not_about_the_surroundings() {
     let cage_failed = cage.clone().any(|it| it["part"] == "cage" && it["status"] == "fail");
     assert_eq!(works, if cage_failed { "partly" } else { "ready" }, "{answer}");
     assert_eq!(code, i32::from(cage_failed));
-    let required = ["doctor", "--json", "--require", "full"];
-    let output = lazaret(&home).args(required).output().unwrap();
-    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ran = lazaret(&home, &["doctor", "--json", "--require", "full"]).run();
+    let answer = ran.object();
     let holds = answer["compliance"] == "Full";
     assert_eq!(answer["verdict"]["works"] == "not_ready", !holds, "{answer}");
-    assert_eq!(output.status.code(), Some(i32::from(!holds || cage_failed)));
+    assert_eq!(ran.code, i32::from(!holds || cage_failed));
 }
 
 #[test]
@@ -167,20 +162,18 @@ fn a_session_has_the_surroundings_on_its_record() {
     let frame = br#"{"action":"skill_list"}"#;
     let input = frames::frame(frame);
     let arguments = ["ipc", "--user", "me", "--agent", "main", "--session", "s1", "--stdio"];
-    lazaret(&home).args(arguments).write_stdin(input).assert().success();
-    let output = lazaret(&home).args(["evidence", "query", "--json"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    lazaret(&home, &arguments).run_bytes(input).good();
+    let records = lazaret(&home, &["evidence", "query", "--json"]).run().objects();
     let (answer, _) = asked(&home);
-    let records: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     let of_kind = |wanted: &str| {
         let found =
             records.iter().filter(|it| it.to_string().contains(&format!("\"kind\":\"{wanted}\"")));
         found.map(ToString::to_string).collect::<Vec<_>>()
     };
     let audits = of_kind("sandbox_audit");
-    assert_eq!(audits.len(), 1, "{text}");
+    assert_eq!(audits.len(), 1, "{records:?}");
     let compliance = answer["compliance"].as_str().unwrap();
     assert!(audits[0].contains("SandboxCompliance") && audits[0].contains(compliance));
     let alerts = of_kind("alert");
-    assert_eq!(alerts.len(), usize::from(compliance != "Full"), "{text}");
+    assert_eq!(alerts.len(), usize::from(compliance != "Full"), "{records:?}");
 }

@@ -9,9 +9,11 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use tempfile::TempDir;
+use testkit::program::Run as _;
+
+use crate::program::{LAZARET, lazaret};
 
 /// A workspace, a home with secrets, and the state.
 struct Place {
@@ -42,7 +44,7 @@ impl Place {
 
     #[expect(clippy::disallowed_methods, reason = "the program itself is tested")]
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(cargo_bin("lazaret"));
+        let mut command = Command::new(LAZARET);
         command.arg("exec").args(words).current_dir(self.work());
         command.env_clear().env("PATH", "/usr/bin:/bin");
         command.env("HOME", self.dir.path().join("home"));
@@ -56,13 +58,9 @@ impl Place {
     }
 
     /// The records of all runs.
-    #[expect(clippy::disallowed_methods, reason = "the program itself is tested")]
     fn records(&self) -> Vec<Value> {
-        let mut command = Command::new(cargo_bin("lazaret"));
-        command.args(["evidence", "query", "--json", "--home"]);
-        let output = command.arg(self.dir.path().join("state/exec")).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+        let home = self.dir.path().join("state/exec");
+        lazaret(home, &["evidence", "query", "--json"]).run().objects()
     }
 }
 

@@ -1,14 +1,15 @@
 //! The guide to one way out: its commands do what it says, and its rule sets are what they seem.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
-#![expect(clippy::disallowed_methods, reason = "the program under test is started")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::program::lazaret;
 
 fn guide() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reference/egress-proxy.md");
@@ -41,19 +42,13 @@ fn commands() -> Vec<(Vec<String>, Option<i32>)> {
     found
 }
 
-fn lazaret(home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lazaret"));
-    command.env("LAZARET_HOME", home);
-    command
-}
-
 #[test]
 fn every_command_of_the_guide_ends_as_it_says() {
     let dir = tempfile::tempdir().unwrap();
     let commands = commands();
     assert!(commands.len() >= 5, "{commands:?}");
     for (words, code) in commands.iter().filter(|it| it.0[0] != "proxy") {
-        let output = lazaret(&dir.path().join("home")).args(words).output().unwrap();
+        let output = lazaret(dir.path().join("home"), &[]).args(words).output().unwrap();
         let ended = output.status.code();
         assert!(code.is_none() || ended == *code, "{words:?}: {ended:?} and not {code:?}");
         assert!(ended.is_some_and(|it| it < 2), "{words:?}: {output:?}");
@@ -65,7 +60,7 @@ fn the_proxy_of_the_guide_starts_and_says_how_it_is_used() {
     let dir = tempfile::tempdir().unwrap();
     let commands = commands();
     let (words, _) = commands.iter().find(|it| it.0[0] == "proxy").unwrap();
-    let mut proxy = lazaret(&dir.path().join("home"));
+    let mut proxy = lazaret(dir.path().join("home"), &[]);
     let mut proxy = proxy.args(words).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(proxy.stdout.take().unwrap()).lines();
     let said: Vec<String> = lines.by_ref().take(2).map(Result::unwrap).collect();
@@ -94,7 +89,7 @@ fn the_proxy_listens_on_loopback_alone() {
     assert!(relay.trim_end().ends_with("TCP:127.0.0.1:7718"), "where the proxy is: {relay}");
     for address in [inner, "0.0.0.0", "[::]"] {
         let listen = ["proxy", "--agent", "skill", "--listen", &format!("{address}:7718")];
-        let ended = lazaret(&dir.path().join("home")).args(listen).output().unwrap();
+        let ended = lazaret(dir.path().join("home"), &listen).output().unwrap();
         assert_eq!(ended.status.code(), Some(2), "{address}: {ended:?}");
     }
 }

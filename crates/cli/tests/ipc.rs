@@ -6,39 +6,28 @@
 )]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
-use std::process::{Child, Stdio};
-use std::time::Duration;
 
-use assert_cmd::Command;
 use serde_json::{Value, json};
 use testkit::frames;
+use testkit::program::{Ran, Run as _, end};
+
+use crate::gate::agent;
+use crate::program::lazaret;
 
 fn frame(message: &str) -> Vec<u8> {
     frames::frame(message.as_bytes())
 }
 
-struct Ran {
-    code: i32,
-    stdout: Vec<u8>,
-    stderr: String,
-}
-
-fn lazaret(home: &Path, args: &[&str], stdin: Vec<u8>) -> Ran {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    let output = command.env("LAZARET_HOME", home).args(args).write_stdin(stdin).output().unwrap();
-    Ran {
-        code: output.status.code().unwrap(),
-        stdout: output.stdout,
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
-
-fn stdio(home: &Path, user: &str, stdin: Vec<u8>) -> Ran {
+fn stdio(home: &Path, user: &str, stdin: Vec<u8>) -> Ran<Vec<u8>> {
     let args = ["ipc", "--user", user, "--agent", "main", "--session", "s", "--stdio"];
-    lazaret(home, &args, stdin)
+    lazaret(home, &args).run_bytes(stdin)
+}
+
+/// How many records of this kind there are.
+fn count(home: &Path, kind: &str) -> usize {
+    lazaret(home, &["evidence", "query", "--kind", kind, "--json"]).run().objects().len()
 }
 
 #[test]
@@ -47,8 +36,8 @@ fn frames_on_stdin_are_answered_on_stdout_until_it_ends() {
     let write = r#"{"action":"memory_write","scope":"a","content":"b","type":"context"}"#;
     let input = [frame(write), frame("no json"), frame(r#"{"action":"skill_list"}"#)].concat();
     let ran = stdio(home.path(), "me", input);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let answers = frames::answers(&ran.stdout);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let answers = frames::answers(&ran.out);
     assert_eq!(answers.len(), 3);
     assert_eq!(answers.first().unwrap()["ok"], true);
     assert_eq!(answers.get(1), Some(&json!({"ok": false, "error": "Invalid JSON"})));
@@ -57,17 +46,15 @@ fn frames_on_stdin_are_answered_on_stdout_until_it_ends() {
 
     // What was remembered is there in the next run, and the journal has all of it, in order.
     let again = stdio(home.path(), "me", frame(r#"{"action":"memory_list","scope":"a"}"#));
-    let rows = frames::answers(&again.stdout).first().unwrap()["entries"].clone();
+    let rows = frames::answers(&again.out).first().unwrap()["entries"].clone();
     assert_eq!(rows.as_array().unwrap().len(), 1);
-    assert_eq!(lazaret(home.path(), &["evidence", "verify"], Vec::new()).code, 0);
-    let turned_away = ["evidence", "query", "--kind", "turned_away", "--json"];
-    let found = lazaret(home.path(), &turned_away, Vec::new());
-    assert_eq!(String::from_utf8(found.stdout).unwrap().lines().count(), 1);
+    assert_eq!(lazaret(home.path(), &["evidence", "verify"]).run().code, 0);
+    assert_eq!(count(home.path(), "turned_away"), 1);
 
     // The session is hers, and nobody else's.
     let other = stdio(home.path(), "mallory", frame(r#"{"action":"memory_list","scope":"a"}"#));
-    assert_eq!((other.code, other.stdout.len()), (1, 0));
-    assert!(other.stderr.contains("belongs to another user or agent"), "{}", other.stderr);
+    assert_eq!((other.code, other.out.len()), (1, 0));
+    assert!(other.err.contains("belongs to another user or agent"), "{}", other.err);
 }
 
 #[test]
@@ -75,34 +62,20 @@ fn what_is_no_frame_ends_it() {
     let home = tempfile::tempdir().unwrap();
     let ran = stdio(home.path(), "me", vec![0xff; 9]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("a frame announces 4294967295 bytes"), "{}", ran.stderr);
+    assert!(ran.err.contains("a frame announces 4294967295 bytes"), "{}", ran.err);
     let ran = stdio(home.path(), "me", b"\0\0\0\x09{".to_vec());
-    assert!(ran.stderr.contains("ended within a frame"), "{}", ran.stderr);
-    let query = ["evidence", "query", "--kind", "malformed_frame", "--json"];
-    let found = lazaret(home.path(), &query, Vec::new());
-    assert_eq!(String::from_utf8(found.stdout).unwrap().lines().count(), 2);
-}
-
-#[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
-fn spawn(home: &Path) -> Child {
-    std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
-        .env("LAZARET_HOME", home)
-        .args(["ipc", "--user", "me", "--agent", "main", "--session", "s"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
+    assert!(ran.err.contains("ended within a frame"), "{}", ran.err);
+    assert_eq!(count(home.path(), "malformed_frame"), 2);
 }
 
 #[test]
 fn a_socket_is_served_until_somebody_ends_it_in_order() {
     let home = tempfile::tempdir().unwrap();
-    let mut child = spawn(home.path());
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let args = ["ipc", "--user", "me", "--agent", "main", "--session", "s"];
+    let (mut child, line) = lazaret(home.path(), &args).start_and_hear();
     let path = home.path().join("ipc/s.sock");
     assert_eq!(line.trim_end(), format!("listening on {}", path.display()));
-    let mut client = UnixStream::connect(&path).unwrap();
-    client.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let mut client = agent(home.path());
     client.write_all(&frame(r#"{"action":"memory_list","scope":"a"}"#)).unwrap();
     let expected = frame(r#"{"entries":[],"ok":true}"#);
     let mut answer = vec![0; expected.len()];
@@ -110,9 +83,7 @@ fn a_socket_is_served_until_somebody_ends_it_in_order() {
     assert_eq!(answer, expected);
 
     // A client is still connected, and that keeps nobody from ending.
-    let id = child.id().to_string();
-    Command::new("kill").args(["-TERM", &id]).assert().success();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    end(&mut child);
     assert!(!path.exists());
     assert!(home.path().join("evidence/clean.json").exists(), "the journal was closed");
 }
@@ -130,13 +101,13 @@ fn files_admit_or_refuse_and_a_refusal_is_recorded() {
     put(home.path(), "config.yaml", "tools:\n  web:\n    enabled: false\n");
     let fetch = r#"{"action":"web_fetch","url":"https://a.example/"}"#;
     let alone = stdio(home.path(), "alice", frame(fetch));
-    let answers = frames::answers(&alone.stdout);
+    let answers = frames::answers(&alone.out);
     assert_eq!(answers.first().unwrap()["rule"], "layer-global", "one person's: {answers:?}");
 
     put(home.path(), "agents/main/IDENTITY.md", "---\naccess: public\n---\n");
     let missing = stdio(home.path(), "alice", Vec::new());
     assert_eq!(missing.code, 2);
-    assert!(missing.stderr.contains("users.yaml` is missing"), "{}", missing.stderr);
+    assert!(missing.err.contains("users.yaml` is missing"), "{}", missing.err);
 
     let hash = "a".repeat(64);
     let users = format!(
@@ -146,18 +117,16 @@ fn files_admit_or_refuse_and_a_refusal_is_recorded() {
     put(home.path(), "agents/main/IDENTITY.md", "---\naccess: publik\n---\n");
     let broken = stdio(home.path(), "alice", Vec::new());
     assert_eq!(broken.code, 2);
-    assert!(broken.stderr.contains("IDENTITY.md`: line 2: "), "{}", broken.stderr);
+    assert!(broken.err.contains("IDENTITY.md`: line 2: "), "{}", broken.err);
 
     put(home.path(), "agents/main/IDENTITY.md", "---\naccess: public\n---\n");
     let stranger = stdio(home.path(), "mallory", Vec::new());
     assert_eq!(stranger.code, 1);
-    assert!(stranger.stderr.contains("there is no user `mallory`"), "{}", stranger.stderr);
-    let query = ["evidence", "query", "--kind", "session_refused", "--json"];
-    let refused = lazaret(home.path(), &query, Vec::new());
-    assert_eq!(String::from_utf8(refused.stdout).unwrap().lines().count(), 3);
+    assert!(stranger.err.contains("there is no user `mallory`"), "{}", stranger.err);
+    assert_eq!(count(home.path(), "session_refused"), 3);
 
     let admitted = stdio(home.path(), "alice", frame(fetch));
-    let answers = frames::answers(&admitted.stdout);
+    let answers = frames::answers(&admitted.out);
     assert_eq!(answers.first().unwrap()["rule"], "layer-global", "{answers:?}");
 
     // A replay on the same state is admitted by the same files.
@@ -169,18 +138,17 @@ fn files_admit_or_refuse_and_a_refusal_is_recorded() {
         format!("{event}\n").into_bytes()
     };
     let dir = home.path().to_str().unwrap();
-    let replay = |user| lazaret(home.path(), &["replay", "--home", dir, "-"], trace(user));
+    let replay = |user| lazaret(home.path(), &["replay", "--home", dir, "-"]).run_with(trace(user));
     assert_eq!(replay("alice").code, 0);
     let refused = replay("mallory");
     assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("there is no user `mallory`"), "{}", refused.stderr);
+    assert!(refused.err.contains("there is no user `mallory`"), "{}", refused.err);
 }
 
 #[test]
 fn the_help_teaches() {
     let home = tempfile::tempdir().unwrap();
-    let help = lazaret(home.path(), &["ipc", "--help"], Vec::new());
-    let text = String::from_utf8(help.stdout).unwrap();
+    let text = lazaret(home.path(), &["ipc", "--help"]).run().out;
     for needed in ["four bytes of length", "--stdio", "SIGTERM", "users.yaml", "Exit codes"] {
         assert!(text.contains(needed), "{needed}");
     }
@@ -191,9 +159,9 @@ fn an_agents_own_workspace_is_made_once_and_there_from_then_on() {
     let home = tempfile::tempdir().unwrap();
     let run = |session: &str, more: &[&str], message: &Value| {
         let args = ["ipc", "--user", "me", "--agent", "main", "--session", session, "--stdio"];
-        let ran = lazaret(home.path(), &[&args[..], more].concat(), frame(&message.to_string()));
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        frames::answers(&ran.stdout).remove(0)
+        let message = frame(&message.to_string());
+        let ran = lazaret(home.path(), &[&args[..], more].concat()).run_bytes(message).good();
+        frames::answers(&ran.out).remove(0)
     };
     let write = json!({"action": "file_write", "path": "a/b.md", "content": "hello"});
     let none = run("s1", &[], &write);
@@ -232,21 +200,17 @@ fn a_lost_emptied_exchanged_or_older_store_is_not_begun_with_until_a_person_says
     for from in [None, Some(emptied.path()), Some(other.path()), Some(older.path())] {
         put(from, home.path());
         let ran = stdio(home.path(), "me", frame(write));
-        assert_eq!((ran.code, ran.stdout.len()), (3, 0), "{from:?}: {}", ran.stderr);
+        assert_eq!((ran.code, ran.out.len()), (3, 0), "{from:?}: {}", ran.err);
         let next = "lazaret sessions recover --accept-lost-state";
-        assert!(ran.stderr.contains(next), "{}", ran.stderr);
+        assert!(ran.err.contains(next), "{}", ran.err);
     }
-    let recover = |args: &[&str]| {
-        lazaret(home.path(), &[&["sessions", "recover"][..], args].concat(), Vec::new())
-    };
+    let recover = |args: &[&str]| lazaret(home.path(), &["sessions", "recover"]).args(args).run();
     assert_eq!(recover(&[]).code, 2);
     assert_eq!(stdio(home.path(), "me", frame(write)).code, 3);
     let ran = recover(&["--accept-lost-state", "--by", "ann", "--reason", "the disk"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.code, 0, "{}", ran.err);
     for _ in 0..2 {
         assert_eq!(stdio(home.path(), "me", frame(write)).code, 0);
     }
-    let accepted = ["evidence", "query", "--kind", "state_loss_accepted", "--json"];
-    let found = lazaret(home.path(), &accepted, Vec::new());
-    assert_eq!(String::from_utf8(found.stdout).unwrap().lines().count(), 1);
+    assert_eq!(count(home.path(), "state_loss_accepted"), 1);
 }

@@ -2,15 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use assert_cmd::Command;
+use testkit::program::Run as _;
+
+use crate::program::lazaret;
 
 /// The exit code and what was said.
 fn said(words: &[&str]) -> (i32, String) {
     let home = tempfile::tempdir().unwrap();
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    command.env("LAZARET_HOME", home.path()).env("USER", "me");
-    let output = command.args(words).output().unwrap();
-    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    let (code, _, err) = lazaret(home.path(), words).env("USER", "me").run().told();
+    (code, err)
 }
 
 #[test]

@@ -7,28 +7,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
-use assert_cmd::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::frames;
+use testkit::program::{Ran, Run as _};
 
-fn run(args: &[&str], stdin: &str) -> Output {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    // No state is needed, and none may be looked for.
-    command.env_remove("LAZARET_HOME").env("HOME", "/nonexistent");
-    command.arg("policy").args(args).write_stdin(stdin).output().unwrap()
+use crate::program::{lazaret, stateless};
+
+fn run(args: &[&str], stdin: &str) -> Ran {
+    stateless(&["policy"]).args(args).run_with(stdin)
 }
 
-fn lines(output: &Output) -> Vec<Value> {
-    let text = std::str::from_utf8(&output.stdout).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-fn text(output: &Output) -> String {
-    let both = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    String::from_utf8(both).unwrap()
+fn text(ran: &Ran) -> String {
+    format!("{}{}", ran.out, ran.err)
 }
 
 fn example() -> PathBuf {
@@ -49,9 +41,9 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 #[test]
 fn the_programs_own_rules_are_in_order() {
-    let output = run(&["check", "--json"], "");
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    let rules = lines(&output);
+    let ran = run(&["check", "--json"], "");
+    assert_eq!(ran.code, 0, "{}", text(&ran));
+    let rules = ran.objects();
     let summary = rules.last().unwrap();
     assert_eq!(summary["rules"], rules.len() - 1);
     let budget = rules.iter().find(|it| it["id"] == "taint-budget").unwrap();
@@ -59,22 +51,22 @@ fn the_programs_own_rules_are_in_order() {
     assert_eq!(budget["pack"], "taint.cedar");
     assert!(budget["effects"].as_array().unwrap().contains(&json!("oauth_call")));
 
-    let output = run(&["check"], "");
-    assert!(text(&output).contains("the policy is in order"));
+    let ran = run(&["check"], "");
+    assert!(text(&ran).contains("the policy is in order"));
 }
 
 #[test]
 fn the_example_is_in_order_and_its_cases_hold() {
     let dir = example();
-    let output = run(&["check", "--policy", dir.to_str().unwrap(), "--json"], "");
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    let summary = lines(&output).pop().unwrap();
+    let ran = run(&["check", "--policy", dir.to_str().unwrap(), "--json"], "");
+    assert_eq!(ran.code, 0, "{}", text(&ran));
+    let summary = ran.objects().pop().unwrap();
     assert_eq!(summary["agents"], json!(["billing", "researcher"]));
     assert_eq!(summary["users"], json!(["alice", "bob"]));
     assert_eq!(summary["domains_off"], json!(["a2a"]));
 
-    let output = run(&["test", dir.to_str().unwrap()], "");
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let ran = run(&["test", dir.to_str().unwrap()], "");
+    assert_eq!(ran.code, 0, "{}", text(&ran));
 }
 
 #[test]
@@ -94,23 +86,23 @@ fn what_is_broken_is_told_with_its_place_and_nothing_is_used() {
         let dir = folder(&[(name, content)]);
         let path = dir.path().to_str().unwrap();
         for command in [&["check", "--policy", path][..], &["test", path]] {
-            let output = run(command, "");
-            assert_eq!(output.status.code(), Some(2), "{name}");
-            assert!(text(&output).contains(place), "{name}: {}", text(&output));
+            let ran = run(command, "");
+            assert_eq!(ran.code, 2, "{name}");
+            assert!(text(&ran).contains(place), "{name}: {}", text(&ran));
         }
-        let output = run(&["explain", "--policy", path, "--json", "tool_read"], "");
-        assert_eq!(output.status.code(), Some(2), "{name}");
-        assert!(lines(&output).iter().all(|it| it.get("decision").is_none()), "{name}");
+        let ran = run(&["explain", "--policy", path, "--json", "tool_read"], "");
+        assert_eq!(ran.code, 2, "{name}");
+        assert!(ran.objects().iter().all(|it| it.get("decision").is_none()), "{name}");
     }
-    let output = run(&["check", "--policy", "/nonexistent/dir"], "");
-    assert_eq!(output.status.code(), Some(2));
+    let ran = run(&["check", "--policy", "/nonexistent/dir"], "");
+    assert_eq!(ran.code, 2);
 }
 
 #[test]
 fn explain_tells_decision_rules_and_layers() {
-    let output = run(&["explain", "oauth_call", "over_budget=true"], "");
-    assert_eq!(output.status.code(), Some(1));
-    let words = text(&output);
+    let ran = run(&["explain", "oauth_call", "over_budget=true"], "");
+    assert_eq!(ran.code, 1);
+    let words = text(&ran);
     for part in [
         "step_up  by taint-budget",
         "to pass: ask the user",
@@ -120,9 +112,9 @@ fn explain_tells_decision_rules_and_layers() {
     ] {
         assert!(words.contains(part), "{part} in {words}");
     }
-    let output = run(&["explain", "--json", "tool_read"], "");
-    assert_eq!(output.status.code(), Some(0));
-    let answer = lines(&output).pop().unwrap();
+    let ran = run(&["explain", "--json", "tool_read"], "");
+    assert_eq!(ran.code, 0);
+    let answer = ran.objects().pop().unwrap();
     assert_eq!(answer["decision"], "allow");
     assert_eq!(answer["grant"], "tool-allow-own");
     assert_eq!(answer["objections"], json!([]));
@@ -130,7 +122,7 @@ fn explain_tells_decision_rules_and_layers() {
     let dir = example();
     let args = ["explain", "--json", "--remote", "--policy", dir.to_str().unwrap()];
     let facts = ["shell_exec", "tool=Bash", "user=alice", "agent=researcher"];
-    let answer = lines(&run(&[&args[..], &facts].concat(), "")).pop().unwrap();
+    let answer = run(&[&args[..], &facts].concat(), "").objects().pop().unwrap();
     assert_eq!(answer["rule"], "layer-sandbox");
     let layers = answer["layers"].as_array().unwrap();
     let passed: Vec<_> = layers.iter().map(|it| it["passed"].clone()).collect();
@@ -140,12 +132,12 @@ fn explain_tells_decision_rules_and_layers() {
 #[test]
 fn facts_that_mean_nothing_are_wrong_usage() {
     for facts in [&["tool_sned"][..], &["tool_send", "principal=web"], &["tool_send", "x"]] {
-        let output = run(&[&["explain"], facts].concat(), "");
-        assert_eq!(output.status.code(), Some(2), "{facts:?}");
-        assert!(output.stdout.is_empty());
+        let ran = run(&[&["explain"], facts].concat(), "");
+        assert_eq!(ran.code, 2, "{facts:?}");
+        assert!(ran.out.is_empty());
     }
-    let output = run(&["explain", "tool_read", "--args", "[]"], "");
-    assert_eq!(output.status.code(), Some(2));
+    let ran = run(&["explain", "tool_read", "--args", "[]"], "");
+    assert_eq!(ran.code, 2);
 }
 
 #[test]
@@ -159,9 +151,9 @@ fn a_batch_is_answered_line_by_line() {
         r#"{"id":5,"effect":"tool_read","remote":"yes"}"#,
         "",
     ];
-    let output = run(&["explain", "--json"], &input.join("\n"));
-    assert_eq!(output.status.code(), Some(0));
-    let answers = lines(&output);
+    let ran = run(&["explain", "--json"], &input.join("\n"));
+    assert_eq!(ran.code, 0);
+    let answers = ran.objects();
     assert_eq!(answers.len(), 6);
     assert_eq!((&answers[0]["id"], &answers[0]["decision"]), (&json!(1), &json!("allow")));
     assert!(answers[1]["id"].is_null() && answers[1]["error"].is_string());
@@ -179,12 +171,10 @@ fn a_case_that_differs_exits_1_and_a_broken_one_2() {
     for wrong in [other, rule] {
         let dir = folder(&[("a.cases.jsonl", &format!("{good}\n\n{wrong}\n"))]);
         let path = dir.path().to_str().unwrap();
-        let output = run(&["test", path], "");
-        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
-        assert!(
-            text(&output).contains("a.cases.jsonl:3") && text(&output).contains("2 cases, 1 not")
-        );
-        let answers = lines(&run(&["test", path, "--json"], ""));
+        let ran = run(&["test", path], "");
+        assert_eq!(ran.code, 1, "{}", text(&ran));
+        assert!(text(&ran).contains("a.cases.jsonl:3") && text(&ran).contains("2 cases, 1 not"));
+        let answers = run(&["test", path, "--json"], "").objects();
         assert_eq!(answers.last().unwrap(), &json!({"cases": 2, "failed": 1}));
     }
     for broken in [
@@ -196,20 +186,20 @@ fn a_case_that_differs_exits_1_and_a_broken_one_2() {
         r#"{"facts":"tool_read","expect":"allow"}"#,
     ] {
         let dir = folder(&[("a.cases.jsonl", broken)]);
-        let output = run(&["test", dir.path().to_str().unwrap()], "");
-        assert_eq!(output.status.code(), Some(2), "{broken}");
-        assert!(text(&output).contains("a.cases.jsonl:1"), "{broken}");
+        let ran = run(&["test", dir.path().to_str().unwrap()], "");
+        assert_eq!(ran.code, 2, "{broken}");
+        assert!(text(&ran).contains("a.cases.jsonl:1"), "{broken}");
     }
     let empty = folder(&[("README.md", "nothing")]);
-    let output = run(&["test", empty.path().to_str().unwrap()], "");
-    assert_eq!(output.status.code(), Some(2), "no case is no proof");
+    let ran = run(&["test", empty.path().to_str().unwrap()], "");
+    assert_eq!(ran.code, 2, "no case is no proof");
 }
 
 #[test]
 fn the_schema_is_printed() {
-    let output = run(&["schema"], "");
-    assert_eq!(output.status.code(), Some(0));
-    assert!(text(&output).contains("action tool_send in ["));
+    let ran = run(&["schema"], "");
+    assert_eq!(ran.code, 0);
+    assert!(text(&ran).contains("action tool_send in ["));
 }
 
 const NO_LISTS: &str = r#"
@@ -226,25 +216,25 @@ fn the_state_directory_is_looked_at_and_named() {
     ]);
     let home = dir.path().to_str().unwrap();
     let explain = |facts: &str| {
-        let output = run(&["explain", "--home", home, "--json", facts], "");
-        lines(&output).pop().unwrap_or_else(|| json!(text(&output)))
+        let ran = run(&["explain", "--home", home, "--json", facts], "");
+        ran.objects().pop().unwrap_or_else(|| json!(text(&ran)))
     };
     assert_eq!(explain("shell_exec")["rule"], "layer-global");
     assert_eq!(explain("memory_list")["rule"], "own-no-lists");
     let from = json!({"kind": "state", "dir": home, "found": ["policy", "config.yaml"]});
     assert_eq!(explain("memory_read")["from"], from);
-    let output = run(&["explain", "--home", home, "memory_read"], "");
-    assert!(text(&output).contains("policy, config.yaml of `"), "{}", text(&output));
-    let output = run(&["check", "--home", home, "--json"], "");
-    assert!(text(&output).contains("own-no-lists"), "{}", text(&output));
+    let ran = run(&["explain", "--home", home, "memory_read"], "");
+    assert!(text(&ran).contains("policy, config.yaml of `"), "{}", text(&ran));
+    let ran = run(&["check", "--home", home, "--json"], "");
+    assert!(text(&ran).contains("own-no-lists"), "{}", text(&ran));
     // Another folder in its place, and none at all.
     let empty = folder(&[]);
     let named = empty.path().to_str().unwrap();
-    let output = run(&["explain", "--home", home, "--policy", named, "--json", "shell_exec"], "");
-    assert_eq!(lines(&output)[0]["from"]["kind"], "folder");
-    assert_eq!(output.status.code(), Some(0));
-    let output = run(&["explain", "--home", named, "shell_exec"], "");
-    assert!(text(&output).contains("says nothing of policy"), "{}", text(&output));
+    let ran = run(&["explain", "--home", home, "--policy", named, "--json", "shell_exec"], "");
+    assert_eq!(ran.objects()[0]["from"]["kind"], "folder");
+    assert_eq!(ran.code, 0);
+    let ran = run(&["explain", "--home", named, "shell_exec"], "");
+    assert!(text(&ran).contains("says nothing of policy"), "{}", text(&ran));
 }
 
 #[test]
@@ -257,9 +247,9 @@ fn a_state_directory_that_admits_nobody_is_broken() {
         (&[("config.yaml", "tols: {}\n")][..], "config.yaml"),
     ] {
         let dir = folder(files);
-        let output = run(&["check", "--home", dir.path().to_str().unwrap()], "");
-        assert_eq!(output.status.code(), Some(2), "{wanted}: {}", text(&output));
-        assert!(text(&output).contains(wanted), "{wanted}: {}", text(&output));
+        let ran = run(&["check", "--home", dir.path().to_str().unwrap()], "");
+        assert_eq!(ran.code, 2, "{wanted}: {}", text(&ran));
+        assert!(text(&ran).contains(wanted), "{wanted}: {}", text(&ran));
     }
 }
 
@@ -271,15 +261,13 @@ fn rules_of_the_state_directory_are_in_force() {
     let serve = |files: &[(&str, &str)]| {
         let dir = folder(files);
         let args = ["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"];
-        let mut command = Command::cargo_bin("lazaret").unwrap();
-        command.env("LAZARET_HOME", dir.path().join("state")).args(args);
-        let output = command.write_stdin(input.clone()).output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+        let ran = lazaret(dir.path().join("state"), &args).run_bytes(input.clone());
+        (ran.code, String::from_utf8_lossy(&ran.out).into_owned())
     };
     let (code, answer) = serve(&[("state/policy/own.cedar", NO_LISTS)]);
-    assert!(code == Some(0) && answer.contains("own-no-lists"), "{code:?} {answer}");
+    assert!(code == 0 && answer.contains("own-no-lists"), "{code} {answer}");
     let (_, answer) = serve(&[]);
     assert!(!answer.contains("own-no-lists"), "{answer}");
     let (code, _) = serve(&[("state/policy/own.cedar", "permit")]);
-    assert_eq!(code, Some(2), "a policy that does not load is not used");
+    assert_eq!(code, 2, "a policy that does not load is not used");
 }

@@ -7,26 +7,21 @@
 )]
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Child;
 
-use assert_cmd::Command;
 use data_encoding::BASE64;
 use serde_json::Value;
+use testkit::program::Run as _;
 
-fn lazaret(home: &Path, args: &[&str]) -> Vec<u8> {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    let ran = command.env("LAZARET_HOME", home).args(args).output().unwrap();
-    assert!(ran.status.success(), "{args:?}: {}", String::from_utf8_lossy(&ran.stderr));
-    ran.stdout
-}
+use crate::program::lazaret;
 
 /// A new access token, and its name.
 fn token(home: &Path, user: &str, agent: &str) -> (String, String) {
     let args = ["access", "create", "--user", user, "--agent", agent, "--json"];
-    let made: Value = serde_json::from_slice(&lazaret(home, &args)).unwrap();
+    let made = lazaret(home, &args).run().good().object();
     let text = |name: &str| made[name].as_str().unwrap().to_owned();
     (text("token"), text("id"))
 }
@@ -37,16 +32,9 @@ struct Proxy {
 }
 
 impl Proxy {
-    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
     fn start(home: &Path) -> Self {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
-            .env("LAZARET_HOME", home)
-            .args(["proxy", "--agent", "main", "--listen", "127.0.0.1:0", "--json"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let args = ["proxy", "--agent", "main", "--listen", "127.0.0.1:0", "--json"];
+        let (child, line) = lazaret(home, &args).start_and_hear();
         let shown: Value = serde_json::from_str(&line).unwrap();
         let address = shown["proxy"].as_str().unwrap().rsplit('@').next().unwrap().to_owned();
         Self { child, address }
@@ -97,11 +85,10 @@ fn an_access_token_opens_the_account_of_its_user_and_agent_until_it_is_revoked()
     assert_eq!(proxy.status("main", &elsewhere), unknown, "for another agent");
     assert_eq!(proxy.status("other", &elsewhere), unknown, "an agent without an account");
     assert_eq!(proxy.status("main", &right), known);
-    lazaret(home.path(), &["access", "revoke", &id]);
+    lazaret(home.path(), &["access", "revoke", &id]).run().good();
     assert_eq!(proxy.status("main", &right), unknown, "revoked");
     drop(proxy);
-    let shown = lazaret(home.path(), &["evidence", "query", "--kind", "egress"]);
-    let shown = String::from_utf8(shown).unwrap();
+    let shown = lazaret(home.path(), &["evidence", "query", "--kind", "egress"]).run().good().out;
     let line = format!("deny net-v4-private GET http://10.0.0.1:80/ token {id}");
     assert_eq!(shown.matches(&line).count(), 2, "{shown}");
     assert!(!shown.contains(&right), "a token is shown once");
@@ -144,10 +131,7 @@ fn there_is_no_proxy_for_an_agent_whose_manifest_gives_no_network() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
-    let mut command = Command::cargo_bin("lazaret").unwrap();
     let args = ["proxy", "--agent", "main", "--listen", "127.0.0.1:0"];
-    let ran = command.env("LAZARET_HOME", home.path()).args(args).output().unwrap();
-    let err = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(1), "{err}");
-    assert!(err.contains("the manifest of `main` gives its programs no network"), "{err}");
+    let ran = lazaret(home.path(), &args).run();
+    ran.fails(1, &["the manifest of `main` gives its programs no network"]);
 }

@@ -8,8 +8,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use serde_json::Value;
+use testkit::program::Run as _;
+
+use crate::program::stateless;
 
 fn root() -> PathBuf {
     files::resolved(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
@@ -27,18 +29,14 @@ fn name(path: &Path) -> String {
 
 /// `call decision rule` of each verdict, and everything that was printed.
 fn replay(trace: &Path) -> (Vec<String>, String) {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    command.env_remove("LAZARET_HOME").env("HOME", "/nonexistent");
-    let output = command.args(["replay", "--json"]).arg(trace).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{}: {errors}", trace.display());
-    let lines = text.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
+    let ran = stateless(&["replay", "--json"]).arg(trace).run().good();
     let word = |it: &Value, field: &str| it[field].as_str().unwrap_or_default().to_owned();
+    let lines = ran.objects();
     let verdicts = lines
+        .iter()
         .filter(|it| it["event"] == "verdict")
-        .map(|it| format!("{} {} {}", word(&it, "call"), word(&it, "decision"), word(&it, "rule")));
-    (verdicts.collect(), text)
+        .map(|it| format!("{} {} {}", word(it, "call"), word(it, "decision"), word(it, "rule")));
+    (verdicts.collect(), ran.out)
 }
 
 /// The rules by which a guard objects.
@@ -148,13 +146,8 @@ fn a_trace_that_is_wrong_is_said_to_be() {
         ),
     ] {
         let temporary = tempfile::tempdir().unwrap();
-        let mut command = Command::cargo_bin("lazaret").unwrap();
-        command.env_remove("LAZARET_HOME").env("HOME", "/nonexistent");
-        command.env("TMPDIR", temporary.path());
-        let output = command.args(["replay", "--json", "-"]).write_stdin(trace).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{trace}");
+        let mut command = stateless(&["replay", "--json", "-"]);
+        command.env("TMPDIR", temporary.path()).run_with(trace).fails(2, &[words]);
         assert_eq!(entries(temporary.path()), [] as [PathBuf; 0], "its state is left behind");
-        let errors = String::from_utf8(output.stderr).unwrap();
-        assert!(errors.contains(words), "{trace}: {errors}");
     }
 }

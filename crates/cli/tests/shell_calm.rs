@@ -7,12 +7,13 @@
 )]
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
-use testkit::frames;
+
+use crate::gate::Session;
+use crate::program::lazaret;
 
 const PAGE: &str = "The weather in Emden is wet, says the page of somebody else.\n";
 const ROW: &str = "123e4567-e89b-42d3-a456-426614174000";
@@ -44,44 +45,15 @@ impl Place {
         self.0.path().join("workspace")
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
     fn session(&self, id: &str) -> Session {
-        let workspace = self.workspace();
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
-            .env("LAZARET_HOME", self.home())
-            .env("HOME", self.0.path().join("person"))
-            .args(["ipc", "--stdio", "--session", id, "--workspace", workspace.to_str().unwrap()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        Session { child, input: Some(input), output }
+        let mut command = lazaret(self.home(), &["ipc", "--stdio", "--session", id]);
+        command.arg("--workspace").arg(self.workspace());
+        Session::start(command.env("HOME", self.0.path().join("person")))
     }
 }
 
-struct Session {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: ChildStdout,
-}
-
-impl Session {
-    fn ask(&mut self, message: &Value) -> Value {
-        let frame = frames::frame(message.to_string().as_bytes());
-        self.input.as_mut().unwrap().write_all(&frame).unwrap();
-        frames::answer(&mut self.output)
-    }
-
-    fn run(&mut self, command: &str) -> Value {
-        self.ask(&json!({ "action": "shell_exec", "command": command }))
-    }
-
-    fn end(mut self) {
-        drop(self.input.take());
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
-    }
+fn run(session: &mut Session, command: &str) -> Value {
+    session.ask(json!({ "action": "shell_exec", "command": command }))
 }
 
 fn put(path: &Path, text: &str) {
@@ -109,7 +81,7 @@ fn ordinary_commands_in_a_row_need_nobody() {
         "bash ./build.sh | tail -n 1",
         "test -d build; echo $?",
     ] {
-        let answer = session.run(command);
+        let answer = run(&mut session, command);
         assert_eq!(answer["ok"], true, "{command}: {answer}");
         assert_eq!(answer["taint"], json!([]), "{command}: {answer}");
     }
@@ -128,14 +100,14 @@ fn mistakes_stop_no_later_write() {
         assert_eq!(session.ask(&json!({ "action": "nope" }))["ok"], false);
         let outside = json!({ "action": "file_read", "path": "../outside.txt" });
         assert_eq!(session.ask(&outside)["ok"], false);
-        assert_eq!(session.run("sudo true")["ok"], false);
+        assert_eq!(run(&mut session, "sudo true")["ok"], false);
     }
     // What the host itself reports gives advice, and is nobody's order.
     assert_eq!(session.ask(&json!({ "action": "audit_query" }))["ok"], true);
     let write = json!({ "action": "file_write", "path": "build/notes.md", "content": "It sails." });
     let answer = session.ask(&write);
     assert_eq!(answer["ok"], true, "{answer}");
-    let answer = session.run("cat build/notes.md");
+    let answer = run(&mut session, "cat build/notes.md");
     assert_eq!(answer["ok"], true, "{answer}");
     session.end();
 }
@@ -156,11 +128,11 @@ fn what_outsiders_wrote_is_theirs_when_a_command_prints_it() {
     let place = Place::new();
     remember_a_page(&place);
     let mut session = place.session("s");
-    assert_eq!(session.run("ls")["taint"], json!([]));
+    assert_eq!(run(&mut session, "ls")["taint"], json!([]));
     let read = session.ask(&json!({ "action": "memory_read", "id": ROW }));
     assert_eq!(read["ok"], true, "{read}");
     // More came from outside than was said by anybody: a command waits for a person.
-    let answer = session.run("ls");
+    let answer = run(&mut session, "ls");
     assert_eq!(answer["taintBlocked"], true, "{answer}");
     session.end();
 }

@@ -8,15 +8,16 @@
 )]
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
-use assert_cmd::Command;
 use serde_json::{Value, json};
 use store::SqliteStore;
-use testkit::frames;
+use testkit::program::{Ran, Run as _};
+
+use crate::gate::Session;
+use crate::program::lazaret;
 
 const SECRET: &str = "tok_4f9d1c7a2b8e6053";
 const ROW: &str = "123e4567-e89b-42d3-a456-426614174000";
@@ -59,28 +60,24 @@ impl Place {
         self.dir.path().join("workspace")
     }
 
+    fn ran(&self, args: &[&str], stdin: &str) -> Ran {
+        lazaret(self.home(), args).env("HOME", self.person()).run_with(stdin)
+    }
+
     fn run(&self, args: &[&str], stdin: &str) -> (i32, String, String) {
-        let mut command = Command::cargo_bin("lazaret").unwrap();
-        let command = command.env("LAZARET_HOME", self.home()).env("HOME", self.person());
-        let output = command.args(args).write_stdin(stdin).output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+        self.ran(args, stdin).told()
     }
 
     fn records(&self, kind: &str) -> Vec<Value> {
-        let (code, out, err) = self.run(&["evidence", "query", "--kind", kind, "--json"], "");
-        assert_eq!(code, 0, "{err}");
-        let objects = out.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
-        objects.map(|it| it["record"].clone()).collect()
+        let ran = self.ran(&["evidence", "query", "--kind", kind, "--json"], "").good();
+        ran.objects().into_iter().map(|it| it["record"].clone()).collect()
     }
 
     fn marked(&self) -> Vec<String> {
         let workspace = self.workspace();
         let args = ["taint", "show", "--json", "--workspace", workspace.to_str().unwrap()];
-        let (code, out, err) = self.run(&args, "");
-        assert_eq!(code, 0, "{err}");
-        let objects = out.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
-        objects.map(|it| it["file"].as_str().unwrap().to_owned()).collect()
+        let objects = self.ran(&args, "").good().objects();
+        objects.iter().map(|it| it["file"].as_str().unwrap().to_owned()).collect()
     }
 
     fn session(&self, id: &str) -> Session {
@@ -92,20 +89,9 @@ impl Place {
         self.spawn(&[&words, place].concat())
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
     fn spawn(&self, words: &[&str]) -> Session {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
-            .env("LAZARET_HOME", self.home())
-            .env("HOME", self.person())
-            .env("UNRELATED_KEY", SECRET)
-            .args(words)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
-        Session { child, input, output }
+        let mut command = lazaret(self.home(), words);
+        Session::start(command.env("HOME", self.person()).env("UNRELATED_KEY", SECRET))
     }
 
     /// One command in a session of its own.
@@ -114,35 +100,6 @@ impl Place {
         let answer = session.ask(message);
         session.end();
         answer
-    }
-}
-
-struct Session {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: ChildStdout,
-}
-
-impl Session {
-    fn send(&mut self, message: &Value) {
-        let frame = frames::frame(message.to_string().as_bytes());
-        self.input.as_mut().unwrap().write_all(&frame).unwrap();
-    }
-
-    fn ask(&mut self, message: &Value) -> Value {
-        self.send(message);
-        self.answer()
-    }
-
-    fn answer(&mut self) -> Value {
-        frames::answer(&mut self.output)
-    }
-
-    fn end(mut self) {
-        drop(self.input.take());
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert_eq!(self.child.wait().unwrap().code(), Some(0), "{said}");
     }
 }
 
@@ -409,8 +366,7 @@ fn a_command_does_not_outlive_a_host_that_is_killed() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(place.workspace().join("begun.txt").exists());
-    session.child.kill().unwrap();
-    session.child.wait().unwrap();
+    session.kill();
     std::thread::sleep(Duration::from_secs(4));
     assert!(!place.workspace().join("late.txt").exists());
 }

@@ -6,9 +6,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
+use testkit::program::Run as _;
+
+use crate::program;
 
 const SKILLS: &str = "providers:\n  skills: readonly\n";
 
@@ -33,11 +35,8 @@ fn put(path: &Path, text: &str) {
 }
 
 fn lazaret(dir: &TempDir, words: &[&str]) -> (i32, String, String) {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    command.env("LAZARET_HOME", dir.path().join("state")).env("HOME", dir.path().join("home"));
-    let output = command.args(words).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+    let (state, home) = (dir.path().join("state"), dir.path().join("home"));
+    program::lazaret(state, words).env("HOME", home).run().told()
 }
 
 fn greet(dir: &TempDir, words: &[&str]) -> (i32, String, String) {

@@ -7,11 +7,13 @@
 
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use model::{AgentId, Caller, Kind, Profile, SessionId, Taint, UserId};
 use monitor::{State, Summary};
 use serde_json::Value;
 use store::SqliteStore;
+use testkit::program::{Ran, Run as _};
+
+use crate::program::lazaret;
 
 const ROW: &str = "123e4567-e89b-42d3-a456-426614174000";
 
@@ -65,13 +67,11 @@ impl Home {
     }
 
     fn run(&self, args: &[&str]) -> (i32, String, String) {
-        run(self.0.path(), args)
+        run(self.0.path(), args).told()
     }
 
     fn objects(&self, args: &[&str]) -> Vec<Value> {
-        let (code, stdout, stderr) = self.run(args);
-        assert_eq!(code, 0, "{args:?}: {stderr}");
-        stdout.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+        run(self.0.path(), args).good().objects()
     }
 
     fn records(&self) -> Vec<Value> {
@@ -79,16 +79,8 @@ impl Home {
     }
 }
 
-fn run(home: &Path, args: &[&str]) -> (i32, String, String) {
-    let output = Command::cargo_bin("lazaret")
-        .unwrap()
-        .env("LAZARET_HOME", home)
-        .env_remove("USER")
-        .args(args)
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+fn run(home: &Path, args: &[&str]) -> Ran {
+    lazaret(home, args).env_remove("USER").run()
 }
 
 fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
@@ -116,9 +108,9 @@ fn sessions_are_listed_with_their_taint() {
 fn looking_makes_no_store() {
     let dir = tempfile::tempdir().unwrap();
     for args in [&["sessions", "--json"][..], &["taint", "show", "--json"]] {
-        assert_eq!(run(dir.path(), args), (0, String::new(), String::new()));
+        assert_eq!(run(dir.path(), args).told(), (0, String::new(), String::new()));
     }
-    assert_eq!(run(dir.path(), &["taint", "show", "--session", "s"]).0, 1);
+    assert_eq!(run(dir.path(), &["taint", "show", "--session", "s"]).code, 1);
     assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none());
 }
 

@@ -8,23 +8,14 @@
 use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
-use serde_json::Value;
+use testkit::program::{Ran, Run as _};
+
+use crate::program::lazaret;
 
 const VALUE: &str = "ghp_0123456789abcdef";
 
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
-
 fn run_with(home: &Path, args: &[&str], stdin: &str, env: &[(&str, &str)]) -> Ran {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    let command = command.env("LAZARET_HOME", home).args(args).write_stdin(stdin);
-    let output = command.envs(env.iter().copied()).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    lazaret(home, args).envs(env.iter().copied()).run_with(stdin)
 }
 
 fn run(home: &Path, args: &[&str], stdin: &str) -> Ran {
@@ -54,7 +45,7 @@ fn a_secret_is_set_listed_renewed_and_removed_and_its_value_is_not_shown() {
     let ran = run(home, &["vault", "rotate", "GITHUB_TOKEN"], "another-value-Zq81LkWm27");
     assert_eq!(ran.out, "GITHUB_TOKEN: version 2\n", "{}", ran.err);
     let ran = run(home, &["vault", "list", "--json"], "");
-    let shown: Value = serde_json::from_str(&ran.out).unwrap();
+    let shown = ran.object();
     assert_eq!((&shown["name"], &shown["version"]), (&"GITHUB_TOKEN".into(), &2.into()));
     assert!(!ran.out.contains(VALUE) && !ran.out.contains("another-value"));
     assert_eq!(run(home, &["vault", "rotate"], "").code, 0);
@@ -172,7 +163,7 @@ fn grants_are_checked_and_proposed() {
     let manifest = "---\nname: Main # as it is\ntools:\n  allow: [web]\n---\n# Main\n\n---\nrest\n";
     put(home, "agents/main/IDENTITY.md", manifest);
     let ran = run(home, &["credentials", "check", "--json"], "");
-    let shown: Value = serde_json::from_str(&ran.out).unwrap();
+    let shown = ran.object();
     assert_eq!((ran.code, &shown["mode"]), (1, &"legacy".into()), "{}", ran.err);
     let ran = run(home, &["credentials", "migrate", "main"], "");
     assert!(ran.out.contains("keys: [GITHUB_TOKEN]"), "{}", ran.out);
@@ -205,12 +196,10 @@ fn an_access_token_is_shown_once_and_kept_as_a_hash() {
     let ran = run(home, &["access", "create", "--user", "ann", "--agent", "main"], "");
     let token = ran.out.trim().to_owned();
     assert!(ran.code == 0 && token.starts_with("lzt_") && token.len() == 76, "{}", ran.err);
-    let list = run(home, &["access", "list", "--json"], "").out;
-    let shown: Value = serde_json::from_str(&list).unwrap();
+    let shown = run(home, &["access", "list", "--json"], "").object();
     assert_eq!((&shown["user"], &shown["state"]), (&"ann".into(), &"in force".into()));
     let id = shown["id"].as_str().unwrap();
-    let ran = run(home, &["access", "rotate", id, "--json"], "");
-    let next: Value = serde_json::from_str(&ran.out).unwrap();
+    let next = run(home, &["access", "rotate", id, "--json"], "").object();
     assert_ne!(next["token"], token.as_str());
     assert_eq!(run(home, &["access", "revoke", next["id"].as_str().unwrap()], "").code, 0);
     let list = run(home, &["access", "list"], "").out;

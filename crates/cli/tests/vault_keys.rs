@@ -7,28 +7,18 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
-use assert_cmd::Command;
+use testkit::program::{Ran, Run as _};
+
+use crate::program::{LAZARET, lazaret};
 
 const VALUE: &str = "ghp_0123456789abcdef";
 
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
-
 fn run_with(home: &Path, args: &[&str], stdin: &str, env: &[(&str, &str)]) -> Ran {
-    let mut command = Command::cargo_bin("lazaret").unwrap();
-    let command = command.env("LAZARET_HOME", home).env("USER", "me").args(args);
-    let output = command.envs(env.iter().copied()).write_stdin(stdin).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ran { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    lazaret(home, args).env("USER", "me").envs(env.iter().copied()).run_with(stdin)
 }
 
 /// A plugin of age as C2SP describes them, for both of its state machines. Its key is that it knows how to turn letters;
@@ -91,11 +81,7 @@ fn a_vault_is_made_changed_and_read_through_a_plugin_of_age() {
     put(&home.join("vault.key"), &format!("# a device\n{IDENTITY}\n"), 0o600);
     let path = format!("{}:/usr/bin:/bin", bin.display());
     let run = |args: &[&str], stdin: &str| run_with(home, args, stdin, &[("PATH", &path)]);
-    let good = |args: &[&str], stdin: &str| {
-        let ran = run(args, stdin);
-        assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
-        ran.out
-    };
+    let good = |args: &[&str], stdin: &str| run(args, stdin).good().out;
     good(&["vault", "init"], "");
     let sealed = fs::read(home.join("vault.age")).unwrap();
     let head = String::from_utf8_lossy(&sealed);
@@ -196,7 +182,7 @@ fn owner_of_environment(settings: &str) -> (u32, u32) {
     put(&home.join("users.yaml"), &user, 0o600);
     put(&home.join("agents/main/IDENTITY.md"), "# Main\n", 0o600);
     let own = fs::metadata(&home).unwrap().uid();
-    let mut program = PathBuf::from(env!("CARGO_BIN_EXE_lazaret"));
+    let mut program = PathBuf::from(LAZARET);
     let mut whose = own;
     if own == 0 {
         // Where the other may read it: else the kernel hides the process for that alone.
@@ -212,14 +198,12 @@ fn owner_of_environment(settings: &str) -> (u32, u32) {
         }
     }
     let mut command = std::process::Command::new(&program);
-    command.env("LAZARET_HOME", &home).env("LAZARET_SECRET_KEY", VALUE).stdout(Stdio::piped());
+    command.env("LAZARET_HOME", &home).env("LAZARET_SECRET_KEY", VALUE);
     command.args(["ipc", "--user", "me", "--agent", "main", "--session", "s"]);
     if own == 0 {
         command.uid(NOBODY).gid(NOBODY);
     }
-    let mut child = command.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let (mut child, line) = command.start_and_hear();
     assert!(line.starts_with("listening on "), "{line}");
     let owner = fs::metadata(format!("/proc/{}/environ", child.id())).unwrap().uid();
     child.kill().unwrap();
@@ -250,10 +234,8 @@ fn a_dotenv_file_gives_nobody_anything() {
         );
     }
     let run = |args: &[&str]| {
-        let mut command = Command::cargo_bin("lazaret").unwrap();
-        let command = command.env("LAZARET_HOME", home).current_dir(work).args(args);
-        let output = command.output().unwrap();
-        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+        let (code, out, _) = lazaret(home, args).current_dir(work).run().told();
+        (code, out)
     };
     assert_eq!(run(&["vault", "init"]).0, 0);
     assert_eq!(run(&["vault", "import-env"]), (0, String::new()));

@@ -11,5 +11,6 @@ mod built;
 mod compile_fail;
 pub mod crash;
 pub mod frames;
+pub mod program;
 
 pub use compile_fail::must_not_compile;

@@ -27,9 +27,9 @@ fn json_output_counts_what_was_moved() {
     let home = tempfile::tempdir().unwrap();
     let (zip, back) = (home.path().join("b.zip"), home.path().join("back"));
     let original = corpus("interop/valid/blobs");
-    let said = aegx(["export", text(&original), text(&zip), "--json"]).json();
+    let said = aegx(["export", text(&original), text(&zip), "--json"]).object();
     assert_eq!(said["zip"], text(&zip));
-    let said = aegx(["import", text(&zip), text(&back), "--json"]).json();
+    let said = aegx(["import", text(&zip), text(&back), "--json"]).object();
     assert_eq!(said["files"], 7);
     assert_eq!(said["dir"], text(&back));
 }
@@ -43,7 +43,7 @@ fn nothing_is_overwritten_unasked() {
     assert_eq!(fs::read(&zip).unwrap(), b"precious");
     aegx(["export", text(&dir), text(&zip), "--force"]).done();
     // Into a directory that holds something: refused.
-    assert_ne!(aegx(["import", text(&zip), text(&dir)]).exit, 0);
+    assert_ne!(aegx(["import", text(&zip), text(&dir)]).code, 0);
     assert_eq!(aegx(["verify", text(&dir)]).done(), "Verification: PASS");
 }
 
@@ -76,7 +76,7 @@ fn a_refused_import_leaves_nothing_behind() {
         for name in names(&corpus(folder)).iter().filter(|name| name.ends_with(".zip")) {
             let zip = corpus(folder).join(name);
             let ran = aegx(["import", text(&zip), text(&out)]);
-            if ran.exit == 0 {
+            if ran.code == 0 {
                 fs::remove_dir_all(&out).unwrap();
                 continue;
             }

@@ -7,6 +7,6 @@
 )]
 
 mod exchange;
-mod support;
+pub(crate) mod support;
 mod verifying;
 mod writing;

@@ -4,43 +4,13 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use serde_json::Value;
+use testkit::program::{Ran, Run as _};
 
-/// What a run of the program gave.
-pub(crate) struct Ran {
-    pub(crate) exit: i32,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl Ran {
-    /// The only line of stdout, as JSON.
-    pub(crate) fn json(&self) -> Value {
-        assert_eq!(self.out.lines().count(), 1, "{}", self.out);
-        serde_json::from_str(&self.out).unwrap()
-    }
-
-    /// Stdout, if all went well and nothing else was said.
-    pub(crate) fn done(self) -> String {
-        assert_eq!((self.exit, self.err.as_str()), (0, ""), "{}", self.out);
-        self.out.trim_end().to_owned()
-    }
-
-    /// Asserts the exit code, and that stderr names all of `words` on one line.
-    pub(crate) fn fails(&self, exit: i32, words: &[&str]) {
-        assert_eq!(self.exit, exit, "{}{}", self.out, self.err);
-        let said = self.err.lines().any(|line| words.iter().all(|word| line.contains(word)));
-        assert!(said, "no line of stderr has all of {words:?}:\n{}", self.err);
-    }
-}
-
+#[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
 pub(crate) fn aegx<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Ran {
-    let output = assert_cmd::cargo::cargo_bin_cmd!("aegx").args(args).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    // Killed or panicked would be 101 or none.
-    let exit = output.status.code().unwrap();
-    Ran { exit, out: text(output.stdout), err: text(output.stderr) }
+    Command::new(env!("CARGO_BIN_EXE_aegx")).args(args).run()
 }
 
 pub(crate) fn corpus(path: &str) -> PathBuf {

@@ -34,14 +34,14 @@ fn verify_exits_with_1_or_in_compat_mode_as_upstream() {
         let path = corpus("strict").join(name);
         let codes = index[name]["strict"].as_array().unwrap();
         let strict = aegx(["verify", text(&path)]);
-        assert_eq!(strict.exit, i32::from(!codes.is_empty()), "{name}");
+        assert_eq!(strict.code, i32::from(!codes.is_empty()), "{name}");
         for code in codes {
             assert!(strict.err.contains(&format!("[{}]", code.as_str().unwrap())), "{name}");
         }
         let verdict = if codes.is_empty() { "PASS" } else { "FAIL" };
         assert_eq!(strict.out, format!("Verification: {verdict}\n"));
         let compat = aegx(["verify", text(&path), "--compat"]);
-        assert_eq!(i64::from(compat.exit), index[name]["compat_exit"].as_i64().unwrap(), "{name}");
+        assert_eq!(i64::from(compat.code), index[name]["compat_exit"].as_i64().unwrap(), "{name}");
     }
 }
 
@@ -49,14 +49,14 @@ fn verify_exits_with_1_or_in_compat_mode_as_upstream() {
 fn verify_json_is_one_object_with_every_error() {
     let sound = aegx(["verify", text(&corpus("interop/valid/blobs")), "--json"]);
     assert_eq!(sound.err, "");
-    let said = sound.json();
+    let said = sound.object();
     assert_eq!(said["ok"], true);
     assert_eq!((&said["records"], &said["blobs"]), (&json!(7), &json!(4)));
     assert_eq!(said["errors"], json!([]));
 
     let broken = aegx(["verify", text(&corpus("strict/records_swapped")), "--json"]);
-    assert_eq!(broken.exit, 1);
-    let said = broken.json();
+    assert_eq!(broken.code, 1);
+    let said = broken.object();
     assert_eq!(said["ok"], false);
     let errors = said["errors"].as_array().unwrap();
     assert_eq!(said["errors_total"], errors.len());
@@ -84,7 +84,7 @@ fn what_cannot_be_opened_is_named() {
 fn no_bundle_writes_on_the_terminal() {
     let path = corpus("strict/record_id_forges_a_verdict");
     let ran = aegx(["verify", text(&path)]);
-    assert_eq!(ran.exit, 1);
+    assert_eq!(ran.code, 1);
     assert!(!ran.err.contains('\x1b') && !ran.err.contains('\u{202e}'));
     assert!(ran.err.lines().all(|line| !line.starts_with("Verification")), "{}", ran.err);
 }
@@ -92,7 +92,7 @@ fn no_bundle_writes_on_the_terminal() {
 #[test]
 fn summarize_counts_and_judges() {
     let path = corpus("interop/valid/all_types");
-    let said = aegx(["summarize", text(&path), "--json"]).json();
+    let said = aegx(["summarize", text(&path), "--json"]).object();
     assert_eq!((&said["ok"], &said["records"]), (&json!(true), &json!(12)));
     assert_eq!(said["by_type"].as_object().unwrap().len(), 12);
     assert_eq!(said["by_principal"]["USER"], 2);
@@ -101,9 +101,9 @@ fn summarize_counts_and_judges() {
 
     let broken = corpus("strict/record_edited");
     let ran = aegx(["summarize", text(&broken)]);
-    assert_eq!(ran.exit, 1);
+    assert_eq!(ran.code, 1);
     assert!(ran.out.contains("Verification: FAIL"));
-    assert_eq!(aegx(["summarize", text(&broken), "--compat"]).exit, 0);
+    assert_eq!(aegx(["summarize", text(&broken), "--compat"]).code, 0);
 }
 
 #[test]

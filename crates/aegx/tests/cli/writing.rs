@@ -19,7 +19,7 @@ fn init_makes_a_bundle_that_verifies() {
     }
     let other = home.path().join("other");
     let said = aegx(["init", text(&other), "--json"]);
-    assert_eq!(said.json(), json!({ "bundle": other, "zip": null }));
+    assert_eq!(said.object(), json!({ "bundle": other, "zip": null }));
 }
 
 #[test]
@@ -91,12 +91,12 @@ fn json_output_holds_what_was_added() {
     let file = home.path().join("file");
     write(&file, b"evidence");
     let added =
-        aegx(["add-blob", text(&dir), text(&file), "--mime", "text/plain", "--json"]).json();
+        aegx(["add-blob", text(&dir), text(&file), "--mime", "text/plain", "--json"]).object();
     assert_eq!(added["mime"], "text/plain");
     assert_eq!(added["blob"].as_str().unwrap().len(), 64);
     let mut args = add_args(&dir, "{}", "1");
     args.push("--json");
-    let added = aegx(args).json();
+    let added = aegx(args).object();
     let stored = fs::read_to_string(dir.join("records.jsonl")).unwrap();
     let stored: Value = serde_json::from_str(&stored).unwrap();
     assert_eq!(added["recordId"], stored["recordId"]);

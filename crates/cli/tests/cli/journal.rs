@@ -7,10 +7,12 @@ use aegx::inclusion::InclusionProof;
 use aegx::note::{SignedNote, VerifierKey};
 use aegx::{Progress, Rules, Source};
 use serde_json::Value;
+use testkit::program::Run as _;
 
 use crate::cli::support::{
     demo, evidence, first_segment, lazaret, object, objects, refused, tamper,
 };
+use crate::program::stateless;
 
 #[test]
 fn verification_passes_and_finds_what_was_changed() {
@@ -220,7 +222,6 @@ fn follows(lines: &mut impl Iterator<Item = std::io::Result<String>>, number: u6
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the follower must run beside the test")]
 fn a_follower_goes_on_over_new_segments_and_retention() {
     use std::io::BufRead;
     let dir = tempfile::tempdir().unwrap();
@@ -237,12 +238,7 @@ fn a_follower_goes_on_over_new_segments_and_retention() {
     };
     append(0..1);
     let home = dir.path().to_str().unwrap();
-    let mut follower = std::process::Command::new(assert_cmd::cargo::cargo_bin("lazaret"))
-        .args(["evidence", "tail", "-f", "--json", "--home", home])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut follower = stateless(&["evidence", "tail", "-f", "--json", "--home", home]).start();
     let mut lines = std::io::BufReader::new(follower.stdout.take().unwrap()).lines();
     follows(&mut lines, 0);
     append(1..600);

@@ -2,40 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use serde_json::Value;
+use testkit::program::Run as _;
+
+use crate::program::stateless;
 
 /// Runs `lazaret` and gives exit code, stdout and stderr.
 pub(crate) fn lazaret(args: &[&str]) -> (i32, String, String) {
-    let output = Command::cargo_bin("lazaret")
-        .unwrap()
-        .env_remove("LAZARET_HOME")
-        .env("HOME", "/nonexistent")
-        .args(args)
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    stateless(args).run().told()
 }
 
-/// Every line of stdout is one JSON object, and there is nothing else.
 pub(crate) fn objects(args: &[&str]) -> Vec<Value> {
-    let (code, stdout, stderr) = lazaret(args);
-    assert_eq!(code, 0, "{args:?}: {stderr}");
-    stdout
-        .lines()
-        .map(|line| {
-            let value: Value = serde_json::from_str(line).unwrap();
-            assert!(value.is_object(), "{args:?}: {line}");
-            value
-        })
-        .collect()
+    stateless(args).run().good().objects()
 }
 
 pub(crate) fn object(args: &[&str]) -> Value {
-    let mut all = objects(args);
-    assert_eq!(all.len(), 1, "{args:?}");
-    all.remove(0)
+    stateless(args).run().good().object()
 }
 
 /// A home as `demo --dir` leaves it.

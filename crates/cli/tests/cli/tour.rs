@@ -2,22 +2,15 @@
 
 use std::path::Path;
 
-use assert_cmd::Command;
+use testkit::program::Run as _;
 
 use crate::cli::support::{demo, evidence, lazaret, object, objects, refused};
+use crate::program::{LAZARET, stateless};
 
 #[test]
 fn the_demo_needs_nothing_and_leaves_nothing() {
     let temporary = tempfile::tempdir().unwrap();
-    let output = Command::cargo_bin("lazaret")
-        .unwrap()
-        .env("TMPDIR", temporary.path())
-        .env("HOME", "/nonexistent")
-        .arg("demo")
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    let stdout = String::from_utf8(output.stdout).unwrap();
+    let stdout = stateless(&["demo"]).env("TMPDIR", temporary.path()).run().good().out;
     assert!(stdout.contains("Verification: PASS") && !stdout.contains('\u{1b}'), "{stdout}");
     assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0);
 }
@@ -111,13 +104,11 @@ fn what_others_wrote_cannot_act_on_the_terminal() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a shell that pipes what the program says")]
 fn a_reader_that_goes_away_is_no_error() {
     let (_dir, home) = demo();
     let script = format!(
-        "'{}' evidence query --home '{home}' --json | head -n 1; exit ${{PIPESTATUS[0]}}",
-        assert_cmd::cargo::cargo_bin("lazaret").display()
+        "'{LAZARET}' evidence query --home '{home}' --json | head -n 1; exit ${{PIPESTATUS[0]}}"
     );
-    let output = Command::new("bash").args(["-c", &script]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(output.stderr.is_empty(), "{output:?}");
+    std::process::Command::new("bash").args(["-c", &script]).run().done();
 }

@@ -5,15 +5,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::providers::support::{home, put, run};
+use crate::providers::support::{good, home, put, run};
 
 const IPC: &[&str] = &["ipc", "--user", "me", "--agent", "main", "--session", "s", "--stdio"];
-
-fn providers(home: &Path) -> Vec<Value> {
-    let (code, stdout, stderr) = run(home, &["providers", "--json"]);
-    assert_eq!(code, 0, "{stderr}");
-    stdout.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
-}
 
 #[test]
 fn what_this_version_has_can_be_chosen() {
@@ -21,10 +15,10 @@ fn what_this_version_has_can_be_chosen() {
     let home = home(settings);
     let (code, _, stderr) = run(home.path(), IPC);
     assert_eq!(code, 0, "{stderr}");
-    let shown = providers(home.path());
+    let shown = good(home.path(), &["providers"]);
     // What is chosen is what there is without settings.
     let empty = tempfile::tempdir().unwrap();
-    assert_eq!(shown, providers(empty.path()));
+    assert_eq!(shown, good(empty.path(), &["providers"]));
     assert!(fs::read_dir(empty.path()).unwrap().next().is_none(), "looking makes nothing");
     let memory = shown.iter().find(|it| it["kind"] == "memory").unwrap();
     assert_eq!(memory["in_use"], "sqlite");

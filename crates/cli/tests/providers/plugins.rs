@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::providers::support::{Gate, agent, good, home, kinds, put, run};
+use crate::gate::Gate;
+use crate::providers::support::{agent, good, home, kinds, put, run};
 
 #[test]
 fn a_plugin_is_added_changed_refused_and_removed() {
@@ -59,7 +60,7 @@ fn plugins_are_looked_through_at_every_start_and_at_every_reload() {
     assert!(code == 3 && stderr.contains("no gate is running"), "{stderr}");
 
     // A start, and a reload while it runs: sound. Then one of both changes, and goes back to what it was.
-    let gate = Gate::start(home);
+    let gate = Gate::ipc(home);
     let sound = |it: &Value| it["ok"] == true;
     assert!(good(home, &["plugins", "reload"]).iter().all(sound));
     put(home, "plugins/@t+one/index.js", "evil()");

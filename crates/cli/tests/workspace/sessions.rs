@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 use store::workspace::SIDECAR;
 
-use crate::workspace::support::{PAGE, Place, write};
+use crate::workspace::support::{PAGE, Place, read_page, write};
 
 #[test]
 fn what_a_tainted_session_leaves_counts_as_read_by_the_next() {
@@ -110,7 +110,7 @@ fn nothing_that_is_done_to_the_files_washes_them() {
 fn a_session_that_was_killed_is_finished_by_the_next() {
     let place = Place::new();
     let mut session = place.session("a");
-    session.read_page();
+    read_page(&mut session);
     place.write("page.txt", PAGE);
     session.kill();
     assert_eq!(place.marked(), [""; 0]);
@@ -133,7 +133,7 @@ fn a_link_to_a_workspace_is_the_workspace() {
     let link = place.dir.path().join("link");
     symlink(place.workspace(), &link).unwrap();
     let mut session = place.session_in("a", &link);
-    session.read_page();
+    read_page(&mut session);
     place.write("page.txt", PAGE);
     // Turned elsewhere while the session is there: what it was is still looked after.
     fs::remove_file(&link).unwrap();

@@ -1,14 +1,15 @@
 //! A state directory, a workspace, and sessions in it.
 
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-use assert_cmd::Command;
 use serde_json::Value;
 use store::SqliteStore;
-use testkit::frames;
+use testkit::program::{Ran, Run as _};
+
+use crate::gate::Session;
+use crate::program::lazaret;
 
 pub(crate) const ROW: &str = "123e4567-e89b-42d3-a456-426614174000";
 pub(crate) const PAGE: &str =
@@ -50,18 +51,16 @@ impl Place {
         write(&self.workspace().join(name), text);
     }
 
+    fn ran(&self, args: &[&str]) -> Ran {
+        lazaret(self.home(), args).env_remove("USER").run()
+    }
+
     pub(crate) fn run(&self, args: &[&str]) -> (i32, String, String) {
-        let mut command = Command::cargo_bin("lazaret").unwrap();
-        let command = command.env("LAZARET_HOME", self.home()).env_remove("USER");
-        let output = command.args(args).output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+        self.ran(args).told()
     }
 
     pub(crate) fn objects(&self, args: &[&str]) -> Vec<Value> {
-        let (code, stdout, stderr) = self.run(args);
-        assert_eq!(code, 0, "{args:?}: {stderr}");
-        stdout.lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+        self.ran(args).good().objects()
     }
 
     pub(crate) fn records(&self, kind: &str) -> Vec<Value> {
@@ -99,26 +98,15 @@ impl Place {
         self.session_in(id, &self.workspace())
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
     pub(crate) fn session_in(&self, id: &str, workspace: &Path) -> Session {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
-            .env("LAZARET_HOME", self.home())
-            .args(["ipc", "--user", "me", "--agent", "main", "--stdio", "--session", id])
-            .arg("--workspace")
-            .arg(workspace)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
-        Session { child, input, output }
+        let words = ["ipc", "--user", "me", "--agent", "main", "--stdio", "--session", id];
+        Session::start(lazaret(self.home(), &words).arg("--workspace").arg(workspace))
     }
 
     /// A session reads the row from the page, and its agent leaves a file.
     pub(crate) fn tainted_session(&self, id: &str, file: &str) {
         let mut session = self.session(id);
-        session.read_page();
+        read_page(&mut session);
         self.write(file, PAGE);
         session.end();
     }
@@ -137,38 +125,9 @@ impl Place {
     }
 }
 
-/// A session that is served on pipes.
-pub(crate) struct Session {
-    pub(crate) child: Child,
-    pub(crate) input: Option<ChildStdin>,
-    pub(crate) output: ChildStdout,
-}
-
-impl Session {
-    pub(crate) fn ask(&mut self, message: &str) -> Value {
-        let frame = frames::frame(message.as_bytes());
-        self.input.as_mut().unwrap().write_all(&frame).unwrap();
-        frames::answer(&mut self.output)
-    }
-
-    pub(crate) fn read_page(&mut self) {
-        let answer = self.ask(&format!(r#"{{"action":"memory_read","id":"{ROW}"}}"#));
-        assert_eq!(answer["ok"], true, "{answer}");
-    }
-
-    /// Ends in order; gives what was said to the person.
-    pub(crate) fn end(mut self) -> String {
-        drop(self.input.take());
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert_eq!(self.child.wait().unwrap().code(), Some(0), "{said}");
-        said
-    }
-
-    pub(crate) fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
+pub(crate) fn read_page(session: &mut Session) {
+    let answer = session.ask(format_args!(r#"{{"action":"memory_read","id":"{ROW}"}}"#));
+    assert_eq!(answer["ok"], true, "{answer}");
 }
 
 pub(crate) fn write(path: &Path, text: &str) {

@@ -1,10 +1,12 @@
 //! A trace does what a session does.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout};
 
 use serde_json::Value;
+use testkit::program::Run as _;
 
+use crate::program::lazaret;
 use crate::workspace::support::{PAGE, Place, SENSITIVE};
 
 /// A replay on pipes, so that something can happen beside it.
@@ -15,17 +17,10 @@ struct Replay {
 }
 
 impl Replay {
-    #[expect(clippy::disallowed_methods, reason = "the program under test, in the background")]
     fn new(place: &Place) -> Self {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_lazaret"))
-            .args(["replay", "--json", "-", "--home"])
-            .arg(place.home())
-            .arg("--workspace")
-            .arg(place.workspace())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = lazaret(place.home(), &["replay", "--json", "-", "--home"]);
+        let command = command.arg(place.home()).arg("--workspace").arg(place.workspace());
+        let mut child = command.start();
         let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
         Self { child, input, output: BufReader::new(output) }
     }

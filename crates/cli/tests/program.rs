@@ -1,0 +1,28 @@
+//! The program under test, as tests start it.
+
+use std::ffi::OsStr;
+use std::process::Command;
+
+/// Where it lies.
+pub(crate) const LAZARET: &str = env!("CARGO_BIN_EXE_lazaret");
+
+/// `lazaret` with these words, and its state in `home`.
+pub(crate) fn lazaret(home: impl AsRef<OsStr>, words: &[&str]) -> Command {
+    let mut command = command(words);
+    command.env("LAZARET_HOME", home);
+    command
+}
+
+/// `lazaret` with these words, where no state is needed and none may be looked for.
+pub(crate) fn stateless(words: &[&str]) -> Command {
+    let mut command = command(words);
+    command.env_remove("LAZARET_HOME").env("HOME", "/nonexistent");
+    command
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
+fn command(words: &[&str]) -> Command {
+    let mut command = Command::new(LAZARET);
+    command.args(words);
+    command
+}
