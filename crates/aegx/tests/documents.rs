@@ -1,20 +1,6 @@
 //! What documents say of the program `aegx` is so: its commands and options are there, and its examples do what they show.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "test helpers; the program under test is started"
-)]
-
-#[path = "../../cli/tests/documents/examples.rs"]
-mod examples;
-#[path = "../../cli/tests/documents/help.rs"]
-mod help;
-#[path = "../../cli/tests/documents/page.rs"]
-#[expect(dead_code, reason = "the tests of `lazaret` need more of it")]
-mod page;
-#[path = "../../cli/tests/documents/words.rs"]
-mod words;
+use testkit::documents::{examples, help, page};
 
 const AEGX: &str = env!("CARGO_BIN_EXE_aegx");
 

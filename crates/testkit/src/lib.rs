@@ -10,6 +10,7 @@
 mod built;
 mod compile_fail;
 pub mod crash;
+pub mod documents;
 pub mod frames;
 pub mod program;
 

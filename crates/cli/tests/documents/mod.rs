@@ -2,26 +2,22 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "test helpers; the program under test is started"
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 
-mod examples;
-mod help;
 mod names;
-mod page;
-mod words;
 
 use std::thread;
 
-use help::Known;
-use page::pages;
+use testkit::documents::examples;
+use testkit::documents::help::{self, Known};
+use testkit::documents::page::pages;
+
+use crate::program::LAZARET;
 
 /// The most that the documents which everybody reads may have, in bytes.
 const BYTES_MAX: &[(&str, usize)] =
     &[("README.md", 8_000), ("ARCHITECTURE.md", 25_000), ("SECURITY.md", 25_000)];
-
-const LAZARET: &str = env!("CARGO_BIN_EXE_lazaret");
 
 #[test]
 fn every_example_does_what_it_shows() {

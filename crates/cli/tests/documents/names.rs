@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use super::page::{Page, pages, root};
+use testkit::documents::page::{Page, pages, root};
 
 /// Names that no source has, and why a document may say them all the same.
 const ELSEWHERE: &[(&str, &str)] = &[

@@ -75,15 +75,20 @@ fn split(line: &str, pwd: &str) -> Option<Vec<Vec<String>>> {
     Some(parts)
 }
 
-#[test]
-fn lines_are_cut_as_a_shell_would_or_not_at_all() {
-    let words = |line: &str| command(line, "/w").map(|it| it.words.join("|"));
-    assert_eq!(words("a 'b c' \"d e\" f=$PWD/g  # h").as_deref(), Some("a|b c|d e|f=/w/g"));
-    for line in
-        ["a $HOME", "a 2> b", "a; b", "a `b`", "a $(b)", "a ~/b", "a 'b", "ls | a", "a *", ""]
-    {
-        assert_eq!(words(line), None, "{line}");
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_as_a_shell_would_or_not_at_all() {
+        let words = |line: &str| command(line, "/w").map(|it| it.words.join("|"));
+        assert_eq!(words("a 'b c' \"d e\" f=$PWD/g  # h").as_deref(), Some("a|b c|d e|f=/w/g"));
+        for line in
+            ["a $HOME", "a 2> b", "a; b", "a `b`", "a $(b)", "a ~/b", "a 'b", "ls | a", "a *", ""]
+        {
+            assert_eq!(words(line), None, "{line}");
+        }
+        let piped = command("echo '{\"a\": 1}' | a --json", "/w").unwrap();
+        assert_eq!((piped.words.len(), piped.stdin.as_deref()), (2, Some("{\"a\": 1}\n")));
     }
-    let piped = command("echo '{\"a\": 1}' | a --json", "/w").unwrap();
-    assert_eq!((piped.words.len(), piped.stdin.as_deref()), (2, Some("{\"a\": 1}\n")));
 }

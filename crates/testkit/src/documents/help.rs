@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// A command with its options and the commands below it.
 #[derive(Default)]
-pub(crate) struct Known {
+pub struct Known {
     options: BTreeSet<String>,
     below: BTreeMap<String, Known>,
     /// Lines of its help that show how it is used.
@@ -14,7 +14,8 @@ pub(crate) struct Known {
 
 impl Known {
     /// Asks `program` and all of its commands.
-    pub(crate) fn ask(program: &str) -> Self {
+    #[must_use]
+    pub fn ask(program: &str) -> Self {
         Self::below(program, &[])
     }
 
@@ -49,7 +50,8 @@ impl Known {
     }
 
     /// What is wrong with the words behind the program's name; placeholders in capitals or brackets are anything, and of `…` nothing is known.
-    pub(crate) fn wrong(&self, words: &[&str]) -> Option<String> {
+    #[must_use]
+    pub fn wrong(&self, words: &[&str]) -> Option<String> {
         if words.contains(&"…") {
             return None;
         }
@@ -78,19 +80,22 @@ impl Known {
     }
 
     /// The examples of all help texts.
-    pub(crate) fn examples(&self) -> Vec<&str> {
+    #[must_use]
+    pub fn examples(&self) -> Vec<&str> {
         let own = self.examples.iter().map(String::as_str);
         own.chain(self.below.values().flat_map(Self::examples)).collect()
     }
 
     /// Does any command have this option?
-    pub(crate) fn has_option(&self, option: &str) -> bool {
+    #[must_use]
+    pub fn has_option(&self, option: &str) -> bool {
         self.options.contains(option) || self.below.values().any(|it| it.has_option(option))
     }
 }
 
 /// The words behind the name of a program, where a text is such a command, also at the end of a pipe.
-pub(crate) fn words_behind<'a>(program: &str, text: &'a str) -> Option<Vec<&'a str>> {
+#[must_use]
+pub fn words_behind<'a>(program: &str, text: &'a str) -> Option<Vec<&'a str>> {
     let said = text.split(" #").next().unwrap_or_default();
     let last = said.rsplit(" | ").next().unwrap_or_default();
     let mut words = last.trim().trim_start_matches("$ ").split_whitespace();

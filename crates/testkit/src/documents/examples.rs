@@ -13,8 +13,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::page::{Block, Page, root};
-use super::words;
+use crate::documents::page::{Block, Page, root};
+use crate::documents::words;
 
 /// How long one command may take.
 const COMMAND_MAX: Duration = Duration::from_secs(60);
@@ -27,7 +27,8 @@ struct Example {
 }
 
 /// Runs the blocks of `page` whose commands are `program`'s, and gives what went wrong and how many ran.
-pub(crate) fn run(page: &Page, name: &str, program: &str) -> (usize, Vec<String>) {
+#[must_use]
+pub fn run(page: &Page, name: &str, program: &str) -> (usize, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     for folder in ["docs", "corpus", "reference"] {
         symlink(root().join(folder), dir.path().join(folder)).unwrap();
@@ -74,7 +75,7 @@ fn runnable(block: &Block) -> Result<bool, &'static str> {
 }
 
 /// The programs of a block, but for what is done here.
-pub(crate) fn programs(block: &Block) -> Vec<String> {
+fn programs(block: &Block) -> Vec<String> {
     let here = ["export", "cp", "cat", "printf"];
     let lines = examples(block).into_iter().map(|it| it.command);
     let last =
@@ -221,9 +222,16 @@ fn line_fits(shown: &str, line: &str) -> bool {
     rest.ends_with(last)
 }
 
-#[test]
-fn what_is_shown_fits_what_is_printed_or_not() {
-    assert!(fits(&["a", "…", "c"], &["a", "b", "b", "c"]) && fits(&["a…c"], &["abbc"]));
-    assert!(fits(&["…"], &[]) && fits(&["a b"], &["a b  "]));
-    assert!(!fits(&["a"], &["a", "b"]) && !fits(&["a", "b"], &["a"]) && !fits(&["a…c"], &["abb"]));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_fits_what_is_printed_or_not() {
+        assert!(fits(&["a", "…", "c"], &["a", "b", "b", "c"]) && fits(&["a…c"], &["abbc"]));
+        assert!(fits(&["…"], &[]) && fits(&["a b"], &["a b  "]));
+        assert!(
+            !fits(&["a"], &["a", "b"]) && !fits(&["a", "b"], &["a"]) && !fits(&["a…c"], &["abb"])
+        );
+    }
 }

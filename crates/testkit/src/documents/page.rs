@@ -4,27 +4,32 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// One document of the repository.
-pub(crate) struct Page {
+pub struct Page {
     /// Its path from the root.
-    pub(crate) name: String,
-    pub(crate) text: String,
+    pub name: String,
+    /// All of it.
+    pub text: String,
 }
 
 /// What stands between two fences.
-pub(crate) struct Block {
+pub struct Block {
     /// The line of the opening fence, from 1 on.
-    pub(crate) line: usize,
+    pub line: usize,
     /// What stands behind the opening fence: `console`, `console no-run reason="…"`, `json`.
-    pub(crate) info: String,
-    pub(crate) lines: Vec<String>,
+    pub info: String,
+    /// What stands between the fences.
+    pub lines: Vec<String>,
 }
 
-pub(crate) fn root() -> PathBuf {
+/// The root of the repository.
+#[must_use]
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
 /// Every document: at the top, in `docs`, and those of crates, benchmarks and references.
-pub(crate) fn pages() -> Vec<Page> {
+#[must_use]
+pub fn pages() -> Vec<Page> {
     let mut paths = Vec::new();
     for folder in ["", "docs", "reference"] {
         for entry in fs::read_dir(root().join(folder)).unwrap() {
@@ -45,7 +50,9 @@ fn read(path: PathBuf) -> Page {
 }
 
 impl Page {
-    pub(crate) fn blocks(&self) -> Vec<Block> {
+    /// What is fenced, from top to bottom.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<Block> {
         let mut found = Vec::new();
         let mut open: Option<Block> = None;
         for (at, line) in self.text.lines().enumerate() {
@@ -64,7 +71,8 @@ impl Page {
     }
 
     /// Lines outside of fences with their numbers.
-    pub(crate) fn prose(&self) -> Vec<(usize, &str)> {
+    #[must_use]
+    pub fn prose(&self) -> Vec<(usize, &str)> {
         let mut is_inside = false;
         let mut found = Vec::new();
         for (at, line) in self.text.lines().enumerate() {
@@ -78,7 +86,8 @@ impl Page {
     }
 
     /// What stands between backticks in prose, each with its line.
-    pub(crate) fn spans(&self) -> Vec<(usize, &str)> {
+    #[must_use]
+    pub fn spans(&self) -> Vec<(usize, &str)> {
         let mut found = Vec::new();
         for (at, line) in self.prose() {
             found.extend(line.split('`').skip(1).step_by(2).map(|it| (at, it)));
@@ -87,7 +96,8 @@ impl Page {
     }
 
     /// Where its links lead, each with its line.
-    pub(crate) fn links(&self) -> Vec<(usize, &str)> {
+    #[must_use]
+    pub fn links(&self) -> Vec<(usize, &str)> {
         let mut found = Vec::new();
         for (at, line) in self.prose() {
             let ends = line.split("](").skip(1).filter_map(|it| it.split_once(')'));
@@ -97,7 +107,8 @@ impl Page {
     }
 
     /// Its headings as hosts of repositories make anchors of them.
-    pub(crate) fn anchors(&self) -> Vec<String> {
+    #[must_use]
+    pub fn anchors(&self) -> Vec<String> {
         let headings = self.prose().into_iter().filter(|(_, line)| line.starts_with('#'));
         headings.map(|(_, line)| anchor(line.trim_start_matches('#').trim())).collect()
     }
