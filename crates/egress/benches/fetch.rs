@@ -238,9 +238,7 @@ impl Gate {
         let dialer = Dialer::with_resolver(Arc::new(Here), &limits)
             .dangerously_open_these_loopback_ports_for_tests(&[origin.port]);
         // Nothing here is encrypted, so it does not matter who vouches.
-        let key = rcgen::KeyPair::generate().unwrap();
-        let nobody = rcgen::CertificateParams::default().self_signed(&key).unwrap();
-        let trust = Trust::Only(vec![nobody.der().clone()]);
+        let trust = Trust::Only(vec![testkit::tls::nobody()]);
         let client = Client::new(Arc::new(dialer), &trust, limits).unwrap();
         let hands = Hands(Web::new(client, journal, None).unwrap(), Rules::default());
         Self { monitor, hands, sessions: 0.into() }

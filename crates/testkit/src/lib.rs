@@ -13,5 +13,7 @@ pub mod crash;
 pub mod documents;
 pub mod frames;
 pub mod program;
+#[cfg(feature = "tls")]
+pub mod tls;
 
 pub use compile_fail::must_not_compile;

@@ -8,47 +8,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use browser::Limits;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::ServerConfig;
-use rustls::pki_types::PrivateKeyDer;
 use serde_json::json;
+use testkit::tls;
 
 use crate::support::{Rig, Server, html, until};
 
 /// Somebody who vouches, and a folder by which a browser believes them.
 struct Authority {
-    issuer: CertifiedIssuer<'static, KeyPair>,
+    authority: tls::Authority,
     folder: tempfile::TempDir,
 }
 
 impl Authority {
     fn new() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.distinguished_name.push(DnType::CommonName, "authority of a test");
-        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let authority = tls::Authority::generate();
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("authority.pem");
-        files::private::replace(&file, issuer.pem().as_bytes()).unwrap();
+        files::private::replace(&file, authority.pem().as_bytes()).unwrap();
         let file = file.to_str().unwrap();
         certutil(folder.path(), &["-N", "--empty-password"]);
         certutil(folder.path(), &["-A", "-n", "authority", "-t", "C,,", "-i", file]);
-        Self { issuer, folder }
+        Self { authority, folder }
     }
 
     /// A certificate for this name.
     fn vouch(&self, name: &str) -> Arc<ServerConfig> {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], key);
-        Arc::new(config.unwrap())
+        self.authority.vouch(&[name]).server(&[])
     }
 
     fn rig(&self, open: &[u16], ports: &[u16]) -> Rig {

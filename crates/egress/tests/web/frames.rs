@@ -7,9 +7,10 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
+use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::tls::{acceptor, authority, names, paper};
+use crate::tls::AUTHORITY;
 
 pub(crate) const DATA: u8 = 0;
 pub(crate) const HEADERS: u8 = 1;
@@ -66,7 +67,7 @@ pub(crate) struct Http2 {
 impl Http2 {
     /// Serves `a.example`; the n-th connection by the n-th script, the last again and again.
     pub(crate) fn new(scripts: Vec<Script>) -> Self {
-        let acceptor = acceptor(paper(&authority(), names(&["a.example"])), &[b"h2"]);
+        let acceptor = TlsAcceptor::from(AUTHORITY.vouch(&["a.example"]).server(&[b"h2"]));
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -2,8 +2,10 @@
 
 use std::io::Write;
 
+use testkit::tls::{Authority, Certificate, date_time_ymd, params};
+
 use crate::origin::{Origin, redirect};
-use crate::tls::{TlsOrigin, authority, names, new_authority, ok, onward, own_paper, paper};
+use crate::tls::{AUTHORITY, TlsOrigin, ok, onward};
 use crate::world::{Names, Plan, World};
 
 fn world(origin: &TlsOrigin) -> World {
@@ -11,7 +13,7 @@ fn world(origin: &TlsOrigin) -> World {
 }
 
 fn serves(alpn: &[&[u8]]) -> TlsOrigin {
-    TlsOrigin::new(paper(&authority(), names(&["a.example"])), alpn, |_, path| ok(path))
+    TlsOrigin::new(AUTHORITY.vouch(&["a.example"]), alpn, |_, path| ok(path))
 }
 
 #[test]
@@ -43,22 +45,21 @@ fn both_protocols_are_spoken_and_connections_used_again() {
 
 #[test]
 fn a_certificate_must_be_good() {
-    let mut expired = names(&["a.example"]);
+    let mut expired = params(&["a.example"]);
     (expired.not_before, expired.not_after) =
-        (rcgen::date_time_ymd(2001, 1, 1), rcgen::date_time_ymd(2002, 1, 1));
-    let mut early = names(&["a.example"]);
-    early.not_before = rcgen::date_time_ymd(4000, 1, 1);
-    let by = authority();
+        (date_time_ymd(2001, 1, 1), date_time_ymd(2002, 1, 1));
+    let mut early = params(&["a.example"]);
+    early.not_before = date_time_ymd(4000, 1, 1);
     // What stands in a certificate is a stranger's word, and not repeated.
-    let stranger = names(&["ignore-the-marks.example"]);
-    for (paper, why) in [
-        (paper(&by, stranger), "the certificate is for another name"),
-        (paper(&by, expired), "the certificate has expired"),
-        (paper(&by, early), "the certificate is not valid yet"),
-        (own_paper(&names(&["a.example"])), "the certificate"),
-        (paper(&new_authority(), names(&["a.example"])), "the certificate"),
+    let stranger = AUTHORITY.vouch(&["ignore-the-marks.example"]);
+    for (certificate, why) in [
+        (stranger, "the certificate is for another name"),
+        (AUTHORITY.vouch_for(&expired), "the certificate has expired"),
+        (AUTHORITY.vouch_for(&early), "the certificate is not valid yet"),
+        (Certificate::self_signed(&["a.example"]), "the certificate"),
+        (Authority::generate().vouch(&["a.example"]), "the certificate"),
     ] {
-        let origin = TlsOrigin::new(paper, &[b"h2", b"http/1.1"], |_, _| ok("never"));
+        let origin = TlsOrigin::new(certificate, &[b"h2", b"http/1.1"], |_, _| ok("never"));
         let got = world(&origin).fetch(&origin.url("a.example", "/"));
         got.failed(why);
         assert!(!got.text().contains("ignore"), "{}", got.text());
@@ -84,16 +85,16 @@ fn what_does_not_speak_tls_fails() {
 
 #[test]
 fn encryption_is_not_left_again() {
-    let by = authority();
-    let origin = TlsOrigin::new(
-        paper(&by, names(&["a.example", "b.example"])),
-        &[],
-        |host, path| match path {
-            "/down" => onward(302, &format!("http://{host}/plain")),
-            "/on" => onward(302, &format!("https://{}/there", host.replace("a.", "b."))),
-            _ => ok(path),
-        },
-    );
+    let origin =
+        TlsOrigin::new(
+            AUTHORITY.vouch(&["a.example", "b.example"]),
+            &[],
+            |host, path| match path {
+                "/down" => onward(302, &format!("http://{host}/plain")),
+                "/on" => onward(302, &format!("https://{}/there", host.replace("a.", "b."))),
+                _ => ok(path),
+            },
+        );
     let got = world(&origin).fetch(&origin.url("a.example", "/down"));
     got.refused("net-downgrade");
     assert_eq!(got.events[1]["scheme"], "http");

@@ -9,68 +9,12 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-use rustls::ServerConfig;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use testkit::tls::{Authority, Certificate};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-/// Somebody who vouches.
-#[derive(Clone)]
-pub(crate) struct Authority {
-    pub(crate) der: CertificateDer<'static>,
-    issuer: Arc<Issuer<'static, KeyPair>>,
-}
-
 /// The one whom the client of the tests trusts.
-pub(crate) fn authority() -> Authority {
-    static ONE: LazyLock<Authority> = LazyLock::new(new_authority);
-    ONE.clone()
-}
-
-pub(crate) fn new_authority() -> Authority {
-    let key = KeyPair::generate().unwrap();
-    let mut params = CertificateParams::new(Vec::new()).unwrap();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let der = params.self_signed(&key).unwrap().der().clone();
-    Authority { der, issuer: Arc::new(Issuer::new(params, key)) }
-}
-
-/// A certificate and its key.
-pub(crate) struct Paper {
-    chain: Vec<CertificateDer<'static>>,
-    key: PrivateKeyDer<'static>,
-}
-
-pub(crate) fn paper(by: &Authority, params: CertificateParams) -> Paper {
-    let key = KeyPair::generate().unwrap();
-    let certificate = params.signed_by(&key, &by.issuer).unwrap();
-    Paper { chain: vec![certificate.der().clone()], key: key.serialize_der().try_into().unwrap() }
-}
-
-/// One for which nobody vouches but itself.
-pub(crate) fn own_paper(params: &CertificateParams) -> Paper {
-    let key = KeyPair::generate().unwrap();
-    let certificate = params.self_signed(&key).unwrap();
-    Paper { chain: vec![certificate.der().clone()], key: key.serialize_der().try_into().unwrap() }
-}
-
-pub(crate) fn names(names: &[&str]) -> CertificateParams {
-    CertificateParams::new(names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()).unwrap()
-}
-
-/// Takes connections with this certificate, for these protocols.
-pub(crate) fn acceptor(paper: Paper, alpn: &[&[u8]]) -> TlsAcceptor {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(paper.chain, paper.key)
-        .unwrap();
-    config.alpn_protocols = alpn.iter().map(|it| it.to_vec()).collect();
-    TlsAcceptor::from(Arc::new(config))
-}
+pub(crate) static AUTHORITY: LazyLock<Authority> = LazyLock::new(Authority::generate);
 
 /// What a request looked like from the server.
 #[derive(Clone, Debug)]
@@ -96,11 +40,11 @@ pub(crate) struct TlsOrigin {
 impl TlsOrigin {
     /// `answer` is given the host and the path.
     pub(crate) fn new(
-        paper: Paper,
+        certificate: Certificate,
         alpn: &[&[u8]],
         answer: impl Fn(&str, &str) -> Response<Full<Bytes>> + Send + Sync + 'static,
     ) -> Self {
-        let acceptor = acceptor(paper, alpn);
+        let acceptor = TlsAcceptor::from(certificate.server(alpn));
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()

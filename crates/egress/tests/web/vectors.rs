@@ -9,7 +9,7 @@ use scan::net::Domains;
 use serde_json::{Value, json};
 
 use crate::origin::{Origin, field, html, redirect};
-use crate::tls::{TlsOrigin, authority, names, ok, onward, paper};
+use crate::tls::{AUTHORITY, TlsOrigin, ok, onward};
 use crate::world::{LOOPBACK, Names, Plan, patient};
 
 fn rows(text: &str) -> Vec<Value> {
@@ -38,7 +38,7 @@ fn a_pinned_address_keeps_the_name() {
         let message =
             |url: String| json!({ "action": "web_fetch", "url": url, "headers": headers });
         if url.starts_with("https:") {
-            let by = paper(&authority(), names(&["example.com"]));
+            let by = AUTHORITY.vouch(&["example.com"]);
             let origin = TlsOrigin::new(by, &[b"h2"], |_, path| ok(path));
             let world = Plan::new(Names::here(&["example.com"]), &[origin.port]).open();
             world.act(&message(at(url, origin.port))).page();
@@ -73,11 +73,9 @@ fn redirects_rebinding_and_fields() {
         let to = Arc::clone(&place);
         let known = ["public.example", "other.example", "rebind.example"];
         let origin =
-            TlsOrigin::new(paper(&authority(), names(&known)), &[b"h2"], move |_, path| {
-                match to.get() {
-                    Some(place) if path == "/r" => onward(302, place),
-                    Some(_) | None => ok("arrived"),
-                }
+            TlsOrigin::new(AUTHORITY.vouch(&known), &[b"h2"], move |_, path| match to.get() {
+                Some(place) if path == "/r" => onward(302, place),
+                Some(_) | None => ok("arrived"),
             });
         if let Some(location) = row.pointer("/input/redirects/0").and_then(Value::as_str) {
             place.set(at(location, origin.port)).unwrap();

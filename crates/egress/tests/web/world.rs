@@ -82,7 +82,7 @@ impl Plan {
             ports: ports.to_vec(),
             limits: patient(),
             rules: Rules::default(),
-            trust: Trust::Only(vec![crate::tls::authority().der]),
+            trust: Trust::Only(vec![crate::tls::AUTHORITY.der()]),
             engine: None,
             engine_is_here: false,
             hops: None,

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::origin::{Origin, Says, Vouched};
+use testkit::tls::Authority;
+
+use crate::origin::{Origin, Says};
 use crate::support::{Rig, Setting};
 
 /// A proxy, a server with TLS behind it, and a file that says who vouches for the server.
@@ -16,11 +18,11 @@ struct Scene {
 
 impl Scene {
     async fn new(says: Says) -> Self {
-        let vouched = Vouched::of("origin.example");
-        let (plain, tls) = (Origin::plain(Says::Echo).await, Origin::tls(says, &vouched).await);
+        let (authority, plain) = (Authority::generate(), Origin::plain(Says::Echo).await);
+        let tls = Origin::tls(says, authority.vouch(&["origin.example"])).await;
         let rig = Setting::to(&[&plain, &tls]).start().await;
         let dir = tempfile::tempdir().unwrap();
-        write(&dir.path().join("ca.pem"), &vouched.authority);
+        write(&dir.path().join("ca.pem"), &authority.pem());
         Self { rig, plain, tls, dir }
     }
 

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::ServerConfig;
-use rustls::pki_types::PrivateKeyDer;
+use testkit::tls::Certificate;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -38,43 +36,13 @@ pub(crate) struct Origin {
     open: Arc<AtomicUsize>,
 }
 
-/// Who vouches for servers, and a server's own certificate.
-pub(crate) struct Vouched {
-    /// The certificate of who vouches, as a file has it.
-    pub(crate) authority: String,
-    acceptor: TlsAcceptor,
-}
-
-impl Vouched {
-    pub(crate) fn of(name: &str) -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.distinguished_name.push(rcgen::DnType::CommonName, "authority of a test");
-        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
-        let certificate = params.signed_by(&key, &issuer).unwrap();
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate.der().clone()],
-                PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
-            )
-            .unwrap();
-        Self { authority: issuer.pem(), acceptor: TlsAcceptor::from(Arc::new(config)) }
-    }
-}
-
 impl Origin {
     pub(crate) async fn plain(says: Says) -> Self {
         Self::start(says, None).await
     }
 
-    pub(crate) async fn tls(says: Says, vouched: &Vouched) -> Self {
-        Self::start(says, Some(vouched.acceptor.clone())).await
+    pub(crate) async fn tls(says: Says, certificate: Certificate) -> Self {
+        Self::start(says, Some(TlsAcceptor::from(certificate.server(&[])))).await
     }
 
     async fn start(says: Says, tls: Option<TlsAcceptor>) -> Self {

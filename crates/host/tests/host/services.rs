@@ -140,8 +140,7 @@ impl World {
             origin: Origin::Local,
         };
         // Nobody speaks TLS here, and a client wants somebody to believe.
-        let trust = rcgen::generate_simple_self_signed(vec!["nobody.example".to_owned()]).unwrap();
-        let trust = Trust::Only(vec![trust.cert.der().clone()]);
+        let trust = Trust::Only(vec![testkit::tls::nobody()]);
         let dialer = Dialer::with_resolver(Arc::new(Here), &Limits::default())
             .dangerously_open_these_loopback_ports_for_tests(&[port]);
         let client = Client::new(Arc::new(dialer), &trust, Limits::default());
