@@ -26,18 +26,18 @@ fn put(path: &Path, content: &str) {
 fn verify_and_summarize_know_the_older_formats() {
     for (folder, format) in [("aer-v0.1", "aer-0.1"), ("aegx-v0.2", "unified-0.2")] {
         let valid = corpus(&format!("{folder}/valid.aegx.zip"));
-        let ran = aegx(&["verify", text(&valid), "--json"]);
+        let ran = aegx(["verify", text(&valid), "--json"]);
         assert_eq!(ran.code, 0, "{}", ran.out);
         assert_eq!(ran.object()["format"], format);
         assert!(!ran.object()["notes"].as_array().unwrap().is_empty());
-        let ran = aegx(&["summarize", text(&valid), "--json"]);
+        let ran = aegx(["summarize", text(&valid), "--json"]);
         assert_eq!((ran.code, &ran.object()["records"]), (0, &Value::from(20)));
         let tampered = corpus(&format!("{folder}/payload_edited.aegx.zip"));
-        assert_eq!(aegx(&["verify", text(&tampered)]).code, 1);
-        assert_eq!(aegx(&["verify", text(&tampered), "--compat"]).code, 1);
+        assert_eq!(aegx(["verify", text(&tampered)]).code, 1);
+        assert_eq!(aegx(["verify", text(&tampered), "--compat"]).code, 1);
         let truncated = corpus(&format!("{folder}/audit_tail_truncated.aegx.zip"));
-        assert_eq!(aegx(&["verify", text(&truncated)]).code, 1);
-        assert_eq!(aegx(&["verify", text(&truncated), "--compat"]).code, 0);
+        assert_eq!(aegx(["verify", text(&truncated)]).code, 1);
+        assert_eq!(aegx(["verify", text(&truncated), "--compat"]).code, 0);
     }
 }
 
@@ -48,7 +48,7 @@ fn both_older_formats_convert_to_bundles_that_verify() {
         let valid = corpus(&format!("{folder}/valid.aegx.zip"));
         for name in ["new", "new.aegx.zip"] {
             let out = dir.path().join(name);
-            let ran = aegx(&["convert", text(&valid), text(&out), "--json"]);
+            let ran = aegx(["convert", text(&valid), text(&out), "--json"]);
             assert_eq!(ran.code, 0, "{}", ran.err);
             let json = ran.object();
             assert_eq!((&json["records"], &json["blobs"]), (&Value::from(20), &Value::from(1)));
@@ -60,7 +60,7 @@ fn both_older_formats_convert_to_bundles_that_verify() {
         }
         check_mapping(&dir.path().join("new"), &valid);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
-        let again = aegx(&["convert", text(&valid), text(&dir.path().join("new"))]);
+        let again = aegx(["convert", text(&valid), text(&dir.path().join("new"))]);
         assert_eq!(again.code, 1, "{}", again.err);
     }
 }
@@ -112,20 +112,20 @@ fn what_cannot_be_converted_leaves_nothing_behind() {
         ("aer-v0.1/empty_zip.aegx.zip", 1),
         ("nowhere", 3),
     ] {
-        let ran = aegx(&["convert", text(&corpus(bundle)), text(&out)]);
+        let ran = aegx(["convert", text(&corpus(bundle)), text(&out)]);
         assert_eq!(ran.code, exit, "{bundle}: {}", ran.err);
         assert!(ran.err.contains("aegx: "), "{bundle}: {}", ran.err);
     }
     let far = dir.path().join("missing/new");
     let valid = corpus("aer-v0.1/valid.aegx.zip");
-    assert_eq!(aegx(&["convert", text(&valid), text(&far)]).code, 3);
+    assert_eq!(aegx(["convert", text(&valid), text(&far)]).code, 3);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 
     let edited = corpus("aegx-v0.2/payload_edited.aegx.zip");
-    let ran = aegx(&["convert", text(&edited), text(&out), "--unverified"]);
+    let ran = aegx(["convert", text(&edited), text(&out), "--unverified"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("aer_unverified"), "{}", ran.err);
-    assert_eq!(aegx(&["verify", text(&out)]).code, 0);
+    assert_eq!(aegx(["verify", text(&out)]).code, 0);
 }
 
 /// A bundle of twelve records, and a checkpoint signed for some of them.
@@ -152,12 +152,12 @@ impl Log {
     }
 
     fn verify(&self, args: &[&str]) -> Ran {
-        aegx(&[&["verify-checkpoint", text(&self.note), "--key", &self.key], args].concat())
+        aegx([&["verify-checkpoint", text(&self.note), "--key", &self.key], args].concat())
     }
 
     fn prove(&self, record: &str, args: &[&str]) -> Ran {
         let fixed = ["prove-inclusion", text(&self.bundle), "--record", record];
-        aegx(&[&fixed, &["--checkpoint", text(&self.note)][..], args].concat())
+        aegx([&fixed, &["--checkpoint", text(&self.note)][..], args].concat())
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -267,7 +267,7 @@ fn a_checkpoint_by_another_key_or_of_another_log_is_refused() {
 
     let key_file = log.path("key");
     put(&key_file, &format!("{}\n", log.key));
-    let with = |key: &str| aegx(&["verify-checkpoint", text(&log.note), "--key", key]);
+    let with = |key: &str| aegx(["verify-checkpoint", text(&log.note), "--key", key]);
     assert_eq!(with(text(&key_file)).code, 0);
     assert_eq!(with(signing_key(8).verifier().to_string().as_str()).code, 1);
     assert_eq!(with("journal-key+00000000+nonsense").code, 2);

@@ -97,13 +97,13 @@ fn mistakes_stop_no_later_write() {
     for number in 0..12 {
         let read = json!({ "action": "file_read", "path": format!("no/{number}.txt") });
         assert_eq!(session.ask(&read)["ok"], false);
-        assert_eq!(session.ask(&json!({ "action": "nope" }))["ok"], false);
+        assert_eq!(session.ask(json!({ "action": "nope" }))["ok"], false);
         let outside = json!({ "action": "file_read", "path": "../outside.txt" });
         assert_eq!(session.ask(&outside)["ok"], false);
         assert_eq!(run(&mut session, "sudo true")["ok"], false);
     }
     // What the host itself reports gives advice, and is nobody's order.
-    assert_eq!(session.ask(&json!({ "action": "audit_query" }))["ok"], true);
+    assert_eq!(session.ask(json!({ "action": "audit_query" }))["ok"], true);
     let write = json!({ "action": "file_write", "path": "build/notes.md", "content": "It sails." });
     let answer = session.ask(&write);
     assert_eq!(answer["ok"], true, "{answer}");
@@ -129,7 +129,7 @@ fn what_outsiders_wrote_is_theirs_when_a_command_prints_it() {
     remember_a_page(&place);
     let mut session = place.session("s");
     assert_eq!(run(&mut session, "ls")["taint"], json!([]));
-    let read = session.ask(&json!({ "action": "memory_read", "id": ROW }));
+    let read = session.ask(json!({ "action": "memory_read", "id": ROW }));
     assert_eq!(read["ok"], true, "{read}");
     // More came from outside than was said by anybody: a command waits for a person.
     let answer = run(&mut session, "ls");

@@ -173,7 +173,7 @@ fn nothing_of_the_person_or_the_host_is_in_reach() {
 fn in_its_own_workspace_an_agent_sees_nothing_of_the_state_around_it() {
     let place = Place::new();
     let mut session = place.session_with("a", &["--own-workspace"]);
-    let answer = session.ask(&shell("ls -a . .. ../.. ../../..; echo mine > here.txt"));
+    let answer = session.ask(shell("ls -a . .. ../.. ../../..; echo mine > here.txt"));
     session.end();
     assert_eq!(answer["ok"], true, "{answer}");
     let text = printed(&answer, "stdout");
@@ -329,7 +329,7 @@ fn what_a_tainted_session_makes_carries_its_label() {
     drop(store);
     let mut session = place.session("a");
     // An answer says that somebody is there.
-    assert_eq!(session.ask(&json!({"action": "audit_query"}))["ok"], true);
+    assert_eq!(session.ask(json!({"action": "audit_query"}))["ok"], true);
     // What a person says keeps the share of what came from outside small.
     let words: Vec<String> =
         (0..600).map(|it| format!("Note {it} of mine is about subject {}.", it * 7)).collect();
@@ -341,13 +341,13 @@ fn what_a_tainted_session_makes_carries_its_label() {
         ),
     );
     assert_eq!(code, 0, "{said}");
-    let answer = session.ask(&shell("echo mine > before.txt"));
+    let answer = session.ask(shell("echo mine > before.txt"));
     assert_eq!(answer["ok"], true, "{answer}");
-    let answer = session.ask(&json!({"action": "memory_read", "id": ROW}));
+    let answer = session.ask(json!({"action": "memory_read", "id": ROW}));
     assert_eq!(answer["ok"], true, "{answer}");
-    let answer = session.ask(&shell("mkdir -p sub && date > sub/after.txt"));
+    let answer = session.ask(shell("mkdir -p sub && date > sub/after.txt"));
     assert_eq!(answer["ok"], true, "{answer}");
-    let answer = session.ask(&json!({"action": "file_read", "path": "sub/after.txt"}));
+    let answer = session.ask(json!({"action": "file_read", "path": "sub/after.txt"}));
     assert_eq!(answer["taint"][0]["trust"], "external", "at once, not only at the end: {answer}");
     session.end();
     let marked = place.marked();
@@ -360,7 +360,7 @@ fn a_command_does_not_outlive_a_host_that_is_killed() {
     let place = Place::new();
     put(&place.workspace().join("slow.sh"), b"echo > begun.txt; sleep 2; echo late > late.txt");
     let mut session = place.session("a");
-    session.send(&shell("bash ./slow.sh"));
+    session.send(shell("bash ./slow.sh"));
     let until = Instant::now() + Duration::from_secs(60);
     while !place.workspace().join("begun.txt").exists() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(20));
@@ -378,7 +378,7 @@ fn a_host_that_is_told_to_end_ends_the_command_and_itself_at_once() {
     let script = b"trap '' TERM INT HUP\necho {} > .mcp.json\necho > begun.txt\nsleep 30 & wait; sleep 30; echo late > late.txt";
     put(&place.workspace().join("deaf.sh"), script);
     let mut session = place.session("a");
-    session.send(&shell("bash ./deaf.sh"));
+    session.send(shell("bash ./deaf.sh"));
     let until = Instant::now() + Duration::from_secs(60);
     while !place.workspace().join("begun.txt").exists() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(20));
@@ -416,9 +416,9 @@ fn settings_alone_are_enough_for_one_person() {
             "--workspace",
             workspace.to_str().unwrap(),
         ]);
-        let answer = session.ask(&shell("echo hello"));
+        let answer = session.ask(shell("echo hello"));
         assert_eq!(printed(&answer, "stdout"), "hello\n", "{answer}");
-        let answer = session.ask(&shell("sudo true"));
+        let answer = session.ask(shell("sudo true"));
         assert_eq!(answer["rule"], "shell-privilege", "as protected as any: {answer}");
         session.end();
     }
