@@ -24,6 +24,7 @@ mod redact;
 mod retention;
 mod search;
 mod segment;
+mod statements;
 mod stats;
 mod torn;
 mod tree;

@@ -21,7 +21,7 @@ use files::private;
 
 /// Levels between two that are kept.
 const STRIDE: u32 = 8;
-const HASH_BYTES: usize = 32;
+pub(crate) const HASH_BYTES: usize = 32;
 /// Kept levels: enough for 2^62 records.
 const KEPT_LEVELS: u32 = 8;
 
@@ -266,7 +266,12 @@ fn leaves(dir: &Path) -> io::Result<u64> {
 
 /// Records that the tree knows of, as it lies there.
 pub(crate) fn known_leaves(layout: &Layout) -> io::Result<u64> {
-    hashes_in(&layout.tree().join("level-0"))
+    hashes_in(&leaves_path(layout))
+}
+
+/// Where the leaves lie.
+pub(crate) fn leaves_path(layout: &Layout) -> PathBuf {
+    layout.tree().join("level-0")
 }
 
 /// Forgets what the tree knows behind the first `size` records.

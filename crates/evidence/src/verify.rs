@@ -14,7 +14,7 @@ use crate::clean::Clean;
 use crate::layout::Layout;
 use crate::reader::{ReadError, Reader};
 use crate::segment::Checked;
-use crate::tree;
+use crate::{statements, tree};
 
 /// What to hold the journal against.
 #[derive(Default)]
@@ -70,7 +70,7 @@ fn look(reader: &Reader, against: &Against) -> Result<Verified, ReadError> {
     let layout = reader.layout();
     let mut verified = Verified { pinned: against.key.is_some(), ..Verified::default() };
     // The signatures first: what they cover is then in the segments, however much is written.
-    let statements = read_statements(layout, against, &mut verified.damages);
+    let statements = statements::read(layout, against, &mut verified.damages);
     let sizes: BTreeSet<u64> = statements.iter().map(|it| it.size).collect();
     let note = Clean::read(layout).ok().flatten();
     let leaves = tree::known_leaves(layout);
@@ -80,70 +80,18 @@ fn look(reader: &Reader, against: &Against) -> Result<Verified, ReadError> {
     verified.damages.extend(damages);
     join(layout, &numbers, &checked, &mut verified);
     let journal = checked.values().next().map(|it| it.header.journal.as_str());
-    let named = |it: &Statement| journal.is_none_or(|id| it.origin == checkpoints::origin(id));
+    let named =
+        |it: &statements::Statement| journal.is_none_or(|id| it.origin == checkpoints::origin(id));
     if !statements.iter().all(named) {
         let what = "the checkpoints are of another journal".to_owned();
         verified.damages.push(Damage::of_journal(what));
     }
-    check_statements(&statements, &checked, &mut verified);
+    statements::check(layout, &statements, &checked, &mut verified);
     check_note(layout, note.as_ref(), &checked, &mut verified);
     check_leaves(leaves, &checked, &mut verified);
     check_blobs(layout, &checked, &mut verified);
     verified.damages.sort_by_key(|damage| (damage.segment, damage.offset));
     Ok(verified)
-}
-
-/// A signed claim about the tree.
-struct Statement {
-    origin: String,
-    size: u64,
-    root: Digest,
-    what: String,
-}
-
-fn read_statements(
-    layout: &Layout,
-    against: &Against,
-    damages: &mut Vec<Damage>,
-) -> Vec<Statement> {
-    let mut complain = |what: String| damages.push(Damage::of_journal(what));
-    let kept = match checkpoints::read(layout) {
-        Ok(kept) => kept,
-        Err(error) => {
-            complain(error.to_string());
-            Vec::new()
-        }
-    };
-    let Some(key) = against.key.clone().or_else(|| checkpoints::own_key(layout)) else {
-        if !kept.is_empty() || against.checkpoint.is_some() {
-            complain("there is no public key to verify the checkpoints with".to_owned());
-        }
-        return Vec::new();
-    };
-    let own = kept.iter().map(|it| (it.note.as_str(), format!("checkpoint of {}", it.size)));
-    let outside =
-        against.checkpoint.iter().map(|it| (it.as_str(), "the checkpoint given".to_owned()));
-    let mut statements = Vec::new();
-    for (note, what) in own.chain(outside) {
-        match checkpoints::verify(note, &key) {
-            Ok(it) => statements.push(Statement {
-                origin: it.origin().to_owned(),
-                size: it.size(),
-                root: it.root(),
-                what,
-            }),
-            Err(why) => complain(format!("{what}: {why}")),
-        }
-    }
-    for pair in statements.windows(2) {
-        if let [older, newer] = pair
-            && newer.what.starts_with("checkpoint of")
-            && newer.size < older.size
-        {
-            complain(format!("{} follows {}", newer.what, older.what));
-        }
-    }
-    statements
 }
 
 /// Does each segment go on where the one before ended?
@@ -178,38 +126,6 @@ fn join(
             let what = format!("record {}: {}{hint}", broken.idx, broken.why);
             verified.damages.push(Damage::at(*number, broken.offset, what));
         }
-    }
-}
-
-fn check_statements(
-    statements: &[Statement],
-    segments: &BTreeMap<u64, Checked>,
-    verified: &mut Verified,
-) {
-    let roots: BTreeMap<u64, Digest> = segments
-        .values()
-        .flat_map(|it| it.roots.iter().map(|(size, root)| (*size, *root)))
-        .collect();
-    let end = segments.values().next_back().map_or(0, |it| it.next_idx);
-    for Statement { size, root, what, .. } in statements {
-        let complaint = match roots.get(size) {
-            Some(found) if found == root => None,
-            Some(_) => Some("the records are not those that were signed".to_owned()),
-            None if *size > end => Some(format!("{size} records were signed, {end} are left")),
-            None if *size < verified.first => continue,
-            None => Some("its place in the journal cannot be verified".to_owned()),
-        };
-        match complaint {
-            None => {
-                verified.checkpoints += 1;
-                verified.signed_size = verified.signed_size.max(*size);
-            }
-            Some(why) => verified.damages.push(Damage::of_journal(format!("{what}: {why}"))),
-        }
-    }
-    if verified.pinned && verified.records > 0 && verified.checkpoints == 0 {
-        let what = "no checkpoint by the pinned key covers any of these records".to_owned();
-        verified.damages.push(Damage::of_journal(what));
     }
 }
 

@@ -23,6 +23,7 @@ mod races;
 mod records;
 mod recovery;
 mod retention;
+mod retired_history;
 mod search;
 mod spelling;
 mod tree;
