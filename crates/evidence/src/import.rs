@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use aegx::archive::{self, ArchiveError};
 use aegx::source::{BLOBS, MANIFEST, MemberKind, RECORDS};
 use aegx::verify::check_record_line;
-use aegx::{Digest, Finding, Manifest, Progress, Record, RecordType, Rules, Source};
+use aegx::{Digest, Finding, Hasher, Manifest, Progress, Record, RecordType, Rules, Source};
 use model::Kind;
 use serde_json::json;
 
@@ -25,7 +25,10 @@ use files::private;
 /// A bundle that was taken in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// Hash of its last audit entry, by which it is known here.
+    /// Hash over all its files, by which it is known here: who has another signature or none is
+    /// another bundle.
+    pub name: Digest,
+    /// Hash of its last audit entry.
     pub head: String,
     /// Records in it.
     pub records: u64,
@@ -77,14 +80,15 @@ pub fn import(journal: &Journal, path: &Path) -> Result<Imported, ImportError> {
     let _ = fs::remove_dir_all(&work);
     let taken = copy_in(path, &work).and_then(|()| verify(&work));
     let outcome = taken.and_then(|(head, records)| {
-        let target = imports.join(&head);
-        let known = target.exists();
-        if !known {
+        let name = name_of(&work).map_err(io)?;
+        let target = imports.join(name.to_string());
+        let imported = Imported { name, head, records, known: target.exists() };
+        if !imported.known {
             // The record first: a bundle that lies there was recorded, whatever happens between.
-            record(journal, path, &head, records)?;
+            record(journal, path, &imported)?;
             fs::rename(&work, &target).and_then(|()| private::sync_parent(&target)).map_err(io)?;
         }
-        Ok(Imported { head, records, known })
+        Ok(imported)
     });
     let _ = fs::remove_dir_all(&work);
     outcome
@@ -119,15 +123,15 @@ impl Imports {
         Self { layout: reader.layout().clone() }
     }
 
-    /// Their heads, sorted.
+    /// Their names, sorted.
     #[must_use]
-    pub fn heads(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let listing = fs::read_dir(self.layout.imports()).into_iter().flatten().flatten();
         let names = listing.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let mut heads: Vec<_> =
+        let mut names: Vec<_> =
             names.filter(|it| Digest::from_hex(it.as_bytes()).is_some()).collect();
-        heads.sort();
-        heads
+        names.sort();
+        names
     }
 
     /// Shows the records of one of them that pass the filter to `see`, until it answers `false`.
@@ -136,11 +140,11 @@ impl Imports {
     /// If there is no such bundle.
     pub fn query(
         &self,
-        head: &Digest,
+        name: &Digest,
         filter: &Filter,
         see: &mut dyn FnMut(Row) -> bool,
     ) -> io::Result<()> {
-        let path = self.layout.imports().join(head.to_string()).join(RECORDS);
+        let path = self.layout.imports().join(name.to_string()).join(RECORDS);
         let mut skipped = match filter.limit {
             None => 0,
             Some(limit) => {
@@ -210,19 +214,39 @@ fn verify(work: &Path) -> Result<(String, u64), ImportError> {
     let manifest = File::open(work.join(MANIFEST)).map_err(io)?;
     let manifest: Manifest =
         serde_json::from_reader(BufReader::new(manifest)).map_err(|error| io(error.into()))?;
-    // An empty bundle has no head of its own to be known by.
-    let head = if report.records == 0 {
-        Digest::of(b"empty bundle").to_string()
-    } else {
-        manifest.audit_head
-    };
-    Ok((head, report.records))
+    Ok((manifest.audit_head, report.records))
 }
 
-fn record(journal: &Journal, path: &Path, head: &str, records: u64) -> Result<(), ImportError> {
+/// The hash over names and hashes of the files at the top of a verified bundle. Its records pin the
+/// blobs.
+fn name_of(work: &Path) -> io::Result<Digest> {
+    let source = Source::Directory(work.to_owned());
+    let mut lines = String::new();
+    // Sorted by name.
+    for file in source.top()?.into_iter().filter(|it| it.kind == MemberKind::File) {
+        let mut hasher = Hasher::new();
+        let mut input = BufReader::new(source.open_member(&file.name)?);
+        loop {
+            let bytes = input.fill_buf()?;
+            if bytes.is_empty() {
+                break;
+            }
+            hasher.update(bytes);
+            let read = bytes.len();
+            input.consume(read);
+        }
+        lines.push_str(&format!("{} {}\n", file.name, hasher.finish()));
+    }
+    Ok(Digest::of(lines.as_bytes()))
+}
+
+fn record(journal: &Journal, path: &Path, imported: &Imported) -> Result<(), ImportError> {
     let Ok(kind) = Kind::parse("evidence_import") else { return Ok(()) };
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let content = json!({ "audit_head": head, "file": name, "records": records });
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let Imported { name, head, records, .. } = imported;
+    let content = json!({
+        "audit_head": head, "bundle": name.to_string(), "file": file, "records": records,
+    });
     let mut record = NewRecord::of_host(RecordType::FileRead, kind, content);
     record.taint = model::Taint::UNTRUSTED;
     journal.append(record)?;

@@ -40,12 +40,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     journal.close().map_err(Failure::unable)?;
     if args.json {
         output::json(&json!({
-            "head": imported.head, "records": imported.records, "known": imported.known,
+            "name": imported.name.to_string(), "head": imported.head, "records": imported.records,
+            "known": imported.known,
         }));
     } else {
         let how = if imported.known { "here already" } else { "imported" };
         let records = output::count(imported.records, "record");
-        output::line(&format!("{how}: {records}, head {}", imported.head));
+        output::line(&format!("{how}: {records}, name {}", imported.name));
     }
     Ok(Exit::Done)
 }

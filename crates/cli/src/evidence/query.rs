@@ -17,8 +17,8 @@ pub(crate) struct Args {
     /// At most so many, the newest.
     #[arg(long, default_value_t = 1000)]
     limit: u64,
-    /// In the imported bundle with this head instead of the journal.
-    #[arg(long, value_name = "HEAD")]
+    /// In the imported bundle with this name instead of the journal.
+    #[arg(long, value_name = "NAME")]
     import: Option<String>,
     /// Print one JSON object per record.
     #[arg(long)]
@@ -29,12 +29,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let filter = args.filter.to_filter(SystemClock.unix_seconds(), Some(args.limit))?;
     let reader = open::reader(&args.home.journal()?)?;
     let mut see = |row| show::row(&row, args.json);
-    if let Some(head) = &args.import {
-        let head = parse_id(head).map_err(Failure::usage)?;
+    if let Some(name) = &args.import {
+        let name = parse_id(name).map_err(Failure::usage)?;
         let imports = Imports::of(&reader);
-        imports.query(&head, &filter, &mut see).map_err(|error| {
-            let known = imports.heads().join(", ");
-            Failure::unable(format!("no imported bundle {head}: {error}; there are: {known}"))
+        imports.query(&name, &filter, &mut see).map_err(|error| {
+            let known = imports.names().join(", ");
+            Failure::unable(format!("no imported bundle {name}: {error}; there are: {known}"))
         })?;
         return Ok(Exit::Done);
     }

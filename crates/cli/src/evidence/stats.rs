@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let bytes = reader.bytes().map_err(open::failure)?;
     let kept = reader.checkpoints().map_err(Failure::unable)?;
     let last = kept.last();
-    let imports = Imports::of(&reader).heads();
+    let imports = Imports::of(&reader).names();
     if args.json {
         output::json(&json!({
             "records": records,

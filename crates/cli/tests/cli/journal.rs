@@ -156,8 +156,8 @@ fn what_is_exported_passes_and_can_be_imported_elsewhere() {
     let imported = object(&evidence("import", &other, &[&zip, "--json"]));
     assert_eq!((&imported["records"], &imported["known"]), (&7.into(), &false.into()));
     assert_eq!(object(&evidence("import", &other, &[&zip, "--json"]))["known"], true);
-    let head = imported["head"].as_str().unwrap();
-    let newest = ["--import", head, "--limit", "2", "--json"];
+    let name = imported["name"].as_str().unwrap();
+    let newest = ["--import", name, "--limit", "2", "--json"];
     let found = objects(&evidence("query", &other, &newest));
     assert_eq!(found.iter().map(|it| it["idx"].as_u64().unwrap()).collect::<Vec<_>>(), [5, 6]);
     assert_eq!(object(&evidence("stats", &other, &["--json"]))["records"], 14);

@@ -7,7 +7,7 @@ use evidence::{Content, Exported, Filter, ImportError, Imports, NewRecord, Reade
 use model::SessionId;
 use serde_json::{Value, json};
 
-use crate::common::{assert_sound, blob_path, kinds, open, overwrite, record, snapshot};
+use crate::common::{assert_sound, blob_path, copy_tree, kinds, open, overwrite, record, snapshot};
 
 fn export_session(dir: &Path, session: &str, out: &Path) -> Exported {
     let reader = Reader::open(dir).unwrap();
@@ -141,17 +141,39 @@ fn an_import_is_verified_kept_apart_and_recorded() {
 
     let reader = Reader::open(&other).unwrap();
     let imports = Imports::of(&reader);
-    assert_eq!(imports.heads(), std::slice::from_ref(&imported.head));
-    let head = aegx::Digest::from_hex(imported.head.as_bytes()).unwrap();
+    assert_eq!(imports.names(), [imported.name.to_string()]);
     let mut count = 0;
     let filter = Filter { session: Some(SessionId::parse("mine").unwrap()), ..Filter::default() };
     imports
-        .query(&head, &filter, &mut |_| {
+        .query(&imported.name, &filter, &mut |_| {
             count += 1;
             true
         })
         .unwrap();
     assert_eq!(count, 4);
+}
+
+#[test]
+fn a_copy_without_its_signature_does_not_stand_in_for_the_signed_bundle() {
+    let dir = tempfile::tempdir().unwrap();
+    let (home, other) = (dir.path().join("home"), dir.path().join("other"));
+    two_sessions(&home);
+    let (signed, bare) = (dir.path().join("signed"), dir.path().join("bare"));
+    export_session(&home, "mine", &signed);
+    copy_tree(&signed, &bare);
+    std::fs::remove_file(bare.join("bundle.note")).unwrap();
+    let journal = open(&other);
+    let first = evidence::import(&journal, &bare).unwrap();
+    let second = evidence::import(&journal, &signed).unwrap();
+    assert!(!first.known && !second.known && first.head == second.head);
+    assert!(evidence::import(&journal, &signed).unwrap().known);
+    journal.close().unwrap();
+    let note = |name: &aegx::Digest| {
+        std::fs::read(other.join("imports").join(name.to_string()).join("bundle.note")).ok()
+    };
+    assert_eq!(note(&first.name), None);
+    assert_eq!(note(&second.name), std::fs::read(signed.join("bundle.note")).ok());
+    assert_eq!(kinds(&other), ["evidence_import", "evidence_import"]);
 }
 
 #[test]
