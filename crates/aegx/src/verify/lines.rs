@@ -78,7 +78,14 @@ impl<R: Read> Chunks<R> {
             whole = memchr::memrchr(b'\n', fresh).map(|last| searched + last);
         }
         let mut ends = 0;
+        let mut start = 0;
         for end in memchr::memchr_iter(b'\n', &bytes) {
+            // Where it stands in what was read does not matter.
+            if end - start > LINE_BYTES_MAX {
+                self.done = true;
+                return Err(ReadError::LineTooLong { line: self.next_line + ends });
+            }
+            start = end + 1;
             ends += 1;
             if ends == CHUNK_LINES_MAX {
                 whole = Some(end);
@@ -160,5 +167,31 @@ mod tests {
             }
         }
         assert_eq!(cut(b""), []);
+    }
+
+    #[test]
+    fn a_line_may_be_as_long_as_the_limit_wherever_it_stands() {
+        for before in [0, 1, 1000, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1] {
+            for (length, ended) in [(LINE_BYTES_MAX, true), (LINE_BYTES_MAX, false)] {
+                let mut bytes = [vec![b'x'; before], vec![b'\n'], vec![b'y'; length]].concat();
+                bytes.extend(ended.then_some(b'\n'));
+                let want = [(1, before, true), (2, length, ended)];
+                assert!(cut(&bytes) == want, "{length} behind {before}");
+                bytes.insert(before + 1, b'y');
+                assert_eq!(too_long(&bytes), Some(2), "{} behind {before}", length + 1);
+            }
+        }
+    }
+
+    /// Number of the line that is refused.
+    fn too_long(bytes: &[u8]) -> Option<u64> {
+        let mut chunks = Chunks::new(bytes);
+        loop {
+            match chunks.next() {
+                Ok(Some(_)) => {}
+                Err(ReadError::LineTooLong { line }) => return Some(line),
+                Ok(None) | Err(ReadError::Io(_)) => return None,
+            }
+        }
     }
 }
