@@ -1,9 +1,12 @@
 """JSON as the format reads and prints it: docs/formats.md, "JSON" and "Numbers"."""
 
 import re
-import unicodedata
+
+import normal
 
 DEPTH_MAX = 127
+INTEGER_DIGITS_MAX = 20
+EXPONENT_DIGITS_MAX = 10
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 PARTS = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
 SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -133,7 +136,8 @@ def number(literal):
     """An int, or a double read the way that is part of the format."""
     sign, whole, fraction, exponent = PARTS.fullmatch(literal).groups()
     if fraction is None and exponent is None:
-        value = int(whole)
+        # What has more digits is a double, and may have more than Python reads.
+        value = int(whole) if len(whole) <= INTEGER_DIGITS_MAX else 1 << 64
         if not sign and value < 1 << 64:
             return value
         if sign and 0 < value <= 1 << 63:
@@ -149,7 +153,7 @@ def number(literal):
             if significand * 10 + int(digit) >= 1 << 64:
                 break
             significand, scale = significand * 10 + int(digit), scale - 1
-    scale += int(exponent or 0)
+    scale += _exponent(exponent or "0")
     value = float(significand)
     while value != 0.0 and abs(scale) > 308:
         if scale > 0:
@@ -161,6 +165,13 @@ def number(literal):
     if value == float("inf"):
         raise NotJson("a number out of range")
     return -value if sign else value
+
+
+def _exponent(text):
+    digits = text.lstrip("+-").lstrip("0") or "0"
+    # Beyond this every number is out of range, or zero.
+    value = int(digits) if len(digits) <= EXPONENT_DIGITS_MAX else 10**EXPONENT_DIGITS_MAX
+    return -value if text.startswith("-") else value
 
 
 def print_number(value):
@@ -218,7 +229,7 @@ def stored(value):
 def canonical(value):
     """The text that is hashed."""
     zero = lambda it: "0" if it == 0 and isinstance(it, float) and str(it)[0] == "-" else print_number(it)
-    return _text(value, lambda it: print_string(unicodedata.normalize("NFC", it), HASHED), zero)
+    return _text(value, lambda it: print_string(normal.nfc(it), HASHED), zero)
 
 
 def _text(value, string, number_text):
@@ -240,13 +251,25 @@ def _text(value, string, number_text):
 def is_pinned(value):
     """Are the stored bytes the hashed bytes: no text outside normal form C, no -0.0?"""
     if isinstance(value, str):
-        return unicodedata.is_normalized("NFC", value)
+        # Of what is not known the normal form is not known either, and it is refused as such.
+        return not normal.all_known(value) or normal.nfc(value) == value
     if isinstance(value, float):
         return not (value == 0 and str(value)[0] == "-")
     if isinstance(value, list):
         return all(is_pinned(it) for it in value)
     if isinstance(value, Obj):
         return all(is_pinned(k) and is_pinned(v) for k, v in value.pairs)
+    return True
+
+
+def is_known(value):
+    """Is all text of code points that the pinned version of Unicode knows?"""
+    if isinstance(value, str):
+        return normal.all_known(value)
+    if isinstance(value, list):
+        return all(is_known(it) for it in value)
+    if isinstance(value, Obj):
+        return all(is_known(k) and is_known(v) for k, v in value.pairs)
     return True
 
 

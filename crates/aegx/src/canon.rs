@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Number, Value};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-use crate::sorted;
+use crate::{assigned, sorted};
 
 /// The canonical bytes of `value`.
 #[must_use]
@@ -88,6 +88,11 @@ fn write_escape(out: &mut Vec<u8>, byte: u8) {
 #[must_use]
 pub fn is_rewritten(text: &str) -> bool {
     matches!(normal_form(text), Cow::Owned(normal) if normal != text)
+}
+
+/// Do the stored bytes of `text` follow from the hashed ones, now and in later versions of Unicode?
+pub(crate) fn is_pinned(text: &str) -> bool {
+    assigned::first_unknown(text).is_none() && !is_rewritten(text)
 }
 
 fn write_object(out: &mut Vec<u8>, map: &Map<String, Value>) {

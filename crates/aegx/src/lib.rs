@@ -1,6 +1,7 @@
 //! AEGX evidence bundles: format, writer, verifier. Knows nothing of Lazaret.
 
 pub mod archive;
+pub mod assigned;
 pub mod audit;
 pub mod bundle;
 pub mod bundle_note;

@@ -1,8 +1,11 @@
 //! Brings what is about to be stored into the form that is hashed, so that the stored bytes are the
-//! hashed bytes: text in normal form C, and `0` for `-0.0`.
+//! hashed bytes: text of known code points in normal form C, and `0` for `-0.0`.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use crate::assigned;
 use crate::canon;
 use crate::record::{Draft, DraftError, Payload};
 
@@ -20,6 +23,10 @@ pub(crate) fn draft(draft: &mut Draft) -> Result<(), DraftError> {
 }
 
 fn text(text: &mut String) {
+    // The normal form of what is not known is not known either.
+    if let Cow::Owned(known) = assigned::replace_unknown(text) {
+        *text = known;
+    }
     if canon::is_rewritten(text) {
         *text = canon::normal_form(text).into_owned();
     }
@@ -45,7 +52,7 @@ fn value(it: &mut Value) -> Result<(), DraftError> {
 
 fn map(it: &mut Map<String, Value>) -> Result<(), DraftError> {
     it.values_mut().try_for_each(value)?;
-    if !it.keys().any(|key| canon::is_rewritten(key)) {
+    if it.keys().all(|key| canon::is_pinned(key)) {
         return Ok(());
     }
     for (mut key, value) in std::mem::take(it) {

@@ -11,6 +11,8 @@
 
 use unicode_normalization::{IsNormalized, is_nfc_quick};
 
+use crate::assigned;
+
 /// A cursor over one line. Each method reads one thing or answers `None`.
 pub(crate) struct Plain<'a> {
     text: &'a [u8],
@@ -224,7 +226,8 @@ fn is_plain_control(low_digit: u8) -> bool {
     matches!(low_digit, b'0'..=b'7' | b'b' | b'e' | b'f')
 }
 
-/// ASCII is in normal form and orders nothing, so that only the runs between it need a look.
+/// Is this text of known code points in normal form? ASCII is and orders nothing, so that only the
+/// runs between it need a look.
 fn is_normal_form(text: &[u8]) -> bool {
     let Ok(mut rest) = std::str::from_utf8(text) else { return false };
     while let Some((_, from)) =
@@ -232,7 +235,8 @@ fn is_normal_form(text: &[u8]) -> bool {
     {
         let end = from.bytes().position(|it| it.is_ascii()).unwrap_or(from.len());
         let Some((run, after)) = from.split_at_checked(end) else { return false };
-        if is_nfc_quick(run.chars()) != IsNormalized::Yes {
+        if assigned::first_unknown(run).is_some() || is_nfc_quick(run.chars()) != IsNormalized::Yes
+        {
             return false;
         }
         rest = after;

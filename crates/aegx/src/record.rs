@@ -102,8 +102,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Gives the record its normal time and its id. Text is brought into Unicode normal form C, in
-    /// which it is hashed.
+    /// Gives the record its normal time and its id. Code points that are not known are replaced, and
+    /// text is brought into Unicode normal form C, in which it is hashed.
     ///
     /// # Errors
     /// If `meta.ts` is not a time, if a double would not survive being stored and read again, if a

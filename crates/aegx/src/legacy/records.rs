@@ -183,7 +183,7 @@ impl<'m> Records<'m> {
 fn is_pinned(record: &LegacyRecord) -> bool {
     let payload = match &record.payload {
         LegacyPayload::Inline { data } => value_is_pinned(data),
-        LegacyPayload::Blob { mime, .. } => !mime.as_deref().is_some_and(canon::is_rewritten),
+        LegacyPayload::Blob { mime, .. } => mime.as_deref().is_none_or(canon::is_pinned),
     };
-    payload && !record.meta.texts().any(|(_, text)| canon::is_rewritten(text))
+    payload && record.meta.texts().all(|(_, text)| canon::is_pinned(text))
 }

@@ -236,6 +236,8 @@ codes! {
         SchemaMissing = "schema_missing",
         /// Text that is not in Unicode normal form C, in which it is hashed.
         TextNotNfc = "text_not_nfc",
+        /// Text with a code point that the pinned version of Unicode does not know.
+        TextUnassigned = "text_unassigned",
         /// A number that is not spelled as it would be stored, or does not stay what it is.
         NumberUnstable = "number_unstable",
         /// White space in or around a line.

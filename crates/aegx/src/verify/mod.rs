@@ -27,6 +27,7 @@ pub use record_line::BlobUse;
 pub use report::{FINDINGS_LISTED_MAX, Format, Report};
 
 use crate::archive::Rules;
+use crate::assigned::UNICODE_VERSION;
 use crate::bundle;
 use crate::bundle_note;
 use crate::digest::Digest;
@@ -197,8 +198,8 @@ fn notes(rules: Rules, unpinned: &fold::Unpinned) -> Vec<String> {
         let lines: Vec<_> = unpinned.lines.iter().map(u64::to_string).collect();
         let more = if unpinned.total > lines.len() as u64 { ", …" } else { "" };
         notes.push(format!(
-            "{} records hold text that is not in Unicode normal form C, or -0.0, so that their ids \
-             do not pin every byte and a search may miss them: {RECORDS} line {}{more}",
+            "{} records hold text that is not in Unicode normal form C or not of Unicode \
+             {UNICODE_VERSION}, or -0.0, so that their ids do not pin every byte and a search may miss them: {RECORDS} line {}{more}",
             unpinned.total,
             lines.join(", "),
         ));

@@ -1,12 +1,13 @@
 //! Does the id of a record pin its text byte for byte?
 //!
-//! By the format's design it does not always: text is hashed in normal form C, and `-0.0` is
-//! hashed as `0`. Who stores another spelling under the same id hides what it says from whoever
+//! By the format's design it does not always: text is hashed in normal form C, which depends on the
+//! version of Unicode where a code point is not known yet, and `-0.0` is hashed as `0`. Who stores another spelling under the same id hides what it says from whoever
 //! searches for it, so strict verification refuses it; the compatible one counts it and says where.
 
 use serde_json::Value;
 
 use super::finding::Code;
+use crate::assigned::{UNICODE_VERSION, first_unknown};
 use crate::canon;
 use crate::record::{Payload, Record};
 
@@ -18,7 +19,8 @@ pub(crate) struct Loose {
     pub(crate) detail: String,
 }
 
-/// The first text that is not in normal form and the first `-0.0`, if there are any.
+/// The first text that is not in normal form, the first with a code point that is not known, and the
+/// first `-0.0`, if there are any.
 pub(crate) fn loose(record: &Record) -> Vec<Loose> {
     let mut search = Search::default();
     for (position, text) in record.taint.iter().enumerate() {
@@ -32,26 +34,35 @@ pub(crate) fn loose(record: &Record) -> Vec<Loose> {
         Payload::Inline { inline } => search.value(inline, &|| "payload.inline".to_owned()),
         Payload::Blob { mime, .. } => search.text(mime, &|| "payload.mime".to_owned()),
     }
-    search.text.into_iter().chain(search.number).collect()
+    [search.text, search.unknown, search.number].into_iter().flatten().collect()
 }
 
 /// As [`loose`], of a value alone: is there nothing of that kind in it?
 pub(crate) fn value_is_pinned(value: &Value) -> bool {
     let mut search = Search::default();
     search.value(value, &String::new);
-    search.text.is_none() && search.number.is_none()
+    search.text.is_none() && search.unknown.is_none() && search.number.is_none()
 }
 
 #[derive(Default)]
 struct Search {
     text: Option<Loose>,
+    unknown: Option<Loose>,
     number: Option<Loose>,
 }
 
 impl Search {
     /// `place` is asked only if there is something to say.
     fn text(&mut self, text: &str, place: &dyn Fn() -> String) {
-        if self.text.is_none() && canon::is_rewritten(text) {
+        if let Some(unknown) = first_unknown(text) {
+            self.unknown.get_or_insert_with(|| {
+                let (place, code) = (place(), u32::from(unknown));
+                let detail = format!(
+                    "`{place}` holds U+{code:04X}, which Unicode {UNICODE_VERSION} has not"
+                );
+                Loose { code: Code::TextUnassigned, detail }
+            });
+        } else if self.text.is_none() && canon::is_rewritten(text) {
             let detail = format!("`{}` is not in Unicode normal form C", place());
             self.text = Some(Loose { code: Code::TextNotNfc, detail });
         }
@@ -120,6 +131,9 @@ mod tests {
         let (blob, size) = (String::new(), 1);
         of_mime.payload = Payload::Blob { blob, mime: "e\u{301}".to_owned(), size };
         assert_eq!(detail(&of_mime), not_nfc("payload.mime"));
+        let mut of_unknown = record();
+        of_unknown.taint = vec!["\u{1acf}".to_owned()];
+        assert_eq!(detail(&of_unknown), ["`taint[0]` holds U+1ACF, which Unicode 16.0 has not"]);
         let mut of_both = record();
         of_both.payload = Payload::Inline { inline: json!([{ "a": [-0.0, "\u{1f71}"] }]) };
         let both = [
