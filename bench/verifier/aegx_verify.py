@@ -15,12 +15,11 @@ import os
 import re
 import stat
 import sys
-import zipfile
-import zlib
 
+import archive
 import jsonform
 import note
-from jsonform import NotJson, Obj
+from jsonform import Obj
 
 HEX = re.compile(r"[0-9a-f]{64}")
 TIME = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})Z")
@@ -86,49 +85,6 @@ class Directory:
             return file.read()
 
 
-class Archive:
-    """A bundle as a zip: entries from the first byte on, one after the other, and nothing else."""
-
-    def __init__(self, path):
-        with open(path, "rb") as file:
-            data = file.read()
-        end = data[-22:]
-        if not data.startswith((b"PK\3\4", b"PK\5\6")) or not end.startswith(b"PK\5\6") or end[20:] != b"\0\0":
-            raise OSError("something before, behind or beside the entries")
-        self.zip = zipfile.ZipFile(path)
-        names = [it.filename for it in self.zip.infolist()]
-        if len({it.rstrip("/").casefold() for it in names}) != len(names):
-            raise OSError("two entries of one name")
-        for it in self.zip.infolist():
-            self._check(it)
-        if self.zip.testzip():
-            raise OSError("a checksum is false")
-
-    def _check(self, it):
-        parts = it.filename.removesuffix("/").split("/")
-        bad = any(part in ("", ".", "..") for part in parts) or re.search(r"[\\:\0-\x1f]", it.filename)
-        kind = stat.S_IFMT(it.external_attr >> 16)
-        wanted = stat.S_IFDIR if it.is_dir() else stat.S_IFREG
-        if bad or it.flag_bits & 1 or it.compress_type not in (0, 8) or kind not in (0, wanted):
-            raise OSError(f"{it.filename!r} is refused")
-
-    def list(self, folder):
-        found = {}
-        for it in self.zip.infolist():
-            inside = it.filename.removeprefix(folder + "/") if folder else it.filename
-            if folder and inside == it.filename or not inside:
-                continue
-            first, deeper, _ = inside.partition("/")
-            found[first] = "folder" if deeper else "file"
-        return found
-
-    def read(self, name):
-        try:
-            return self.zip.read(name)
-        except KeyError:
-            raise OSError("not there") from None
-
-
 class Verifier:
     def __init__(self, source, key):
         self.source, self.key = source, key
@@ -162,7 +118,7 @@ class Verifier:
             return None
         try:
             value = jsonform.parse(data.decode("utf-8"))
-        except (NotJson, UnicodeDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             return self.bad("manifest.json", "manifest_parse", str(error))
         fields = dict(value.pairs) if isinstance(value, Obj) else {}
         wrong = (
@@ -204,7 +160,7 @@ class Verifier:
                 return out
             try:
                 out.append(read(at, line.decode("utf-8")))
-            except (NotJson, UnicodeDecodeError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:
                 self.bad(at, "line_parse", str(error))
                 out.append(None)
         return out
@@ -241,6 +197,8 @@ class Verifier:
             parts["payload"] = "{" + inner + "}"
         if "{" + ",".join(f'"{key}":{parts[key]}' for key in RECORD) + "}" != line:
             self.bad(at, "stored_form")
+        if not all(jsonform.is_known(it[key]) for key in RECORD):
+            self.bad(at, "text_unassigned")
         if not all(jsonform.is_pinned(it[key]) for key in RECORD):
             self.bad(at, "text_not_nfc")
         if not all(jsonform.is_stable(it[key]) for key in RECORD):
@@ -356,14 +314,20 @@ class Verifier:
         lines.append(f"blobs {len(names)} {sha256(listed)}")
         if text != "".join(line + "\n" for line in lines):
             self.bad("bundle.note", "bundle_note", "it does not state what the bundle holds")
-        if self.key and (signer != note.read_key(self.key)[0] or not note.is_signed(data, self.key)):
+        if self.key and not self.is_signed(signer, data):
             self.bad("bundle.note", "bundle_signature", "it is not signed with this key")
+
+    def is_signed(self, signer, data):
+        try:
+            return signer == note.read_key(self.key)[0] and note.is_signed(data, self.key)
+        except ValueError:
+            return False
 
 
 def verify(path, key=None):
     try:
-        source = Directory(path) if os.path.isdir(path) else Archive(path)
-    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError) as error:
+        source = Directory(path) if os.path.isdir(path) else archive.Archive(path)
+    except (OSError, archive.Refused) as error:
         return [{"at": os.path.basename(path), "code": "archive", "detail": str(error)}]
     return Verifier(source, key).run()
 

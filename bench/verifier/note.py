@@ -9,6 +9,11 @@ D = -121665 * pow(121666, P - 2, P) % P
 ROOT = pow(2, (P - 1) // 4, P)
 IDENTITY = (0, 1, 1, 0)
 
+NOTE_BYTES_MAX = 1 << 20
+SIGNATURES_MAX = 100
+# The characters with the property White_Space, whatever the interpreter takes for one.
+WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+
 
 def _add(a, b):
     x1, y1, z1, t1 = a
@@ -59,16 +64,35 @@ def verifies(public, message, signature):
         return False
     a, r = _point(public), _point(signature[:32])
     s = int.from_bytes(signature[32:], "little")
-    if a is None or r is None or s >= L:
+    if a is None or r is None or s >= L or _is_small(a) or _is_small(r):
         return False
     h = int.from_bytes(hashlib.sha512(signature[:32] + public + message).digest(), "little") % L
     return _same(_times(s, BASE), _add(r, _times(h, a)))
 
 
+def _is_small(point):
+    """Under a key of small order one signature fits many texts."""
+    return _same(_times(8, point), IDENTITY)
+
+
+def _base64(text):
+    """As RFC 4648 section 4 writes it and no other way: padded, and no bits to spare."""
+    data = base64.b64decode(text, validate=True)
+    if base64.b64encode(data).decode() != text:
+        raise ValueError("base64 that is not written so")
+    return data
+
+
+def _name(text):
+    if not text or any(char == "+" or char < " " or char in WHITE_SPACE for char in text):
+        raise ValueError("no name of a key")
+    return text
+
+
 def read_key(text):
     """`<name>+<id>+<base64>`: name, id, public key."""
     name, key_id, data = text.strip().split("+", 2)
-    data = base64.b64decode(data, validate=True)
+    name, data = _name(name), _base64(data)
     wanted = hashlib.sha256(name.encode() + b"\n" + data).digest()[:4].hex()
     if data[:1] != b"\x01" or len(data) != 33 or key_id != wanted:
         raise ValueError("no key")
@@ -77,7 +101,7 @@ def read_key(text):
 
 def split(data):
     """The text of a note, and its signatures as (name, id, signature)."""
-    if len(data) > 1 << 20:
+    if len(data) > NOTE_BYTES_MAX:
         raise ValueError("too long")
     text = data.decode("utf-8")
     if any(char < " " and char != "\n" for char in text):
@@ -88,10 +112,12 @@ def split(data):
     signatures = []
     for line in lines[:-1].split("\n"):
         dash, name, data = line.split(" ")
-        data = base64.b64decode(data, validate=True)
+        data = _base64(data)
         if dash != "\u2014" or len(data) < 5:
             raise ValueError("no signature")
-        signatures.append((name, data[:4], data[4:]))
+        signatures.append((_name(name), data[:4], data[4:]))
+    if len(signatures) > SIGNATURES_MAX:
+        raise ValueError("too many signatures")
     return body + "\n", signatures
 
 
