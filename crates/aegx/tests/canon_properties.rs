@@ -200,7 +200,9 @@ proptest! {
         draft in draft(false), at in any::<prop::sample::Index>(), byte in any::<u8>(),
         insert in any::<bool>(),
     ) {
-        let mut line = draft.seal().unwrap().to_line().unwrap().into_bytes();
+        // Keys that read alike in their hashed form are refused.
+        let Ok(record) = draft.seal() else { return Ok(()) };
+        let mut line = record.to_line().unwrap().into_bytes();
         let at = at.index(line.len());
         if insert { line.insert(at, byte) } else { line[at] = byte }
         let _ = fuzzing::record_line(&line);
