@@ -45,6 +45,7 @@ pub mod taint;
 pub mod target;
 pub mod terminal;
 mod tools;
+mod tried;
 mod understood;
 mod verdict;
 
@@ -69,4 +70,5 @@ pub use scrubber::{HeldSecret, Scrubber, Scrubs};
 pub use state::{Labels, Opened, State, StateError, Summary};
 pub use surroundings::{Confinement, Surroundings};
 pub use tools::ToolsError;
+pub use tried::{Tried, TriedCount, TriedSpan};
 pub use verdict::Verdict;

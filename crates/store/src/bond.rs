@@ -2,27 +2,26 @@
 //!
 //! INVARIANT (NothingLaunders): where sessions were tainted, a store that does not know of them is not begun with. It may
 //! have been lost, emptied, exchanged for another, or put back from an older copy. The file `store.note` in the state
-//! directory remembers which store it was and how far it had come; where there is none, the journal itself is asked which
-//! sessions are tainted.
+//! directory remembers which store it was, how far it had come, and how far the journal had; so does the store. What the
+//! journal says since then of the taint of sessions the store must know; where there is no note, all that it says.
 //!
-//! What is not noticed: a copy that was made and put back while one gate ran that was then killed, and a state directory
-//! that was put back as a whole.
+//! What is not noticed: a state directory that was put back as a whole, with its journal; and, of a gate that was killed,
+//! what a session heard last, if nothing else of the session is on record after it and nothing was signed.
 
-use std::collections::BTreeSet;
+mod recorded;
+
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use aegx::Record;
-use evidence::{Durability, ReadError, Reader};
+use evidence::{Durability, ReadError};
 use files::private;
-use model::SessionId;
+use model::Taint;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::error::{Broken, OpenError};
 use crate::oversight::Oversight;
-use crate::sqlite::{Identity, SqliteStore};
+use crate::sqlite::{Identity, Seen, SqliteStore};
+use recorded::Recorded;
 
 /// The store, in a state directory.
 const STORE: &str = "store.sqlite";
@@ -73,7 +72,7 @@ pub enum BondError {
     },
     /// The journal knows better.
     #[error(
-        "`{path}` does not know the session `{session}`, which is tainted by the journal's word: {NEXT}"
+        "`{path}` does not know that the session `{session}` is tainted, which the journal does: {NEXT}"
     )]
     Unknown {
         /// Where it is.
@@ -105,6 +104,9 @@ pub struct Bond {
 struct Note {
     store: String,
     count: u64,
+    /// How far the journal had come; earlier versions did not note it.
+    #[serde(default)]
+    seen: Option<Seen>,
 }
 
 impl Bond {
@@ -121,24 +123,24 @@ impl Bond {
     pub fn open(&self, durability: Durability) -> Result<SqliteStore, BondError> {
         let (path, note) = (self.path(), self.note()?);
         let empty = std::fs::metadata(&path).map_or(true, |it| it.len() == 0);
-        if empty && (note.is_some() || !self.tainted()?.is_empty()) {
+        if empty && (note.is_some() || !self.recorded(None)?.taint.is_empty()) {
             return Err(BondError::Lost { path: path.display().to_string() });
         }
         let store = SqliteStore::open_with(&path, durability)?;
         let path = path.display().to_string();
-        match note {
-            Some(note) => fits(&note, &store.identity()?, path)?,
+        let from = match note {
+            Some(note) => fits(note, store.identity()?, &path)?,
             // A state directory of an earlier version, or a note that was lost.
-            None => {
-                for session in self.tainted()? {
-                    if store.session(&session)?.is_none() {
-                        let session = session.to_string();
-                        return Err(BondError::Unknown { path, session });
-                    }
-                }
+            None => None,
+        };
+        let recorded = self.recorded(from.as_ref())?;
+        for (session, taint) in &recorded.taint {
+            let known = store.session(session)?.map_or(Taint::NONE, |it| it.summary.taint);
+            if !known.contains(*taint) {
+                return Err(BondError::Unknown { path, session: session.to_string() });
             }
         }
-        self.count(&store)?;
+        self.count_at(&store, recorded.newest)?;
         Ok(store)
     }
 
@@ -147,9 +149,15 @@ impl Bond {
     /// # Errors
     /// If that cannot be kept.
     pub fn count(&self, store: &SqliteStore) -> Result<(), BondError> {
+        let newest = Recorded::end_of(&self.home.join(JOURNAL))?;
+        self.count_at(store, newest)
+    }
+
+    /// The same where the store knows what the journal says up to `newest`.
+    fn count_at(&self, store: &SqliteStore, newest: Option<Seen>) -> Result<(), BondError> {
         // First there: after a crash in between the store has come further than is known.
-        let Identity { id, count } = store.count_up()?;
-        let text = serde_json::to_vec(&Note { store: id, count });
+        let Identity { id, count, seen } = store.count_up(newest)?;
+        let text = serde_json::to_vec(&Note { store: id, count, seen });
         let written = text.map_err(io::Error::from);
         let written = written.and_then(|it| private::replace(&self.home.join(NOTE), &it));
         written.map_err(|error| self.unusable(&error.to_string()))
@@ -179,34 +187,20 @@ impl Bond {
         BondError::Note { path: self.home.join(NOTE).display().to_string(), why: why.to_owned() }
     }
 
-    /// The sessions of which the journal says that they are tainted.
-    fn tainted(&self) -> Result<BTreeSet<SessionId>, BondError> {
-        let reader = match Reader::open(&self.home.join(JOURNAL)) {
-            Err(ReadError::NoJournal { .. }) => return Ok(BTreeSet::new()),
-            reader => reader?,
-        };
-        let mut found = BTreeSet::new();
-        let see = |entry: evidence::Entry<'_>| {
-            // What cannot be read is the journal's own business: `lazaret evidence verify` says so.
-            if let Ok(record) = serde_json::from_slice::<Record>(entry.record)
-                && !record.taint.is_empty()
-            {
-                let session = record.meta.get("session").and_then(Value::as_str);
-                found.extend(session.and_then(|it| SessionId::parse(it).ok()));
-            }
-            ControlFlow::<()>::Continue(())
-        };
-        reader.read(reader.start()?, see)?;
-        Ok(found)
+    fn recorded(&self, from: Option<&Seen>) -> Result<Recorded, BondError> {
+        Ok(Recorded::read(&self.home.join(JOURNAL), from)?)
     }
 }
 
-fn fits(note: &Note, store: &Identity, path: String) -> Result<(), BondError> {
+/// How far the journal had come when both were there, the note and the store.
+fn fits(note: Note, store: Identity, path: &str) -> Result<Option<Seen>, BondError> {
+    let path = path.to_owned();
     if note.store != store.id {
         return Err(BondError::Other { path });
     }
     if store.count < note.count {
         return Err(BondError::Older { path, found: store.count, known: note.count });
     }
-    Ok(())
+    let both = note.seen.zip(store.seen);
+    Ok(both.map(|(one, other)| if one.idx < other.idx { one } else { other }))
 }

@@ -31,7 +31,7 @@ pub use memory::{
 pub use monitor::{Approvals, Labels};
 pub use oversight::{ClearError, Clearing, Oversight, REASON_BYTES_MAX, Subject, Word};
 pub use sessions::{SessionRow, SessionState};
-pub use sqlite::{CHANGE_BYTES_MAX, Identity, SESSIONS_MAX, SqliteStore};
+pub use sqlite::{CHANGE_BYTES_MAX, Identity, SESSIONS_MAX, Seen, SqliteStore};
 pub use tag::{tag_from_json, tag_to_json};
 pub use turns::{TURNS_PER_SESSION_MAX, Turn, TurnError, Turns, inherit};
 

@@ -14,6 +14,7 @@ mod search;
 mod sessions;
 mod standing;
 mod state;
+mod tried;
 mod turns;
 mod writer;
 
@@ -29,7 +30,7 @@ use queue::Queue;
 use readers::Readers;
 use writer::{Health, Writer};
 
-pub use identity::Identity;
+pub use identity::{Identity, Seen};
 pub use sessions::SESSIONS_MAX;
 pub use state::CHANGE_BYTES_MAX;
 

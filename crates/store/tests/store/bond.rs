@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use aegx::RecordType;
+use aegx::{Principal, RecordType};
 use evidence::{Config, Durability, Journal, NewRecord};
 use model::{Kind, Profile, Taint};
 use monitor::State;
@@ -17,18 +17,70 @@ fn taint(home: &Path, id: &str) {
     let (journal, _) = Journal::open(&Config::new(home.join("evidence"))).unwrap();
     let bond = Bond::of(home);
     let store = bond.open(Durability::Synced).unwrap();
-    let kind = Kind::parse("tool_returned").unwrap();
-    let record = NewRecord {
-        session: Some(session(id)),
-        taint: Taint::UNTRUSTED,
-        ..NewRecord::of_host(RecordType::GuardDecision, kind, json!({}))
-    };
-    journal.append(record).unwrap();
+    journal.append(of(id, RecordType::ToolResult, "tool_returned", Taint::UNTRUSTED)).unwrap();
     store.open(&caller(id), Profile::Standard).unwrap();
     store.append(&session(id), b"taint", &summary(1)).unwrap();
     bond.count(&store).unwrap();
     drop(store);
     journal.close().unwrap();
+}
+
+fn of(id: &str, record_type: RecordType, kind: &str, taint: Taint) -> NewRecord {
+    NewRecord {
+        session: Some(session(id)),
+        taint,
+        ..NewRecord::of_host(record_type, Kind::parse(kind).unwrap(), json!({}))
+    }
+}
+
+/// A session that has read nothing yet.
+fn begin(home: &Path, id: &str) {
+    let (journal, _) = Journal::open(&Config::new(home.join("evidence"))).unwrap();
+    let bond = Bond::of(home);
+    let store = bond.open(Durability::Synced).unwrap();
+    let start = of(id, RecordType::SessionStart, "session_start", Taint::NONE);
+    journal.append(start).unwrap();
+    store.open(&caller(id), Profile::Standard).unwrap();
+    bond.count(&store).unwrap();
+    drop(store);
+    journal.close().unwrap();
+}
+
+/// Writes records into a journal that nobody else has open.
+fn record(home: &Path, records: Vec<NewRecord>) {
+    let (journal, _) = Journal::open(&Config::new(home.join("evidence"))).unwrap();
+    for record in records {
+        journal.append(record).unwrap();
+    }
+    journal.close().unwrap();
+}
+
+/// The same, by one who is then killed: nothing is signed.
+fn record_and_die(home: &Path, records: Vec<NewRecord>) {
+    let config = Config::new(home.join("evidence"));
+    let checkpoints = home.join("evidence/checkpoints.jsonl");
+    let signed = fs::read(&checkpoints).unwrap();
+    let (journal, _) = Journal::open(&config).unwrap();
+    for record in records {
+        journal.append(record).unwrap();
+    }
+    std::mem::forget(journal);
+    files::private::replace(&checkpoints, &signed).unwrap();
+}
+
+/// Puts the note back as well.
+fn copy_with_note(from: &Path, to: &Path) {
+    copy(from, to);
+    let _ = fs::remove_file(to.join("store.note"));
+    fs::copy(from.join("store.note"), to.join("store.note")).unwrap();
+}
+
+fn lost(home: &Path) -> Option<String> {
+    match open(home) {
+        Ok(_) => None,
+        Err(BondError::Unknown { session, .. }) => Some(session),
+        Err(other) => Some(other.to_string()),
+    }
 }
 
 fn open(home: &Path) -> Result<SqliteStore, BondError> {
@@ -156,4 +208,93 @@ fn a_journal_without_tainted_sessions_may_be_older_than_its_store() {
     let record = NewRecord::of_host(RecordType::GuardDecision, kind, json!({}));
     journal.append(record).unwrap();
     assert!(open(home.path()).is_ok());
+}
+
+/// What was put back knows the session, and not that it is tainted since.
+#[test]
+fn a_store_that_was_put_back_knows_less_than_the_journal() {
+    let (home, before) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    begin(home.path(), "s");
+    copy_with_note(home.path(), before.path());
+    taint(home.path(), "s");
+    drop(open(home.path()).unwrap());
+    // With the note of its time, and without any.
+    copy_with_note(before.path(), home.path());
+    for _ in 0..2 {
+        assert_eq!(lost(home.path()).as_deref(), Some("s"));
+    }
+    fs::remove_file(home.path().join("store.note")).unwrap();
+    assert_eq!(lost(home.path()).as_deref(), Some("s"));
+    // A person may go on, and that holds without the note, too.
+    let kind = "state_loss_accepted";
+    let accepted = of("x", RecordType::ControlPlaneChangeRequest, kind, Taint::NONE);
+    record(home.path(), vec![NewRecord { principal: Principal::User, session: None, ..accepted }]);
+    Bond::of(home.path()).dangerously_accept().unwrap();
+    assert_eq!(lost(home.path()), None);
+    fs::remove_file(home.path().join("store.note")).unwrap();
+    assert_eq!(lost(home.path()), None);
+}
+
+/// Of the tail that is read at a start nothing is missed, and more than that is not read.
+#[test]
+fn a_start_reads_on_where_the_last_one_stopped() {
+    let home = tempfile::tempdir().unwrap();
+    begin(home.path(), "s");
+    // Nobody would find this one again who reads on.
+    record(home.path(), vec![of("early", RecordType::ToolResult, "x", Taint::UNTRUSTED)]);
+    assert_eq!(lost(home.path()).as_deref(), Some("early"));
+    Bond::of(home.path()).dangerously_accept().unwrap();
+    assert_eq!(lost(home.path()), None);
+    record(home.path(), vec![of("late", RecordType::ToolResult, "x", Taint::UNTRUSTED)]);
+    assert_eq!(lost(home.path()).as_deref(), Some("late"));
+}
+
+#[test]
+fn what_a_person_cleared_is_not_missed_unless_it_came_to_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    begin(home.path(), "s");
+    let cleared = |principal| NewRecord {
+        principal,
+        ..of("s", RecordType::ControlPlaneChangeRequest, "taint_cleared", Taint::UNTRUSTED)
+    };
+    let tainted = || of("s", RecordType::ToolResult, "x", Taint::UNTRUSTED);
+    let read_all = || fs::remove_file(home.path().join("store.note")).unwrap();
+    record(home.path(), vec![tainted(), cleared(Principal::User)]);
+    assert_eq!(lost(home.path()), None);
+    record(home.path(), vec![tainted(), cleared(Principal::Tool)]);
+    assert_eq!(lost(home.path()).as_deref(), Some("s"), "that was nobody's word");
+    let (journal, _) = Journal::open(&Config::new(home.path().join("evidence"))).unwrap();
+    let word = journal.append(cleared(Principal::User)).unwrap();
+    assert_eq!(lost(home.path()), None);
+    let failed = of("s", RecordType::ControlPlaneChangeRequest, "taint_not_cleared", Taint::NONE);
+    let parents = vec![word.id()];
+    let principal = Principal::User;
+    journal.append(NewRecord { parents, principal, session: None, ..failed }).unwrap();
+    journal.close().unwrap();
+    read_all();
+    assert_eq!(lost(home.path()).as_deref(), Some("s"));
+}
+
+/// The label of what was heard is kept after its record: who is killed in between has not lost anything else.
+#[test]
+fn a_crash_before_a_label_was_kept_is_no_loss() {
+    let heard = || of("s", RecordType::SessionMessage, "heard", Taint::UNTRUSTED);
+    let start = || of("s", RecordType::SessionStart, "session_start", Taint::NONE);
+    let call = || of("s", RecordType::ToolCall, "x", Taint::NONE);
+    for (records, killed, missing) in [
+        (vec![heard()], true, false),
+        (vec![heard(), start(), call()], true, false),
+        (vec![heard()], false, true),
+        (vec![heard(), call()], true, true),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        begin(home.path(), "s");
+        let count = records.len();
+        if killed {
+            record_and_die(home.path(), records);
+        } else {
+            record(home.path(), records);
+        }
+        assert_eq!(lost(home.path()).is_some(), missing, "{count} records, killed: {killed}");
+    }
 }
