@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use aegx::RecordType;
 use evidence::{Clock, Journal, NewRecord};
 use model::{Caller, Kind};
-use monitor::{HeldSecret, Permit, Rule, Scrubber};
+use monitor::{HeldSecret, Permit, Rule, Scrubber, Tried};
 use policy::access::Domain;
 use scan::net::{Domains, Target};
 use serde_json::{Value, json};
@@ -123,6 +123,12 @@ impl Keeper {
         let loaded = Mutex::new(Loaded { contents, seen, key: None, failed: None });
         let guesses = Guesses::default();
         Ok(Self { source, journal, clock, scrub, keys, loaded, guesses })
+    }
+
+    /// Counts what is tried where another process goes on counting.
+    #[must_use]
+    pub fn counting_by(self, tried: Arc<dyn Tried>) -> Self {
+        Self { guesses: Guesses::kept_by(tried), ..self }
     }
 
     /// Gives a secret, and the number of its version.
@@ -285,10 +291,14 @@ impl Keeper {
     ///
     /// INVARIANT (NoOracle): who was told too often that a value is none is not told that another one is.
     fn is_guessed(&self, looked: &Looked) -> bool {
-        let near = self.guesses.count(guesses::Kind::NearMiss, looked.near_misses());
-        let shaped = self.guesses.count(guesses::Kind::Shaped, looked.shaped());
+        use guesses::Kind;
+        let now = self.clock.unix_seconds();
+        let near = self.guesses.count(Kind::NearMiss, looked.near_misses(), now);
+        let shaped = self.guesses.count(Kind::Shaped, looked.shaped(), now);
+        // Where nobody knows how often it was tried, it was too often.
+        let (Ok(near), Ok(shaped)) = (near, shaped) else { return true };
         let told = near.iter().chain(&shaped).all(|name| self.tell_of_guesses(name));
-        let over = |name: &str| self.guesses.is_over(name);
+        let over = |name: &str| self.guesses.is_over(name, now);
         !told || looked.names().any(over) || looked.near_misses().any(|(name, _)| over(name))
     }
 

@@ -75,7 +75,10 @@ pub(crate) fn open_with_keys(
         return Err(Failure::refused(refused.why));
     }
     let keeper = match host::keeper(home, Arc::clone(&gate.journal), Arc::new(SystemClock)) {
-        Ok(keeper) => keeper.map(Arc::new),
+        Ok(keeper) => keeper.map(|it| {
+            let store = Arc::clone(&gate.store) as Arc<dyn monitor::Tried>;
+            Arc::new(it.counting_by(store))
+        }),
         Err(error) => {
             unkept(&gate, &error.to_string());
             gate.close()?;

@@ -13,6 +13,8 @@
 //! Pieces are not looked for on purpose: who sees that the beginning of a secret is taken out learns it letter by
 //! letter, by trying. Whoever cuts a text has it scrubbed first (`Scrubs` of the permit).
 
+mod coded;
+mod near;
 mod needles;
 mod shapes;
 mod view;
@@ -50,16 +52,23 @@ struct Known {
     shapes: Shapes,
 }
 
-/// What is undone, one after the other. Answers are JSON, and often hold JSON, in which there is JSON.
-const UNDONE: [fn(&View<'_>) -> Option<View<'static>>; 7] = [
-    |it| it.unescaped(),
-    |it| it.unescaped(),
-    |it| it.unescaped(),
+/// Undoes an encoding; none if there is nothing of it.
+type Undo = fn(&View<'_>) -> Option<View<'static>>;
+
+/// How often backslashes are undone: answers are JSON, and often hold JSON, in which there is JSON.
+const UNESCAPED_MAX: usize = 3;
+
+/// What is undone behind that, one after the other, because it is also put on one after the other.
+const UNDONE: [Undo; 4] = [
     |it| it.narrowed(),
     |it| it.percent_decoded(),
     |it| it.without_entities(),
     |it| it.percent_decoded(),
 ];
+
+/// What is undone by itself as well: the signs of the others may be part of a value.
+const ALONE: [Undo; 4] =
+    [|it| it.unfolded(), |it| it.narrowed(), |it| it.percent_decoded(), |it| it.without_entities()];
 
 /// What opens the vault, where it is named.
 const KEY_OF_VAULT: &str = "key of the vault";
@@ -229,14 +238,21 @@ impl Known {
     fn find(&self, text: &str) -> Found {
         let mut found = Found::default();
         let Some(needles) = &self.needles else { return found };
+        let look = |view: &View<'_>, found: &mut Found| {
+            needles.find(view, found);
+            for view in ALONE.iter().filter_map(|undo| undo(view)) {
+                needles.find(&view, found);
+            }
+        };
         let whole = View::of(text);
-        needles.find(&whole, &mut found);
-        // By itself: elsewhere the sign may be part of a value.
-        if let Some(view) = whole.unfolded() {
-            needles.find(&view, &mut found);
-        }
-        // Undone one after the other, because they are also put on one after the other.
+        look(&whole, &mut found);
+        needles.find_near_in_codes(&whole, &mut found);
         let mut last = whole;
+        for _ in 0..UNESCAPED_MAX {
+            let Some(view) = last.unescaped() else { break };
+            look(&view, &mut found);
+            last = view;
+        }
         for undo in UNDONE {
             if let Some(view) = undo(&last) {
                 needles.find(&view, &mut found);
@@ -247,8 +263,10 @@ impl Known {
             needles.find(&view, &mut found);
             last = view;
         }
+        needles.find_near_in_codes(&last, &mut found);
         if let Some(view) = last.without_separators() {
             needles.find_hex(&view, &mut found);
+            needles.find_near_in_codes(&view, &mut found);
         }
         found
     }

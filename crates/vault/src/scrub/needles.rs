@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
@@ -10,6 +9,7 @@ use data_encoding::{BASE32_NOPAD, BASE64_NOPAD, Encoding, HEXLOWER};
 use zeroize::Zeroizing;
 
 use super::Hit;
+use super::near::Near;
 use super::view::View;
 use crate::guess;
 use crate::secret::{SECRET_BYTES_MIN, Secret};
@@ -19,19 +19,12 @@ const HEAD_BYTES: usize = 12;
 /// Lines of a longer value are looked for by themselves if they have so many bytes.
 const LINE_BYTES_MIN: usize = 24;
 
-/// A value of so many bytes can be missed by little: of shorter ones too much is the same by chance, and to compare
-/// longer ones wherever they seem to begin would take long.
-const NEAR_BYTES: RangeInclusive<usize> = 16..=512;
-/// So many values in one text that are almost a secret are told apart.
-const NEAR_MAX: usize = 1024;
-
 /// All needles, found in one pass.
 pub(super) struct Needles {
-    /// How each begins, and behind these how those end of which near misses count.
+    /// How each begins.
     heads: AhoCorasick,
     all: Vec<Needle>,
-    /// Which needles the ends are of.
-    ends: Vec<usize>,
+    near: Near,
 }
 
 /// What was found in a text.
@@ -50,8 +43,6 @@ struct Needle {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// The value itself.
-    Whole,
     /// Letter by letter.
     Plain,
     /// In base64: the characters beside it may hold bits of it.
@@ -67,80 +58,52 @@ impl Needles {
         for (place, secret) in values {
             add(&mut all, *place, secret.plain());
         }
-        let ends: Vec<usize> =
-            (0..all.len()).filter(|at| all.get(*at).is_some_and(can_be_near)).collect();
         let heads = all.iter().map(|it: &Needle| it.text.get(..HEAD_BYTES).unwrap_or(&it.text));
-        let tail = |it: &Needle| {
-            let from = it.text.len().saturating_sub(HEAD_BYTES);
-            Zeroizing::new(it.text.get(from..).unwrap_or_default().to_vec())
-        };
-        let tails: Vec<_> = ends.iter().filter_map(|at| all.get(*at)).map(tail).collect();
         let heads = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(heads.chain(tails.iter().map(|it| &***it)))
+            .build(heads)
             .ok()?;
-        (!all.is_empty()).then_some(Self { heads, all, ends })
+        (!all.is_empty()).then(|| Self { heads, all, near: Near::new(values) })
     }
 
-    /// Where they stand in a view.
+    /// Where they stand in a view, and what is almost one of them.
     pub(super) fn find(&self, view: &View<'_>, found: &mut Found) {
+        self.near.look(&view.bytes, &mut found.near);
         self.look(view, found, |_| true);
     }
 
-    /// The same for hex alone.
+    /// Where they stand in hex.
     pub(super) fn find_hex(&self, view: &View<'_>, found: &mut Found) {
         self.look(view, found, |it| it == Form::Hex);
+    }
+
+    /// What is almost one of them in what is encoded in a view.
+    pub(super) fn find_near_in_codes(&self, view: &View<'_>, found: &mut Found) {
+        self.near.look_in_codes(&view.bytes, &mut found.near);
     }
 
     fn look(&self, view: &View<'_>, found: &mut Found, wanted: impl Fn(Form) -> bool) {
         let bytes = &*view.bytes;
         for part in self.heads.find_overlapping_iter(bytes) {
-            let Some((needle, start)) = self.of(part) else { continue };
+            let Some(needle) = self.all.get(part.pattern().as_usize()) else { continue };
+            let start = part.start();
             let end = start.saturating_add(needle.text.len());
             let Some(there) = bytes.get(start..end).filter(|_| wanted(needle.form)) else {
                 continue;
             };
             // Case says nothing: what was put into capitals is as good as known.
             if !there.eq_ignore_ascii_case(&needle.text) {
-                if can_be_near(needle)
-                    && is_near(there, &needle.text)
-                    && found.near.len() < NEAR_MAX
-                {
-                    found.near.insert((needle.secret, number(there)));
-                }
                 continue;
             }
             let at = match needle.form {
-                Form::Whole | Form::Plain | Form::Hex => start..end,
+                Form::Plain | Form::Hex => start..end,
                 Form::Base64 => widened(bytes, start, end),
             };
             found.hits.push(Hit { at: view.origin(at), secret: needle.secret });
         }
     }
-
-    /// Which needle a beginning or an end is of, and where that would begin.
-    fn of(&self, part: aho_corasick::Match) -> Option<(&Needle, usize)> {
-        let pattern = part.pattern().as_usize();
-        if let Some(needle) = self.all.get(pattern) {
-            return Some((needle, part.start()));
-        }
-        let of = self.ends.get(pattern.checked_sub(self.all.len())?)?;
-        let needle = self.all.get(*of)?;
-        Some((needle, part.end().checked_sub(needle.text.len())?))
-    }
-}
-
-/// Only values as they are: who tries writes what is tried.
-fn can_be_near(needle: &Needle) -> bool {
-    needle.form == Form::Whole && NEAR_BYTES.contains(&needle.text.len())
-}
-
-/// Are three quarters of it the same? Tokens of one service have less than that in common.
-fn is_near(there: &[u8], value: &[u8]) -> bool {
-    let same = there.iter().zip(value).filter(|(one, other)| one.eq_ignore_ascii_case(other));
-    same.count() >= value.len().div_ceil(4) * 3
 }
 
 /// By which one of them is told from the others.
@@ -171,7 +134,7 @@ fn add(all: &mut Vec<Needle>, secret: usize, value: &str) {
         }
     };
     let bytes = value.as_bytes();
-    push(bytes.to_vec(), Form::Whole);
+    push(bytes.to_vec(), Form::Plain);
     push(value.chars().rev().collect::<String>().into_bytes(), Form::Plain);
     // For the views in which there are no blanks.
     push(value.split_whitespace().collect::<String>().into_bytes(), Form::Plain);

@@ -76,6 +76,18 @@ fn written(value: &str) -> Vec<(String, String)> {
         ("entities", value.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")),
         ("entities by number", value.chars().map(|it| format!("&#{};", u32::from(it))).collect()),
         ("entities in hex", value.chars().map(|it| format!("&#x{:X};", u32::from(it))).collect()),
+        (
+            "entities with zeros",
+            value.chars().map(|it| format!("&#{:09};", u32::from(it))).collect(),
+        ),
+        (
+            "entities without end",
+            value.chars().map(|it| format!("&#x{:X}", u32::from(it))).collect(),
+        ),
+        (
+            "folded mail in json",
+            json(&value.chars().map(|it| format!("{it}=\r\n")).collect::<String>()),
+        ),
         ("letters apart", value.chars().map(|it| format!("{it} ")).collect()),
         ("joiners between", value.chars().map(|it| format!("{it}\u{200b}")).collect()),
         ("tags between", value.chars().map(|it| format!("{it}\u{e0041}")).collect()),
@@ -101,9 +113,13 @@ fn written(value: &str) -> Vec<(String, String)> {
 
 #[test]
 fn every_common_way_of_writing_it_is_found_and_nothing_is_left() {
-    for value in
-        [VALUE, "ghp_R4nd0mT0kenV4lueZq81LkWm27VbTx09sPqH", "7d3kqp0zx2", "a1b2c3d4e5f6a7b8"]
-    {
+    for value in [
+        VALUE,
+        "ghp_R4nd0mT0kenV4lueZq81LkWm27VbTx09sPqH",
+        "7d3kqp0zx2",
+        "a1b2c3d4e5f6a7b8",
+        "kq7%41z&\"x0\\u0041wv9p",
+    ] {
         let scrub = of(&[("KEY", value)]);
         for (how, text) in written(value) {
             let around = format!("before <{text}> behind");
@@ -238,9 +254,44 @@ fn what_is_almost_a_secret_is_counted_and_other_tokens_are_not() {
     assert_eq!(near(value), 0, "this is no miss");
     assert_eq!(near("ghp_9fK2mQ7xWv4TzB1nHc8R9fK2mQ7xWv4TzB1n"), 0);
     assert_eq!(near("ghp_R4nd0mT0kenAAAAAAAAAAAAAAAAAAAAAAAAA"), 0, "little of it is the same");
+    // Wherever they stand that are tried, and however it is written.
+    assert_eq!(near("ghp_R4nd-mT0ke-V4lu-Zq81-kWm2-VbTx-9sP-H"), 1);
+    let tried = format!("{head}aaaa");
+    let bytes = tried.as_bytes();
+    let ways = [
+        tried.chars().rev().collect(),
+        tried.to_uppercase(),
+        HEXLOWER.encode(bytes),
+        HEXUPPER.encode(format!("x{tried}").as_bytes()),
+        bytes.iter().map(|it| format!("{it:02x}:")).collect(),
+        BASE64.encode(bytes),
+        BASE64URL.encode(format!("a:{tried}").as_bytes()),
+        BASE64.encode(BASE64.encode(bytes).as_bytes()),
+        BASE32.encode(bytes),
+    ];
+    for way in &ways {
+        assert_eq!(near(way), 1, "{way}");
+    }
+    assert_eq!(near(&ways.join(" ")), 1, "all of them are one");
+    assert!(near(&json(&tried.replace('a', "\\u0061"))) > 0);
     // Where values can be guessed, so many as have their form.
     let shaped = |text: &str| scrub.look(text).shaped().count();
     assert_eq!(shaped("10000000 10000001, 10000001; 1000000 100000000 abcdefgh a0000000"), 2);
+}
+
+/// Of 20 letters 16 are known.
+#[test]
+fn no_place_of_what_is_tried_is_without_a_near_miss() {
+    let value = "k7Qz9vT2mX4pR8wLb3Nf";
+    let scrub = of(&[("KEY", value)]);
+    for tried in 0..1_u32 << value.len() {
+        if tried.count_ones() != 4 {
+            continue;
+        }
+        let one = |(at, it): (usize, char)| if tried >> at & 1 == 1 { '-' } else { it };
+        let text: String = value.chars().enumerate().map(one).collect();
+        assert_eq!(scrub.look(&text).near_misses().count(), 1, "{text}");
+    }
 }
 
 #[test]

@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The longest entity, without `&` and `;`, in bytes.
-const ENTITY_BYTES_MAX: usize = 10;
+/// The most digits of an entity, zeros before it included.
+const ENTITY_DIGITS_MAX: usize = 32;
+/// The entities that every writer uses, which readers also know without their `;`.
+const ENTITIES: [(&[u8], u8); 5] =
+    [(b"amp", b'&'), (b"lt", b'<'), (b"gt", b'>'), (b"quot", b'"'), (b"apos", b'\'')];
 
 /// A reading of a text.
 pub(super) struct View<'a> {
@@ -70,18 +73,22 @@ impl<'a> View<'a> {
     pub(super) fn without_entities(&self) -> Option<View<'static>> {
         self.decoded(b'&', |rest| {
             let name = rest.get(1..)?;
-            let end = name.iter().take(ENTITY_BYTES_MAX).position(|it| *it == b';')?;
-            let found = match name.get(..end)? {
-                [b'#', b'x' | b'X', digits @ ..] => character(digits, 16)?,
-                [b'#', digits @ ..] => character(digits, 10)?,
-                b"amp" => b"&".to_vec(),
-                b"lt" => b"<".to_vec(),
-                b"gt" => b">".to_vec(),
-                b"quot" => b"\"".to_vec(),
-                b"apos" => b"'".to_vec(),
-                _ => return None,
+            let (length, found) = match name {
+                [b'#', b'x' | b'X', digits @ ..] => {
+                    let digits = leading(digits, u8::is_ascii_hexdigit);
+                    (2 + digits.len(), character(digits, 16)?)
+                }
+                [b'#', digits @ ..] => {
+                    let digits = leading(digits, u8::is_ascii_digit);
+                    (1 + digits.len(), character(digits, 10)?)
+                }
+                _ => {
+                    let (known, sign) = ENTITIES.iter().find(|it| name.starts_with(it.0))?;
+                    (known.len(), vec![*sign])
+                }
             };
-            Some((end + 2, found))
+            let end = usize::from(name.get(length) == Some(&b';'));
+            Some((1 + length + end, found))
         })
     }
 
@@ -129,9 +136,14 @@ impl<'a> View<'a> {
         sign: u8,
         undo: impl Fn(&[u8]) -> Option<(usize, Vec<u8>)>,
     ) -> Option<View<'static>> {
-        memchr::memchr(sign, &self.bytes)?;
+        // Before anything is copied: most texts have the sign and nothing of the encoding.
+        let there = |at: usize| self.bytes.get(at..).and_then(&undo).is_some();
+        let first = memchr::memchr_iter(sign, &self.bytes).find(|at| there(*at))?;
         let mut made = Making::new(self);
-        let mut at = 0;
+        for at in 0..first {
+            made.push(self.bytes.get(at..=at).unwrap_or_default(), at..at.saturating_add(1));
+        }
+        let mut at = first;
         while let Some(rest) = self.bytes.get(at..).filter(|it| !it.is_empty()) {
             let found = if rest.first() == Some(&sign) { undo(rest) } else { None };
             match found {
@@ -204,6 +216,12 @@ impl<'a, 'b> Making<'a, 'b> {
 fn byte(high: u8, low: u8) -> Option<u8> {
     let digit = |it: u8| char::from(it).to_digit(16).and_then(|it| u8::try_from(it).ok());
     Some(digit(high)? << 4 | digit(low)?)
+}
+
+/// The digits that stand at the beginning.
+fn leading(bytes: &[u8], is_digit: impl Fn(&u8) -> bool) -> &[u8] {
+    let count = bytes.iter().take(ENTITY_DIGITS_MAX).take_while(|it| is_digit(it)).count();
+    bytes.get(..count).unwrap_or_default()
 }
 
 fn character(digits: &[u8], base: u32) -> Option<Vec<u8>> {

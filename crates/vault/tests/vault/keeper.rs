@@ -203,6 +203,30 @@ fn who_tries_values_is_told_nothing_any_more_and_is_on_record() {
     assert_eq!(place.keeper.scrub("nothing of it"), None);
 }
 
+/// Sixty at a time, each by another process.
+#[test]
+fn a_new_process_goes_on_counting() {
+    let value = "ghp_R4nd0mT0kenV4lueZq81LkWm27VbTx09sPqH";
+    let known = value.get(..36).unwrap();
+    let mut place = Place::with(value);
+    let mut again = |from: usize| {
+        let store = SqliteStore::open(&place.dir.path().join("store.sqlite")).unwrap();
+        let (file, key) = place.file();
+        let (source, journal) = (Source::Vault { file, key }, Arc::clone(&place.journal));
+        let keeper = Keeper::open(source, journal, Arc::new(SystemClock)).unwrap();
+        place.keeper = keeper.counting_by(Arc::new(store));
+        let tried: String = (from..from + 60).map(|it| format!("{known}{it:04} ")).collect();
+        (place.keeper.scrub(&tried), place.incidents().len())
+    };
+    assert_eq!(again(0), (None, 0));
+    assert_eq!(again(0), (None, 0), "the same ones");
+    let (told, incidents) = again(60);
+    assert!(told.is_some() && incidents == 1);
+    assert_eq!(again(60).1, 1, "it was told");
+    let told = place.keeper.scrub(value).unwrap();
+    assert!(told.starts_with("[withheld"), "{told}");
+}
+
 /// All numbers in one text, and in many.
 #[test]
 fn a_secret_that_can_be_guessed_is_not_shown_by_what_is_taken_out() {
