@@ -140,6 +140,15 @@ enum Stream {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
+impl Stream {
+    fn scheme(&self) -> Scheme {
+        match self {
+            Self::Plain(_) => Scheme::Http,
+            Self::Tls(_) => Scheme::Https,
+        }
+    }
+}
+
 impl Connection for Link {
     fn connected(&self) -> Connected {
         let connected = Connected::new().extra(self.peer.clone());
@@ -170,6 +179,17 @@ impl AsyncRead for Link {
     }
 }
 
+/// How much of what was to be written can have gone.
+///
+/// INVARIANT (AskedOnce): a write over TLS fails with one record although others went before it.
+fn may_have_gone(polled: &Poll<io::Result<usize>>, wanted: usize, by: Scheme) -> usize {
+    match (polled, by) {
+        (Poll::Ready(Ok(written)), _) => *written,
+        (Poll::Ready(Err(_)), Scheme::Https) => wanted,
+        (Poll::Ready(Err(_)), Scheme::Http) | (Poll::Pending, _) => 0,
+    }
+}
+
 impl AsyncWrite for Link {
     fn poll_write(
         self: Pin<&mut Self>,
@@ -181,9 +201,7 @@ impl AsyncWrite for Link {
             Stream::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
             Stream::Tls(stream) => Pin::new(stream).poll_write(context, bytes),
         };
-        if let Poll::Ready(Ok(written)) = &polled {
-            link.peer.wire.went(*written);
-        }
+        link.peer.wire.went(may_have_gone(&polled, bytes.len(), link.stream.scheme()));
         polled
     }
 
@@ -198,6 +216,22 @@ impl AsyncWrite for Link {
         match &mut self.get_mut().stream {
             Stream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
             Stream::Tls(stream) => Pin::new(stream).poll_shutdown(context),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_over_tls_counts_as_sent() {
+        let failed = || Poll::Ready(Err(io::Error::other("reset")));
+        assert_eq!(may_have_gone(&failed(), 10, Scheme::Https), 10);
+        assert_eq!(may_have_gone(&failed(), 10, Scheme::Http), 0);
+        for by in [Scheme::Http, Scheme::Https] {
+            assert_eq!(may_have_gone(&Poll::Ready(Ok(3)), 10, by), 3);
+            assert_eq!(may_have_gone(&Poll::Pending, 10, by), 0);
         }
     }
 }

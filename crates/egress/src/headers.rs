@@ -54,8 +54,7 @@ pub(crate) fn of_caller<'a>(
     let mut headers = HeaderMap::new();
     for (name, value) in fields {
         let lower = name.to_ascii_lowercase();
-        // Many servers take one for the other.
-        let dashed = lower.replace('_', "-");
+        let dashed = dashed(&lower);
         let reserved = NOT_FOR_CALLERS.contains(&dashed.as_str())
             || NOT_FOR_CALLERS_BEGINNING.iter().any(|it| dashed.starts_with(it))
             || dashed.contains(KEEPERS);
@@ -72,6 +71,11 @@ pub(crate) fn of_caller<'a>(
         headers.append(name, value);
     }
     Ok(headers)
+}
+
+/// A name as many servers read it, who take one sign for the other.
+pub(crate) fn dashed(name: &str) -> String {
+    name.replace('_', "-")
 }
 
 /// Takes off what `to` must not see, if it is not the origin that the fields were meant for.

@@ -224,13 +224,16 @@ impl Web {
 fn fields(asked: &OauthCall, service: &Service) -> Result<HeaderMap, Refused> {
     let wanted = asked.headers.iter().flat_map(|it| it.iter());
     let mut fields = headers::of_caller(wanted)?;
-    let own = fields.keys().find(|it| WHO.contains(&it.as_str()) || **it == service.header);
-    if let Some(name) = own {
+    let header = headers::dashed(service.header.as_str());
+    let named = |wanted: &dyn Fn(&str) -> bool| {
+        fields.keys().find(|it| wanted(&headers::dashed(it.as_str())))
+    };
+    if let Some(name) = named(&|it| WHO.contains(&it) || it == header) {
         let reason =
             format!("the header field `{name}` says who asks, and is not for callers to set");
         return Err(Refused { rule: Rule::ServiceHeader, reason });
     }
-    if let Some(name) = fields.keys().find(|it| PIECES.contains(&it.as_str())) {
+    if let Some(name) = named(&|it| PIECES.contains(&it)) {
         let reason = format!("the header field `{name}` asks for a piece; ask for the whole");
         return Err(Refused { rule: Rule::ServiceHeader, reason });
     }
@@ -247,5 +250,33 @@ fn method(method: OauthMethod) -> Method {
         OauthMethod::Put => Method::PUT,
         OauthMethod::Patch => Method::PATCH,
         OauthMethod::Delete => Method::DELETE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ipc::{self, Action};
+    use serde_json::json;
+
+    use super::*;
+
+    fn refused(name: &str, header: &str) -> bool {
+        let service = Service::new("https://api.example.com/", header).unwrap();
+        let message = json!({
+            "action": "oauth_call", "service": "api", "method": "GET", "path": "/",
+            "headers": { name: "x" },
+        });
+        let action = ipc::parse(message.to_string().as_bytes()).unwrap();
+        let Action::OauthCall(asked) = action else { return false };
+        fields(&asked, &service).is_err()
+    }
+
+    #[test]
+    fn who_asks_is_said_by_no_field_in_either_spelling() {
+        for name in ["authorization", "X-Api-Key", "x_api_key", "private_token", "if_range"] {
+            assert!(refused(name, "authorization"), "{name}");
+        }
+        assert!(refused("x_own_key", "x-own-key") && refused("x-own-key", "x_own_key"));
+        assert!(!refused("accept", "x-own-key"));
     }
 }
