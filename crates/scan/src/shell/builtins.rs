@@ -234,7 +234,8 @@ impl Engine<'_> {
         if folders.any(|it| self.fresh.contains(&format!("clone:{it}"))) {
             self.ask(Rule::FreshRun, "it runs what it fetched from somebody else before");
         }
-        if self.fresh.contains(&resolved) {
+        let is_of_unnamed = self.fresh.contains(super::judge::UNNAMED);
+        if self.fresh.contains(&resolved) || (is_of_unnamed && !resolved.starts_with('/')) {
             self.ask(Rule::FreshRun, "it runs a file that it wrote or fetched before");
         }
     }

@@ -108,7 +108,7 @@ impl Engine<'_> {
         };
         if NETWORK.contains(&kind) {
             self.classes.insert(Class::Network);
-            if self.blocklist.blocks_network(kind) && here::spoken_to(call) == Here::No {
+            if self.blocklist.blocks_network(kind) && here::spoken_to(call, state) == Here::No {
                 self.deny(Rule::NetworkTool, format!("`{name}` goes around the guarded way out"));
             }
         }

@@ -6,6 +6,7 @@ use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::files::is_of_work;
+use super::options::Options;
 use crate::shell::Rule;
 
 const COMPILING: [&str; 19] = [
@@ -73,25 +74,16 @@ impl Engine<'_> {
     pub(super) fn judge_built(&mut self, call: &Call<'_>, state: &State) {
         let is_file = |it: &&String| !["image:", "remote:"].iter().any(|kind| it.starts_with(kind));
         let brings = self.fresh.iter().any(|it| is_file(&it));
-        let is_foreign = |it: &String| {
+        let is_foreign = |it: &str| {
             it.contains("://") || it.starts_with("git@") || it == "-" || !is_of_work(it, state)
         };
-        let options = ["-t", "--tag", "--build-arg", "--label", "--secret", "--ssh"];
-        let before = std::iter::once("").chain(call.args.iter().map(String::as_str));
-        let places = before.zip(call.args).filter(|it| !options.contains(&it.0));
-        let mut places = places.map(|it| it.1).filter(|it| !it.starts_with('-') || *it == "-");
-        if !brings && !places.any(is_foreign) {
+        let names = ["tag", "build-arg", "label", "secret", "ssh"];
+        let options = Options::of(call.args, "t", &names);
+        if !brings && !options.words.into_iter().any(is_foreign) {
             return;
         }
-        let plain = call.plain();
-        let tags = plain.windows(2).filter_map(|it| match it {
-            [flag, tag] if flag == "-t" || flag == "--tag" => Some(tag.as_str()),
-            _ => None,
-        });
-        let glued = plain.iter().filter_map(|it| {
-            it.strip_prefix("--tag=").or_else(|| it.strip_prefix("-t").filter(|it| !it.is_empty()))
-        });
-        let tags: Vec<String> = tags.chain(glued).map(|it| format!("image:{it}")).collect();
+        let tags = Options::of(call.plain(), "t", &names);
+        let tags = tags.values("t", "tag").map(|it| format!("image:{it}")).collect::<Vec<_>>();
         self.fresh.extend(tags);
     }
 

@@ -5,6 +5,8 @@
 
 use super::super::marks;
 use super::super::simple::Call;
+use super::super::state::State;
+use super::options::Options;
 
 /// Does a command stay on this machine?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ struct Letters {
 }
 
 const CURL: Letters = Letters { bare: "sSfkiIvLGNgjOJR#460", valued: "oHXdFuAebcmwTrDyY" };
-const WGET: Letters = Letters { bare: "qvSc46dN", valued: "OTtUPow" };
+const WGET: Letters = Letters { bare: "nqvSc46dN", valued: "OTtUPow" };
 const NC: Letters = Letters { bare: "zvnu46N", valued: "wqi" };
 
 const CURL_BARE: [&str; 24] = [
@@ -53,7 +55,7 @@ const CURL_BARE: [&str; 24] = [
     "silent",
     "verbose",
 ];
-const CURL_VALUED: [&str; 28] = [
+const CURL_VALUED: [&str; 29] = [
     "connect-timeout",
     "cookie",
     "cookie-jar",
@@ -70,6 +72,7 @@ const CURL_VALUED: [&str; 28] = [
     "max-time",
     "noproxy",
     "output",
+    "output-dir",
     "range",
     "referer",
     "request",
@@ -112,45 +115,46 @@ const WGET_VALUED: [&str; 15] = [
     "waitretry",
 ];
 
+/// Variables that say where settings of these lie.
+const SETTLED_BY: [&str; 5] = ["CURL_HOME", "HOME", "SYSTEM_WGETRC", "WGETRC", "XDG_CONFIG_HOME"];
+
 /// The addresses that `curl`, `wget` or `nc` is given, and whether an option has a value that only a run would show. Nothing
 /// where an option may change where it goes.
-pub(super) fn addresses<'a>(call: &Call<'a>) -> Option<(Vec<&'a String>, bool)> {
+pub(super) fn addresses<'a>(call: &Call<'a>) -> Option<(Vec<&'a str>, bool)> {
     let (letters, bare, valued): (_, &[&str], &[&str]) = match call.name.as_str() {
         "curl" => (CURL, &CURL_BARE, &CURL_VALUED),
         "wget" => (WGET, &WGET_BARE, &WGET_VALUED),
         "nc" | "ncat" | "netcat" | "nc.openbsd" | "nc.traditional" => (NC, &[], &[]),
         _ => return None,
     };
-    let mut places: Vec<&String> = Vec::new();
+    let options = Options::of(call.args, letters.valued, valued);
     let mut is_open = false;
-    let mut rest = call.args.iter();
-    while let Some(arg) = rest.next() {
-        let value = if let Some(long) = arg.strip_prefix("--") {
-            match long.split_once('=') {
-                Some((name, value)) if valued.contains(&name) => Some(value),
-                None if valued.contains(&long) => rest.next().map(String::as_str),
-                None if bare.contains(&long) => None,
-                Some(_) | None => return None,
-            }
-        } else if let Some(short) = arg.strip_prefix('-').filter(|it| !it.is_empty()) {
-            match short_value(short, &letters) {
-                Short::Unknown => return None,
-                Short::Bare => None,
-                Short::Glued(value) => Some(value),
-                Short::Next => rest.next().map(String::as_str),
-            }
-        } else {
-            places.push(arg);
-            None
-        };
+    for it in &options.given {
+        let value = it.value().filter(|_| it.is_one_of(letters.valued, valued));
+        let is_bare = it.is_one_of(letters.bare, bare) && it.glued.is_none();
+        // What it says when it is done can be written to a file, or be told by one.
+        let is_odd = |it: &str| it.contains("%output{") || it.starts_with('@');
+        let reports = call.name == "curl" && it.is_one_of("w", &["write-out"]);
+        if (value.is_none() && !is_bare) || (reports && value.is_some_and(is_odd)) {
+            return None;
+        }
         is_open |= value.is_some_and(marks::has_hole);
     }
-    Some((places, is_open))
+    Some((options.words, is_open))
 }
 
 /// Where `curl`, `wget` or `nc` goes.
-pub(super) fn spoken_to(call: &Call<'_>) -> Here {
+pub(super) fn spoken_to(call: &Call<'_>, state: &State) -> Here {
     let Some((places, is_open)) = addresses(call) else { return Here::No };
+    // Settings that lie elsewhere may say anything, and whoever is asked may say where else to send it.
+    let follows = match call.name.as_str() {
+        "curl" => call.short('L') || call.has(&["--location"]),
+        name => name == "wget",
+    };
+    let is_led = SETTLED_BY.iter().any(|it| state.vars.contains_key(*it));
+    if is_led || (follows && has_body(call)) {
+        return Here::No;
+    }
     let is_here = match call.name.as_str() {
         "curl" | "wget" => !places.is_empty() && places.iter().all(|it| is_address_here(it)),
         _ => match places.split_first() {
@@ -169,63 +173,22 @@ pub(super) fn spoken_to(call: &Call<'_>) -> Here {
     }
 }
 
-/// The files that `curl` or `wget` writes what it gets to.
-pub(super) fn outputs(call: &Call<'_>) -> Vec<String> {
-    const LONG: [&str; 4] = ["--output", "--output-document", "--cookie-jar", "--dump-header"];
-    // All letters that take a value, so that none is taken for another.
-    let (valued, written) = match call.name.as_str() {
-        "curl" => ("oHXdFuAebcmwTrDyYCEKPQUtxz", "ocD"),
-        _ => ("OaBDeiIlAoPQRtTUwX", "Oo"),
+/// What they are given, with all letters that take a value, so that none is taken for another.
+pub(super) fn given<'a>(call: &'a Call<'_>) -> Options<'a> {
+    let (letters, names): (_, &[&str]) = match call.name.as_str() {
+        "curl" => ("oHXdFuAebcmwTrDyYCEKPQUtxz", &CURL_VALUED),
+        "wget" => ("OaBDeiIlAoPQRtTUwX", &WGET_VALUED),
+        _ => ("odijlksx", &["dir", "out", "header", "input-file", "split"]),
     };
-    let plain = call.plain();
-    let mut found = Vec::new();
-    for (at, arg) in plain.iter().enumerate() {
-        let next = plain.get(at + 1).cloned();
-        if let Some((_, value)) = arg.split_once('=').filter(|it| LONG.contains(&it.0)) {
-            found.push(value.to_owned());
-        } else if LONG.contains(&arg.as_str()) {
-            found.extend(next);
-        } else if let Some(short) = arg.strip_prefix('-').filter(|it| !it.starts_with('-')) {
-            let Some(place) = short.find(|it| valued.contains(it)) else { continue };
-            let (letter, glued) =
-                short.get(place..).unwrap_or_default().split_at_checked(1).unwrap_or_default();
-            if written.contains(letter) {
-                found.extend(if glued.is_empty() { next } else { Some(glued.to_owned()) });
-            }
-        }
-    }
-    // Named as in the address.
-    let is_named_there = match call.name.as_str() {
-        "curl" => call.short('O') || call.has(&["--remote-name"]),
-        _ => found.is_empty(),
-    };
-    let addresses = plain.iter().filter(|it| is_named_there && it.contains("://"));
-    let last = |it: &String| it.split_once("://")?.1.rsplit_once('/').map(|it| it.1.to_owned());
-    found.extend(addresses.filter_map(last));
-    found.retain(|it| !it.is_empty() && it != "-" && !it.contains("://"));
-    found
+    Options::of(call.plain(), letters, names)
 }
 
-enum Short<'a> {
-    Unknown,
-    Bare,
-    Glued(&'a str),
-    Next,
-}
-
-/// `-sS`, `-o file`, `-sofile`.
-fn short_value<'a>(short: &'a str, letters: &Letters) -> Short<'a> {
-    for (at, letter) in short.char_indices() {
-        if letters.valued.contains(letter) {
-            let glued = short.get(at + letter.len_utf8()..).unwrap_or_default();
-            return if glued.is_empty() { Short::Next } else { Short::Glued(glued) };
-        }
-        // Two letters for one option: `-nv`.
-        if !letters.bare.contains(letter) && short != "nv" {
-            return Short::Unknown;
-        }
-    }
-    Short::Bare
+/// Does `curl` or `wget` send more than an address?
+pub(super) fn has_body(call: &Call<'_>) -> bool {
+    const NAMES: [&str; 6] = ["body-", "data", "form", "json", "post-", "upload-file"];
+    let options = given(call);
+    let letters = if call.name == "curl" { "dFT" } else { "" };
+    options.given.iter().any(|it| it.is(letters, "") || NAMES.iter().any(|name| it.begins(name)))
 }
 
 /// An address of the web, with a scheme or without, whose machine nobody could read in another way.

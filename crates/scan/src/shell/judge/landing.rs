@@ -10,7 +10,7 @@ use super::files::{is_everything, is_unpacking};
 use crate::shell::Rule;
 
 /// Options whose value is a file or a folder that is written, by command.
-const OPTIONS: [(&str, &[&str]); 30] = [
+const OPTIONS: [(&str, &[&str]); 29] = [
     ("cp", &["-t", "--target-directory"]),
     ("mv", &["-t", "--target-directory"]),
     ("ln", &["-t", "--target-directory"]),
@@ -25,7 +25,6 @@ const OPTIONS: [(&str, &[&str]); 30] = [
     ("gtar", &["-C", "--directory", "--one-top-level"]),
     ("bsdtar", &["-C", "--directory"]),
     ("cpio", &["-D", "--directory"]),
-    ("aria2c", &["-d", "--dir", "-o", "--out"]),
     ("wget", &["-P", "--directory-prefix"]),
     ("curl", &["--output-dir"]),
     ("openssl", &["-out"]),
@@ -100,9 +99,6 @@ impl Engine<'_> {
         for (name, value) in exported(call) {
             self.judge_variable(&name, &value, state);
         }
-        if let Some(folder) = cloned(call) {
-            self.fresh.insert(format!("clone:{}", paths::resolved(&folder, state)));
-        }
         let changes = CHANGING.contains(&call.name.as_str());
         let in_place = !matches!(call.name.as_str(), "yq") || call.short('i');
         for path in call.operands().iter().filter(|it| changes && in_place && it.contains('/')) {
@@ -124,18 +120,6 @@ fn exported(call: &Call<'_>) -> Vec<(String, String)> {
         }
         _ => Vec::new(),
     }
-}
-
-/// The folder that `git clone` makes.
-fn cloned(call: &Call<'_>) -> Option<String> {
-    let (verb, rest) = call.operands().split_first()?;
-    if call.name != "git" || verb != "clone" {
-        return None;
-    }
-    let from = rest.iter().position(|it| it.contains(':') || it.contains('/'))?;
-    let named = rest.get(from)?.trim_end_matches('/').trim_end_matches(".git");
-    let own = rest.get(from + 1).cloned();
-    own.or_else(|| named.rsplit(['/', ':']).next().map(str::to_owned))
 }
 
 /// Does it take files out of an archive?

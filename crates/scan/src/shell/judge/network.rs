@@ -6,10 +6,10 @@ use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::super::{Access, Class};
-use super::here::{self, Here};
+use super::here;
+use super::option;
 use super::pushed::remotes;
 use super::sending::{Login, addressed, host};
-use super::{has_unknown, option};
 use crate::net::{Target, exfiltration};
 use crate::shell::Rule;
 
@@ -295,8 +295,8 @@ impl Engine<'_> {
             self.told.unsure |= call.plain().iter().any(leads);
             return None;
         };
-        let without_scheme = |it: &String| {
-            let rest = it.split_once("://").map_or(it.as_str(), |it| it.1);
+        let without_scheme = |it: &str| {
+            let rest = it.split_once("://").map_or(it, |it| it.1);
             rest.trim_start_matches('/').to_owned()
         };
         Some(places.into_iter().map(without_scheme).collect())
@@ -357,42 +357,6 @@ impl Engine<'_> {
             if forces {
                 self.ask(Rule::ForcePush, "it overwrites what others have");
             }
-        }
-    }
-
-    fn judge_upload(&mut self, call: &Call<'_>, state: &State) {
-        for arg in call.plain() {
-            let Some((_, path)) = arg.split_once('@') else { continue };
-            if !path.is_empty() && path != "-" && !arg.contains("://") {
-                self.touch(Access::Read, path.split(';').next().unwrap_or(path), state);
-            }
-        }
-        let plain = call.plain();
-        for path in here::outputs(call) {
-            self.touch(Access::Write, &path, state);
-            self.fresh.insert(paths::resolved(&path, state));
-        }
-        let carries = plain.iter().any(|it| {
-            matches!(
-                it.split('=').next().unwrap_or_default(),
-                "-d" | "--data"
-                    | "--data-binary"
-                    | "--data-raw"
-                    | "--data-urlencode"
-                    | "-F"
-                    | "--form"
-                    | "-T"
-                    | "--upload-file"
-                    | "--post-data"
-                    | "--post-file"
-                    | "--body-file"
-                    | "--body-data"
-                    | "--json"
-            )
-        });
-        let is_elsewhere = here::spoken_to(call) != Here::Surely;
-        if is_elsewhere && (carries || has_unknown(call)) {
-            self.ask(Rule::Egress, "it sends data to another machine");
         }
     }
 }

@@ -4,6 +4,7 @@ use super::super::Class;
 use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::option;
+use super::options::Options;
 use super::pushed::settings;
 use crate::shell::Rule;
 
@@ -50,14 +51,8 @@ impl Engine<'_> {
         let first = words.first().map(String::as_str).unwrap_or_default();
         let second = words.get(1).map(String::as_str).unwrap_or_default();
         let plain = call.plain();
-        let method = plain.windows(2).find_map(|it| match it {
-            [flag, method] if flag == "-X" || flag == "--method" => Some(method.to_uppercase()),
-            _ => None,
-        });
-        let glued = plain.iter().find_map(|it| {
-            it.strip_prefix("--method=").or_else(|| it.strip_prefix("-X")).map(str::to_uppercase)
-        });
-        let method = method.or(glued.filter(|it| !it.is_empty())).unwrap_or_default();
+        let options = Options::of(plain, "XfFHqt", &[]);
+        let method = options.values("X", "method").last().unwrap_or_default().to_uppercase();
         let gives = ["-f", "-F", "--field", "--raw-field", "--input"];
         let changes = !matches!(method.as_str(), "" | "GET" | "HEAD")
             || (method.is_empty() && call.has(&gives));
