@@ -143,6 +143,10 @@ impl Engine<'_> {
             self.classes.insert(Class::Network);
             self.ask(Rule::Egress, format!("`{name}` leads everything over another machine"));
         }
+        if super::judge::leads_to_containers(name, value) {
+            self.classes.insert(Class::Network);
+            self.ask(Rule::Egress, format!("`{name}` leads to containers of another machine"));
+        }
         let believes = match name {
             "NODE_TLS_REJECT_UNAUTHORIZED" | "PYTHONHTTPSVERIFY" => value == "0",
             "GIT_SSL_NO_VERIFY" => !matches!(value, "" | "0" | "false"),

@@ -1,11 +1,11 @@
 //! Containers, clusters, searches for secrets and what prints them.
 
+use super::super::Class;
 use super::super::engine::{Engine, text};
 use super::super::listed;
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
-use super::super::{Access, Class};
 use super::option;
 use crate::shell::Rule;
 
@@ -119,66 +119,6 @@ impl Engine<'_> {
                 self.ask(Rule::Erase, "it deletes machines and what they hold");
             }
             _ => self.judge_secrets(call),
-        }
-    }
-
-    fn judge_container(&mut self, call: &Call<'_>, state: &State) {
-        let words = call.words();
-        let first = words.first().map(String::as_str).unwrap_or_default();
-        let plain = call.plain();
-        if first == "build" {
-            self.judge_built(call, state);
-        }
-        if first == "inspect" && plain.iter().any(|it| it.contains(".Config.Env")) {
-            self.classes.insert(Class::Credentials);
-            self.ask(Rule::Credentials, "it prints what a container is given");
-        }
-        for source in plain.iter().filter_map(|it| mounted(it)) {
-            if paths::is_secret(&paths::resolved(source, state)) {
-                self.touch(Access::Read, source, state);
-            }
-        }
-        let prunes = words.windows(2).any(|it| match it {
-            [kind, verb] => {
-                matches!(kind.as_str(), "system" | "volume")
-                    && matches!(verb.as_str(), "prune" | "rm")
-            }
-            _ => false,
-        });
-        if prunes && !call.has(&["--help"]) {
-            self.classes.insert(Class::Delete);
-            self.ask(Rule::Erase, "it deletes what containers keep");
-        }
-        // Options with a value may stand before it.
-        let starts = ["run", "exec", "create", "init", "launch", "config"];
-        if !words.iter().any(|it| starts.contains(&it.as_str())) {
-            return;
-        }
-        self.classes.insert(Class::Execute);
-        let opens = plain.iter().any(|it| {
-            matches!(
-                it.as_str(),
-                "--privileged"
-                    | "--pid=host"
-                    | "--net=host"
-                    | "--network=host"
-                    | "--ipc=host"
-                    | "--userns=host"
-            ) || it.starts_with("--cap-add")
-                || it.starts_with("--security-opt")
-                || it.starts_with("--device")
-                || it.contains("docker.sock")
-                || it == "security.privileged=true"
-                || it == "source=/"
-                || mounts_system(it)
-        });
-        if opens {
-            self.classes.insert(Class::Privilege);
-            self.deny(Rule::ContainerEscape, "the container can reach the machine itself");
-        }
-        let fresh = plain.iter().any(|it| self.fresh.contains(&format!("image:{it}")));
-        if fresh {
-            self.ask(Rule::FreshRun, "it runs an image that it built before");
         }
     }
 
@@ -372,22 +312,3 @@ fn is_far(place: &str, state: &State) -> bool {
 const CLUSTER_VERBS: [&str; 11] = [
     "get", "describe", "edit", "exec", "run", "create", "apply", "delete", "replace", "patch", "cp",
 ];
-
-/// The folder of this machine in `~/.aws:/aws`, `--volume=~/.aws:/aws`, `type=bind,src=/x,dst=/y`.
-fn mounted(arg: &str) -> Option<&str> {
-    let bound =
-        arg.split(',').find_map(|it| it.strip_prefix("src=").or(it.strip_prefix("source=")));
-    let place = arg.split_once(":/").map(|it| it.0.rsplit('=').next().unwrap_or(it.0));
-    bound.or(place).filter(|it| it.starts_with(['/', '~', '.']))
-}
-
-/// `-v /:/mnt`, `--volume=/etc:/x`.
-fn mounts_system(arg: &str) -> bool {
-    let source = arg.split(':').next().unwrap_or_default();
-    let source = source.rsplit('=').next().unwrap_or_default();
-    arg.contains(':')
-        && arg.starts_with(['/', '-'])
-        && matches!(source, "/" | "/etc" | "/root" | "/home" | "/var" | "/usr")
-        || arg.contains("source=/,")
-        || arg.contains("src=/,")
-}
