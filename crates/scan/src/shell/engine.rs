@@ -58,8 +58,10 @@ pub(super) struct Engine<'a> {
     pub(super) sinks: BTreeMap<String, Script>,
     /// Files that were written, fetched or made executable by this text.
     pub(super) fresh: BTreeSet<String>,
-    /// What a search hands to a command and finds nothing but what is made again.
-    pub(super) found: Option<String>,
+    /// Where links, moves and copies of this text put something.
+    pub(super) moved: BTreeSet<String>,
+    /// What a search hands to a command, and whether it finds nothing but what is made again.
+    pub(super) found: Option<(String, bool)>,
     /// Is the process above this one named?
     pub(super) names_parent: bool,
     /// Above 0, nobody waits for what is followed.
@@ -107,6 +109,7 @@ impl<'a> Engine<'a> {
             left: Left::default(),
             sinks: BTreeMap::new(),
             fresh: BTreeSet::new(),
+            moved: BTreeSet::new(),
             found: None,
             names_parent: false,
             aside: 0,
@@ -223,6 +226,15 @@ impl<'a> Engine<'a> {
     }
 
     pub(super) fn touch(&mut self, access: Access, path: &str, state: &State) {
+        let path = self.note(access, path, state);
+        self.judge_place(access, &path);
+        if let Some(place) = paths::from_root(&path) {
+            self.judge_place(access, &place);
+        }
+    }
+
+    /// Says what is touched, whatever that means.
+    pub(super) fn note(&mut self, access: Access, path: &str, state: &State) -> String {
         let path = paths::resolved(path, state);
         self.classes.insert(match access {
             Access::Read => Class::Read,
@@ -234,10 +246,7 @@ impl<'a> Engine<'a> {
         if self.places.len() < TARGETS_MAX && !self.places.contains(&place) {
             self.places.push(place);
         }
-        self.judge_place(access, &path);
-        if let Some(place) = paths::from_root(&path) {
-            self.judge_place(access, &place);
-        }
+        path
     }
 
     pub(super) fn reach(&mut self, host: &str) {

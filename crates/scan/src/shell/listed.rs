@@ -1,6 +1,6 @@
 //! What commands list: places below others, of which only a run would show which they are.
 
-use super::engine::Output;
+use super::engine::{Engine, Output};
 use super::judge::is_everything;
 use super::marks::{self, HOLE};
 use super::paths;
@@ -111,7 +111,7 @@ fn is_folder_option(option: &str) -> bool {
 }
 
 /// What is printed by a command that lists places outside of the work; `None`: it is none of these.
-pub(super) fn printed(call: &Call<'_>, state: &State) -> Option<Output> {
+pub(super) fn printed(engine: &Engine<'_>, call: &Call<'_>, state: &State) -> Option<Output> {
     if INDEXED.contains(&call.name.as_str()) {
         return Some(format!("{BELOW}\n").into_bytes());
     }
@@ -130,9 +130,7 @@ pub(super) fn printed(call: &Call<'_>, state: &State) -> Option<Output> {
     if !lists {
         return None;
     }
-    if super::judge::finds_only_remade(call, state)
-        && !plain.iter().any(|it| it.starts_with("-printf"))
-    {
+    if engine.finds_only_remade(call, state) && !plain.iter().any(|it| it.starts_with("-printf")) {
         return Some(format!("{REMADE_LINE}\n").into_bytes());
     }
     let roots = roots(call);

@@ -116,12 +116,12 @@ impl Engine<'_> {
             if let Some(root) = root.filter(|_| name.as_ref().is_some_and(|it| erases(it))) {
                 self.deny_found(root);
             }
-            let is_remade = super::judge::finds_only_remade(call, state);
+            let is_remade = self.finds_only_remade(call, state);
             // Nothing says which: all that lies there.
             if !is_remade && name.as_ref().is_some_and(|it| erases(it)) && finds_all(plain) {
                 self.ask(Rule::Erase, "it deletes all that it finds");
             }
-            let before = std::mem::replace(&mut self.found, is_remade.then(|| place.clone()));
+            let before = self.found.replace((place.clone(), is_remade));
             self.call(inner, &mut state.clone(), None);
             self.found = before;
             at = start + length;

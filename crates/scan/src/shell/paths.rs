@@ -174,7 +174,9 @@ pub(super) fn is_secret(path: &str) -> bool {
         // Tickets: whoever has them is their owner to every service.
         || last.starts_with("krb5cc")
         || [".keytab", ".ccache"].iter().any(|it| last.ends_with(it))
-        || last.starts_with(".env.") && last != ".env.example"
+        || last.strip_prefix(".env.").is_some_and(|it| {
+            !matches!(it, "example" | "sample" | "template" | "dist")
+        })
         || (last == "wp-config.php" && path.starts_with('/'))
 }
 

@@ -40,7 +40,7 @@ impl Engine<'_> {
         // There may be other files that it matches.
         self.patterned |= call.args.iter().any(|it| marks::has_pattern(it))
             && !matches!(call.name.as_str(), "echo" | "printf" | "tr" | "grep" | "egrep" | "sed");
-        let output = listed::printed(call, state).or_else(|| pure(call, state));
+        let output = listed::printed(self, call, state).or_else(|| pure(call, state));
         let output = output.unwrap_or_else(|| {
             let network = call.stdin.is_some_and(|it| text(it).contains(NETWORK));
             if network { from_network() } else { unknown() }

@@ -12,7 +12,6 @@ use super::super::state::State;
 use super::super::{Access, Class};
 use super::here::{self, Here};
 use super::option;
-use super::remade;
 
 /// Which commands are blocked besides those that are always: names, and words that a command begins
 /// with.
@@ -182,11 +181,12 @@ impl Engine<'_> {
                 self.ask(Rule::Erase, "it deletes what was found everywhere");
             }
             // Judged before: what deletes less than that.
-            let is_remade = (finds && remade::finds_only_remade(call, state))
-                || self.found.as_deref() == Some(path)
-                || path == listed::REMADE_LINE
-                || remade::is_remade(path, state);
-            if is_remade {
+            let is_remade = match &self.found {
+                Some((place, is_only)) if path.contains(place) => *is_only && path == place,
+                Some(_) | None if finds => self.finds_only_remade(call, state),
+                Some(_) | None => path == listed::REMADE_LINE || self.is_remade(path, state),
+            };
+            if is_remade || (!finds && self.is_of_temp(path, state)) {
                 continue;
             }
             if recursive || (unknown && is_root(&resolved)) {

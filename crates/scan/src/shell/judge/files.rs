@@ -8,6 +8,7 @@ use super::super::simple::Call;
 use super::super::state::{HOME, State};
 use super::super::{Access, Class};
 use super::option;
+use super::options::Options;
 use crate::shell::Rule;
 
 /// The last argument is written; the others are read.
@@ -70,6 +71,9 @@ impl Engine<'_> {
             && let Some((target, sources)) = operands.split_last()
         {
             self.copied(call, sources, target, state);
+            let options = Options::of(call.args, "tS", &["target-directory", "suffix"]);
+            let folders = options.values("t", "target-directory");
+            self.moved.extend(folders.map(|it| paths::resolved(it, state)));
         }
         if WRITING.contains(&name) {
             for path in &operands {
@@ -98,7 +102,7 @@ impl Engine<'_> {
                 self.classes.insert(Class::Privilege);
                 self.ask(Rule::Permissions, format!("`{name}` changes what files may do"));
             }
-            "touch" if changes_times(call) => {
+            "touch" if changes_times(call, state) => {
                 self.classes.insert(Class::LogTampering);
                 self.ask(Rule::LogTampering, "it gives files another time");
             }
@@ -146,9 +150,24 @@ impl Engine<'_> {
     }
 
     fn copied(&mut self, call: &Call<'_>, sources: &[&String], target: &str, state: &State) {
-        self.touch(Access::Write, target, state);
+        if fills_sample(call, state) {
+            self.note(Access::Write, target, state);
+        } else {
+            self.touch(Access::Write, target, state);
+        }
         let in_folder = target.ends_with('/');
         let target = paths::resolved(target, state);
+        match call.name.as_str() {
+            // Only a run would show what it makes of the names.
+            "rename" => drop(self.moved.insert(marks::HOLE.to_string())),
+            // A link here, with the name of what it leads to.
+            "ln" if sources.is_empty() => {
+                let last = target.rsplit('/').next().unwrap_or_default();
+                self.moved.insert(paths::resolved(last, state));
+            }
+            _ if in_folder || target == "." => {}
+            _ => drop(self.moved.insert(target.clone())),
+        }
         if target.rsplit_once("/bin/").is_some_and(|it| names::matters(it.1)) {
             self.ask(Rule::Masquerade, "a program gets the name of another");
         }
@@ -172,6 +191,7 @@ impl Engine<'_> {
             }
             let last = from.rsplit('/').next().unwrap_or_default();
             let inside = format!("{}/{last}", target.trim_end_matches('/'));
+            self.moved.insert(paths::resolved(&inside, &State::default()));
             if in_folder {
                 self.touch(Access::Write, &inside, &State::default());
             }
@@ -356,10 +376,19 @@ pub(super) fn is_unpacking(arg: &str, is_first: bool) -> bool {
         || (is_short && letters.contains(['x', 't']) && !letters.contains(['c', 'r', 'u']))
 }
 
-/// `touch -t`, `-d`, `-r`: another time than now.
-fn changes_times(call: &Call<'_>) -> bool {
-    ['t', 'd', 'r'].iter().any(|it| call.short(*it))
-        || option(call, None, "date")
-        || option(call, None, "reference")
-        || option(call, None, "time")
+/// `touch -t`, `-d`, `-r`: another time than now, for files that are not the work's, or one that something else has.
+fn changes_times(call: &Call<'_>, state: &State) -> bool {
+    let options = Options::of(call.args, "tdr", &["date", "reference", "time"]);
+    let sets = ["date", "reference", "time"].iter().any(|it| options.has("tdr", it));
+    let mut places = options.words.iter().copied().chain(options.values("r", "reference"));
+    sets && !places.all(|it| is_of_work(it, state))
+}
+
+/// What a work has for others to fill in: `cp .env.example .env`.
+pub(super) fn fills_sample(call: &Call<'_>, state: &State) -> bool {
+    let [from, to] = call.operands() else { return false };
+    let is_sample = |ending: &&str| from.strip_suffix(*ending) == Some(to);
+    call.name == "cp"
+        && [from, to].iter().all(|it| is_of_work(it, state))
+        && [".example", ".sample", ".template", ".dist"].iter().any(is_sample)
 }

@@ -41,7 +41,6 @@ pub(super) use containers::leads_to_containers;
 pub(super) use doors::changes_group;
 pub(super) use files::is_everything;
 pub(super) use git_settings::is_ssh;
-pub(super) use remade::finds_only_remade;
 pub(super) use watching::attaches;
 
 use super::engine::Engine;
@@ -115,8 +114,9 @@ impl Engine<'_> {
             return;
         }
         let text = searched_for(call);
+        let target = call.args.last().filter(|_| files::fills_sample(call, state));
         for (index, arg) in call.args.iter().enumerate() {
-            if text == Some(index) {
+            if text == Some(index) || Some(arg) == target {
                 continue;
             }
             let value = match arg.split_once('=') {

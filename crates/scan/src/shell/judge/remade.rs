@@ -2,6 +2,7 @@
 //!
 //! To delete that is a part of every day's work. It must lie in the work, and surely so.
 
+use super::super::engine::Engine;
 use super::super::listed;
 use super::super::marks;
 use super::super::paths;
@@ -10,7 +11,7 @@ use super::super::state::State;
 use super::files::is_of_work;
 
 /// Folders and files that tools make, and make again when they are gone.
-const NAMES: [&str; 64] = [
+const NAMES: [&str; 70] = [
     ".DS_Store",
     ".angular",
     ".astro",
@@ -57,6 +58,8 @@ const NAMES: [&str; 64] = [
     "artifacts",
     "bower_components",
     "build",
+    "bun.lock",
+    "bun.lockb",
     "cdk.out",
     "cmake-build-debug",
     "cmake-build-release",
@@ -68,16 +71,21 @@ const NAMES: [&str; 64] = [
     "node_modules",
     "obj",
     "out",
+    "package-lock.json",
     "playwright-report",
+    "pnpm-lock.yaml",
     "storybook-static",
     "target",
     "test-results",
+    "tmp",
     "venv",
+    "yarn.lock",
     "zig-cache",
     "zig-out",
 ];
 /// Endings of files that compilers and their like make.
-const ENDINGS: [&str; 19] = [
+const ENDINGS: [&str; 21] = [
+    ".bak",
     ".class",
     ".egg-info",
     ".gcda",
@@ -85,6 +93,7 @@ const ENDINGS: [&str; 19] = [
     ".gcov",
     ".hi",
     ".ko",
+    ".log",
     ".o",
     ".obj",
     ".orig",
@@ -99,13 +108,70 @@ const ENDINGS: [&str; 19] = [
     ".tsbuildinfo",
 ];
 
-/// Is it a place of the work that is made again when it is gone, or something below one?
-pub(super) fn is_remade(path: &str, state: &State) -> bool {
-    let resolved = paths::resolved(path, state);
-    let is_history = |it: &str| matches!(it, ".git" | ".hg" | ".jj" | ".svn");
-    is_of_work(path, state)
-        && !resolved.split('/').any(is_history)
-        && resolved.split('/').any(is_remade_name)
+/// Tests of `find` that take no value, without their dash.
+const BARE: [&str; 12] = [
+    "(", ")", "a", "and", "depth", "mount", "nogroup", "nouser", "nowarn", "prune", "true", "xdev",
+];
+/// Those that take one.
+const VALUED: [&str; 20] = [
+    "amin", "atime", "cmin", "ctime", "fstype", "gid", "group", "inum", "links", "maxdepth",
+    "mindepth", "mmin", "mtime", "perm", "regex", "size", "type", "uid", "user", "xtype",
+];
+/// Beginnings of names in a shared place that are somebody's door.
+const DOORS: [&str; 4] = [".", "ssh-", "systemd-", "tmux-"];
+
+impl Engine<'_> {
+    /// Is it a place of the work that is made again when it is gone, or something below one?
+    pub(super) fn is_remade(&self, path: &str, state: &State) -> bool {
+        let resolved = paths::resolved(path, state);
+        let is_history = |it: &str| matches!(it, ".git" | ".hg" | ".jj" | ".svn");
+        is_of_work(path, state)
+            && !resolved.split('/').any(is_history)
+            && resolved.split('/').any(is_remade_name)
+            && !self.moved.iter().any(|it| overlap(it, &resolved))
+    }
+
+    /// Surely one place below those where everybody puts what will not stay.
+    pub(super) fn is_of_temp(&self, path: &str, state: &State) -> bool {
+        let resolved = paths::resolved(path, state);
+        let is_door = |it: &str| DOORS.iter().any(|begin| it.starts_with(begin));
+        paths::is_shared(&resolved)
+            && !marks::has_hole(path)
+            && !path.contains(marks::UNSET)
+            && !marks::has_pattern(path)
+            && !resolved.split('/').any(is_door)
+            && !self.moved.iter().any(|it| overlap(it, &resolved))
+    }
+
+    /// Does a search find nothing but what is made again, or what is empty?
+    pub(in super::super) fn finds_only_remade(&self, call: &Call<'_>, state: &State) -> bool {
+        if !matches!(call.name.as_str(), "find" | "gfind") || call.has(&["-L", "-follow"]) {
+            return false;
+        }
+        let roots = listed::roots(call);
+        if roots.iter().all(|it| self.is_remade(it, state)) {
+            return true;
+        }
+        let is_led = |root: &str| {
+            let root = paths::resolved(root, state);
+            let is_above = |it: &str| parts(it).count() <= parts(&root).count();
+            self.moved.iter().any(|it| overlap(it, &root) && is_above(it))
+        };
+        if !roots.iter().all(|it| is_of_work(it, state) && !is_led(it)) {
+            return false;
+        }
+        // What was moved there has such a name now, and is none of it.
+        let has_name = |it: &String| marks::has_hole(it) || it.split('/').any(is_remade_name);
+        let plain = call.plain();
+        // What is not, and what is one after the other, is more than its names say.
+        if self.moved.iter().any(has_name)
+            || plain.iter().any(|it| matches!(it.as_str(), "!" | "-not" | ","))
+        {
+            return false;
+        }
+        let tests = plain.iter().map(String::as_str).skip_while(|it| matches!(*it, "-H" | "-P"));
+        names_remade(tests.skip_while(|it| !it.starts_with(['-', '('])))
+    }
 }
 
 /// By its whole name, or by its ending.
@@ -115,53 +181,44 @@ fn is_remade_name(part: &str) -> bool {
     NAMES.contains(&part.as_str()) || has_ending
 }
 
-/// Does a search find nothing but what is made again, or what is empty?
-pub(in super::super) fn finds_only_remade(call: &Call<'_>, state: &State) -> bool {
-    if !matches!(call.name.as_str(), "find" | "gfind") {
-        return false;
-    }
-    let roots = listed::roots(call);
-    if !roots.iter().all(|it| is_of_work(it, state)) {
-        return false;
-    }
-    if roots.iter().all(|it| is_remade(it, state)) {
-        return true;
-    }
-    let plain = call.plain();
-    // What is not, and what is one after the other, is more than its names say.
-    if plain.iter().any(|it| matches!(it.as_str(), "!" | "-not" | ",")) {
-        return false;
-    }
-    let tests = plain.iter().position(|it| it.starts_with(['-', '('])).unwrap_or(plain.len());
-    let tests = without_commands(plain.get(tests..).unwrap_or_default());
-    tests.split(|it| matches!(*it, "-o" | "-or")).all(names_remade)
+fn parts(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|it| *it != ".")
 }
 
-/// The tests of one alternative: at least one of them leaves nothing else.
-fn names_remade(tests: &[&str]) -> bool {
-    let by_name = tests.windows(2).any(|it| match it {
-        [test, name] => match *test {
-            "-name" | "-iname" => is_remade_name(name),
+/// Is one of two places the other, or below it? Patterns are tried, and what is not known may be anything.
+fn overlap(a: &str, b: &str) -> bool {
+    let is_same = |(a, b): (&str, &str)| {
+        a == b
+            || marks::has_hole(a)
+            || marks::has_hole(b)
+            || marks::matches(a, b)
+            || marks::matches(b, a)
+    };
+    parts(a).zip(parts(b)).all(is_same)
+}
+
+/// Does every alternative of a search name what is made again, before it does anything with what it finds?
+fn names_remade<'a>(mut tests: impl Iterator<Item = &'a str>) -> bool {
+    let is_valued = |it: &str| VALUED.contains(&it) || it.starts_with("newer");
+    let mut is_named = false;
+    while let Some(test) = tests.next() {
+        match test {
+            "-o" | "-or" if is_named => is_named = false,
+            "-empty" => is_named = true,
+            "-name" | "-iname" => is_named |= tests.next().is_some_and(is_remade_name),
             "-path" | "-wholename" | "-ipath" | "-iwholename" => {
-                name.split('/').any(|it| NAMES.contains(&it))
+                let is_below = |it: &str| it.split('/').any(|it| NAMES.contains(&it));
+                is_named |= tests.next().is_some_and(is_below);
             }
-            _ => false,
-        },
-        _ => false,
-    });
-    by_name || tests.contains(&"-empty")
-}
-
-/// The words of a search that are none of a command which it runs.
-fn without_commands(tests: &[String]) -> Vec<&str> {
-    let mut kept = Vec::new();
-    let mut rest = tests.iter().map(String::as_str);
-    while let Some(test) = rest.next() {
-        if matches!(test, "-exec" | "-execdir" | "-ok" | "-okdir") {
-            rest.by_ref().take_while(|it| !matches!(*it, ";" | "+")).for_each(drop);
-        } else {
-            kept.push(test);
+            "-exec" | "-execdir" | "-ok" | "-okdir" if is_named => {
+                tests.by_ref().take_while(|it| !matches!(*it, ";" | "+")).for_each(drop);
+            }
+            "-delete" | "-print" | "-print0" | "-ls" if is_named => {}
+            "-printf" if is_named => drop(tests.next()),
+            _ if BARE.contains(&test.trim_start_matches('-')) => {}
+            _ if test.strip_prefix('-').is_some_and(is_valued) => drop(tests.next()),
+            _ => return false,
         }
     }
-    kept
+    is_named
 }

@@ -32,6 +32,14 @@ pub(super) struct Told<'a> {
     folder: String,
 }
 
+impl Told<'_> {
+    /// A place as it is named from where the command was given.
+    pub(super) fn at(&self, place: &str) -> String {
+        let is_below = !self.folder.is_empty() && !place.starts_with('/');
+        if is_below { format!("{}/{place}", self.folder) } else { place.to_owned() }
+    }
+}
+
 /// The word of `git` behind its own options.
 pub(super) fn told<'a>(call: &Call<'a>) -> Option<Told<'a>> {
     let mut folder = String::new();
@@ -61,6 +69,9 @@ impl Engine<'_> {
             return;
         }
         let Some(told) = told(call) else { return };
+        if let Some(target) = told.args.last().filter(|_| told.verb == "mv") {
+            self.moved.insert(paths::resolved(&told.at(target), state));
+        }
         let deletes = match told.verb {
             "clean" => option(call, Some('f'), "force") && !option(call, Some('n'), "dry-run"),
             "rm" => !option(call, Some('n'), "dry-run") && !call.has(&["--cached"]),
@@ -74,9 +85,7 @@ impl Engine<'_> {
         let named: Vec<&str> = named.collect();
         let named = if named.is_empty() { vec!["."] } else { named };
         for place in named {
-            let is_below = !told.folder.is_empty() && !place.starts_with('/');
-            let place =
-                if is_below { format!("{}/{place}", told.folder) } else { place.to_owned() };
+            let place = told.at(place);
             let path = paths::resolved(&place, state);
             if is_everything(path.trim_end_matches('/')) {
                 let shown = marks::shown(&paths::homely(&path));
