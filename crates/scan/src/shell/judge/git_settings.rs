@@ -34,7 +34,7 @@ const SECTIONS: [&str; 25] = [
     "versionsort",
 ];
 /// Keys of other sections.
-const KEYS: [&str; 85] = [
+const KEYS: [&str; 83] = [
     "core.abbrev",
     "core.autocrlf",
     "core.bigfilethreshold",
@@ -72,7 +72,6 @@ const KEYS: [&str; 85] = [
     "diff.colormoved",
     "diff.colormovedws",
     "diff.context",
-    "diff.guitool",
     "diff.ignoresubmodules",
     "diff.indentheuristic",
     "diff.interhunkcontext",
@@ -82,7 +81,6 @@ const KEYS: [&str; 85] = [
     "diff.renames",
     "diff.statgraphwidth",
     "diff.submodule",
-    "diff.tool",
     "diff.wordregex",
     "diff.wserrorhighlight",
     "difftool.prompt",
@@ -123,16 +121,14 @@ const KEYS: [&str; 85] = [
     "tag.sort",
 ];
 /// Last parts of keys of `merge` and of one remote or submodule.
-const MERGE: [&str; 10] = [
+const MERGE: [&str; 8] = [
     "autostash",
     "conflictstyle",
     "directoryrenames",
     "ff",
-    "guitool",
     "log",
     "renamelimit",
     "renames",
-    "tool",
     "verbosity",
 ];
 const OF_REMOTE: [&str; 10] = [
@@ -218,9 +214,12 @@ pub(super) fn is_ordinary(key: &str, value: Option<&str>) -> bool {
     let is_of_one = rest.contains('.');
     let by_value = |check: fn(&str) -> bool| value.is_some_and(check);
     match section {
+        // Lines of a list of commands are made of it.
+        "rebase" if rest == "instructionformat" => false,
         _ if SECTIONS.contains(&section) && !rest.is_empty() => true,
         _ if KEYS.contains(&key.as_str()) => true,
         _ if PROGRAMS.contains(&key.as_str()) || section == "pager" => by_value(is_known_or_flag),
+        "diff" | "merge" if matches!(rest, "tool" | "guitool") => by_value(is_tool),
         "core" if last == "fsmonitor" => by_value(is_flag),
         "core" if last == "sshcommand" => by_value(is_ssh),
         // Followed as the command of `git` that it is.
@@ -234,7 +233,7 @@ pub(super) fn is_ordinary(key: &str, value: Option<&str>) -> bool {
         "url" => is_of_one && matches!(last, "insteadof" | "pushinsteadof"),
         "receive" => last.starts_with("deny"),
         // All folders are more than those that somebody thought of.
-        "safe" => last == "directory" && by_value(|it| it != "*"),
+        "safe" => last == "directory" && by_value(|it| !it.contains('*')),
         _ => false,
     }
 }
@@ -297,18 +296,31 @@ fn is_helper(value: &str) -> bool {
 /// What a shell takes for more than letters.
 const SIGNS: [char; 12] = [';', '&', '$', '`', '<', '>', '(', ')', '!', '\n', '\\', marks::HOLE];
 
+/// With a slash in its name, a tool is a script that lies there.
+pub(super) fn is_tool(name: &str) -> bool {
+    !name.contains(['/', marks::HOLE])
+}
+
+/// Programs that only show a text: their options change how it looks, but for those that load something.
+const SHOWING: [&str; 7] = ["bat", "cat", "delta", "less", "moar", "more", "most"];
+const LOADING: [&str; 6] = ["--config", "--lesskey", "--pager", "-O", "-k", "-o"];
+/// Options of all others that say how long to wait, and where: an editor can load and run what others name.
+const WAITING: [&str; 11] = ["b", "block", "f", "n", "nofork", "nw", "r", "t", "tty", "w", "wait"];
+
 /// `less -FRX`, `diff-so-fancy | less --tabs=4`, `code --wait`: programs by their names alone, with options alone.
 pub(in super::super) fn is_known_program(value: &str) -> bool {
     let is_stage = |stage: &str| {
         let mut words = stage.split_whitespace();
-        let is_known = words.next().is_some_and(|it| KNOWN.contains(&it));
-        let is_option = |it: &str| {
-            it.starts_with('-')
-                && !it.contains(['/', '.'])
-                && !it.starts_with("-k")
-                && !it.contains("lesskey")
+        let name = words.next().unwrap_or_default();
+        let is_look = |it: &str| {
+            !it.contains(['/', '.']) && !LOADING.iter().any(|begin| it.starts_with(begin))
         };
-        is_known && words.all(is_option)
+        let shows = SHOWING.contains(&name) || name.starts_with("diff");
+        let is_calm = |it: &str| {
+            let waits = WAITING.contains(&it.trim_start_matches('-')) || it.ends_with("-window");
+            it.starts_with('-') && if shows { is_look(it) } else { waits }
+        };
+        KNOWN.contains(&name) && words.all(is_calm)
     };
     !value.contains(SIGNS) && value.split('|').all(is_stage)
 }

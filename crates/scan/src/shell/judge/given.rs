@@ -7,6 +7,7 @@ use super::super::simple::Call;
 use super::super::state::State;
 use super::super::wrappers::after_options;
 use super::git_settings::is_ssh;
+use super::options::Options;
 use crate::shell::Rule;
 
 impl Engine<'_> {
@@ -47,6 +48,9 @@ impl Engine<'_> {
             self.ask(Rule::Carried, "an address says what to run");
         }
         if name == "git" {
+            let rebase = Options::of(plain, "x", &[]);
+            let told = rebase.values("x", "exec").filter(|_| call.has(&["rebase"]));
+            texts.extend(told.map(str::to_owned));
             let filters = plain.windows(2).filter(
                 |it| matches!(it, [flag, _] if flag.ends_with("-filter") || flag == "foreach"),
             );

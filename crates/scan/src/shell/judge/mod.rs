@@ -33,6 +33,7 @@ mod services;
 mod system;
 mod watching;
 mod worktree;
+mod written;
 
 pub use blocklist::Blocklist;
 pub(super) use blocklist::erases;
@@ -49,6 +50,7 @@ use super::simple::Call;
 use super::state::State;
 use super::{Access, Class};
 use crate::shell::Rule;
+use options::Options;
 
 /// Commands whose arguments are words, not places.
 const SAYING: [&str; 12] = [
@@ -215,8 +217,13 @@ impl Engine<'_> {
         for program in call.operands() {
             self.judge_planted(program);
         }
-        for path in call.operands().iter().filter_map(|it| written(it)) {
+        let options = Options::of(call.plain(), "efl", &["expression", "file"]);
+        let told: Vec<&str> = options.values("e", "expression").collect();
+        let first = options.words.iter().take(usize::from(!options.has("ef", "file"))).copied();
+        let first = first.filter(|_| told.is_empty());
+        for path in told.iter().copied().chain(first).flat_map(written::files) {
             self.touch(Access::Write, path, state);
+            self.fresh.insert(super::paths::resolved(path, state));
         }
         if let Some(text) = call.operands().iter().find_map(|it| executed(it)) {
             self.run_text(text, &mut state.clone(), None);
@@ -324,15 +331,6 @@ fn executed(program: &str) -> Option<&str> {
     let by = command.strip_prefix('s')?.chars().next().filter(|it| !it.is_alphanumeric())?;
     let flags = command.rsplit(by).next()?;
     (flags.contains('e') && flags.len() <= 4).then_some("")
-}
-
-/// The file that a program of `sed` writes: `1w file`, `s/a/b/w file`.
-fn written(program: &str) -> Option<&str> {
-    let (before, path) = program.rsplit_once("w ")?;
-    let ends = before.is_empty()
-        || before.ends_with(|it: char| !it.is_alphanumeric() || it.is_ascii_digit());
-    let path = path.trim();
-    (ends && path.starts_with(['/', '~']) && !path.contains([' ', ';'])).then_some(path)
 }
 
 /// `-x`, `--long` or `--long=…`.

@@ -1,13 +1,14 @@
 //! What `git` is told to run or read by settings, on the command line, in its files or by variables.
 
-use super::super::Class;
 use super::super::engine::Engine;
 use super::super::marks;
 use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
-use super::git_settings::{is_known_program, is_ordinary, is_ssh};
-use super::worktree::told;
+use super::super::{Access, Class};
+use super::git_settings::{is_known_program, is_ordinary, is_ssh, is_tool};
+use super::options::Options;
+use super::worktree::{Told, told};
 use crate::shell::Rule;
 
 /// Options of `git config` that take the next word.
@@ -58,37 +59,39 @@ impl Engine<'_> {
         let Some(told) = told(call) else { return };
         let count = call.args.len().saturating_sub(told.args.len() + 1);
         let before = call.args.get(..count).unwrap_or_default();
-        for (key, value) in passed(before) {
-            self.judge_passed(key, value, state);
+        let options = Options::of(before, "Cc", &["config-env", "git-dir", "work-tree"]);
+        self.judge_all_passed(&options, "", state);
+        for told in options.values("", "config-env") {
+            self.judge_passed(told.split('=').next().unwrap_or(told), None, state);
         }
-        let is_option = |it: &&String, name: &str| {
-            it.strip_prefix(name).is_some_and(|it| it.is_empty() || it.starts_with('='))
-        };
         if before.iter().any(|it| it.starts_with("--exec-path=")) {
             self.ask(Rule::Carried, "an option says where the programs of `git` lie");
         }
-        let folder = valued(before, "--git-dir");
-        if folder.is_some_and(|it| paths::is_shared(&paths::resolved(it, state))) {
+        if options.values("", "git-dir").any(|it| paths::is_shared(&paths::resolved(it, state))) {
             self.ask(Rule::Carried, "settings that anybody can have put there say what to run");
+        }
+        if runs_there(&told) {
+            self.ask(Rule::Carried, "an option says what is run at the other end");
+        }
+        for path in outputs(&told) {
+            let path = told.at(path);
+            self.touch(Access::Write, &path, state);
+            self.fresh.insert(paths::resolved(&path, state));
         }
         match told.verb {
             "config" => self.judge_config(told.args, state),
             "clone" | "init" | "submodule" => {
-                for (key, value) in passed(told.args) {
-                    self.judge_passed(key, value, state);
-                }
-                let template = valued(told.args, "--template").filter(|it| !it.is_empty());
-                if template.is_some() {
+                let options = Options::of(told.args, "bcjou", &[]);
+                self.judge_all_passed(&options, "config", state);
+                if options.values("", "template").any(|it| !it.is_empty()) {
                     self.ask(Rule::Carried, "`git` runs the hooks of a template later");
                 }
             }
-            "difftool"
-                if told
-                    .args
-                    .iter()
-                    .any(|it| it.starts_with("-x") || is_option(&it, "--extcmd")) =>
-            {
-                self.ask(Rule::Carried, "an option says what to run");
+            "difftool" | "mergetool" => {
+                let options = Options::of(told.args, "tx", &[]);
+                if options.has("x", "extcmd") || !options.values("t", "tool").all(is_tool) {
+                    self.ask(Rule::Carried, "an option says what to run");
+                }
             }
             "grep" if told.args.iter().any(|it| opens_with(it)) => {
                 self.ask(Rule::Carried, "an option says what to run");
@@ -104,6 +107,14 @@ impl Engine<'_> {
                 self.ask(Rule::Persistence, "`git` runs by itself then, again and again");
             }
             _ => {}
+        }
+    }
+
+    /// `-c KEY=VALUE`, `--config KEY=VALUE`. Without a value it is true.
+    fn judge_all_passed(&mut self, options: &Options<'_>, name: &str, state: &State) {
+        for told in options.values("c", name) {
+            let (key, value) = told.split_once('=').unwrap_or((told, "true"));
+            self.judge_passed(key, Some(value), state);
         }
     }
 
@@ -155,6 +166,9 @@ impl Engine<'_> {
 
     /// A variable that `git` and its like read: programs, settings, places of settings.
     pub(in super::super) fn judge_git_variable(&mut self, name: &str, value: &str, state: &State) {
+        if name.starts_with("GIT_TRACE") && value.contains('/') {
+            self.touch(Access::Write, value, state);
+        }
         let is_odd = match name {
             _ if value.is_empty() => false,
             _ if PROGRAMS.contains(&name) => !is_known_program(value) && !is_rewriting(value),
@@ -164,6 +178,7 @@ impl Engine<'_> {
             | "GIT_EXEC_PATH"
             | "GIT_PROXY_COMMAND"
             | "GIT_TEMPLATE_DIR" => true,
+            "GIT_DIFF_TOOL" | "GIT_MERGE_TOOL" => !is_tool(value),
             "GIT_ALLOW_PROTOCOL" => value.split(':').any(|it| it == "ext"),
             "GIT_DIR" | "GIT_COMMON_DIR" => paths::is_shared(&paths::resolved(value, state)),
             "GIT_CLONE_PROTECTION_ACTIVE" => value != "true" && value != "1",
@@ -183,8 +198,8 @@ fn opens_with(arg: &str) -> bool {
 }
 
 fn sends_by_program(args: &[String]) -> bool {
-    valued(args, "--sendmail-cmd").is_some()
-        || valued(args, "--smtp-server").is_some_and(|it| it.contains('/'))
+    let options = Options::of(args, "", &[]);
+    options.has("", "sendmail-cmd") || options.values("", "smtp-server").any(|it| it.contains('/'))
 }
 
 /// `sed -i 's/pick/edit/'`: an editor that is no person. What it does is followed.
@@ -192,27 +207,31 @@ fn is_rewriting(value: &str) -> bool {
     value.starts_with("sed -i") && !value.contains([';', '|', '&', '`', '<', '>', '\n'])
 }
 
-/// `-c KEY=VALUE`, `--config KEY=VALUE`, `--config-env KEY=NAME`. Without a value it is true.
-fn passed(args: &[String]) -> Vec<(&str, Option<&str>)> {
-    let mut found = Vec::new();
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        let told = match arg.as_str() {
-            "-c" | "--config" | "--config-env" => {
-                rest.next().map(|it| (it.as_str(), arg == "--config-env"))
-            }
-            _ => match arg.split_once('=') {
-                Some(("--config", told)) => Some((told, false)),
-                Some(("--config-env", told)) => Some((told, true)),
-                Some(_) | None => None,
-            },
-        };
-        if let Some((told, is_elsewhere)) = told {
-            let (key, value) = told.split_once('=').unwrap_or((told, "true"));
-            found.push((key, Some(value).filter(|_| !is_elsewhere)));
-        }
-    }
-    found
+/// `clone -u PROGRAM`, `fetch --upload-pack=PROGRAM`: at the other end, which may be here.
+fn runs_there(told: &Told<'_>) -> bool {
+    let (letters, names): (_, &[&str]) = match told.verb {
+        "clone" => ("u", &["upload-pack"]),
+        "fetch" | "fetch-pack" | "ls-remote" | "pull" => ("", &["upload-pack"]),
+        "push" | "send-pack" => ("", &["receive-pack", "exec"]),
+        "archive" => ("", &["exec"]),
+        _ => return false,
+    };
+    let options = Options::of(told.args, "bcjou", &[]);
+    let mut programs = names.iter().flat_map(|it| options.values(letters, it));
+    programs.any(|it| !it.starts_with("git-") || it.contains([' ', '/']))
+}
+
+/// The files that options of `git` name and that it writes.
+fn outputs<'a>(told: &Told<'a>) -> Vec<&'a str> {
+    let (letters, name) = match told.verb {
+        "archive" => ("o", "output"),
+        "checkout-index" => ("", "prefix"),
+        "format-patch" => ("o", "output-directory"),
+        _ => ("", "output"),
+    };
+    let options = Options::of(told.args, letters, &[name]);
+    let all = options.values(letters, name).chain(options.values("", "output"));
+    all.filter(|it| !it.is_empty() && *it != "-").collect()
 }
 
 /// What is no option of `git config`, and no value of one.
@@ -227,11 +246,4 @@ fn operands(args: &[String]) -> Vec<&str> {
         }
     }
     found
-}
-
-/// `--name VALUE`, `--name=VALUE`.
-fn valued<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
-    let glued = args.iter().find_map(|it| it.strip_prefix(name)?.strip_prefix('='));
-    let at = args.iter().position(|it| it == name);
-    glued.or_else(|| args.get(at? + 1).map(String::as_str))
 }
