@@ -82,6 +82,20 @@ fn commands_that_run_commands_with_many_arguments_are_too_large() {
     }
 }
 
+/// What may or may not have been written in each turn of a loop is not kept for all of them.
+#[test]
+fn a_file_that_a_loop_writes_over_and_over_is_not_remembered_whole() {
+    for text in [
+        "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); [ -e a ] || echo {} > a; sleep 0.002; done",
+        "for i in $(seq 400); do test -e a && echo xxxxxxxx >> a; cat a >> b || cat b >> a; done; sh b",
+    ] {
+        let begun = std::time::Instant::now();
+        let reading = read(text);
+        assert!(begun.elapsed().as_secs() < 20, "{text}: {:?}", begun.elapsed());
+        assert!(reading.normalized.len() < 1 << 20, "{text}");
+    }
+}
+
 /// What is harmless in great numbers leaves room for what is not.
 #[test]
 fn a_denial_is_seen_behind_however_many_questions() {

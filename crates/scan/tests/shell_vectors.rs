@@ -46,8 +46,6 @@ fn the_blocklist_blocks_what_it_must() {
             "not_blocked" if known_limit => reading.decision == Decision::Deny,
             "not_blocked" => reading.decision != Decision::Deny,
             "none" => reading.decision == Decision::Allow,
-            // What lies in a temporary place is deleted without a question, and told.
-            "confirm:rm " => reading.classes.contains(&Class::Delete),
             _ => reading.decision >= Decision::StepUp,
         };
         if !holds {

@@ -6,7 +6,7 @@ use super::Access;
 use super::engine::{Engine, Output, unknown};
 use super::limits::DEPTH_MAX;
 use super::marks::{self, UNSET};
-use super::state::State;
+use super::state::{State, remembered};
 use super::steps::Step;
 use super::syntax::{Chain, Command, Joint, Kind, Pipeline, Redirect, RedirectKind, Script, Word};
 
@@ -209,8 +209,9 @@ impl Engine<'_> {
         let Some(file) = &pipes.file else { return output };
         self.judge_planted(&super::engine::text(&output));
         self.pour_into(file, &output, state);
-        let known = state.files.entry(file.clone()).or_default();
+        let mut known = state.files.remove(file).unwrap_or_default();
         known.extend(output);
+        state.files.insert(file.clone(), remembered(known));
         Output::new()
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::limits::VALUE_BYTES_MAX;
 use super::marks::HOLE;
 use super::syntax;
 
@@ -123,6 +124,11 @@ pub(super) struct State {
     pub(super) locals: Vec<BTreeMap<String, Option<Var>>>,
 }
 
+/// What is remembered of a file: of a long one only that it is there. In a loop it would grow with every turn.
+pub(super) fn remembered(content: Vec<u8>) -> Vec<u8> {
+    if content.len() > VALUE_BYTES_MAX { HOLE.to_string().into_bytes() } else { content }
+}
+
 /// How many names may stand for one another, one after the other.
 const REFERENCES_MAX: usize = 8;
 
@@ -234,7 +240,7 @@ impl State {
             match self.files.get(&path) {
                 Some(known) if *known != content => {
                     let both = [known.as_slice(), b"\n", &content].concat();
-                    self.files.insert(path, both);
+                    self.files.insert(path, remembered(both));
                 }
                 Some(_) => {}
                 None => {

@@ -186,7 +186,7 @@ impl Engine<'_> {
                 Some(_) | None if finds => self.finds_only_remade(call, state),
                 Some(_) | None => path == listed::REMADE_LINE || self.is_remade(path, state),
             };
-            if is_remade || (!finds && self.is_of_temp(path, state)) {
+            if is_remade {
                 continue;
             }
             if recursive || (unknown && is_root(&resolved)) {

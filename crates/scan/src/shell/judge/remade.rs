@@ -117,8 +117,6 @@ const VALUED: [&str; 20] = [
     "amin", "atime", "cmin", "ctime", "fstype", "gid", "group", "inum", "links", "maxdepth",
     "mindepth", "mmin", "mtime", "perm", "regex", "size", "type", "uid", "user", "xtype",
 ];
-/// Beginnings of names in a shared place that are somebody's door.
-const DOORS: [&str; 4] = [".", "ssh-", "systemd-", "tmux-"];
 
 impl Engine<'_> {
     /// Is it a place of the work that is made again when it is gone, or something below one?
@@ -128,18 +126,6 @@ impl Engine<'_> {
         is_of_work(path, state)
             && !resolved.split('/').any(is_history)
             && resolved.split('/').any(is_remade_name)
-            && !self.moved.iter().any(|it| overlap(it, &resolved))
-    }
-
-    /// Surely one place below those where everybody puts what will not stay.
-    pub(super) fn is_of_temp(&self, path: &str, state: &State) -> bool {
-        let resolved = paths::resolved(path, state);
-        let is_door = |it: &str| DOORS.iter().any(|begin| it.starts_with(begin));
-        paths::is_shared(&resolved)
-            && !marks::has_hole(path)
-            && !path.contains(marks::UNSET)
-            && !marks::has_pattern(path)
-            && !resolved.split('/').any(is_door)
             && !self.moved.iter().any(|it| overlap(it, &resolved))
     }
 
