@@ -125,10 +125,18 @@ pub(crate) fn query_to_end(
         None => (reader.start()?, 0),
         Some(limit) => newest(reader, filter, limit)?,
     };
+    // What is written in the meantime is newer than what was counted.
+    let mut left = filter.limit.unwrap_or(u64::MAX);
     each(reader, from, filter, &mut |entry| {
-        let show = skipped == 0;
-        skipped = skipped.saturating_sub(1);
-        !show || see(Row { idx: entry.idx, id: entry.id, line: entry.record.to_vec() })
+        if skipped > 0 {
+            skipped -= 1;
+            return true;
+        }
+        let Some(rest) = left.checked_sub(1) else { return false };
+        left = rest;
+        let goes_on = see(Row { idx: entry.idx, id: entry.id, line: entry.record.to_vec() });
+        // Whoever goes on behind the last one that was shown misses none.
+        goes_on && left > 0
     })
 }
 
