@@ -80,6 +80,7 @@ fn ordinary_commands_in_a_row_need_nobody() {
         "sed -n 1,3p src/tide.py",
         "bash ./build.sh | tail -n 1",
         "test -d build; echo $?",
+        "curl -s -m 5 http://localhost:8080/ || echo nobody",
     ] {
         let answer = run(&mut session, command);
         assert_eq!(answer["ok"], true, "{command}: {answer}");

@@ -1,5 +1,7 @@
 //! The commands that a call would run, read as the shell will read them.
 
+use std::net::IpAddr;
+
 use model::ipc::Action;
 use model::{Effect, EffectKind};
 use policy::{Named, NamedHost, NamedPath, Op, Targets};
@@ -61,8 +63,7 @@ fn machine(text: &str) -> NamedHost {
         scheme: String::new(),
     });
     // As whoever dials it reads it: without encodings, in ASCII.
-    let read = net::Target::parse(&format!("https://{host}/")).map(|it| it.host().to_string());
-    let read = read.unwrap_or(host);
+    let read = net::seen_host(&format!("https://{host}/")).unwrap_or(host);
     let host = read.trim_matches(['[', ']']).trim_end_matches('.').to_lowercase();
     NamedHost { host, port, scheme }
 }
@@ -102,9 +103,18 @@ fn folder(effect: &Effect) -> &str {
 pub(crate) fn targets(commands: &[Command]) -> Targets {
     commands.iter().fold(Targets::NONE, |sum, it| {
         let paths = it.reading.places.iter().map(|it| class_of_path(&it.path));
-        let hosts = it.reading.hosts.iter().map(|it| class_of_host(it));
+        // A cage of ours has a network of its own, and nothing of the machine answers there.
+        let is_own = |host: &str| it.runs_here && is_loopback(host);
+        let hosts =
+            it.reading.hosts.iter().filter(|host| !is_own(host)).map(|it| class_of_host(it));
         paths.chain(hosts).fold(sum, Targets::union)
     })
+}
+
+/// Is it surely the machine itself, in the plainest spelling?
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|it| it.is_loopback())
 }
 
 /// The machines that the commands would speak to.

@@ -20,7 +20,7 @@ const NUMBERED_DEVICES: &[&str] = &["com", "lpt"];
 /// A path in `base` from untrusted segments, each cleaned until it is one plain name: separators,
 /// `..` and colons become `_`, null bytes go, dots and blanks at the edges go, and what is too long is cut.
 ///
-/// Two segments may become the same name, as the seed wants it. Whoever must tell them apart uses
+/// Two segments may become the same name, as it is specified. Whoever must tell them apart uses
 /// [`segment`], which changes nothing.
 ///
 /// # Errors
@@ -73,7 +73,7 @@ pub fn segment(text: &str) -> Result<&str, PathRefused> {
     }
 }
 
-/// As the seed says it, in its order; only that the cut leaves whole characters and at most so many bytes
+/// As it is specified, in that order; only that the cut leaves whole characters and at most so many bytes
 /// as a disk takes.
 fn cleaned(segment: &str) -> String {
     let is_plain = !segment.contains(['/', '\\', '\0', ':']) && !segment.contains("..");

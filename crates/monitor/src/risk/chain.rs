@@ -1,6 +1,6 @@
 //! Attacks in steps within one turn: each step looks harmless, the order does not.
 //!
-//! The seed's `RiskChainAccumulator`. A chain completes only in order and within a turn, it stops the
+//! `RiskChainAccumulator`. A chain completes only in order and within a turn, it stops the
 //! call that would complete it, and reading alone never is a chain.
 
 use crate::rule::Rule;
@@ -71,7 +71,7 @@ impl Chain {
 }
 
 impl Pattern {
-    /// The name in records, as the seed has it.
+    /// The name in records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! Several outputs of one turn that give orders: together they confirm what each only suggests.
 //!
-//! The seed's `CrossToolCorrelator`: two or more flagged outputs confirm an injection whatever each of
+//! `CrossToolCorrelator`: two or more flagged outputs confirm an injection whatever each of
 //! them scored; nothing is carried into the next turn.
 
 use crate::rule::Rule;

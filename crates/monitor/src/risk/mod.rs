@@ -91,7 +91,7 @@ impl Risk {
     /// Takes over what `child` did since the last time. Call it after every call of a child, so that
     /// a child that dies leaves nothing unsaid.
     ///
-    /// The seed forbids a child's calls in the parent's chain, and they do not enter it: a child's
+    /// A child's calls do not enter the parent's chain: a child's
     /// sending or gaining of rights completes nothing here. But the delegation itself is a call of
     /// the parent, and its answer may hold what the child has read: that is remembered as a read.
     pub fn adopt(&mut self, child: &mut Self) {

@@ -1,7 +1,6 @@
 //! A score across turns that decays: what the session has been like of late.
 //!
-//! The seed's `TrajectorySentinel`: advisory, decaying, bounded, and it only tightens. Its weights and
-//! thresholds are those of the program behind the seed.
+//! `TrajectorySentinel`: advisory, decaying, bounded, and it only tightens.
 
 use crate::rule::Rule;
 use std::collections::VecDeque;
@@ -215,8 +214,8 @@ fn is_tool(kind: EffectKind) -> bool {
     kind == EffectKind::ToolWrite || kind == EffectKind::ToolSend || kind == EffectKind::ToolDestroy
 }
 
-/// A critical session asks a person about whatever does more than look. It never denies: the seed
-/// calls the sentinel advisory and lets it downgrade allows only; a policy may read the level.
+/// A critical session asks a person about whatever does more than look. It never denies: the
+/// sentinel is advisory and downgrades allows only; a policy may read the level.
 ///
 /// A call of somebody else's tool is asked about only where an argument comes from a text that gives
 /// orders. The others are judged argument by argument, and an attack that was stopped five times must

@@ -177,7 +177,7 @@ mod tests {
         };
         assert!(rules(&["oauth_call", "skill_propose"]).is_ok());
         assert!(rules(&["tool_send"]).is_ok(), "an effect that is not sensitive by default");
-        assert!(rules(&["sandbox_bash"]).is_ok(), "an action of the seeds that is no effect here");
+        assert!(rules(&["sandbox_bash"]).is_ok(), "an action that is no effect here");
         assert_eq!(rules(&[]), Err(RulesError::NoActions));
         for bad in ["oauth_cal", "OAUTH_CALL", "", "oauth_call ", "a\u{202e}b"] {
             assert!(matches!(rules(&[bad]), Err(RulesError::UnknownAction { .. })), "{bad:?}");

@@ -140,7 +140,6 @@ fn a_kind_of_command_is_the_same_command_in_the_same_folder() {
     let verdict = asks(gate.act(&who, &first));
     grants(&world, &gate, verdict.approval.unwrap(), Span::Kind);
     gate.act(&who, &first).unwrap();
-    gate.act(&who, &first).unwrap();
     for (command, dir) in [
         ("git push --force origin topic", None),
         ("git push --force origin topic", Some("shop")),

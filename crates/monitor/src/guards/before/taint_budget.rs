@@ -9,7 +9,7 @@ use crate::guards::Guard;
 use crate::proposed::Proposed;
 use crate::rule::Rule;
 
-/// The code by which a door knows that it is to ask the user, as the seed's `taintBlocked` says.
+/// The code by which a door knows that it is to ask the user.
 pub const TAINT_BLOCKED: &str = "taint_blocked";
 
 pub(crate) struct TaintBudget;

@@ -48,7 +48,7 @@ fn bound<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u32>, D::Error> {
     }
 }
 
-/// A list of the seed's that nobody could check.
+/// A list that nobody could check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Unseen;
 
