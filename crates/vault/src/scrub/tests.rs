@@ -29,6 +29,27 @@ fn wide(it: char) -> char {
     at.and_then(|at| char::from_u32(0xff01 + at)).unwrap_or(it)
 }
 
+/// As pages write it, and mail in JSON.
+fn as_entities(value: &str) -> Vec<(&'static str, String)> {
+    vec![
+        ("entities", value.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")),
+        ("entities by number", value.chars().map(|it| format!("&#{};", u32::from(it))).collect()),
+        ("entities in hex", value.chars().map(|it| format!("&#x{:X};", u32::from(it))).collect()),
+        (
+            "entities with zeros",
+            value.chars().map(|it| format!("&#{:09};", u32::from(it))).collect(),
+        ),
+        (
+            "entities without end",
+            value.chars().map(|it| format!("&#x{:X}", u32::from(it))).collect(),
+        ),
+        (
+            "folded mail in json",
+            json(&value.chars().map(|it| format!("{it}=\r\n")).collect::<String>()),
+        ),
+    ]
+}
+
 /// Every way of writing it that we know of.
 fn written(value: &str) -> Vec<(String, String)> {
     let bytes = value.as_bytes();
@@ -73,26 +94,12 @@ fn written(value: &str) -> Vec<(String, String)> {
         ("percent throughout", percent(true, true)),
         ("percent twice", percent(true, true).replace('%', "%25")),
         ("form", percent(false, true).replace("%20", "+")),
-        ("entities", value.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")),
-        ("entities by number", value.chars().map(|it| format!("&#{};", u32::from(it))).collect()),
-        ("entities in hex", value.chars().map(|it| format!("&#x{:X};", u32::from(it))).collect()),
-        (
-            "entities with zeros",
-            value.chars().map(|it| format!("&#{:09};", u32::from(it))).collect(),
-        ),
-        (
-            "entities without end",
-            value.chars().map(|it| format!("&#x{:X}", u32::from(it))).collect(),
-        ),
-        (
-            "folded mail in json",
-            json(&value.chars().map(|it| format!("{it}=\r\n")).collect::<String>()),
-        ),
         ("letters apart", value.chars().map(|it| format!("{it} ")).collect()),
         ("joiners between", value.chars().map(|it| format!("{it}\u{200b}")).collect()),
         ("tags between", value.chars().map(|it| format!("{it}\u{e0041}")).collect()),
         ("lines", value.chars().map(|it| format!("{it}\n")).collect()),
     ];
+    all.extend(as_entities(value));
     let lines = BASE64.encode(bytes);
     let lines: Vec<_> = lines.as_bytes().chunks(8).map(|it| str::from_utf8(it).unwrap()).collect();
     all.push(("base64 in lines", lines.join("\r\n")));
