@@ -154,6 +154,7 @@ impl Connection for Link {
         let connected = Connected::new().extra(self.peer.clone());
         match &self.stream {
             Stream::Tls(stream) if stream.get_ref().1.alpn_protocol() == Some(b"h2") => {
+                self.peer.wire.share();
                 connected.negotiated_h2()
             }
             Stream::Tls(_) | Stream::Plain(_) => connected,

@@ -23,6 +23,8 @@ pub(crate) struct Wire {
 struct State {
     /// Exchanges that are under way.
     exchanges: usize,
+    /// Several may be at a time.
+    shared: bool,
     /// What may still come, in bytes.
     left: u64,
     /// An exchange did not end well: the last one under way takes the connection along.
@@ -56,6 +58,7 @@ impl Wire {
         let per_exchange = answer_bytes.saturating_add(UNASKED_BYTES_MAX);
         let state = State {
             exchanges: 0,
+            shared: false,
             left: UNASKED_BYTES_MAX,
             spoilt: false,
             heard: false,
@@ -69,10 +72,20 @@ impl Wire {
     /// Counts an exchange.
     pub(crate) fn begin(self: &Arc<Self>) -> Exchange {
         let mut state = self.lock();
+        // Where they come one after the other, the one before is over, though it has not been counted yet. What of this one
+        // went before it was counted is not known.
+        if state.exchanges > 0 && !state.shared {
+            state.since = Some(Since { heard: false, sent: true });
+        }
         state.exchanges = state.exchanges.saturating_add(1);
         state.left = state.left.saturating_add(self.per_exchange);
         drop(state);
         Exchange { wire: Arc::clone(self), ended_well: false }
+    }
+
+    /// Several exchanges may be under way at a time from now on, as HTTP/2 has it.
+    pub(crate) fn share(&self) {
+        self.lock().shared = true;
     }
 
     /// May anything more be read? Who reads is woken when not.
@@ -232,6 +245,7 @@ mod tests {
     #[test]
     fn what_happened_is_counted_from_the_end_of_the_last_exchange() {
         let wire = Wire::new(100);
+        wire.share();
         let (one, other) = (wire.begin(), wire.begin());
         wire.went(1);
         wire.came(1).unwrap();
@@ -248,6 +262,22 @@ mod tests {
         wire.came(1).unwrap();
         assert_eq!(wire.since_kept(), Some(Since { heard: true, sent: true }));
         next.ended_well();
+        assert_eq!(wire.since_kept(), Some(Since::default()));
+    }
+
+    #[test]
+    fn one_that_begins_before_the_last_was_counted_out_has_a_kept_connection() {
+        let wire = Wire::new(100);
+        let one = wire.begin();
+        wire.came(1).unwrap();
+        assert_eq!(wire.since_kept(), None);
+        let other = wire.begin();
+        one.ended_well();
+        // What changes something is not asked for again.
+        assert_eq!(wire.since_kept(), Some(Since { heard: false, sent: true }));
+        wire.came(1).unwrap();
+        assert_eq!(wire.since_kept(), Some(Since { heard: true, sent: true }));
+        other.ended_well();
         assert_eq!(wire.since_kept(), Some(Since::default()));
     }
 
