@@ -1,6 +1,5 @@
 //! One exchange with the web: a request, the redirects it meets, and the answer.
 
-use scan::net::Rule;
 use std::collections::HashSet;
 use std::error::Error;
 use std::net::IpAddr;
@@ -14,7 +13,7 @@ use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, LOCATION, US
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use scan::net::{Refused, Target};
+use scan::net::{Refused, Rule, Target};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 

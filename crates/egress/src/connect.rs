@@ -1,6 +1,5 @@
 //! Gives hyper its connections: dialled by [`Dialer`] and, for `https`, with the name on the certificate.
 
-use scan::net::Rule;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -14,7 +13,7 @@ use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use scan::net::{Host, Refused, Scheme};
+use scan::net::{Host, Refused, Rule, Scheme};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::timeout;

@@ -2,13 +2,12 @@
 //!
 //! INVARIANT (GlobalOnly): there is no other place in which a socket is opened.
 
-use scan::net::Rule;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use scan::net::{self, Domains, Host, Refused, Target};
+use scan::net::{self, Domains, Host, Refused, Rule, Target};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};

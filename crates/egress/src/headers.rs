@@ -2,8 +2,7 @@
 
 use hyper::HeaderMap;
 use hyper::header::{CONTENT_LENGTH, HeaderName, HeaderValue, TRANSFER_ENCODING};
-use scan::net::Rule;
-use scan::net::{Refused, Target};
+use scan::net::{Refused, Rule, Target};
 
 use crate::client::AskError;
 

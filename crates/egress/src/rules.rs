@@ -1,8 +1,7 @@
 //! What one agent may reach of the public network.
 
 use hyper::Method;
-use scan::net::Rule;
-use scan::net::{self, Domains, Refused, Suspicion, Target};
+use scan::net::{self, Domains, Refused, Rule, Suspicion, Target};
 
 /// Ports at which something else than the web listens: the list of the Fetch standard, which browsers keep.
 #[rustfmt::skip]

@@ -1,10 +1,9 @@
 //! How many fetches run at once, by session and by host.
 
-use scan::net::Rule;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use scan::net::Refused;
+use scan::net::{Refused, Rule};
 
 /// Counts what is under way.
 #[derive(Clone, Default)]

@@ -2,7 +2,6 @@
 //!
 //! INVARIANT (OneGate): whom is dialled stands in the permit, not in what the program says afterwards.
 
-use scan::net::Rule;
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +13,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::TokioIo;
 use model::{AgentId, ToolCall};
 use monitor::Permit;
-use scan::net::{Refused, Scheme, Target};
+use scan::net::{Refused, Rule, Scheme, Target};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;

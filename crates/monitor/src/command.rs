@@ -6,8 +6,7 @@ use model::ipc::Action;
 use model::{Effect, EffectKind};
 use policy::{Named, NamedHost, NamedPath, Op, Targets};
 use scan::net;
-use scan::shell::Rule;
-use scan::shell::{self, Blocklist, Reading, read_from};
+use scan::shell::{self, Blocklist, Reading, Rule, read_from};
 
 use crate::lines::{self, Lines};
 use crate::target::{class_of_host, class_of_path};
@@ -103,7 +102,7 @@ fn folder(effect: &Effect) -> &str {
 pub(crate) fn targets(commands: &[Command]) -> Targets {
     commands.iter().fold(Targets::NONE, |sum, it| {
         let paths = it.reading.places.iter().map(|it| class_of_path(&it.path));
-        // A cage of ours has a network of its own, and nothing of the machine answers there.
+        // A cage of ours has a network of its own, or none: nothing of the machine answers there.
         let is_own = |host: &str| it.runs_here && is_loopback(host);
         let hosts =
             it.reading.hosts.iter().filter(|host| !is_own(host)).map(|it| class_of_host(it));

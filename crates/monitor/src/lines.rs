@@ -3,6 +3,8 @@
 use model::ToolCall;
 use serde_json::{Map, Value};
 
+use crate::terminal::quoted;
+
 /// A text that is run.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
@@ -155,8 +157,4 @@ fn runs_code(tool: &str) -> bool {
 fn joined(items: &[Value]) -> String {
     let word = |it: &Value| quoted(&it.as_str().map_or_else(|| it.to_string(), str::to_owned));
     items.iter().take(VALUES_MAX).map(word).collect::<Vec<_>>().join(" ")
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }

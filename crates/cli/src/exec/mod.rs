@@ -134,7 +134,7 @@ pub(crate) fn judge(words: &Words<'_>, records: &Records) -> Result<Leave, Failu
     match words.vet() {
         Ok(vetted) => Ok(Leave::of_person(vetted)),
         Err(Never { rule, why }) => {
-            records.refused(rule, &why)?;
+            records.refused(rule.as_str(), &why)?;
             Err(Failure::refused(format!("this command must never run: {why} ({rule})")))
         }
     }

@@ -3,8 +3,7 @@
 //! A path is read by us, by the service's front door and by what is behind it, and each may undo one more layer
 //! of percent signs. So it must stay inside however often they are undone.
 
-use scan::net::Rule;
-use scan::net::{Refused, Target};
+use scan::net::{Refused, Rule, Target};
 
 /// How often percent signs may be undone until nothing changes any more.
 const LAYERS_MAX: usize = 3;

@@ -6,8 +6,7 @@ use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
 use model::ipc::{OauthCall, OauthMethod};
 use monitor::{Output, Permit, Status};
-use scan::net::Rule;
-use scan::net::{Refused, Target};
+use scan::net::{Refused, Rule, Target};
 use serde_json::Value;
 use zeroize::Zeroizing;
 

@@ -1,6 +1,5 @@
 //! What a program is told that gets nothing: a status, and the same for machines in a field and a body.
 
-use scan::net::Rule;
 use std::io;
 
 use bytes::Bytes;
@@ -11,6 +10,7 @@ use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, PROXY_AUT
 use hyper::{Response, StatusCode};
 use model::Decision;
 use monitor::Refusal;
+use scan::net::Rule;
 use serde_json::json;
 
 /// A body of ours, or one that is passed on.

@@ -5,8 +5,7 @@ use hyper::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use hyper::{HeaderMap, Method, Request};
 use model::ToolDef;
 use monitor::provenance::{Catalogue, CatalogueError};
-use scan::net::Rule;
-use scan::net::{Refused, Target, exfiltration};
+use scan::net::{Refused, Rule, Target, exfiltration};
 use serde_json::json;
 
 /// The call for a request that is passed on.

@@ -1,7 +1,6 @@
 //! One command in a cage, as the proxy knows it: by which record it runs, what it may still cost, and what became of
 //! what it asked for.
 
-use scan::net::Rule;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aegx::Digest;
 use egress::Allowance;
-use scan::net::Refused;
+use scan::net::{Refused, Rule};
 
 use super::answer::No;
 

@@ -1,7 +1,8 @@
 //! What was found out about a call, and the sentences for it.
 
-use crate::rule::Rule;
 use model::{Decision, Objection, Role};
+
+use crate::rule::Rule;
 
 /// Where a value of a call came from.
 #[derive(Clone, Debug, PartialEq, Eq)]

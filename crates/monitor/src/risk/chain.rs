@@ -3,11 +3,11 @@
 //! `RiskChainAccumulator`. A chain completes only in order and within a turn, it stops the
 //! call that would complete it, and reading alone never is a chain.
 
-use crate::rule::Rule;
 use model::{Decision, Objection};
 use serde::{Deserialize, Serialize};
 
 use super::{Classes, Observation};
+use crate::rule::Rule;
 
 const RULE: Rule = Rule::RiskChain;
 

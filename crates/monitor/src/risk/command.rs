@@ -1,7 +1,6 @@
 //! What a command line reads, sends and gains, as the shell would run it.
 
-use scan::shell::Rule;
-use scan::shell::{Step, read};
+use scan::shell::{Rule, Step, read};
 
 use super::Classes;
 use super::paths;

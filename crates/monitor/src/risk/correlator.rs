@@ -3,11 +3,11 @@
 //! `CrossToolCorrelator`: two or more flagged outputs confirm an injection whatever each of
 //! them scored; nothing is carried into the next turn.
 
-use crate::rule::Rule;
 use model::{Decision, Objection};
 use serde::{Deserialize, Serialize};
 
 use super::{ADVISORY_MAX, Classes, Flag, Observation};
+use crate::rule::Rule;
 
 const RULE: Rule = Rule::CrossToolCorrelator;
 const CODE: &str = "injection_confirmed";

@@ -5,6 +5,9 @@ use model::places::{SECRET_DIRS, SECRET_FILES, begins, stands_in};
 
 use super::Classes;
 
+/// Where age keeps keys by itself; elsewhere, a list of anything.
+const AGE_KEYS: &str = "keys.txt";
+
 /// What reading this path means. The path is taken as written; confinement is decided elsewhere.
 pub(super) fn reading(path: &str) -> Classes {
     let path = path.trim_start_matches(['@', '<']);
@@ -17,7 +20,7 @@ pub(super) fn reading(path: &str) -> Classes {
     if secret || is_account_list(&path) || is_environment(name) {
         found |= Classes::SENSITIVE_READ;
     }
-    if !is_environment(name) && holds(name) != Holds::Nothing {
+    if !is_environment(name) && holds(name) != Holds::Nothing || *name == AGE_KEYS {
         found |= Classes::CREDENTIAL_READ;
     }
     found
@@ -56,7 +59,7 @@ mod tests {
         ] {
             assert!(reading(path).contains(Classes::SENSITIVE_READ), "{path}");
         }
-        for path in ["server.pem", "deploy/tls.key", "credentials.json"] {
+        for path in ["server.pem", "deploy/tls.key", "credentials.json", "keys.txt", "server.p12"] {
             assert!(reading(path).contains(Classes::CREDENTIAL_READ), "{path}");
         }
     }

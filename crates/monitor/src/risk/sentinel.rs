@@ -2,13 +2,13 @@
 //!
 //! `TrajectorySentinel`: advisory, decaying, bounded, and it only tightens.
 
-use crate::rule::Rule;
 use std::collections::VecDeque;
 
 use model::{EffectKind, Objection};
 use serde::{Deserialize, Serialize};
 
 use super::{ADVISORY_MAX, Observation, Outcome, Signal, Suspicion, Tuning};
+use crate::rule::Rule;
 
 const RULE: Rule = Rule::TrajectorySentinel;
 const CODE: &str = "risk_critical";
@@ -227,4 +227,33 @@ pub(super) fn objection(proposed: &Observation) -> Option<Objection> {
     let why = format!("`{}` waits for a person: too much went wrong of late", proposed.name());
     let remedy = "let the person approve it";
     Some(Objection::new(RULE, ADVISORY_MAX, CODE, why).with_remedy(remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calm_calls_lower_a_turn_by_so_much_and_no_more() {
+        let (tuning, mut sentinel) = (Tuning::default(), Sentinel::default());
+        for _ in 0..8 {
+            sentinel.add(Signal::PolicyDeny);
+        }
+        let before = sentinel.score(&tuning);
+        for _ in 0..100 {
+            sentinel.calmed(&tuning);
+        }
+        let lowered = before - sentinel.score(&tuning);
+        assert_eq!(lowered, f64::from(CALM_TENTHS_MAX) / 10.0);
+        // Whoever is stopped again and looks three times in between gets there all the same.
+        for _ in 0..8 {
+            sentinel.add(Signal::PolicyDeny);
+            (0..3).for_each(|_| sentinel.calmed(&tuning));
+        }
+        assert_eq!(tuning.level(sentinel.score(&tuning)), Level::Critical);
+        sentinel.begin_turn(&tuning);
+        let before = sentinel.score(&tuning);
+        sentinel.calmed(&tuning);
+        assert!(sentinel.score(&tuning) < before, "in the next turn they do again");
+    }
 }

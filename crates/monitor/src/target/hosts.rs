@@ -1,9 +1,9 @@
 //! Classes of hosts, by name: who serves to carry data off, who tunnels to somebody's machine.
 
-use scan::net::Rule;
 use std::net::IpAddr;
 
 use policy::{Target, Targets};
+use scan::net::Rule;
 use scan::{is_invisible, net};
 use unicode_normalization::UnicodeNormalization as _;
 

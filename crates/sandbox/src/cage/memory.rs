@@ -101,6 +101,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_process_whose_first_thread_has_ended_uses_what_the_others_use() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |at: &str, text: &str| {
+            let at = dir.path().join(at);
+            fs::create_dir_all(at.parent().unwrap()).unwrap();
+            std::io::Write::write_all(&mut fs::File::create(at).unwrap(), text.as_bytes()).unwrap();
+        };
+        write("status", "Name:\tx\nState:\tZ (zombie)\n");
+        write("task/7/status", "Name:\tx\nState:\tZ (zombie)\n");
+        assert_eq!(used(dir.path()), 0);
+        write("task/9/status", "Name:\tx\nRssAnon:\t 300 kB\n");
+        assert_eq!(used(dir.path()), 300 * 1024);
+    }
+
+    #[test]
     fn what_a_process_uses_is_what_is_there_and_its_own() {
         let status = "Name:\tx\nVmSize:\t 21474836480 kB\nRssAnon:\t     300 kB\nRssFile:\t 7 kB\n";
         assert_eq!(own_bytes(status), Some(300 * 1024));

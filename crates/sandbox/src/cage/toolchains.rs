@@ -140,6 +140,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_looked_at_is_not_seen_and_takes_nothing_from_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let (large, small) = (dir.path().join("asdf"), dir.path().join("nvm"));
+        for number in 0..DIRECTORIES_MAX + 10 {
+            std::fs::create_dir_all(large.join(number.to_string())).unwrap();
+        }
+        let hidden = large.join((DIRECTORIES_MAX + 5).to_string()).join("deep/.env");
+        touch(&hidden);
+        touch(&small.join(".env"));
+        let found = secrets(&[large, small.clone()]);
+        assert!(found.iter().any(|it| hidden.starts_with(it)), "{found:?}");
+        assert!(found.contains(&small.join(".env")), "{found:?}");
+    }
+
+    #[test]
     fn what_holds_too_many_is_not_seen_at_all() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("tools");

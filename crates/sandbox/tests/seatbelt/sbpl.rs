@@ -100,18 +100,26 @@ impl Filter {
     }
 }
 
-/// Does the path, or a folder of it, fit the pattern? Classes of two letters, `.`, `.+`, and letters as they are.
-fn fits(pattern: &[u8], path: &[u8]) -> bool {
-    match (pattern, path) {
-        ([], rest) => rest.is_empty() || rest.starts_with(b"/"),
-        ([b'.', b'+', rest @ ..], path) => (1..=path.len()).any(|it| fits(rest, &path[it..])),
-        ([b'.', rest @ ..], [_, path @ ..]) => fits(rest, path),
-        ([b'[', one, other, b']', rest @ ..], [it, path @ ..]) => {
-            (it == one || it == other) && fits(rest, path)
-        }
-        ([one, rest @ ..], [it, path @ ..]) => one == it && fits(rest, path),
-        (_, []) => false,
+/// Does the path, or a folder of it, fit the pattern? Classes of two letters, `.`, `.+`, and letters as they are. All places
+/// of the path that the pattern may have come to are walked at once: going back takes time without end.
+fn fits(mut pattern: &[u8], path: &[u8]) -> bool {
+    let mut places = std::collections::BTreeSet::from([0]);
+    while let [first, rest @ ..] = pattern {
+        let step = |fit: &dyn Fn(u8) -> bool| {
+            let next = places.iter().filter(|it| path.get(**it).is_some_and(|it| fit(*it)));
+            next.map(|it| it + 1).collect()
+        };
+        (places, pattern) = match (first, rest) {
+            (b'.', [b'+', rest @ ..]) => {
+                let first = places.first().map_or(path.len(), |it| it + 1);
+                ((first..=path.len()).collect(), rest)
+            }
+            (b'.', rest) => (step(&|_| true), rest),
+            (b'[', [one, other, b']', rest @ ..]) => (step(&|it| it == *one || it == *other), rest),
+            (one, rest) => (step(&|it| it == *one), rest),
+        };
     }
+    places.into_iter().any(|it| it == path.len() || path[it..].starts_with(b"/"))
 }
 
 /// How a plain path looks in a pattern.

@@ -1,6 +1,5 @@
 //! Lists of domains: what may be asked, and what may not.
 
-use crate::net::Rule;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
@@ -10,6 +9,7 @@ use super::embedded::innermost;
 use super::lists::suffixes;
 use super::spelling::plain_name;
 use super::{Host, Refused, Scheme, Target};
+use crate::net::Rule;
 
 /// A list of domains and addresses.
 ///

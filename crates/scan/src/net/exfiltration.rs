@@ -1,6 +1,5 @@
 //! Signs that a URL carries data off. Each is worth a question, none is proof.
 
-use crate::net::Rule;
 use std::borrow::Cow;
 
 use psl::Psl as _;
@@ -12,6 +11,7 @@ use super::encoded::{
 use super::lists::{Class, classes, is_hook};
 use super::signed::{name_of, unsigned};
 use super::{Host, Target};
+use crate::net::Rule;
 
 /// A sign that a URL carries data off.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! Names that mean something: who serves to carry data off, who leads inside.
 
-use crate::net::Rule;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,6 +8,7 @@ use super::encoded::decoded;
 use super::names::{INSIDE, LEADS_INSIDE, METADATA};
 use super::wildcard::SERVICES;
 use super::{Host, Refused};
+use crate::net::Rule;
 
 /// What a domain is, with everything under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

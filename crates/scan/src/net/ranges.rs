@@ -1,11 +1,11 @@
 //! The table of addresses that are not of the public network: one row per range, with its source.
 
-use crate::net::Rule;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::Refused;
 use super::embedded::embedded;
+use crate::net::Rule;
 
 /// A row of the table: a range of addresses, and whether it is reached from everywhere.
 #[derive(Clone, Copy, Debug)]

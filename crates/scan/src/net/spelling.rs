@@ -1,9 +1,9 @@
 //! How a URL is written, before anybody parses it; and how a host may be written.
 
-use crate::net::Rule;
 use std::net::IpAddr;
 
 use super::{Refused, URL_BYTES_MAX};
+use crate::net::Rule;
 
 /// The longest name of a host, in bytes, and of one of its labels.
 const NAME_BYTES_MAX: usize = 253;

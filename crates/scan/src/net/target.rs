@@ -1,6 +1,5 @@
 //! A URL as it will be asked for, or why it will not.
 
-use crate::net::Rule;
 use std::net::IpAddr;
 
 use url::{ParseError, Url};
@@ -8,6 +7,7 @@ use url::{ParseError, Url};
 use super::names::vet_name;
 use super::spelling::{no_scheme, plain_name, plain_text, userinfo, written_host};
 use super::{Refused, vet};
+use crate::net::Rule;
 
 /// The longest URL that is read, in bytes.
 pub const URL_BYTES_MAX: usize = 8192;

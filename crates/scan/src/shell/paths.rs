@@ -1,6 +1,5 @@
 //! Places: where they really are, and which of them matter.
 
-use crate::shell::Rule;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -14,6 +13,7 @@ use super::places::{
 };
 use super::state::{HERE, HOME, State};
 use super::{Access, Class};
+use crate::shell::Rule;
 
 /// The path in one spelling: from where `cd` went, without dots.
 pub(super) fn resolved(path: &str, state: &State) -> String {

@@ -1,6 +1,5 @@
 //! Simple commands: assignments, aliases, functions, and the way to what is really run.
 
-use crate::shell::Rule;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -9,6 +8,7 @@ use super::marks::{self, HOLE, UNSET};
 use super::state::{State, Var};
 use super::syntax::{Assignment, Simple, Value};
 use super::{Access, Class, names};
+use crate::shell::Rule;
 
 /// What a variable from outside would name for these matters though it is not known.
 const ERASING: [&str; 8] = ["rm", "grm", "srm", "shred", "wipe", "unlink", "rmdir", "find"];

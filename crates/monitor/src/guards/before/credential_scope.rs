@@ -82,3 +82,20 @@ fn of_command(granted: Vec<(&str, KeyGrant<'_>)>, command: &str) -> Option<Objec
     let found = Objection::new(Rule::CredentialScope, Decision::StepUp, "approval_required", why);
     Some(found.with_remedy("a person says yes to this command"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_that_a_command_names_is_told() {
+        let granted = || {
+            let asks = |it| KeyGrant::NeedsApproval(it);
+            vec![("STAGING", asks("a")), ("PROD", asks("b")), ("OTHER", asks("c"))]
+        };
+        let found = of_command(granted(), "deploy $STAGING; deploy $PROD").unwrap();
+        assert!(found.for_person.contains("`STAGING` (`a`), `PROD` (`b`)"), "{found:?}");
+        assert!(!found.for_person.contains("OTHER"), "{found:?}");
+        assert_eq!(of_command(granted(), "deploy"), None);
+    }
+}

@@ -125,6 +125,8 @@ fn memory_and_control_plane_are_known() {
         "work/MEMORY.md",
         "CLAUDE.md",
         "a/AGENTS.MD.",
+        "CLAUDE.local.md",
+        "docs/WARP.md",
     ] {
         assert!(class_of_path(path).contains(Target::DurableMemory), "{path}");
     }

@@ -1,6 +1,5 @@
 //! What must never run. Nobody can lift it: no trust, no policy, no confirmation.
 
-use crate::shell::Rule;
 use std::collections::BTreeSet;
 
 use super::super::engine::{Engine, text};
@@ -12,6 +11,7 @@ use super::super::state::State;
 use super::super::{Access, Class};
 use super::here::{self, Here};
 use super::option;
+use crate::shell::Rule;
 
 /// Which commands are blocked besides those that are always: names, and words that a command begins
 /// with.
