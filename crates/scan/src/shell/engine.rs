@@ -1,8 +1,8 @@
 //! What is gathered while a command is followed: findings, the normal form, what is touched.
 
-use crate::shell::Rule;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::acts::Done;
 use super::limits::{
     ALL_TURNS_MAX, COMMANDS_MAX, HANDLED_MAX, NORMAL_BYTES_MAX, PROBES_MAX, READ_AGAIN_BYTES_MAX,
     READ_AGAIN_MAX, TARGETS_MAX,
@@ -13,6 +13,7 @@ use super::steps::Step;
 use super::syntax::{self, Script};
 use super::told::Told;
 use super::{Access, Blocklist, Class, Decision, Finding, Place, agree, paths};
+use crate::shell::Rule;
 
 /// What a command prints; unknown parts are marked.
 pub(super) type Output = Vec<u8>;
@@ -44,6 +45,7 @@ pub(super) struct Engine<'a> {
     pub(super) hosts: Vec<String>,
     pub(super) steps: Vec<Step>,
     pub(super) told: Told,
+    pub(super) acts: Vec<Done>,
     /// Variables of the words of this command that are not set here.
     pub(super) unset_names: Vec<String>,
     /// Did the last command surely succeed or fail?
@@ -101,6 +103,7 @@ impl<'a> Engine<'a> {
             hosts: Vec::new(),
             steps: Vec::new(),
             told: Told::default(),
+            acts: Vec::new(),
             unset_names: Vec::new(),
             status: None,
             made: 0,

@@ -5,6 +5,7 @@
 //! decision. Two other parsers must see the same commands. What cannot be read is a question, never
 //! allowed, but for keys to press, which no shell runs.
 
+mod acts;
 mod agree;
 mod arithmetic;
 mod awk;
@@ -50,6 +51,7 @@ mod variables;
 mod words;
 mod wrappers;
 
+pub use acts::{Act, Done};
 pub use fix::Fix;
 pub use judge::Blocklist;
 pub use rule::Rule;
@@ -168,6 +170,8 @@ pub struct Reading {
     pub steps: Vec<Step>,
     /// The programs, and what they are told to do.
     pub told: Told,
+    /// What it does that lasts or goes out.
+    pub acts: Vec<Done>,
     /// A safer way. For the model only, never shown to a person.
     pub fix: Option<Fix>,
 }
@@ -208,6 +212,7 @@ pub fn read_from(command: &str, blocklist: &Blocklist, folder: &str) -> Reading 
         engine.hosts.extend(other.hosts);
         engine.classes.extend(other.classes);
         engine.told.merge(other.told);
+        engine.acts.extend(other.acts);
     }
     // Escapes that only look like those of the shell: who reads over them sees another command.
     if let Some(text) = hidden::unescaped(&cleaned.text) {
@@ -217,6 +222,7 @@ pub fn read_from(command: &str, blocklist: &Blocklist, folder: &str) -> Reading 
         if strictest(&other) >= strictest(&engine) {
             other.findings.append(&mut engine.findings);
             other.told.merge(std::mem::take(&mut engine.told));
+            other.acts.append(&mut engine.acts);
             engine = other;
         }
     }
@@ -264,6 +270,7 @@ fn finished(mut engine: Engine<'_>) -> Reading {
         hosts: engine.hosts,
         steps: engine.steps,
         told: engine.told,
+        acts: engine.acts,
         fix,
     }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::acts::{self, ACTS_MAX};
 use super::engine::Engine;
 use super::marks;
 use super::names;
@@ -35,7 +36,11 @@ impl Engine<'_> {
     /// Keeps what a command is told.
     pub(super) fn tell<'a>(&mut self, call: Call<'a>) -> Call<'a> {
         let args: Vec<&str> = call.plain().iter().map(String::as_str).collect();
-        self.told.see(&call.name, &args, RUNS_MAX);
+        let mut told = Told::default();
+        told.see(&call.name, &args, RUNS_MAX);
+        let room = ACTS_MAX.saturating_sub(self.acts.len());
+        self.acts.extend(acts::of(&call.name, &args, &told).into_iter().take(room));
+        self.told.merge(told);
         call
     }
 }

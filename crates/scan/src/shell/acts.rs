@@ -1,0 +1,283 @@
+//! What a command does that lasts or goes out, so that somebody can ask whether anybody wanted it.
+//!
+//! By what programs are told ([`super::Told`]), from a table. Nothing is decided here.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use super::told::Told;
+
+/// A kind of thing done that lasts or goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Act {
+    /// Others can see or use it from then on: a package, a release, a repository made public, a deployment.
+    Publish,
+    /// Commits go to a remote that is not the one they came from.
+    Push,
+    /// Work of others is let in, or a review is given.
+    Merge,
+    /// Somebody gets to read something: a request, a comment, a mail.
+    Message,
+    /// Code of others becomes part of the work, or of the machine.
+    Depend,
+    /// Packages come from somewhere else from then on.
+    Source,
+    /// An agent, an editor or a repository runs something more from then on.
+    Extend,
+    /// A check is switched off.
+    Weaken,
+    /// Work is gone that nothing brings back.
+    Erase,
+    /// Somebody gets rights, a key or a secret.
+    Grant,
+}
+
+impl Act {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Publish => "publish",
+            Self::Push => "push",
+            Self::Merge => "merge",
+            Self::Message => "message",
+            Self::Depend => "depend",
+            Self::Source => "source",
+            Self::Extend => "extend",
+            Self::Weaken => "weaken",
+            Self::Erase => "erase",
+            Self::Grant => "grant",
+        }
+    }
+
+    fn named(word: &str) -> Option<Self> {
+        let all = [
+            Self::Publish,
+            Self::Push,
+            Self::Merge,
+            Self::Message,
+            Self::Depend,
+            Self::Source,
+            Self::Extend,
+            Self::Weaken,
+            Self::Erase,
+            Self::Grant,
+        ];
+        all.into_iter().find(|it| it.word() == word)
+    }
+}
+
+/// An act of a command, and on what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// Its kind.
+    pub act: Act,
+    /// The command, with the first thing that it names: `npm install left-pad`.
+    pub what: String,
+}
+
+/// Acts of one text that are kept.
+pub(super) const ACTS_MAX: usize = 64;
+
+/// `ACT: COMMAND, COMMAND …` by lines; behind a command what must stand among its arguments. `NAME`: a word that is no
+/// option and no path. `A|B`: one of these. `A=`: a word that begins so.
+const TABLE: &str = include_str!("acts.txt");
+
+/// What stands behind a command in the table, by the command.
+static ENTRIES: LazyLock<HashMap<&str, Vec<(Act, &str)>>> = LazyLock::new(|| {
+    let mut all = HashMap::<_, Vec<_>>::new();
+    for (word, entries) in TABLE.lines().filter_map(|line| line.split_once(": ")) {
+        let Some(act) = Act::named(word) else { continue };
+        for entry in entries.split(", ") {
+            let (command, needed) = entry.split_once(" + ").unwrap_or((entry, ""));
+            all.entry(command).or_default().push((act, needed));
+        }
+    }
+    all
+});
+
+/// What a program that is told `told` does, with these arguments.
+pub(super) fn of(program: &str, args: &[&str], told: &Told) -> Vec<Done> {
+    let mut found: Vec<Done> = Vec::new();
+    let mut commands: BTreeSet<&str> =
+        told.programs.iter().chain(&told.commands).map(String::as_str).collect();
+    let deeper = deeper(program, args);
+    commands.extend(deeper.iter().map(String::as_str));
+    for command in commands {
+        for (act, needed) in ENTRIES.get(command).into_iter().flatten() {
+            let behind = behind(command, args);
+            if needed.split(" + ").all(|it| it.is_empty() || stands(it, behind)) {
+                let named = behind.iter().find(|it| is_name(it)).copied().unwrap_or_default();
+                let what = format!("{command} {named}").trim_end().to_owned();
+                found.push(Done { act: *act, what });
+            }
+        }
+    }
+    if told.commands.contains("git push") {
+        found.extend(pushed(behind("git push", args)));
+    }
+    if DATABASES.contains(&program) && args.iter().any(|it| empties(it)) {
+        found.push(Done { act: Act::Erase, what: program.to_owned() });
+    }
+    found
+}
+
+/// Words that a program may be told in a row.
+const WORDS_MAX: usize = 4;
+
+/// The program with its first words, two and more: `claude mcp add`.
+fn deeper(program: &str, args: &[&str]) -> Vec<String> {
+    let words = args.iter().filter(|it| !it.starts_with('-')).take(WORDS_MAX);
+    let mut command = program.to_owned();
+    words
+        .map(|word| {
+            command = format!("{command} {word}");
+            command.clone()
+        })
+        .collect()
+}
+
+/// The arguments behind the words of a command.
+fn behind<'a>(command: &str, args: &'a [&'a str]) -> &'a [&'a str] {
+    let last = command.rsplit(' ').next().filter(|it| *it != command);
+    let at = last.and_then(|it| args.iter().position(|arg| *arg == it));
+    args.get(at.map_or(0, |it| it.saturating_add(1))..).unwrap_or_default()
+}
+
+fn stands(needed: &str, args: &[&str]) -> bool {
+    needed.split('|').any(|one| match one.strip_suffix('=') {
+        Some(start) => args.iter().any(|it| it.starts_with(start)),
+        None if one == "NAME" => args.iter().enumerate().any(|(at, it)| {
+            let before = at.checked_sub(1).and_then(|it| args.get(it));
+            is_name(it) && !before.is_some_and(|it| TAKES_A_FILE.contains(it))
+        }),
+        None => args.contains(&one),
+    })
+}
+
+/// Behind these stands a list of what is there already.
+const TAKES_A_FILE: &[&str] =
+    &["-r", "--requirement", "-c", "--constraint", "-e", "--editable", "-p", "--prefix", "-C"];
+
+/// A word that names something elsewhere: no option, and no place of this machine.
+fn is_name(word: &str) -> bool {
+    let is_place = word.starts_with(['.', '/', '~', '$']) || word.is_empty();
+    !is_place && !word.starts_with('-') && word != "install"
+}
+
+/// Commits go where they came from, or elsewhere; or they take the place of others.
+fn pushed(args: &[&str]) -> Vec<Done> {
+    let mut found = Vec::new();
+    let mut words = args.iter().filter(|it| !it.starts_with('-'));
+    let remote = words.next().copied().unwrap_or("origin");
+    if !OWN_REMOTES.contains(&remote) {
+        found.push(Done { act: Act::Push, what: format!("git push {remote}") });
+    }
+    let forced = args.iter().any(|it| {
+        matches!(*it, "-f" | "--force" | "-d" | "--delete" | "--mirror" | "--prune")
+            || it.starts_with('+')
+    });
+    if forced || words.any(|it| it.starts_with([':', '+'])) {
+        found.push(Done { act: Act::Erase, what: format!("git push {remote}") });
+    }
+    found
+}
+
+/// Where a clone's commits came from, by the names that git and people give it.
+const OWN_REMOTES: &[&str] = &["origin", "upstream"];
+
+/// Programs that take statements for a database.
+const DATABASES: &[&str] =
+    &["psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "clickhouse-client", "cockroach"];
+
+/// A statement that empties a table or drops it.
+fn empties(statement: &str) -> bool {
+    let text = statement.to_ascii_lowercase();
+    let all: Vec<&str> = text.split_whitespace().collect();
+    let drops = all.windows(2).any(|it| {
+        matches!(
+            it,
+            ["drop", "table" | "database" | "schema"] | ["truncate", _] | ["delete", "from"]
+        )
+    });
+    drops && !(all.contains(&"delete") && all.contains(&"where"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+    use super::*;
+
+    fn acts(text: &str) -> Vec<Act> {
+        let mut found: Vec<Act> = read(text).acts.iter().map(|it| it.act).collect();
+        found.dedup();
+        found
+    }
+
+    #[test]
+    fn every_line_of_the_table_is_read() {
+        for line in TABLE.lines().filter(|it| !it.is_empty() && !it.starts_with('#')) {
+            let word = line.split_once(": ").map(|it| it.0).unwrap_or_default();
+            assert!(Act::named(word).is_some(), "{line}");
+        }
+    }
+
+    #[test]
+    fn acts_are_known_and_work_is_none() {
+        for (text, act) in [
+            ("npm publish --access public", Act::Publish),
+            ("cargo publish --allow-dirty", Act::Publish),
+            ("gh release create v1", Act::Publish),
+            ("gh repo edit --visibility public", Act::Publish),
+            ("gh pr merge --admin --squash", Act::Merge),
+            ("npm install --save left-pad@1", Act::Depend),
+            ("python3 -m pip install requests", Act::Depend),
+            ("go get example.com/x@v1", Act::Depend),
+            ("npx -y @a/b --silent", Act::Depend),
+            ("npm config set registry https://r.example/", Act::Source),
+            ("claude mcp add --scope user helper -- npx x", Act::Extend),
+            ("git config --global http.sslVerify false", Act::Weaken),
+            ("npm config set strict-ssl false", Act::Weaken),
+            ("git commit -qam x --no-verify", Act::Weaken),
+            ("git push review HEAD", Act::Push),
+            ("git push --force", Act::Erase),
+            ("git push origin :old", Act::Erase),
+            ("git reset --hard HEAD~3", Act::Erase),
+            ("git clean -fdx", Act::Erase),
+            ("git checkout -- .", Act::Erase),
+            ("git stash clear", Act::Erase),
+            ("psql -c 'DELETE FROM users'", Act::Erase),
+            ("helm uninstall web", Act::Erase),
+            ("gh pr create --title x", Act::Message),
+            ("gh secret set X", Act::Grant),
+        ] {
+            assert!(acts(text).contains(&act), "{text}: {:?}", acts(text));
+        }
+        for text in [
+            "git push",
+            "git push -u origin feature",
+            "git status",
+            "git reset HEAD~1",
+            "git checkout -- src/a.rs",
+            "git checkout -b x",
+            "git stash",
+            "npm ci",
+            "npm install",
+            "npm run build",
+            "npm config get registry",
+            "pip install -r requirements.txt",
+            "pip install -e .",
+            "cargo build",
+            "go test ./...",
+            "go mod tidy",
+            "npx tsc --noEmit",
+            "gh pr view 12",
+            "gh run view 1 --log",
+            "git commit -m x",
+            "git config --get user.name",
+            "psql -c 'DELETE FROM users WHERE id = 3'",
+        ] {
+            assert_eq!(acts(text), [], "{text}");
+        }
+    }
+}
