@@ -3,7 +3,7 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    if let Err(broken) = scan::shell::fuzzing::command(bytes) {
+    if let Err(broken) = shell::fuzzing::command(bytes) {
         panic!("{broken}");
     }
 });

@@ -6,7 +6,7 @@ use model::ipc::Action;
 use model::{Effect, EffectKind};
 use policy::{Named, NamedHost, NamedPath, Op, Targets};
 use scan::net;
-use scan::shell::{self, Blocklist, Reading, Rule, read_from};
+use shell::{Blocklist, Reading, Rule, read_from};
 
 use crate::lines::{self, Lines};
 use crate::target::{class_of_host, class_of_path};

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use scan::shell::{Blocklist, Decision, Rule, read_with};
+use shell::{Blocklist, Decision, Rule, read_with};
 
 /// A command of the person at the terminal that may run in a cage.
 ///

@@ -137,7 +137,8 @@ pub fn is_invisible(found: char) -> bool {
 
 /// Letters of other alphabets that are drawn like Latin ones, and quotes. Patterns are folded alike,
 /// so that Russian still reads as Russian.
-pub(crate) fn look_alike(found: char) -> char {
+#[must_use]
+pub fn look_alike(found: char) -> char {
     match found {
         'а' | 'А' | 'α' | 'Α' | 'ɑ' => 'a',
         'В' | 'Β' => 'b',

@@ -5,7 +5,6 @@ mod fold;
 mod instructions;
 pub mod net;
 pub mod page;
-pub mod shell;
 
-pub use fold::is_invisible;
+pub use fold::{is_invisible, look_alike};
 pub use instructions::{Category, Finding, Verdict, instructions, score, verdict};

@@ -1,7 +1,7 @@
 //! `lazaret check shell`.
 
-use scan::shell::{Decision, Reading, read};
 use serde_json::{Map, Value, json};
+use shell::{Decision, Reading, read};
 
 use super::batch::{self, Answer};
 use crate::failure::{Exit, Failure};

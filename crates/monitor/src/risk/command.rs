@@ -1,6 +1,6 @@
 //! What a command line reads, sends and gains, as the shell would run it.
 
-use scan::shell::{Rule, Step, read};
+use shell::{Rule, Step, read};
 
 use super::Classes;
 use super::paths;

@@ -4,7 +4,6 @@
 //! Threat: a command that is quoted, encoded or wrapped until no rule recognises it.
 
 use model::{Decision, Objection};
-use scan::shell;
 
 use crate::command::{Command, NOT_UNDERSTOOD};
 use crate::guards::Guard;

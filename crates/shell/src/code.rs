@@ -1,0 +1,393 @@
+//! Code of other languages inside a command: which commands, places and hosts it names.
+//!
+//! It is not parsed: literals are taken out, put together and read, and words say what is done with
+//! them. What decodes and runs something that is not seen is a question.
+
+use super::engine::{Engine, Output, from_network, text, unknown};
+use super::judge::is_everything;
+use super::marks::{self, NETWORK};
+use super::simple::{Call, known};
+use super::spelled::{exactly, literals, spelled};
+use super::state::State;
+use super::words::{
+    COMMANDS, CONNECTS, DECODES, DELETES, ENCRYPTS, INJECTS, LISTENS, PACKS, RUNS, WALKS, WATCHES,
+};
+use super::{Access, Class, Decision, names, paths};
+use crate::Rule;
+
+/// Programs that serve what lies in a directory.
+const SERVERS: [&str; 6] =
+    ["http.server", "simplehttpserver", "pyftpdlib", "smtpd", "aiosmtpd", "webdav"];
+/// Code in code, in levels.
+const LAYERS_MAX: usize = 3;
+
+impl Engine<'_> {
+    /// An interpreter of another language; `None` if it is none.
+    pub(super) fn interpret(&mut self, call: &Call<'_>, state: &State) -> Option<Output> {
+        if matches!(call.name.as_str(), "awk" | "gawk" | "mawk" | "nawk") {
+            return Some(self.awk(call, state));
+        }
+        names::interpreter(&call.name)?;
+        self.classes.insert(Class::Execute);
+        let args = call.plain();
+        let takes_code = |it: &str| {
+            let short = it.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or_default();
+            matches!(it, "--eval" | "-eval" | "--print" | "--execute" | "eval")
+                || (short.len() <= 4 && short.ends_with(['c', 'e', 'r', 'E', 'p']))
+                || (call.name == "swipl" && it == "-g")
+                || is_encoded(it, call)
+        };
+        let mut has_code = false;
+        let mut output = Output::new();
+        for (index, arg) in args.iter().enumerate() {
+            let glued =
+                ["--eval=", "--print=", "--execute="].iter().find_map(|it| arg.strip_prefix(it));
+            let short = arg.strip_prefix("-e").or_else(|| arg.strip_prefix("-c"));
+            let glued = glued.or_else(|| short.filter(|it| it.len() > 3));
+            let next = if takes_code(arg) { args.get(index + 1) } else { None };
+            let Some(code) = glued.or_else(|| next.map(String::as_str)) else { continue };
+            if marks::has_hole(code) {
+                self.ask(Rule::Dynamic, "it runs code that only a run would show");
+            }
+            self.code(code, state, 0);
+            self.judge_read_in(code, call, state);
+            self.encoded(arg, call, code, state);
+            let exact = if arg == "-e" && call.name == "perl" { exactly(code) } else { None };
+            output.extend(exact.unwrap_or_else(|| printed(code, call.stdin)));
+            has_code = true;
+        }
+        let module = args.iter().position(|it| it == "-m").and_then(|it| args.get(it + 1));
+        let serves = module.is_some_and(|it| SERVERS.contains(&it.to_lowercase().as_str()))
+            || (call.name.starts_with("php") && call.short('S'))
+            || (call.name.starts_with("ruby") && call.has(&["-run"]) && call.has(&["httpd"]));
+        self.judge_module(call, state);
+        if serves && !serves_itself(args) && !call.has(&["--help"]) {
+            self.classes.insert(Class::Network);
+            self.ask(Rule::Egress, "it serves files to others");
+        }
+        if let Some(module) = module {
+            self.judge_run(module);
+        }
+        let file = call.operands().first();
+        match file {
+            _ if has_code || module.is_some() => {}
+            Some(file) if file != "-" => self.script_file(file, state),
+            Some(_) | None => self.code_on_stdin(call, state),
+        }
+        Some(if output.is_empty() { printed("", call.stdin) } else { output })
+    }
+
+    /// `powershell -enc TEXT`: code of two bytes a letter, in base64.
+    fn encoded(&mut self, option: &str, call: &Call<'_>, text: &str, state: &State) {
+        if !is_encoded(option, call) {
+            return;
+        }
+        self.ask(Rule::Dynamic, "it runs code that is hidden in letters");
+        let Ok(bytes) = data_encoding::BASE64.decode(text.as_bytes()) else { return };
+        let units: Vec<u16> =
+            bytes.as_chunks().0.iter().map(|it: &[u8; 2]| u16::from_le_bytes(*it)).collect();
+        self.code(&String::from_utf16_lossy(&units), state, 0);
+    }
+
+    /// The program stands behind the options, or in a file.
+    fn awk(&mut self, call: &Call<'_>, state: &State) -> Output {
+        let args = call.plain();
+        let mut files = Vec::new();
+        let mut given: Vec<(&str, &str)> = Vec::new();
+        let mut at = 0;
+        while let Some(arg) = args.get(at).filter(|it| it.starts_with('-') && it.len() > 1) {
+            at += 1;
+            match arg.as_str() {
+                "--" => break,
+                "-v" | "--assign" => {
+                    given.extend(args.get(at).and_then(|it| it.split_once('=')));
+                    at += 1;
+                }
+                "-F" | "--field-separator" => at += 1,
+                "-f" | "--file" | "-E" | "--exec" => {
+                    files.extend(args.get(at).cloned());
+                    at += 1;
+                }
+                "-e" | "--source" => {
+                    let code = args.get(at).cloned().unwrap_or_default();
+                    self.code(&code, state, 0);
+                    at += 1;
+                }
+                glued => {
+                    let text = glued.strip_prefix("-v").or(glued.strip_prefix("--assign="));
+                    given.extend(text.and_then(|it| it.split_once('=')));
+                }
+            }
+        }
+        for file in &files {
+            self.script_file(file, state);
+        }
+        let program = if files.is_empty() { args.get(at).cloned() } else { None };
+        let program = program.unwrap_or_default();
+        if marks::has_hole(&program) {
+            self.ask(Rule::Dynamic, "it runs code that only a run would show");
+        }
+        self.code(&program, state, 0);
+        if super::awk::runs_unknown(&program, &given) {
+            self.ask(Rule::Dynamic, "its code puts something together and runs it");
+        }
+        let runs = |name: &str| program.contains(&format!("system({name})"));
+        for (_, text) in given.iter().filter(|it| runs(it.0) || program.contains("getline")) {
+            self.quiet += 1;
+            self.run_text(text, &mut state.clone(), None);
+            self.quiet -= 1;
+        }
+        let input = call.stdin.filter(|_| args.get(at + 1).is_none()).map(text);
+        let known = input.filter(|it| !marks::has_hole(it) && !it.contains(NETWORK));
+        let exact = known.and_then(|it| super::lines::awk(args, &it));
+        exact.unwrap_or_else(|| printed(&program, call.stdin))
+    }
+
+    pub(super) fn run_source(&mut self, file: &str, state: &State) {
+        self.script_file(file, state);
+    }
+
+    fn script_file(&mut self, file: &str, state: &State) {
+        self.run_file(file, state);
+        if let Some(code) = state.file(&paths::resolved(file, state)) {
+            self.code_of(&code, state);
+        }
+    }
+
+    pub(super) fn code_on_stdin(&mut self, call: &Call<'_>, state: &State) {
+        if let Some(stdin) = call.stdin {
+            self.code_of(&text(stdin), state);
+        }
+    }
+
+    pub(super) fn code_of(&mut self, code: &str, state: &State) {
+        if code.contains(NETWORK) {
+            self.deny(Rule::RemoteCode, "it runs what somebody else's machine sends");
+        } else if marks::has_hole(code) {
+            self.ask(Rule::Dynamic, "it runs code that only a run would show");
+        }
+        self.code(&marks::plain(code), state, 0);
+        if self.is_revealed(code) {
+            self.ask(Rule::Dynamic, "it runs text that was hidden or put away before");
+        }
+    }
+
+    /// Judges code by what it names.
+    pub(super) fn code(&mut self, code: &str, state: &State, layer: usize) {
+        let mut literals = literals(code);
+        literals.extend(super::spelled::bracketed(code));
+        let lower = format!("{code}\n{}", literals.join("\n")).to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+        // Perl's `open F, "|sh"`.
+        let pipes = |it: &String| it.len() > 1 && (it.starts_with('|') || it.ends_with('|'));
+        let runs = has(&RUNS) || (lower.contains("open") && literals.iter().any(pipes));
+        let connects = has(&CONNECTS);
+        let is_shell = |it: &String| {
+            let first = it.split([' ', '<', '>']).next().unwrap_or_default();
+            names::is_shell(&names::base(first))
+                || matches!(names::base(first).as_str(), "cmd" | "powershell")
+        };
+        let shells = literals.iter().any(is_shell)
+            || lower.contains("/bin/sh")
+            || lower.contains("/bin/bash");
+        if runs && connects && (shells || lower.contains("dup2") || lower.contains("popen")) {
+            self.classes.insert(Class::Network);
+            self.deny(Rule::ReverseShell, "its code gives a shell to another machine");
+        } else if runs && shells {
+            self.ask(Rule::Spawn, "its code starts a shell");
+        }
+        self.intents(&lower, &literals);
+        let fills = has(&["cfunctype"]) && has(&["mmap", "mprotect", "virtualalloc"]);
+        if fills || has(&["memfd_create", "syscall(319", "syscall 319"]) {
+            self.ask(Rule::Loader, "its code starts a program that lies nowhere");
+        }
+        if connects {
+            self.hosts_of(&literals);
+            self.classes.insert(Class::Network);
+            self.ask(Rule::Egress, "its code talks to other machines");
+        }
+        let forks = lower.matches("fork").count();
+        if forks > 1 || (forks == 1 && (lower.contains("while") || lower.contains("loop"))) {
+            self.deny(Rule::ForkBomb, "its code starts itself again and again");
+        }
+        if has(&DELETES) {
+            self.classes.insert(Class::Delete);
+            self.ask(Rule::Erase, "its code deletes files");
+        }
+        let writes = ["'w", "\"w", "write", "> \"", ">\""].iter().any(|it| lower.contains(it));
+        self.paths_of(&literals, writes, state);
+        let texts = if runs || has(&DECODES) { spelled(code, &literals) } else { Vec::new() };
+        if runs {
+            self.commands_of(&literals, state);
+        }
+        // Code that is text of the code.
+        if layer < LAYERS_MAX && has(&["eval", "exec(", "exec ", "compile("]) {
+            for inner in literals.iter().filter(|it| it.contains(['(', '"', '`', '%'])) {
+                if self.may_probe() {
+                    self.code(inner, state, layer + 1);
+                }
+            }
+        }
+        if has(&DECODES) {
+            let executes = ["exec", "eval", "system", "popen", "subprocess", "`"];
+            if runs || executes.iter().any(|it| lower.contains(it)) {
+                self.ask(Rule::Dynamic, "its code puts something together and runs it");
+                self.commands_of(&texts, state);
+            }
+            for inner in &texts {
+                if layer < LAYERS_MAX && self.may_probe() {
+                    self.code(inner, state, layer + 1);
+                }
+            }
+        }
+    }
+
+    /// What code does besides running, connecting and deleting.
+    fn intents(&mut self, lower: &str, literals: &[String]) {
+        let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
+        if has(&LISTENS) && has(&COMMANDS) {
+            self.classes.insert(Class::Network);
+            self.ask(Rule::ReverseShell, "its code runs commands and waits for others to ask");
+        }
+        if has(&WATCHES) {
+            self.classes.insert(Class::Credentials);
+            self.ask(Rule::Collection, "its code takes what a person sees, says, copies or types");
+        }
+        if has(&INJECTS) {
+            self.ask(Rule::Watching, "its code reaches into another process");
+        }
+        if has(&ENCRYPTS) && has(&WALKS) {
+            self.ask(Rule::Encrypt, "its code makes files unreadable");
+        }
+        let everything =
+            |it: &String| it.len() > 1 && is_everything(it.trim_end_matches(['/', '*']));
+        if has(&PACKS) && literals.iter().any(everything) {
+            self.ask(Rule::Collection, "its code packs everything of a person or the system");
+        }
+        if has(&["utime(", "utimes", "lutimes"]) {
+            self.classes.insert(Class::LogTampering);
+            self.ask(Rule::LogTampering, "its code gives files another time");
+        }
+        // A mode of four digits that begins with 2, 4 or 6.
+        let special = |(at, _): (usize, &str)| {
+            let after = lower.get(at..).unwrap_or_default();
+            let call = after.split(')').next().unwrap_or_default();
+            ["0o4", "0o2", "0o6", " 04", ",04", "(04", " 06", ",06", "s_isuid"].iter().any(|it| {
+                call.split_once(it).is_some_and(|rest| {
+                    *it == "s_isuid" || rest.1.chars().take_while(char::is_ascii_digit).count() == 3
+                })
+            })
+        };
+        if lower.match_indices("chmod").any(special) {
+            self.classes.insert(Class::Privilege);
+            self.ask(Rule::Permissions, "its code makes a program run as its owner");
+        }
+    }
+
+    /// Texts that name a file: it is read, and written if the code writes.
+    fn paths_of(&mut self, literals: &[String], writes: bool, state: &State) {
+        for literal in literals {
+            let writes = writes || literal.starts_with('>');
+            let literal = literal.trim_start_matches(['>', '<', '+', ' ']);
+            if !is_path(literal) {
+                continue;
+            }
+            self.touch(Access::Read, literal, state);
+            if writes && !paths::is_secret(literal) {
+                self.touch(Access::Write, literal, state);
+            }
+        }
+    }
+
+    fn hosts_of(&mut self, literals: &[String]) {
+        for literal in literals {
+            let rest = literal.split_once("://").map_or(literal.as_str(), |it| it.1);
+            let host = rest.split(['/', ':', '?']).next().unwrap_or_default();
+            if host.contains('.') && !host.contains(' ') && !literal.starts_with('/') {
+                self.reach(host);
+            }
+        }
+    }
+
+    /// Literals are tried as commands: alone, and all together for lists of arguments.
+    fn commands_of(&mut self, literals: &[String], state: &State) {
+        let all = literals.join(" ");
+        for text in literals.iter().chain([&all]).filter(|it| it.len() > 1) {
+            if !self.may_probe() {
+                self.too_much();
+                return;
+            }
+            let mut probe = self.probe();
+            probe.run_text(text, &mut state.clone(), None);
+            self.probed(&probe);
+            probe.steps.drain(..).for_each(|it| self.take_step(it));
+            self.told.merge(std::mem::take(&mut probe.told));
+            let told = probe.findings.into_iter().filter(|it| {
+                it.decision == Decision::Deny
+                    || !matches!(
+                        it.rule,
+                        Rule::Unreadable | Rule::Disagree | Rule::UnknownCommand | Rule::TooLarge
+                    )
+            });
+            let told: Vec<_> = told.collect();
+            if !told.is_empty() {
+                self.classes.extend(probe.classes);
+                self.hosts.extend(probe.hosts);
+                self.findings.extend(told);
+            }
+        }
+    }
+
+    /// Code that a command gets on stdin and that is none of a shell.
+    pub(super) fn mentions(&mut self, call: &Call<'_>, state: &State) {
+        let input = known(call.stdin);
+        for word in input.split([' ', '\n', '\t', ',', '"', '\'']).filter(|it| it.starts_with('/'))
+        {
+            if paths::is_secret(&paths::resolved(word, state)) {
+                self.touch(Access::Read, word, state);
+            }
+        }
+    }
+}
+
+/// `--bind 127.0.0.1`, `-S localhost:8000`: only this machine can ask. The last one counts.
+fn serves_itself(args: &[String]) -> bool {
+    let mut places = args.windows(2).rev().filter_map(|it| match it {
+        [flag, place] if matches!(flag.as_str(), "-b" | "--bind" | "-S") => Some(place.as_str()),
+        _ => None,
+    });
+    let host = places.next().map(|it| it.rsplit_once(':').map_or(it, |it| it.0));
+    matches!(host, Some("127.0.0.1" | "localhost"))
+        && !args.iter().any(|it| it.starts_with("--bind="))
+}
+
+/// `-e`, `-enc`, `-EncodedCommand`: any beginning of it.
+fn is_encoded(option: &str, call: &Call<'_>) -> bool {
+    let lower = option.to_lowercase();
+    matches!(call.name.as_str(), "powershell" | "pwsh")
+        && lower.len() > 1
+        && "-encodedcommand".starts_with(&lower)
+}
+
+/// What code prints: the texts that it spells, and whatever else.
+fn printed(code: &str, stdin: Option<&[u8]>) -> Output {
+    let input = stdin.map(text).unwrap_or_default();
+    if input.contains(NETWORK) {
+        return from_network();
+    }
+    let mut texts = spelled(code, &literals(code));
+    if !input.is_empty() && !marks::has_hole(&input) {
+        let given = input.trim_end().to_owned();
+        texts.extend(spelled(&format!("{code}\n{given}"), &[given]));
+    }
+    let mut output = texts.join("\n").into_bytes();
+    if !output.is_empty() {
+        output.push(b'\n');
+    }
+    output.extend(unknown());
+    output
+}
+
+fn is_path(text: &str) -> bool {
+    (text.starts_with('/') || text.starts_with("~/")) && !text.contains([' ', '\n', '<', '*'])
+}

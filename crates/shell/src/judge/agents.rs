@@ -1,0 +1,214 @@
+//! Agents that are given more than a person gave them, and commands against us.
+
+use super::super::Class;
+use super::super::engine::Engine;
+use super::super::names;
+use super::super::simple::Call;
+use super::{has_unknown, option};
+use crate::Rule;
+
+/// Programs that run commands for a model.
+const AGENTS: [&str; 24] = [
+    "aider",
+    "amp",
+    "auggie",
+    "claude",
+    "cline",
+    "code",
+    "code-insiders",
+    "codex",
+    "copilot",
+    "crush",
+    "cursor",
+    "cursor-agent",
+    "droid",
+    "gemini",
+    "goose",
+    "kilocode",
+    "kimi",
+    "kiro",
+    "kiro-cli",
+    "opencode",
+    "openhands",
+    "q",
+    "qwen",
+    "windsurf",
+];
+/// Options that take the questions away, or give tools and servers.
+const WIDENING: [&str; 21] = [
+    "add-mcp",
+    "allow-all",
+    "allow-all-paths",
+    "allow-all-tools",
+    "allow-tool",
+    "allowed-tools",
+    "allowedtools",
+    "approval-mode",
+    "ask-for-approval",
+    "auto-approve",
+    "dangerously-allow-all",
+    "dangerously-bypass-approvals-and-sandbox",
+    "dangerously-skip-permissions",
+    "full-auto",
+    "mcp-config",
+    "permission-mode",
+    "plugin-dir",
+    "sandbox",
+    "trust-all-tools",
+    "yes-always",
+    "yolo",
+];
+/// Values of these options that ask no less.
+const HARMLESS: [&str; 10] = [
+    "default",
+    "on-failure",
+    "on-request",
+    "plan",
+    "read-only",
+    "suggest",
+    "true",
+    "untrusted",
+    "workspace-write",
+    "manual",
+];
+/// Kinds of things that agents are given, and words that give them.
+const KINDS: [&str; 12] = [
+    "config",
+    "extension",
+    "extensions",
+    "hook",
+    "hooks",
+    "marketplace",
+    "mcp",
+    "permissions",
+    "plugin",
+    "plugins",
+    "skill",
+    "skills",
+];
+const GIVING: [&str; 14] = [
+    "add",
+    "add-from-claude-desktop",
+    "add-json",
+    "allow",
+    "connect",
+    "create",
+    "edit",
+    "enable",
+    "import",
+    "install",
+    "link",
+    "new",
+    "set",
+    "update",
+];
+/// What this program is called.
+const OURSELVES: &str = "lazaret";
+/// Commands of ours that only tell, or run others in a cage; and words of the others that only tell.
+const TELLING: [&str; 7] = ["check", "demo", "doctor", "exec", "help", "replay", "schema"];
+const TOLD: [&str; 9] =
+    ["check", "explain", "export", "list", "query", "schema", "show", "test", "verify"];
+/// A pattern for names of processes that is longer is not looked into, in bytes.
+const PATTERN_BYTES_MAX: usize = 64;
+
+impl Engine<'_> {
+    pub(super) fn judge_agents(&mut self, call: &Call<'_>) {
+        if (AGENTS.contains(&call.name.as_str()) && widens(call)) || is_told_so(call) {
+            self.classes.insert(Class::Privilege);
+            self.ask(Rule::Agent, "an agent is given more than it was given before");
+        }
+        if changes_ourselves(call) {
+            self.classes.insert(Class::Privilege);
+            self.ask(Rule::Agent, "it changes what stands between an agent and the machine");
+        }
+        // Whose child it is, asked of the system.
+        let names_parent = |it: &String| it.to_lowercase().contains("ppid");
+        let looks = matches!(call.name.as_str(), "ps" | "awk" | "grep" | "sed" | "cut");
+        self.names_parent |= looks && call.plain().iter().any(names_parent);
+        let ends_us = match call.name.as_str() {
+            "pkill" | "killall" | "skill" => {
+                call.words().iter().any(|it| names_us(it) || is_shell_of_ours(call, it))
+            }
+            "kill" => has_unknown(call) && (self.names_parent || self.looked_up(names_us)),
+            _ => false,
+        };
+        // The same in another language.
+        let is_code = |it: &String| {
+            it.contains("kill")
+                && ["getppid", "process.ppid", "Process.ppid"].iter().any(|name| it.contains(name))
+        };
+        let by_code = names::interpreter(&call.name).is_some() && call.plain().iter().any(is_code);
+        if ends_us || by_code {
+            self.ask(Rule::Kill, "it may end what watches over it");
+        }
+    }
+}
+
+/// `killall bash` ends the shell that runs it, and whoever else sits before one.
+fn is_shell_of_ours(call: &Call<'_>, word: &str) -> bool {
+    matches!(word, "bash" | "sh" | "zsh" | "fish" | "dash") && !call.short('f')
+}
+
+/// A part of a name is enough for those that look for processes, and so is a pattern.
+fn names_us(word: &str) -> bool {
+    let first = word.split(' ').next().unwrap_or_default();
+    let last = first.rsplit('/').next().unwrap_or_default();
+    let bare = last.trim_start_matches('^').trim_end_matches('$').replace(['[', ']'], "");
+    let is_pattern =
+        (3..=PATTERN_BYTES_MAX).contains(&last.len()) && last.contains(['.', '*', '+', '?', '[']);
+    bare.contains(OURSELVES)
+        || (bare.len() >= 3 && OURSELVES.contains(&bare))
+        || (is_pattern && regex::Regex::new(last).is_ok_and(|it| it.is_match(OURSELVES)))
+}
+
+/// Options that nothing else has: whatever starts the agent, a runner of packages or a container.
+fn is_told_so(call: &Call<'_>) -> bool {
+    const SEARCHING: [&str; 6] = ["ag", "egrep", "fgrep", "git", "grep", "rg"];
+    const TOLD: [&str; 2] =
+        ["--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox"];
+    let name = call.name.as_str();
+    !super::SAYING.contains(&name) && !SEARCHING.contains(&name) && call.has(&TOLD)
+}
+
+fn widens(call: &Call<'_>) -> bool {
+    let plain = call.plain();
+    let by_option = plain.iter().enumerate().any(|(at, arg)| {
+        let Some(long) = arg.strip_prefix("--") else { return false };
+        let (name, glued) = long.split_once('=').map_or((long, None), |it| (it.0, Some(it.1)));
+        let name = name.to_lowercase();
+        let value = glued.or(plain.get(at + 1).map(String::as_str)).unwrap_or_default();
+        let takes = matches!(
+            name.as_str(),
+            "permission-mode" | "approval-mode" | "ask-for-approval" | "sandbox"
+        );
+        WIDENING.contains(&name.as_str())
+            && !(takes && (HARMLESS.contains(&value) || value.starts_with('-') || value.is_empty()))
+    });
+    let words = call.words();
+    let kind = words.iter().position(|it| KINDS.contains(&it.as_str())).filter(|it| *it < 2);
+    let verb = kind.and_then(|it| words.get(it + 1..)).unwrap_or_default();
+    let gives = verb.iter().take(2).any(|it| GIVING.contains(&it.as_str()));
+    // Short for the same in some of them.
+    let is_short = match call.name.as_str() {
+        "gemini" | "qwen" => call.short('y'),
+        "cursor-agent" => option(call, Some('f'), "force"),
+        "copilot" => call.has(&["--allow-all-urls"]),
+        // Settings by an option.
+        "codex" => call.plain().iter().any(|it| {
+            ["approval_policy", "sandbox_mode", "mcp_servers"].iter().any(|key| it.starts_with(key))
+        }),
+        _ => false,
+    };
+    by_option || gives || is_short
+}
+
+/// Only what tells is left to whoever asks; approvals, policies, secrets and trust are a person's.
+fn changes_ourselves(call: &Call<'_>) -> bool {
+    if call.name != OURSELVES {
+        return false;
+    }
+    let words = call.words();
+    let first = words.first().map(String::as_str).unwrap_or_default();
+    let second = words.get(1).map(String::as_str).unwrap_or_default();
+    !first.is_empty() && !TELLING.contains(&first) && (first == "say" || !TOLD.contains(&second))
+}

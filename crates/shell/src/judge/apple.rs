@@ -1,0 +1,69 @@
+//! What only Apple's machines have.
+
+use super::super::engine::Engine;
+use super::super::marks;
+use super::super::simple::Call;
+use super::super::state::State;
+use super::super::{Access, Class};
+use crate::Rule;
+
+/// Kinds of files that are run when they are opened.
+const RUN: [&str; 7] = [".app", ".command", ".pkg", ".scpt", ".terminal", ".tool", ".workflow"];
+
+impl Engine<'_> {
+    pub(super) fn judge_apple(&mut self, call: &Call<'_>, state: &State) {
+        let words = call.words();
+        let first = words.first().map(String::as_str).unwrap_or_default();
+        match call.name.as_str() {
+            "osascript" if only_tells(call) => {}
+            "osascript" => self.ask(Rule::Spawn, "it runs a script that can control everything"),
+            // What it opens is run.
+            "open" => {
+                let runs =
+                    |it: &&String| RUN.iter().any(|end| it.trim_end_matches('/').ends_with(end));
+                for path in call.operands().iter().filter(runs) {
+                    self.touch(Access::Execute, path, state);
+                }
+            }
+            "defaults" if matches!(first, "write" | "delete" | "import") => {
+                self.ask(Rule::SystemWrite, "it changes settings");
+            }
+            "security" => {
+                self.classes.insert(Class::Credentials);
+                self.ask(Rule::Credentials, "it opens the keychain");
+            }
+            "scutil" | "networksetup" | "systemsetup" | "nvram" | "pmset"
+                if call.args.len() > 1 =>
+            {
+                self.ask(Rule::SystemWrite, "it changes settings");
+            }
+            "socketfilterfw" if call.plain().iter().any(|it| it.starts_with("--set")) => {
+                self.ask(Rule::SecurityOff, "it changes what protects the machine");
+            }
+            "fdesetup" if !matches!(first, "status" | "list" | "help" | "isactive" | "") => {
+                self.ask(Rule::SecurityOff, "it changes how the disk is protected");
+            }
+            "plistbuddy" | "plutil" if call.args.len() > 2 => {
+                self.ask(Rule::SystemWrite, "it changes settings");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// AppleScript that shows a note, or makes a sound.
+fn only_tells(call: &Call<'_>) -> bool {
+    const TELLING: [&str; 4] = ["display notification ", "say ", "beep", "set volume "];
+    let plain = call.plain();
+    let is_telling = |it: &[String]| match it {
+        [flag, code] => {
+            let code = code.trim().to_lowercase();
+            // What is put together can be anything.
+            let more = ["&", "(", "\n", "\r", "script", "saving", "tell"];
+            let is_plain = !more.iter().any(|it| code.contains(it)) && !marks::has_hole(&code);
+            flag == "-e" && is_plain && TELLING.iter().any(|it| code.starts_with(it))
+        }
+        _ => false,
+    };
+    !plain.is_empty() && call.stdin.is_none() && plain.chunks(2).all(is_telling)
+}

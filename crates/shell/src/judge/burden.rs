@@ -1,0 +1,94 @@
+//! What uses the machine up: mining, and work without an end.
+
+use super::super::engine::Engine;
+use super::super::simple::Call;
+use super::option;
+use crate::Rule;
+
+/// How miners name the pool they work for.
+const POOLS: [&str; 15] = [
+    "stratum+",
+    "stratum1+",
+    "stratum://",
+    "stratum2+",
+    "--donate-level",
+    "minexmr",
+    "supportxmr",
+    "nanopool",
+    "moneroocean",
+    "2miners",
+    "nicehash",
+    "hashvault",
+    "unmineable",
+    "c3pool",
+    "minergate",
+];
+
+/// A file that is larger fills disks.
+const GIGABYTES_MAX: u64 = 50;
+
+impl Engine<'_> {
+    pub(super) fn judge_burden(&mut self, call: &Call<'_>) {
+        // What was begun is ended.
+        if matches!(call.name.as_str(), "kill" | "pkill" | "killall") {
+            self.unended = false;
+        }
+        let mines = call.plain().iter().any(|arg| POOLS.iter().any(|it| arg.contains(it)));
+        if mines {
+            self.ask(Rule::Offensive, format!("`{}` mines for somebody", call.name));
+        }
+        let floods = match call.name.as_str() {
+            "ping" | "ping6" | "fping" => call.short('f'),
+            "hping3" | "hping" | "nping" => call.has(&["--flood"]),
+            _ => false,
+        };
+        if floods {
+            self.ask(Rule::Offensive, "it sends another machine more than it can take");
+        }
+        let endless = match call.name.as_str() {
+            // What it says goes to nobody who would end it.
+            "yes" => self.stages <= 1 && !call.has(&["--help", "--version"]),
+            "stress" | "stress-ng" => !ends(call),
+            "cat" | "cp" | "tee" | "shuf" => {
+                let without_end = ["/dev/zero", "/dev/urandom", "/dev/random"];
+                let reads = self
+                    .steps
+                    .iter()
+                    .rev()
+                    .take(2)
+                    .any(|it| it.reads.iter().any(|it| without_end.contains(&it.as_str())));
+                self.stages <= 1 && (call.has(&without_end) || (call.stdin.is_some() && reads))
+            }
+            "fallocate" => call.plain().iter().any(|it| fills_a_disk(it)),
+            _ => false,
+        };
+        if endless {
+            self.ask(Rule::Endless, format!("`{}` works without an end", call.name));
+        }
+    }
+}
+
+/// `100G`, `--length=2T`.
+fn fills_a_disk(size: &str) -> bool {
+    let size = size.rsplit('=').next().unwrap_or(size).trim_start_matches("-l").to_uppercase();
+    let digits: String = size.chars().take_while(char::is_ascii_digit).collect();
+    let unit = size.chars().nth(digits.len()).unwrap_or(' ');
+    let count = digits.parse::<u64>().unwrap_or_default();
+    (unit == 'G' && count >= GIGABYTES_MAX) || (matches!(unit, 'T' | 'P' | 'E') && count > 0)
+}
+
+/// Is it told when to stop, or asked to work at nothing?
+fn ends(call: &Call<'_>) -> bool {
+    let plain = call.plain();
+    let none = |time: &str| time.trim_end_matches(|it: char| it.is_ascii_alphabetic()) == "0";
+    let glued = |it: &String| {
+        let time = it.strip_prefix("--timeout=").or_else(|| it.strip_prefix("-t"));
+        time.is_some_and(none)
+    };
+    let never = plain.iter().any(glued)
+        || plain.windows(2).any(
+            |it| matches!(it, [flag, time] if (flag == "-t" || flag == "--timeout") && none(time)),
+        );
+    let told = option(call, Some('t'), "timeout") && !never;
+    told || call.args.is_empty() || call.has(&["--help", "--version", "--class", "--stressors"])
+}

@@ -1,0 +1,314 @@
+//! Containers, clusters, searches for secrets and what prints them.
+
+use super::super::Class;
+use super::super::engine::{Engine, text};
+use super::super::listed;
+use super::super::paths;
+use super::super::simple::Call;
+use super::super::state::State;
+use super::option;
+use crate::Rule;
+
+const CLOUDS: [&str; 11] = [
+    "aws",
+    "gcloud",
+    "az",
+    "gsutil",
+    "oci",
+    "ibmcloud",
+    "aliyun",
+    "doctl",
+    "hcloud",
+    "linode-cli",
+    "scw",
+];
+/// Words people look for when they look for secrets.
+const SECRET_WORDS: [&str; 20] = [
+    "password",
+    "passwd",
+    "secret",
+    "credential",
+    "token",
+    "api_key",
+    "apikey",
+    "private key",
+    "id_rsa",
+    ".pem",
+    ".kdbx",
+    ".netrc",
+    "passw",
+    "pwd=",
+    "akia",
+    "ghp_",
+    "xox",
+    "begin rsa",
+    "begin openssh",
+    "aws_secret",
+];
+/// A file with such a name is a secret.
+const SECRET_FILES: [&str; 36] = [
+    "id_rsa",
+    "id_dsa",
+    "id_ed25519",
+    "credentials",
+    "credentials.db",
+    "access_tokens.db",
+    ".netrc",
+    "token",
+    "*.pem",
+    "*.key",
+    "*.kdbx",
+    "*.ovpn",
+    "accessTokens.json",
+    "msal_token_cache.json",
+    "*.ppk",
+    "*.p12",
+    "*.pfx",
+    "shadow",
+    "*.gpg",
+    "*.pgp",
+    "*.asc",
+    ".gnupg",
+    ".ssh",
+    "id_rsa*",
+    "*.keystore",
+    "*.jks",
+    "id_ecdsa",
+    "id_*",
+    "*id_rsa*",
+    "*.keytab",
+    "*password*",
+    "*passwd*",
+    "*secret*",
+    "*credential*",
+    "wallet.dat",
+    ".git-credentials",
+];
+
+/// Programs that show or hand on what they are given.
+const SHOWING: [&str; 10] =
+    ["cat", "head", "tail", "less", "more", "base64", "xxd", "strings", "cp", "curl"];
+
+impl Engine<'_> {
+    pub(super) fn judge_cloud(&mut self, call: &Call<'_>, state: &mut State) {
+        match call.name.as_str() {
+            "docker" | "podman" | "nerdctl" | "docker-compose" | "ctr" | "lxc" | "incus" => {
+                self.judge_container(call, state);
+            }
+            "crictl" if call.has(&["exec"]) => {
+                self.ask(Rule::Container, "it runs a command in a container of the cluster");
+            }
+            "kubectl" | "oc" | "k3s" => self.judge_cluster(call, state),
+            name if CLOUDS.contains(&name) => self.judge_service(call),
+            "grep" | "egrep" | "rg" | "ag" | "ack" => self.judge_search(call, state),
+            // They search for secrets wherever they are told.
+            "trufflehog" | "gitleaks" | "noseyparker" | "detect-secrets"
+                if call.args.iter().any(|it| is_far(it, state)) =>
+            {
+                self.classes.insert(Class::Credentials);
+                self.ask(Rule::Credentials, "it searches everything for secrets");
+            }
+            "find" | "gfind" | "du" | "locate" | "plocate" | "slocate" | "fd" | "fdfind"
+            | "mdfind" => {
+                self.judge_find(call, state);
+            }
+            "terraform" | "tofu" | "terragrunt" | "pulumi" | "vagrant"
+                if call.has(&["destroy"]) =>
+            {
+                self.classes.insert(Class::Delete);
+                self.ask(Rule::Erase, "it deletes machines and what they hold");
+            }
+            _ => self.judge_secrets(call),
+        }
+    }
+
+    fn judge_cluster(&mut self, call: &Call<'_>, state: &mut State) {
+        let words = call.words();
+        let first = words.iter().find(|it| CLUSTER_VERBS.contains(&it.as_str()));
+        let first = first.map(String::as_str).unwrap_or_default();
+        let plain = call.plain();
+        let reads = matches!(first, "get" | "describe" | "edit");
+        if reads
+            && words.iter().any(|it| it == "secret" || it == "secrets" || it.starts_with("secret/"))
+        {
+            self.classes.insert(Class::Credentials);
+            self.ask(Rule::Credentials, "it reads secrets of the cluster");
+        }
+        let given = call.stdin.map(text).unwrap_or_default();
+        let files = plain.iter().filter_map(|it| state.file(&paths::resolved(it, state)));
+        let opens = files.chain([given]).any(|it| opens_machine(&it));
+        if opens
+            || plain.iter().any(|it| {
+                it.starts_with("--privileged")
+                    || it.contains("\"privileged\"")
+                    || it.contains("hostPID")
+                    || it.contains("hostNetwork")
+            })
+        {
+            self.deny(Rule::ContainerEscape, "the container can reach the machine itself");
+        }
+        if first == "exec" || first == "run" {
+            self.classes.insert(Class::Execute);
+            let inner = plain.iter().position(|it| it == "--").map(|it| it + 1);
+            if let Some(inner) = inner.and_then(|it| call.args.get(it..)) {
+                self.call(inner.to_vec(), &mut state.clone(), None);
+            }
+            if first == "exec" {
+                self.ask(Rule::Container, "it runs a command in a container of the cluster");
+            }
+        }
+        let many = ["namespace", "namespaces", "ns", "pv", "pvc", "node", "nodes"];
+        let all = option(call, None, "all") || words.iter().any(|it| many.contains(&it.as_str()));
+        if first == "delete" && all {
+            self.classes.insert(Class::Delete);
+            self.ask(Rule::Erase, "it deletes much of a cluster");
+        }
+        if words.iter().any(|it| it == "debug") && words.iter().any(|it| it.starts_with("node/")) {
+            self.deny(Rule::ContainerEscape, "the container can reach the machine itself");
+        }
+        if first == "create" && words.iter().any(|it| it == "token") {
+            self.classes.insert(Class::Credentials);
+            self.ask(Rule::Credentials, "it prints a key of the cluster");
+        }
+        let binds = words.iter().any(|it| it == "clusterrolebinding" || it == "rolebinding");
+        let adds = |it: &String| it.starts_with("add-") && it.contains("-to-");
+        let admits = words.iter().any(|it| it == "policy") && words.iter().any(adds);
+        if admits || (first == "create" && binds) {
+            self.classes.insert(Class::Privilege);
+            self.ask(Rule::Permissions, "it changes who may do what in the cluster");
+        }
+        let far = plain.iter().any(|it| it.contains("://"));
+        if far && matches!(first, "apply" | "create" | "replace") {
+            self.ask(Rule::RemoteCode, "it starts what somebody else's machine sends");
+        }
+        if words.iter().any(|it| it == "config") && call.has(&["--raw"]) {
+            self.classes.insert(Class::Credentials);
+            self.ask(Rule::Credentials, "it prints the keys of the cluster");
+        }
+        let schedules = plain.iter().any(|it| it.contains("cronjob"));
+        if schedules && matches!(first, "create" | "apply") {
+            self.classes.insert(Class::Persistence);
+            self.ask(Rule::Persistence, "it makes something run again and again");
+        }
+    }
+
+    /// A search through everything for secrets.
+    fn judge_search(&mut self, call: &Call<'_>, state: &State) {
+        let recursive = call.short('r') || call.short('R') || option(call, None, "recursive");
+        let operands = call.operands();
+        let pattern = operands.first().map(|it| it.to_lowercase()).unwrap_or_default();
+        let secret = SECRET_WORDS.iter().any(|it| pattern.contains(it));
+        let far = operands.iter().skip(1).any(|it| is_far(it, state));
+        // `env | grep -i token`.
+        let prints = |it: &str| matches!(it, "env" | "printenv" | "set" | "export" | "declare");
+        let of_shell =
+            self.stages > 1 && self.steps.iter().rev().nth(1).is_some_and(|it| prints(&it.program));
+        if secret && of_shell {
+            self.classes.insert(Class::Credentials);
+            self.ask(Rule::Credentials, "it searches the environment for secrets");
+        }
+        if secret && far && (recursive || call.name != "grep") {
+            self.classes.insert(Class::Credentials);
+            self.ask(Rule::Credentials, "it searches everything for secrets");
+        }
+    }
+
+    fn judge_find(&mut self, call: &Call<'_>, state: &State) {
+        let plain = call.plain();
+        self.swept |= listed::roots(call).into_iter().any(|it| {
+            let path = paths::resolved(it, state);
+            super::files::is_everything(path.trim_end_matches('/'))
+        });
+        let far = call.args.first().is_none_or(|it| {
+            let path = paths::resolved(it, state);
+            path.starts_with(['/', '.']) && path != "."
+        });
+        // Certificates and the like of the work are no secret of somebody else, unless they are shown.
+        let shown = plain.windows(2).any(|it| {
+            matches!(it, [flag, name] if flag.starts_with("-exec") && SHOWING.contains(&name.as_str()))
+        });
+        let named = plain.windows(2).any(|it| {
+            matches!(it, [flag, name] if (flag == "-name" || flag == "-iname" || flag == "-path")
+                && (far || shown || !name.starts_with('*'))
+                && SECRET_FILES.contains(&name.as_str()))
+        });
+        // These take a name without a flag before it.
+        let by_name = matches!(call.name.as_str(), "locate" | "plocate" | "mdfind" | "slocate")
+            && call.operands().iter().any(|it| {
+                let bare = it.trim_matches('*');
+                SECRET_FILES.iter().any(|name| name.trim_matches('*') == bare)
+            });
+        if named || by_name {
+            self.classes.insert(Class::Credentials);
+            self.ask(Rule::Credentials, "it searches for secrets");
+        }
+        let special = plain.windows(2).any(|it| {
+            matches!(it, [flag, mode] if flag == "-perm"
+                && (mode.contains("4000") || mode.contains("2000") || mode.contains("6000") || mode.contains("=s") || mode.contains("+s")))
+        });
+        if special {
+            self.classes.insert(Class::Privilege);
+            self.ask(Rule::PrivilegeSearch, "it searches for programs that run as their owner");
+        }
+    }
+
+    /// Commands that print secrets.
+    fn judge_secrets(&mut self, call: &Call<'_>) {
+        let words = call.words();
+        let first = words.first().map(String::as_str).unwrap_or_default();
+        let second = words.get(1).map(String::as_str).unwrap_or_default();
+        let reveals = match call.name.as_str() {
+            "gh" | "glab" => {
+                let shown = option(call, Some('t'), "show-token");
+                first == "auth" && (second == "token" || (second == "status" && shown))
+            }
+            // Everything that a cluster keeps lies there.
+            "etcdctl" => {
+                let under = words.get(1).map(String::as_str).unwrap_or_default();
+                first == "get" && (matches!(under, "" | "/") || under.starts_with("/registry"))
+            }
+            "nmcli" => {
+                option(call, Some('s'), "show-secrets")
+                    || words.iter().any(|it| it == "show-password")
+            }
+            "git" => first == "credential" && second == "fill",
+            "vault" | "bao" => first == "read" || (first == "kv" && second == "get"),
+            "op" => matches!(first, "read" | "get") || (first == "item" && second == "get"),
+            "bw" | "rbw" | "lpass" | "gopass" => matches!(first, "get" | "show"),
+            "pass" => first == "show",
+            "heroku" => first == "auth:token",
+            "gpg" | "gpg2" => call.plain().iter().any(|it| it.starts_with("--export-secret")),
+            "secret-tool" => matches!(first, "lookup" | "search"),
+            "kwallet-query" | "keyctl" => matches!(first, "print" | "read") || call.short('r'),
+            // As BSD writes it: with what every process has in its environment.
+            "ps" => call.operands().first().is_some_and(|it| it.contains('e') && !it.contains('-')),
+            "unshadow" | "getent" => {
+                matches!(first, "shadow" | "gshadow") || call.name == "unshadow"
+            }
+            _ => false,
+        };
+        if reveals {
+            self.classes.insert(Class::Credentials);
+            self.ask(Rule::Credentials, format!("`{}` prints a secret", call.name));
+        }
+    }
+}
+
+/// A description of a container that can reach the machine it runs on.
+fn opens_machine(manifest: &str) -> bool {
+    let opening = ["privileged: true", "hostPID: true", "hostNetwork: true", "hostIPC: true"];
+    opening.iter().any(|it| manifest.contains(it))
+        || (manifest.contains("hostPath") && manifest.contains("path: /"))
+}
+
+/// Not of the work: the system's, or somebody's home.
+fn is_far(place: &str, state: &State) -> bool {
+    let path = paths::resolved(place, state);
+    let everybody = ["/etc", "/home", "/Users", "/opt", "/srv", "/var", "/root", "/mnt"];
+    path.starts_with('/')
+        && (paths::is_root(&path) || everybody.iter().any(|it| path.starts_with(it)))
+}
+
+const CLUSTER_VERBS: [&str; 11] = [
+    "get", "describe", "edit", "exec", "run", "create", "apply", "delete", "replace", "patch", "cp",
+];

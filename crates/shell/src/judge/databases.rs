@@ -1,0 +1,94 @@
+//! Databases: what they are told to throw away, to show, to run and to write, and whom they let in.
+
+use super::super::Class;
+use super::super::engine::{Engine, text};
+use super::super::simple::Call;
+use crate::Rule;
+
+const DATABASES: [&str; 8] =
+    ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
+/// Where they keep who may log in.
+const KEPT: [&str; 6] = [
+    "mysql.user",
+    "authentication_string",
+    "pg_shadow",
+    "pg_authid",
+    "rolpassword",
+    "sys.sql_logins",
+];
+const DROPPING: [&str; 5] =
+    ["drop table", "drop database", "drop schema", "truncate table", "dropdatabase"];
+/// They run programs, load code, or read and write files of the server.
+const RUNNING: [&str; 14] = [
+    "to program",
+    "from program",
+    "xp_cmdshell",
+    "sp_oacreate",
+    "sys_exec(",
+    "sys_eval(",
+    ".load ",
+    "load_extension(",
+    "into outfile",
+    "into dumpfile",
+    "load_file(",
+    "lo_export(",
+    "lo_import(",
+    "pg_read_file(",
+];
+/// They let somebody in to everything.
+const ADMITTING: [&str; 8] = [
+    " superuser",
+    "with grant option",
+    "on *.* to",
+    "alter user postgres",
+    "alter role postgres",
+    "alter user 'root'",
+    "alter user root",
+    "alter login sa",
+];
+
+impl Engine<'_> {
+    pub(super) fn judge_databases(&mut self, call: &Call<'_>) {
+        if drops(call) {
+            self.classes.insert(Class::Delete);
+            self.ask(Rule::Erase, "it drops a table or a database");
+        }
+        if !DATABASES.contains(&call.name.as_str()) {
+            return;
+        }
+        let given = call.stdin.map(text).unwrap_or_default();
+        let told = format!("{}\n{given}", call.plain().join(" ")).to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|it| told.contains(it));
+        if has(&KEPT) {
+            self.classes.insert(Class::Credentials);
+            self.ask(Rule::Credentials, "it reads the passwords of a database");
+        }
+        if has(&DROPPING) {
+            self.classes.insert(Class::Delete);
+            self.ask(Rule::Erase, "it drops a table or a database");
+        }
+        if has(&RUNNING) {
+            self.classes.insert(Class::Execute);
+            self.ask(Rule::Spawn, "it makes a database run programs, or read and write files");
+        }
+        if has(&ADMITTING) {
+            self.classes.insert(Class::Privilege);
+            self.ask(Rule::Accounts, "it lets somebody in to everything of a database");
+        }
+    }
+}
+
+/// Does it throw away what a database holds?
+fn drops(call: &Call<'_>) -> bool {
+    let words = call.words();
+    let first = words.first().map(String::as_str).unwrap_or_default();
+    match call.name.as_str() {
+        "drop" => first == "table",
+        "dropdb" => !words.is_empty(),
+        "mysqladmin" => words.iter().any(|it| it == "drop"),
+        "redis-cli" | "valkey-cli" => {
+            words.iter().any(|it| matches!(it.as_str(), "flushall" | "flushdb"))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,350 @@
+//! Programs of other tools that are given on the command line and run commands: recipes, escapes.
+
+use super::super::engine::{Engine, text};
+use super::super::marks;
+use super::super::names;
+use super::super::simple::Call;
+use super::super::state::State;
+use super::super::wrappers::after_options;
+use super::git_settings::is_ssh;
+use super::options::Options;
+use crate::Rule;
+
+impl Engine<'_> {
+    /// `\\! command`, `!command`, `.shell command`: programs that run what stands behind a sign.
+    pub(super) fn judge_escapes(&mut self, call: &Call<'_>, state: &State) {
+        if !ESCAPING.contains(&call.name.as_str()) {
+            return;
+        }
+        let input = call.stdin.map(text).unwrap_or_default();
+        let told = call.plain().iter().flat_map(|it| it.lines()).chain(input.lines());
+        let signs = ["\\!", "~!", "!", ".shell ", ".system ", "system ", "exec ", "shell "];
+        let mut commands: Vec<String> = Vec::new();
+        for line in told {
+            let line = line.trim_start();
+            commands.extend(signs.iter().find_map(|it| line.strip_prefix(it)).map(str::to_owned));
+            let inside = line.split("syscmd(").skip(1).filter_map(|it| it.split(')').next());
+            commands.extend(inside.map(|it| it.trim_matches(['`', '\'']).to_owned()));
+        }
+        for command in commands {
+            self.run_text(&command, &mut state.clone(), None);
+            self.ask(Rule::Spawn, format!("`{}` runs a command", call.name));
+        }
+    }
+
+    /// `poetry run COMMAND`, `npx -c TEXT`, `git rebase -x TEXT`: followed, and else nothing special.
+    pub(super) fn judge_told(&mut self, call: &Call<'_>, state: &State) {
+        let plain = call.plain();
+        let name = call.name.as_str();
+        let mut texts: Vec<String> = Vec::new();
+        for (_, options) in TELLING.iter().filter(|it| it.0 == name) {
+            for (index, arg) in plain.iter().enumerate() {
+                let glued = options.iter().find_map(|it| arg.strip_prefix(it)?.strip_prefix('='));
+                let next = options.contains(&arg.as_str()).then(|| plain.get(index + 1)).flatten();
+                texts.extend(glued.or(next.map(String::as_str)).map(str::to_owned));
+            }
+        }
+        if name == "git" && plain.iter().any(|it| it.starts_with("ext::")) {
+            self.ask(Rule::Carried, "an address says what to run");
+        }
+        if name == "git" {
+            let rebase = Options::of(plain, "x", &[]);
+            let told = rebase.values("x", "exec").filter(|_| call.has(&["rebase"]));
+            texts.extend(told.map(str::to_owned));
+            let filters = plain.windows(2).filter(
+                |it| matches!(it, [flag, _] if flag.ends_with("-filter") || flag == "foreach"),
+            );
+            texts.extend(filters.filter_map(|it| it.get(1).cloned()));
+        }
+        if GIVEN.contains(&name) {
+            texts.extend(call.operands().iter().filter(|it| it.contains(' ')).cloned());
+            let at = plain.iter().position(|it| names::matters(it));
+            texts.extend(at.map(|it| quoted(plain.get(it..).unwrap_or_default())));
+        }
+        // Whatever it is: a shell with a text among the arguments is there to run it.
+        let is_text = |it: &[String]| match it {
+            [shell, flag] => {
+                flag.starts_with('-')
+                    && flag.ends_with('c')
+                    && !flag.starts_with("--")
+                    && names::is_shell(&names::base(shell))
+            }
+            _ => false,
+        };
+        if let Some(at) =
+            plain.windows(2).position(is_text).filter(|_| !super::SAYING.contains(&name))
+        {
+            texts.push(quoted(plain.get(at..).unwrap_or_default()));
+        }
+        texts.extend(set(name, plain));
+        let starts_shell = |it: &String| {
+            let mut words = it.split(' ').filter(|it| !it.is_empty());
+            words.next().is_some_and(|it| names::is_shell(&names::base(it)))
+                && words.next().is_some()
+        };
+        let is_odd = ["make", "gmake", "bmake", "man", "sort", "tcpdump"].contains(&name)
+            || COMPILERS.contains(&name);
+        if is_odd && texts.iter().any(|it| starts_shell(&it.replace(',', " "))) {
+            self.ask(Rule::Carried, "an option says what to run");
+        }
+        if name == "fzf" {
+            texts.extend(plain.iter().flat_map(|it| bound(it)));
+        }
+        if name == "ansible" {
+            let given = plain.windows(2).filter(|it| matches!(it, [flag, _] if flag == "-a"));
+            texts.extend(given.filter_map(|it| it.get(1).cloned()));
+        }
+        self.quiet += 1;
+        for text in texts {
+            let text = if name.ends_with("cc") { text.replace(',', " ") } else { text };
+            self.run_text(&text, &mut state.clone(), None);
+        }
+        self.quiet -= 1;
+        self.judge_running(call, state);
+    }
+
+    /// Words behind which a command stands.
+    fn judge_running(&mut self, call: &Call<'_>, state: &State) {
+        let name = call.name.as_str();
+        let plain = call.plain();
+        self.quiet += 1;
+        let verbs = RUNNING.iter().find(|it| it.0 == name);
+        if let Some((_, verbs, words)) = verbs
+            && let Some(at) = plain.iter().position(|it| verbs.contains(&it.as_str()))
+        {
+            let rest = call.args.get(at + 1..).unwrap_or_default();
+            let rest = after_options(rest, &VALUED, *words);
+            let signed = rest.first().is_some_and(|it| it == "--");
+            let rest = rest.get(usize::from(signed)..).unwrap_or_default();
+            // A shell of a container, for whoever sits there.
+            let is_bare = matches!(rest, [only] if names::is_shell(&names::base(only)));
+            let is_seat = is_bare && verbs.contains(&"exec") && *words == 1;
+            if !rest.is_empty() && !is_seat {
+                self.call(rest.to_vec(), &mut state.clone(), None);
+            }
+        }
+        self.quiet -= 1;
+    }
+}
+
+/// What keys of `fzf` run: `enter:execute(TEXT)`.
+fn bound(arg: &str) -> Vec<String> {
+    const ACTIONS: [&str; 6] =
+        ["execute(", "execute-silent(", "become(", "reload(", "reload-sync(", "transform("];
+    let behind = |action: &&str| arg.split(*action).skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let all = ACTIONS.iter().flat_map(behind);
+    all.map(|it| it.rsplit_once(')').map_or(it.clone(), |it| it.0.to_owned())).collect()
+}
+
+/// What an editor hands to a shell: `!TEXT`, `:silent !TEXT`, `%!TEXT`, `r !TEXT`. Behind a word, `!` forces it.
+pub(super) fn escaped(command: &str) -> Option<&str> {
+    let named = command.trim_start_matches(':');
+    if let Some(text) = named.strip_prefix("term ").or(named.strip_prefix("terminal ")) {
+        return Some(text);
+    }
+    let starts = |at: usize| {
+        let before = command.get(..at).unwrap_or_default();
+        let read = ["r", "re", "rea", "read"].contains(&before.trim_start_matches(':'));
+        before.is_empty() || read || before.ends_with(|it: char| " :%.$,;|'".contains(it))
+    };
+    let (at, _) = command.match_indices('!').find(|it| starts(it.0))?;
+    command.get(at + 1..)
+}
+
+/// Settings among the arguments that say what is run.
+fn set(name: &str, plain: &[String]) -> Vec<String> {
+    const RUN: [&str; 4] = ["alias.", "hooks.", "tunnels:", "merge-tools."];
+    let settings = plain.iter().filter_map(|it| it.split_once('='));
+    match name {
+        "git" => configured(plain),
+        "hg" | "svn" => settings
+            .filter(|(key, _)| RUN.iter().any(|it| key.contains(it)))
+            .map(|it| it.1.trim_start_matches('!').to_owned())
+            .collect(),
+        // Another shell alone is nothing special.
+        "make" | "gmake" | "bmake" => settings
+            .filter(|(key, value)| PROGRAMS.contains(key) && !names::is_shell(&names::base(value)))
+            .map(|it| it.1.to_owned())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What `git` runs because a setting says so: `-c diff.external=TEXT`, `config core.pager TEXT`, `ext::TEXT`.
+fn configured(plain: &[String]) -> Vec<String> {
+    let pairs = plain.windows(2).filter_map(|it| match it {
+        [key, value] => Some((key.as_str(), value.as_str())),
+        _ => None,
+    });
+    let told = plain.iter().filter_map(|it| it.split_once('='));
+    let settings = pairs.chain(told).filter(|it| is_run(it.0)).map(|it| it.1);
+    let fetched = plain.iter().filter_map(|it| it.strip_prefix("ext::"));
+    let texts = settings.chain(fetched).map(|it| it.trim_start_matches('!').to_owned());
+    texts.filter(|it| !it.starts_with('-') && !is_ssh(it)).collect()
+}
+
+/// Does a setting of `git` with this name hold a command, or a folder of them?
+fn is_run(key: &str) -> bool {
+    const KEYS: [&str; 11] = [
+        "core.pager",
+        "core.editor",
+        "core.sshcommand",
+        "core.fsmonitor",
+        "core.hookspath",
+        "core.askpass",
+        "diff.external",
+        "sequence.editor",
+        "gpg.program",
+        "init.templatedir",
+        "credential.helper",
+    ];
+    const ENDINGS: [&str; 8] =
+        [".textconv", ".driver", ".clean", ".smudge", ".process", ".cmd", ".command", ".program"];
+    let key = key.to_lowercase();
+    KEYS.contains(&key.as_str())
+        || (key.contains('.') && ENDINGS.iter().any(|it| key.ends_with(it)))
+        || key.starts_with("pager.")
+}
+
+/// As it would be written.
+fn quoted(words: &[String]) -> String {
+    words.iter().map(|it| marks::quoted(it)).collect::<Vec<_>>().join(" ")
+}
+
+/// They run what they are given: as one text, or as words.
+const GIVEN: [&str; 13] = [
+    "screen",
+    "hyperfine",
+    "tmux",
+    "concurrently",
+    "watchexec",
+    "nodemon",
+    "adb",
+    "fab",
+    "onchange",
+    "chokidar",
+    "pueue",
+    "reflex",
+    "wsl",
+];
+/// They run what stands behind a sign in what they read.
+const ESCAPING: [&str; 20] = [
+    "mysql",
+    "mariadb",
+    "psql",
+    "sqlite3",
+    "sqlcmd",
+    "ed",
+    "red",
+    "ex",
+    "ftp",
+    "sftp",
+    "dc",
+    "m4",
+    "tclsh",
+    "wish",
+    "gnuplot",
+    "octave",
+    "mail",
+    "mailx",
+    "nmap",
+    "smbclient",
+];
+/// Options whose value is run.
+const TELLING: [(&str, &[&str]); 21] = [
+    ("tcpdump", &["-z"]),
+    ("nodemon", &["-x", "--exec"]),
+    ("cargo", &["-s", "--shell"]),
+    ("pwsh", &["-c", "-command", "-Command"]),
+    ("powershell", &["-c", "-command", "-Command"]),
+    ("npx", &["-c", "--call"]),
+    ("npm", &["-c", "--call", "--script-shell"]),
+    ("go", &["-toolexec", "-exec"]),
+    ("dialog", &["--prgbox"]),
+    ("nix-shell", &["--run", "--command"]),
+    ("fzf", &["--preview"]),
+    ("split", &["--filter"]),
+    ("sort", &["--compress-program"]),
+    ("rg", &["--pre"]),
+    ("git", &["-x", "--exec", "--upload-pack", "--receive-pack", "--open-files-in-pager"]),
+    ("man", &["-P", "--pager", "-H", "--html"]),
+    ("start-stop-daemon", &["--exec", "-x", "-a", "--startas"]),
+    ("gcc", &["-wrapper"]),
+    ("cc", &["-wrapper"]),
+    ("vagrant", &["-c"]),
+    ("pssh", &["-x"]),
+];
+/// Options that may stand between, with a value of their own.
+const VALUED: [&str; 13] = [
+    "-n",
+    "--name",
+    "-p",
+    "--python",
+    "--with",
+    "-e",
+    "--env",
+    "-u",
+    "--user",
+    "-w",
+    "--workdir",
+    "--env-file",
+    "--detach-keys",
+];
+/// Compilers that run another program if they are told to.
+const COMPILERS: [&str; 2] = ["gcc", "cc"];
+/// Variables of recipes that name programs.
+const PROGRAMS: [&str; 12] =
+    ["AR", "AS", "CC", "CPP", "CXX", "INSTALL", "LD", "MAKE", "PYTHON", "RM", "SHELL", "STRIP"];
+/// Words behind which a command stands, and how many words come between.
+const RUNNING: [(&str, &[&str], usize); 50] = [
+    ("lxc", &["exec"], 1),
+    ("incus", &["exec"], 1),
+    ("lxc-attach", &["--"], 0),
+    ("distrobox", &["--"], 0),
+    ("toolbox", &["run"], 0),
+    ("aws-vault", &["exec"], 1),
+    ("chamber", &["exec"], 1),
+    ("infisical", &["run"], 0),
+    ("sops", &["exec-env"], 1),
+    ("guix", &["--"], 0),
+    ("volta", &["run"], 0),
+    ("fnm", &["exec"], 0),
+    ("nodenv", &["exec"], 0),
+    ("gnome-terminal", &["--"], 0),
+    ("docker", &["exec"], 1),
+    ("docker-compose", &["exec"], 1),
+    ("nerdctl", &["exec"], 1),
+    ("podman", &["exec"], 1),
+    ("rr", &["record"], 0),
+    ("uftrace", &["record", "live"], 0),
+    ("pyenv", &["exec"], 0),
+    ("rbenv", &["exec"], 0),
+    ("lerna", &["exec"], 0),
+    ("zellij", &["run"], 0),
+    ("gdb", &["--args"], 0),
+    ("lldb", &["--"], 0),
+    ("poetry", &["run"], 0),
+    ("pipenv", &["run"], 0),
+    ("uv", &["run"], 0),
+    ("pdm", &["run"], 0),
+    ("hatch", &["run"], 0),
+    ("rye", &["run"], 0),
+    ("pixi", &["run"], 0),
+    ("conda", &["run"], 0),
+    ("mamba", &["run"], 0),
+    ("direnv", &["exec"], 1),
+    ("npm", &["exec", "x"], 0),
+    ("pnpm", &["exec", "dlx"], 0),
+    ("yarn", &["exec"], 0),
+    ("bundle", &["exec"], 0),
+    ("rustup", &["run"], 1),
+    ("perf", &["stat", "record", "trace"], 0),
+    ("git", &["run"], 0),
+    ("tmux", &["new", "new-session", "split-window", "neww", "new-window"], 0),
+    ("screen", &["-dm", "-dmS", "-d", "-m"], 0),
+    ("dotenv", &["run"], 0),
+    ("mise", &["exec", "x"], 0),
+    ("asdf", &["exec"], 0),
+    ("op", &["run"], 0),
+    ("doppler", &["run"], 0),
+];

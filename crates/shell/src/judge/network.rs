@@ -1,0 +1,374 @@
+//! Commands that talk to other machines: whom they reach and what they may carry there.
+
+use super::super::engine::{Engine, text};
+use super::super::marks::{HOLE, NETWORK};
+use super::super::paths;
+use super::super::simple::Call;
+use super::super::state::State;
+use super::super::{Access, Class};
+use super::here;
+use super::option;
+use super::pushed::remotes;
+use super::sending::{Login, addressed, host};
+use crate::Rule;
+use scan::net::{Target, exfiltration};
+
+/// They carry files, or a shell, to a machine that they are told.
+const CARRYING: [&str; 28] = [
+    "ftpget",
+    "ftpput",
+    "scp",
+    "sftp",
+    "ftp",
+    "lftp",
+    "tftp",
+    "telnet",
+    "socat",
+    "ssh",
+    "ssh-copy-id",
+    "rsh",
+    "rcp",
+    "nscurl",
+    "ngrok",
+    "frpc",
+    "cloudflared",
+    "croc",
+    "wormhole",
+    "smbclient",
+    "rclone",
+    "msmtp",
+    "autossh",
+    "ttyd",
+    "gotty",
+    "tmate",
+    "websocat",
+    "wstunnel",
+];
+/// They ask a name server, and a name can carry data.
+const ASKING: [&str; 7] = ["dig", "nslookup", "host", "drill", "kdig", "ping", "whois"];
+/// Options of `curl` and `wget` by which they go elsewhere than their address says.
+const LEADING: [&str; 10] = [
+    "-x",
+    "-K",
+    "-i",
+    "-e",
+    "--config",
+    "--connect-to",
+    "--input-file",
+    "--preproxy",
+    "--proxy",
+    "--resolve",
+];
+/// They talk to machines, and what they carry is seen elsewhere.
+const TALKING: [&str; 22] = [
+    "git", "gh", "glab", "http", "https", "xh", "aria2c", "axel", "lynx", "w3m", "links", "npm",
+    "pip", "pip3", "cargo", "docker", "podman", "aws", "gcloud", "az", "kubectl", "rsync",
+];
+/// A name with signs of an encoding that is longer carries data, in bytes.
+const NAME_BYTES_MAX: usize = 24;
+/// Words that install a package, by command.
+const INSTALLING: [(&str, &[&str]); 31] = [
+    ("apt", &["install", "upgrade", "full-upgrade"]),
+    ("apt-get", &["install", "upgrade", "dist-upgrade"]),
+    ("aptitude", &["install"]),
+    ("dpkg", &["-i", "--install"]),
+    ("dnf", &["install", "upgrade"]),
+    ("yum", &["install", "update", "localinstall"]),
+    ("rpm", &["-i", "-ivh", "-u", "--install"]),
+    ("zypper", &["install", "in"]),
+    ("pacman", &["-s", "-sy", "-syu", "-u"]),
+    ("apk", &["add"]),
+    ("brew", &["install", "tap"]),
+    ("snap", &["install"]),
+    ("flatpak", &["install"]),
+    ("nix-env", &["-i", "--install"]),
+    ("npm", &["install", "i", "add", "ci"]),
+    ("uv", &["install", "add", "sync"]),
+    ("npx", &[]),
+    ("uvx", &[]),
+    ("pipx", &["install", "run"]),
+    ("helm", &["install", "upgrade"]),
+    ("yarn", &["add", "install"]),
+    ("pnpm", &["add", "install", "dlx"]),
+    ("pip", &["install"]),
+    ("pip3", &["install"]),
+    ("gem", &["install"]),
+    ("cargo", &["install", "add"]),
+    ("go", &["install", "get"]),
+    ("composer", &["require", "install"]),
+    ("code", &["--install-extension"]),
+    ("codium", &["--install-extension"]),
+    ("installer", &["-pkg"]),
+];
+
+/// What takes `host:path` for a place on another machine, and other words for places on this one.
+const COPYING: &[&str] = &["scp", "sftp", "rsync"];
+
+impl Engine<'_> {
+    pub(super) fn judge_network(&mut self, call: &Call<'_>, state: &State) {
+        let name = call.name.as_str();
+        let installs = INSTALLING.iter().any(|(tool, verbs)| {
+            *tool == name
+                && (verbs.is_empty()
+                    || call.plain().iter().any(|it| verbs.contains(&it.to_lowercase().as_str())))
+        });
+        if installs {
+            self.classes.insert(Class::PackageInstall);
+            self.classes.insert(Class::Network);
+            self.judge_origin(call);
+            if call.args.iter().any(|it| paths::is_shared(&paths::resolved(it, state))) {
+                self.ask(Rule::TempRun, "it installs what anybody can have put there");
+            }
+        }
+        if TALKING.contains(&name) {
+            self.classes.insert(Class::Network);
+        }
+        self.judge_hosts(call);
+        if CARRYING.contains(&name) {
+            self.classes.insert(Class::Network);
+            self.judge_carrying(call, state);
+        }
+        if ASKING.contains(&name) {
+            self.classes.insert(Class::Network);
+            self.judge_names(call);
+        }
+        self.judge_exchange(call, state);
+        match name {
+            "rsync" if call.operands().iter().any(|it| is_remote(it)) => {
+                self.ask(Rule::Egress, "it copies files between machines");
+            }
+            "openssl"
+                if call.words().first().is_some_and(|it| it == "s_client" || it == "s_server") =>
+            {
+                self.classes.insert(Class::Network);
+                self.ask(Rule::Egress, "it talks to another machine");
+                if self.stages > 1 && call.stdin.is_some() {
+                    self.deny(Rule::ReverseShell, "it passes on what another command says");
+                }
+            }
+            "telnetd" | "in.telnetd" | "utelnetd" => {
+                self.deny(Rule::ReverseShell, "it gives a shell to whoever asks for it");
+            }
+            // A server of files that is started by hand.
+            "httpd" | "tftpd" | "ftpd" | "tcpsvd" | "udpsvd"
+                if call.short('h') || call.short('p') || call.name.ends_with("svd") =>
+            {
+                self.ask(Rule::Egress, "it serves files to others");
+            }
+            "git" => self.judge_git(call),
+            "curl" | "wget" => self.judge_upload(call, state),
+            "nc" | "ncat" | "netcat" | "nc.traditional" | "nc.openbsd" | "netcat.traditional" => {
+                let gives =
+                    call.short('e') || call.short('c') || call.has(&["--exec", "--sh-exec"]);
+                if gives {
+                    self.deny(Rule::ReverseShell, "it gives a command to another machine");
+                }
+            }
+            "mail" | "mailx" | "sendmail" | "mutt" | "neomutt" | "swaks" | "sendemail"
+                if call.stdin.is_some() || attaches(call) =>
+            {
+                self.ask(Rule::Egress, "it sends a message");
+            }
+            _ => {}
+        }
+    }
+
+    /// What is run from, deleted on or published at another machine.
+    fn judge_exchange(&mut self, call: &Call<'_>, state: &State) {
+        let name = call.name.as_str();
+        match name {
+            // PowerShell's way to run a text.
+            "iex" | "invoke-expression"
+                if call.stdin.is_some_and(|it| text(it).contains(NETWORK)) =>
+            {
+                self.deny(Rule::RemoteCode, "it runs what somebody else's machine sends");
+            }
+            "hdiutil" if call.operands().iter().any(|it| it.contains("://")) => {
+                self.ask(Rule::RemoteCode, "it opens what somebody else's machine sends");
+            }
+            _ => {}
+        }
+        let runs_far = matches!(name, "deno" | "bun")
+            && call.words().first().is_some_and(|it| it == "run")
+            && call.operands().get(1).is_some_and(|it| it.contains("://"));
+        if runs_far {
+            self.deny(Rule::RemoteCode, "it runs what somebody else's machine sends");
+        }
+        let far = call
+            .operands()
+            .last()
+            .is_some_and(|it| is_remote(it) || paths::resolved(it, state).starts_with('/'));
+        if name == "rsync" && far && call.plain().iter().any(|it| it.starts_with("--delete")) {
+            self.classes.insert(Class::Delete);
+            self.ask(Rule::Erase, "it deletes what is not in the source");
+        }
+        let elsewhere = ["--registry", "--repository-url"];
+        let is_elsewhere =
+            |it: &String| elsewhere.contains(&it.split('=').next().unwrap_or_default());
+        if call.words().first().is_some_and(|it| it == "publish" || it == "upload")
+            && call.plain().iter().any(is_elsewhere)
+        {
+            self.ask(Rule::Egress, "it publishes at a place of its own");
+        }
+    }
+
+    /// A package from a place of its own, or one that nobody signed: what it brings is run.
+    fn judge_origin(&mut self, call: &Call<'_>) {
+        const UNSIGNED: [&str; 7] = [
+            "--allow-unauthenticated",
+            "--allow-untrusted",
+            "--dangerous",
+            "--devmode",
+            "--nogpgcheck",
+            "--no-gpg-checks",
+            "--trusted-host",
+        ];
+        // A list of packages is named by an address, too; in the clear, anybody can answer for it.
+        let listed = |it: &str| {
+            let lists =
+                ["--index-url", "-i", "--extra-index-url", "--registry", "--source", "--repo"];
+            lists.contains(&it) || it == "--find-links" || it == "-f" || it == "-r" || it == "-c"
+        };
+        let plain = call.plain();
+        let before = std::iter::once("").chain(plain.iter().map(String::as_str));
+        let foreign = before.zip(plain).any(|(before, arg)| {
+            let (option, value) = arg.split_once('=').unwrap_or((before, arg));
+            let is_local = value.contains("://localhost") || value.contains("://127.0.0.1");
+            let is_list = listed(option);
+            (value.contains("http://") || (value.contains("://") && !is_list)) && !is_local
+        });
+        if foreign || call.has(&UNSIGNED) {
+            self.ask(Rule::RemoteCode, "it installs what somebody else's machine sends");
+        }
+    }
+
+    /// Hosts in URLs, `user@host:` and the first words of commands that take one.
+    fn judge_hosts(&mut self, call: &Call<'_>) {
+        let takes_host = CARRYING.contains(&call.name.as_str())
+            || ASKING.contains(&call.name.as_str())
+            || matches!(call.name.as_str(), "curl" | "wget" | "nc" | "ncat" | "netcat");
+        let named = match call.name.as_str() {
+            "ssh" => Some(Login::of(call).hosts()),
+            "git" => Some(remotes(call)),
+            _ => None,
+        };
+        if let Some(named) = named {
+            named.into_iter().for_each(|it| self.reach(&it));
+            return;
+        }
+        if let Some(places) = self.fetched_from(call) {
+            places.iter().for_each(|it| self.reach(&host(it)));
+            return;
+        }
+        for arg in call.plain() {
+            if arg.contains("://") {
+                addressed(call, arg).into_iter().for_each(|it| self.reach(&it));
+            } else if let Some((user, rest)) = arg.split_once('@')
+                && (takes_host || call.name == "rsync")
+                && !user.contains('/')
+            {
+                self.reach(rest.split([':', '/']).next().unwrap_or_default());
+            } else if COPYING.contains(&call.name.as_str())
+                && let Some((host, _)) = arg.split_once(':')
+                && !host.contains('/')
+            {
+                self.reach(host);
+            } else if takes_host
+                && call.name != "scp"
+                && !arg.starts_with('-')
+                && arg.contains('.')
+                && !arg.contains('/')
+            {
+                self.reach(arg.split(':').next().unwrap_or_default());
+            }
+        }
+    }
+
+    /// The addresses that `curl` or `wget` is given, without their schemes. Where an option may lead elsewhere, that is not
+    /// sure, and words are taken for addresses as far as they look like some.
+    fn fetched_from(&mut self, call: &Call<'_>) -> Option<Vec<String>> {
+        if !matches!(call.name.as_str(), "curl" | "wget") {
+            return None;
+        }
+        let Some((places, _)) = here::addresses(call) else {
+            let leads = |it: &String| LEADING.iter().any(|option| it.starts_with(option));
+            self.told.unsure |= call.plain().iter().any(leads);
+            return None;
+        };
+        let without_scheme = |it: &str| {
+            let rest = it.split_once("://").map_or(it, |it| it.1);
+            rest.trim_start_matches('/').to_owned()
+        };
+        Some(places.into_iter().map(without_scheme).collect())
+    }
+
+    fn judge_carrying(&mut self, call: &Call<'_>, state: &State) {
+        let name = call.name.as_str();
+        let lists = ["about", "ls", "lsd", "lsf", "lsl", "listremotes", "size", "tree", "version"];
+        let is_run = |it: &String| it.contains("command") || it.contains("-ssh");
+        let only_lists = call.words().first().is_some_and(|it| lists.contains(&it.as_str()));
+        if name == "rclone" && only_lists && !call.plain().iter().any(is_run) {
+            return;
+        }
+        let only_tells = call.plain().iter().all(|it| it.starts_with('-'));
+        let version = call.has(&["-V", "--version", "--help", "-h", "help"]);
+        if only_tells && version {
+            return;
+        }
+        if name == "socat" {
+            let lower = call.plain().join(" ").to_lowercase();
+            if lower.contains("exec:") || lower.contains("system:") {
+                self.deny(Rule::ReverseShell, "it gives a command to another machine");
+            }
+        }
+        if name == "telnet" && self.stages > 1 {
+            self.ask(Rule::ReverseShell, "it passes on what another command says");
+        }
+        if let Some(remote) = (name == "ssh").then(|| Login::of(call)).and_then(|it| it.command()) {
+            self.ask(Rule::Egress, format!("it runs `{remote}` on another machine"));
+        }
+        for path in call.operands().iter().filter(|it| !is_remote(it)) {
+            if matches!(name, "scp" | "sftp" | "rclone") && path.contains('/') {
+                self.touch(Access::Read, path, state);
+            }
+        }
+        let reason = format!("`{name}` carries data to another machine");
+        self.ask(Rule::Egress, reason);
+    }
+
+    fn judge_names(&mut self, call: &Call<'_>) {
+        // A port of `whois`, the bytes of `ping`.
+        let to_server = matches!(call.name.as_str(), "whois" | "ping") && call.short('p');
+        let carries = call.operands().iter().any(|it| {
+            let target = Target::parse(&format!("http://{}/", it.trim_end_matches('.')));
+            let odd = it.len() > NAME_BYTES_MAX && it.contains(['=', '+', '/']);
+            it.contains('.') && target.map_or(odd, |it| !exfiltration(&it).is_empty())
+        });
+        let has_hole = call.args.iter().any(|it| it.contains(HOLE));
+        if carries || to_server || has_hole {
+            self.ask(Rule::Egress, "the name that it asks for can carry data");
+        }
+    }
+
+    fn judge_git(&mut self, call: &Call<'_>) {
+        let words = call.words();
+        if words.iter().any(|it| it == "push") {
+            let forces = option(call, Some('f'), "force") || option(call, None, "mirror");
+            if forces {
+                self.ask(Rule::ForcePush, "it overwrites what others have");
+            }
+        }
+    }
+}
+
+/// Does a message carry a file that is none of the work?
+fn attaches(call: &Call<'_>) -> bool {
+    let is_far = |it: &String| it.trim_start_matches('@').starts_with('/');
+    option(call, Some('a'), "attach") && call.plain().iter().any(is_far)
+}
+
+/// `host:path`, `host::module`, `rsync://…`.
+fn is_remote(path: &str) -> bool {
+    path.contains("://")
+        || path.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'))
+}

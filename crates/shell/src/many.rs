@@ -1,0 +1,289 @@
+//! Commands that run another one for many things: `find -exec`, `xargs`, `parallel`.
+
+use super::engine::{Engine, Output, text};
+use super::judge::{erases, is_everything};
+use super::limits::{FIELDS_MAX, TURNS_MAX};
+use super::listed;
+use super::marks::{self, HOLE};
+use super::paths;
+use super::simple::{Call, known};
+use super::state::State;
+use super::wrappers::{after_options, joined};
+use crate::Rule;
+
+/// Options of `xargs` that take a value.
+const XARGS: &[&str] = &[
+    "-n",
+    "-J",
+    "-R",
+    "-S",
+    "-P",
+    "-L",
+    "-d",
+    "-a",
+    "-E",
+    "-s",
+    "--max-args",
+    "--max-procs",
+    "--max-lines",
+    "--delimiter",
+    "--arg-file",
+    "--max-chars",
+    "--process-slot-var",
+];
+
+/// The same of `parallel`.
+const PARALLEL: &[&str] = &[
+    "-j",
+    "--jobs",
+    "-a",
+    "--arg-file",
+    "-S",
+    "--sshlogin",
+    "-N",
+    "-n",
+    "--max-args",
+    "-L",
+    "--max-lines",
+    "-I",
+    "-P",
+    "--max-procs",
+    "-d",
+    "--delimiter",
+    "-C",
+    "--colsep",
+    "--delay",
+    "--timeout",
+    "--retries",
+    "--joblog",
+    "--halt",
+    "--env",
+    "--workdir",
+    "--wd",
+    "--tmpdir",
+    "--results",
+    "--block",
+    "--recstart",
+    "--recend",
+    "--nice",
+    "--load",
+    "--memfree",
+    "--tagstring",
+    "--arg-sep",
+];
+
+impl Engine<'_> {
+    pub(super) fn find_exec(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
+        let plain = call.plain();
+        let roots = listed::roots(call);
+        let is_of_fd = call.name.starts_with("fd");
+        let signs = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+        for pair in plain.windows(2) {
+            if let [sign, path] = pair
+                && WRITING.contains(&sign.as_str())
+            {
+                self.touch(super::Access::Write, path, state);
+            }
+        }
+        let first = roots.first().map(|it| marks::plain(it)).unwrap_or_default();
+        let place = format!("{}/{}", first.trim_end_matches('/'), found_by(plain));
+        let wholes: Vec<String> = roots.iter().map(|it| paths::resolved(it, state)).collect();
+        let everything = wholes.iter().any(|it| is_everything(it.trim_end_matches('/')));
+        let mut at = 0;
+        while let Some(found) = plain.get(at..)?.iter().position(|it| signs.contains(&it.as_str()))
+        {
+            let start = at + found + 1;
+            let rest = call.args.get(start..).unwrap_or_default();
+            let length = rest
+                .iter()
+                .position(|it| matches!(marks::plain(it).as_str(), ";" | "+"))
+                .unwrap_or(rest.len());
+            let mut inner: Vec<String> = rest
+                .iter()
+                .take(length)
+                .map(|it| if it.contains("{}") { it.replace("{}", &place) } else { it.clone() })
+                .collect();
+            // Without a sign for it, `fd` puts what it finds behind the command.
+            if is_of_fd && !rest.iter().take(length).any(|it| it.contains('{')) {
+                inner.push(place.clone());
+            }
+            let name = inner.first().map(|it| super::names::base(&marks::plain(it)));
+            let is = |all: &[&str]| name.as_ref().is_some_and(|it| all.contains(&it.as_str()));
+            if is(&["cp", "mv", "tar", "zip", "rsync", "install"]) && everything {
+                self.ask(Rule::Collection, "it gathers what it finds of a person or the system");
+            }
+            let root = wholes.iter().find(|it| paths::is_root(it));
+            if let Some(root) = root.filter(|_| name.as_ref().is_some_and(|it| erases(it))) {
+                self.deny_found(root);
+            }
+            let is_remade = self.finds_only_remade(call, state);
+            // Nothing says which: all that lies there.
+            if !is_remade && name.as_ref().is_some_and(|it| erases(it)) && finds_all(plain) {
+                self.ask(Rule::Erase, "it deletes all that it finds");
+            }
+            let before = self.found.replace((place.clone(), is_remade));
+            self.call(inner, &mut state.clone(), None);
+            self.found = before;
+            at = start + length;
+        }
+        None
+    }
+
+    pub(super) fn xargs(&mut self, call: &Call<'_>, state: &mut State) -> Output {
+        let plain = call.plain();
+        let at = plain.iter().position(|it| it.starts_with("-I") || it.starts_with("--replace"));
+        let mark = at.and_then(|it| {
+            let arg = plain.get(it)?;
+            let glued = arg.strip_prefix("-I").or_else(|| arg.strip_prefix("--replace="));
+            glued
+                .filter(|it| !it.is_empty())
+                .map(str::to_owned)
+                .or_else(|| plain.get(it + 1).cloned())
+        });
+        let from = plain.iter().position(|it| it == "-a" || it == "--arg-file");
+        let glued = plain.iter().take_while(|it| it.starts_with('-')).find_map(|it| {
+            it.strip_prefix("--arg-file=")
+                .or_else(|| it.strip_prefix("-a").filter(|it| it.len() > 1))
+        });
+        let from = from.and_then(|it| plain.get(it + 1)).map(String::as_str).or(glued);
+        let mut stdin = call.stdin.map(<[u8]>::to_vec);
+        if let Some(path) = from {
+            self.touch(super::Access::Read, path, state);
+            stdin = state.files.get(&paths::resolved(path, state)).cloned();
+        }
+        let values: Vec<&str> = XARGS.iter().copied().chain(["-I"]).collect();
+        let rest = after_options(call.args, &values, 0);
+        let input = known(stdin.as_deref());
+        let by_zero = call.has(&["-0", "--null"]) || zero_letters(plain);
+        let mut items = if marks::has_hole(&input) {
+            let unknown = || vec![if by_zero { input.clone() } else { HOLE.to_string() }];
+            listed::items(&input).unwrap_or_else(unknown)
+        } else if by_zero {
+            let parts = stdin.as_deref().unwrap_or_default().split(|it| *it == 0);
+            parts.filter(|it| !it.is_empty()).map(text).collect()
+        } else {
+            let by_line = mark.is_some() || plain.iter().any(|it| it.starts_with("-d"));
+            xargs_items(&input, by_line).unwrap_or_else(|| vec![HOLE.to_string()])
+        };
+        items.truncate(FIELDS_MAX);
+        if rest.is_empty() {
+            return items.join(" ").into_bytes();
+        }
+        let size = if mark.is_some() { 1 } else { at_most(plain).unwrap_or(FIELDS_MAX) };
+        let mut output = Output::new();
+        let none = [String::new()];
+        let turns: Vec<&[String]> =
+            if items.is_empty() { vec![&none[..0]] } else { items.chunks(size).collect() };
+        for turn in turns.into_iter().take(TURNS_MAX) {
+            if self.is_exhausted() {
+                break;
+            }
+            let fields: Vec<String> = match &mark {
+                Some(mark) => {
+                    let item = turn.join(" ");
+                    rest.iter().map(|it| it.replace(mark, &item)).collect()
+                }
+                None => rest.iter().chain(turn).cloned().collect(),
+            };
+            output.extend(self.call(fields, &mut state.clone(), None));
+        }
+        output
+    }
+
+    pub(super) fn parallel(&mut self, call: &Call<'_>, state: &mut State) -> Output {
+        let rest = after_options(call.args, PARALLEL, 0);
+        let end = rest.iter().position(|it| it.starts_with(":::")).unwrap_or(rest.len());
+        let (command, items) = rest.split_at_checked(end).unwrap_or((rest, &[]));
+        let items: Vec<String> = items.iter().skip(1).map(|it| marks::plain(it)).collect();
+        let item = if items.is_empty() { known(call.stdin) } else { items.join(" ") };
+        if command.is_empty() {
+            return self.run_text(&item, &mut state.clone(), None);
+        }
+        let text = joined(command);
+        let text =
+            if text.contains("{}") { text.replace("{}", &item) } else { format!("{text} {item}") };
+        let before = self.findings.len();
+        let output = self.run_text(&text, &mut state.clone(), None);
+        // What stands in for the items is an argument, not text that is run.
+        if marks::has_hole(&item) && !marks::has_hole(&joined(command)) {
+            let kept = self.findings.split_off(before.min(self.findings.len()));
+            self.findings.extend(kept.into_iter().filter(|it| it.rule != Rule::Dynamic));
+        }
+        output
+    }
+}
+
+/// What `find` puts its findings into.
+const WRITING: [&str; 4] = ["-fprint", "-fprint0", "-fprintf", "-fls"];
+
+/// Has a search no test that leaves something out, but for its kind?
+fn finds_all(plain: &[String]) -> bool {
+    let end = plain.iter().position(|it| it.starts_with("-exec") || it.starts_with("-ok"));
+    let before = plain.get(..end.unwrap_or(0)).unwrap_or_default();
+    let mut tests = before.iter().filter(|it| it.starts_with('-'));
+    end.is_some()
+        && tests.all(|it| {
+            matches!(
+                it.as_str(),
+                "-type" | "-depth" | "-xdev" | "-mount" | "-mindepth" | "-L" | "-H" | "-P"
+            )
+        })
+}
+
+/// What the places that `find` finds are called, as far as it is told.
+fn found_by(plain: &[String]) -> String {
+    let mut told = plain.windows(2).filter_map(|it| match it {
+        [sign, name] if matches!(sign.as_str(), "-name" | "-iname") => Some(name),
+        _ => None,
+    });
+    let says_more = |it: &&String| it.chars().filter(char::is_ascii_alphanumeric).count() > 1;
+    match (told.next().filter(says_more), told.next()) {
+        (Some(name), None) if name.contains(['*', '?', '[']) => marks::with_patterns(name),
+        (Some(_) | None, _) => HOLE.to_string(),
+    }
+}
+
+/// `-0` behind or before other letters that take no value.
+fn zero_letters(plain: &[String]) -> bool {
+    plain.iter().take_while(|it| it.starts_with('-')).any(|it| {
+        let letters = it.trim_start_matches('-');
+        letters.contains('0') && letters.chars().all(|it| "0rtpxo".contains(it))
+    })
+}
+
+/// How many items one command gets: `-n 1`, `-n1`, `-L 1`.
+fn at_most(plain: &[String]) -> Option<usize> {
+    let options = ["-n", "-L", "--max-args", "--max-lines"];
+    let at = plain.iter().position(|it| options.iter().any(|option| it.starts_with(option)))?;
+    let arg = plain.get(at)?;
+    let glued = arg.trim_start_matches("--max-args").trim_start_matches("--max-lines");
+    let glued = glued.trim_start_matches("-n").trim_start_matches("-L").trim_start_matches('=');
+    let value = if glued.is_empty() { plain.get(at + 1)?.as_str() } else { glued };
+    value.parse().ok().filter(|it| *it > 0)
+}
+
+/// What `xargs` makes of its input: words, or lines. `None`: a quote has no end.
+fn xargs_items(text: &str, by_line: bool) -> Option<Vec<String>> {
+    let mut items = Vec::new();
+    let mut item: Option<String> = None;
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        let ends = if by_line { letter == '\n' } else { letter.is_whitespace() };
+        match (letter, quote) {
+            ('\n', Some(_)) => return None,
+            (_, Some(open)) if letter == open => quote = None,
+            (_, Some(_)) => item.get_or_insert_default().push(letter),
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                item.get_or_insert_default();
+            }
+            ('\\', None) => item.get_or_insert_default().extend(letters.next()),
+            (_, None) if ends => items.extend(item.take()),
+            (' ' | '\t', None) if item.is_none() => {}
+            (_, None) => item.get_or_insert_default().push(letter),
+        }
+    }
+    items.extend(item);
+    quote.is_none().then_some(items)
+}

@@ -1,0 +1,242 @@
+//! Variables that matter by their names, and those that belong to a function.
+
+use super::Class;
+use super::engine::Engine;
+use super::marks;
+use super::paths;
+use super::state::{State, Var};
+use super::syntax::Simple;
+use crate::Rule;
+
+/// Variables whose value is run as a command by somebody.
+const RUN_BY_SOMEBODY: [&str; 16] = [
+    "PROMPT_COMMAND",
+    "PAGER",
+    "MANPAGER",
+    "GIT_PAGER",
+    "EDITOR",
+    "VISUAL",
+    "GIT_EDITOR",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_SEQUENCE_EDITOR",
+    "LESSOPEN",
+    "BROWSER",
+    "SUDO_ASKPASS",
+    "RUSTC_WRAPPER",
+    "GIT_PROXY_COMMAND",
+];
+/// Variables that make programs load what somebody names.
+const LOADING: [&str; 12] = [
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
+    "BASH_ENV",
+    "ENV",
+    "PERL5OPT",
+    "RUBYOPT",
+    "NODE_OPTIONS",
+    "PYTHONSTARTUP",
+    "GCONV_PATH",
+];
+
+/// Variables that say where programs, or what they load, are looked for.
+const SEARCHED: [&str; 7] =
+    ["PATH", "PYTHONPATH", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "GOFLAGS"];
+/// Variables with options for every program of a language.
+const JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
+
+/// Variables that lead what programs send over another machine.
+const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "all_proxy", "ftp_proxy"];
+
+impl Engine<'_> {
+    /// Elements of lists that the shell keeps: aliases, and where commands lie.
+    pub(super) fn named_by_shell(&mut self, name: &str, key: &str, value: &str, state: &mut State) {
+        if name == "BASH_ALIASES" {
+            self.quiet += 1;
+            self.run_text(value, &mut state.clone(), None);
+            self.quiet -= 1;
+            state.aliases.insert(key.to_owned(), value.to_owned());
+        }
+        if name == "BASH_CMDS" {
+            self.ask(Rule::Masquerade, "a command gets the name of another");
+        }
+    }
+
+    /// A value for a name that may have an index: `x`, `x[3]`.
+    pub(super) fn put(&mut self, place: &str, value: String, state: &mut State) {
+        match place.strip_suffix(']').and_then(|it| it.split_once('[')) {
+            Some((name, index)) => self.put_element(name, index, value, false, state),
+            None => {
+                self.judge_variable(place, &value, state);
+                state.set_text(place, value);
+            }
+        }
+    }
+
+    /// A value for one element of a list, in its place or behind what is there.
+    pub(super) fn put_element(
+        &mut self,
+        name: &str,
+        index: &str,
+        value: String,
+        appends: bool,
+        state: &mut State,
+    ) {
+        let key = state.key(name, index);
+        self.named_by_shell(name, &key, &value, state);
+        self.judge_number(&value, state);
+        let mut items = match state.get(name) {
+            Some(Var::List(items)) => items,
+            Some(Var::Text(text)) => vec![("0".to_owned(), text)],
+            None => Vec::new(),
+        };
+        match items.iter_mut().find(|it| it.0 == key) {
+            Some(item) if appends => item.1.push_str(&value),
+            Some(item) => item.1 = value,
+            None => items.push((key, value)),
+        }
+        let var = Var::list(items);
+        self.judge_variable(name, &var.first(), state);
+        state.set(name, var);
+    }
+
+    /// Where a number is expected, the name stands for an expression, and that is run.
+    fn judge_number(&mut self, value: &str, state: &State) {
+        let begins = value.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_');
+        if begins && value.contains('[') {
+            self.subscripts(value, &mut state.clone());
+        }
+    }
+
+    pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
+        self.judge_number(value, state);
+        self.judge_git_variable(name, value, state);
+        self.judge_make_variable(name, value);
+        let is_shared = |it: &str| paths::is_shared(&format!("{}/", it.trim_end_matches('/')));
+        let searches = (SEARCHED.contains(&name) && value.split(':').any(is_shared))
+            || (name == "PATH" && searches_here(value, state));
+        let attaches =
+            JAVA.contains(&name) && ["-agent", "-javaagent"].iter().any(|it| value.contains(it));
+        if searches || attaches || (LOADING.contains(&name) && !value.is_empty()) {
+            self.classes.insert(Class::Execute);
+            self.ask(Rule::Loader, format!("`{name}` makes programs load what it names"));
+        }
+        if RUN_BY_SOMEBODY.contains(&name) && !value.is_empty() && !super::judge::is_ssh(value) {
+            self.quiet += 1;
+            self.run_text(value, &mut state.clone(), None);
+            self.quiet -= 1;
+            if name == "PROMPT_COMMAND" {
+                self.classes.insert(Class::Persistence);
+                self.ask(Rule::Persistence, "`PROMPT_COMMAND` runs with every prompt");
+            }
+        }
+        if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") && value.contains(['$', '`']) {
+            self.quiet += 1;
+            self.prompt(value, &mut state.clone());
+            self.quiet -= 1;
+        }
+        if PROXIES.contains(&name.to_ascii_lowercase().as_str()) && leads_elsewhere(value) {
+            self.classes.insert(Class::Network);
+            self.ask(Rule::Egress, format!("`{name}` leads everything over another machine"));
+        }
+        if super::judge::leads_to_containers(name, value) {
+            self.classes.insert(Class::Network);
+            self.ask(Rule::Egress, format!("`{name}` leads to containers of another machine"));
+        }
+        let believes = match name {
+            "NODE_TLS_REJECT_UNAUTHORIZED" | "PYTHONHTTPSVERIFY" => value == "0",
+            "GIT_SSL_NO_VERIFY" => !matches!(value, "" | "0" | "false"),
+            _ => false,
+        };
+        if believes {
+            self.classes.insert(Class::Network);
+            self.ask(Rule::SecurityOff, format!("with `{name}`, whoever answers is believed"));
+        }
+        let borrows = match name {
+            "SSH_AUTH_SOCK" => value.starts_with("/tmp/ssh-") || value.contains("/agent."),
+            "KRB5CCNAME" => is_shared(value.trim_start_matches("FILE:")),
+            _ => false,
+        };
+        if borrows {
+            self.classes.insert(Class::Credentials);
+            self.ask(Rule::Credentials, format!("`{name}` lends keys that somebody else holds"));
+        }
+        let off = match name {
+            "HISTSIZE" | "HISTFILESIZE" | "SAVEHIST" => value == "0",
+            "HISTFILE" => value.is_empty() || value == "/dev/null",
+            "MYSQL_HISTFILE" | "PSQL_HISTORY" | "SQLITE_HISTORY" => value == "/dev/null",
+            "HISTCONTROL" | "HISTIGNORE" => true,
+            _ => false,
+        };
+        if off {
+            self.classes.insert(Class::LogTampering);
+            self.ask(Rule::History, format!("`{name}` keeps commands out of the history"));
+        }
+    }
+}
+
+/// Folders of tools that a work installs for itself, and that people name without their place.
+const OF_TOOLS: [&str; 6] =
+    ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin", ".bin", "env/bin"];
+
+/// Are programs looked for first in the folder where one happens to be, or in one below it?
+fn searches_here(path: &str, state: &State) -> bool {
+    let is_of_system = |it: &&str| it.starts_with("/usr/") || matches!(*it, "/bin" | "/sbin");
+    let mut first = path.split(':').take_while(|it| !is_of_system(it));
+    first.any(|it| {
+        // What is not set here is nothing, and leaves nothing between two signs.
+        let is_named = !it.is_empty() && !marks::has_hole(it);
+        let is_relative =
+            !it.starts_with(['/', '~']) && !OF_TOOLS.iter().any(|tool| it.ends_with(tool));
+        let is_here = paths::resolved(it, state) == "." || it == super::state::HERE;
+        is_named && (is_relative || is_here)
+    })
+}
+
+/// Is it the address of a proxy that is not on this machine?
+fn leads_elsewhere(value: &str) -> bool {
+    let place = value.split_once("://").map_or(value, |it| it.1);
+    let place = place.rsplit_once('@').map_or(place, |it| it.1);
+    let here = ["localhost", "127.", "[::1]"].iter().any(|it| place.starts_with(it));
+    !place.is_empty() && !here
+}
+
+/// What `declare` says of variables: letters of one kind, a map, another name.
+pub(super) fn declared(fields: &[String], simple: &Simple, state: &mut State) {
+    let flags: String = fields.iter().filter_map(|it| it.strip_prefix('-')).collect();
+    let Some(kind) = flags.chars().find(|it| "luAn".contains(*it)) else { return };
+    let assigned = simple.assignments.iter().map(|it| it.name.clone());
+    let named = fields.iter().skip(1).filter(|it| !it.starts_with(['-', '+']));
+    let named = named.map(|it| marks::plain(it.split('=').next().unwrap_or_default()));
+    for name in assigned.chain(named) {
+        // A name for another one is set before it stands for it.
+        state.kinds.remove(&name);
+        if kind == 'n' {
+            state.vars.remove(&name);
+        }
+        state.kinds.insert(name, kind);
+    }
+}
+
+/// Variables that a function declares are its own: they are what they were when it ends.
+pub(super) fn own(fields: &[String], simple: &Simple, state: &mut State) {
+    let is_local =
+        fields.first().is_some_and(|it| matches!(it.as_str(), "local" | "declare" | "typeset"));
+    let is_global = fields.iter().any(|it| it.starts_with('-') && it.contains('g'));
+    if !is_local || is_global || state.locals.is_empty() {
+        return;
+    }
+    let assigned = simple.assignments.iter().map(|it| it.name.clone());
+    let named = fields.iter().skip(1).filter(|it| !it.starts_with('-'));
+    let named = named.map(|it| marks::plain(it.split('=').next().unwrap_or_default()));
+    for name in assigned.chain(named) {
+        let before = state.vars.get(&name).cloned();
+        if let Some(locals) = state.locals.last_mut() {
+            locals.entry(name).or_insert(before);
+        }
+    }
+}
