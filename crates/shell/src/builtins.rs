@@ -7,11 +7,10 @@ use super::state::{State, Var};
 use super::syntax::{Part, Simple, Word, literal};
 use super::{Class, names, paths};
 use crate::Rule;
+use crate::tables::Words;
 
 /// They read arguments as names or expressions, and expand the subscripts in them.
-const EVALUATING: [&str; 11] = [
-    "test", "[", "let", "unset", "read", "declare", "typeset", "local", "export", "mapfile", "wait",
-];
+static EVALUATING: Words = Words::named("builtins.EVALUATING");
 
 impl Engine<'_> {
     /// `None`: it is no builtin of this kind.

@@ -6,66 +6,20 @@ use super::marks::{self, HOLE};
 use super::paths;
 use super::simple::Call;
 use super::state::State;
+use crate::tables::Words;
 
 /// Behind a place: whatever lies somewhere below it.
 const BELOW: &str = "/\u{E000}/\u{E000}";
 /// A place that was found in the work and is made again when it is gone; which one, only a run would show.
 pub(super) const REMADE_LINE: &str = "./\u{E000}\u{E008}/__pycache__";
 /// They print some of the lines that they read, as they are.
-const KEEPING: [&str; 13] = [
-    "grep", "egrep", "fgrep", "rg", "ag", "sort", "uniq", "head", "tail", "tac", "shuf", "tr",
-    "cat",
-];
+static KEEPING: Words = Words::named("listed.KEEPING");
 /// Searches of everything that is known of a machine.
 const INDEXED: [&str; 4] = ["locate", "plocate", "slocate", "mdfind"];
 /// What makes `find` and `fd` print no places.
-const SILENCING: [&str; 14] = [
-    "-exec",
-    "-execdir",
-    "-ok",
-    "-okdir",
-    "-delete",
-    "-ls",
-    "-fls",
-    "-fprint",
-    "-fprint0",
-    "-fprintf",
-    "-x",
-    "-X",
-    "--exec",
-    "--exec-batch",
-];
+static SILENCING: Words = Words::named("listed.SILENCING");
 /// Options of `fd` that take a value.
-const FD_VALUED: [&str; 28] = [
-    "-t",
-    "--type",
-    "-e",
-    "--extension",
-    "-E",
-    "--exclude",
-    "-d",
-    "--max-depth",
-    "--min-depth",
-    "--exact-depth",
-    "-j",
-    "--threads",
-    "-c",
-    "--color",
-    "-S",
-    "--size",
-    "-o",
-    "--owner",
-    "--changed-within",
-    "--changed-before",
-    "--ignore-file",
-    "--path-separator",
-    "--batch-size",
-    "--max-results",
-    "--format",
-    "--and",
-    "--strip-cwd-prefix",
-    "--hyperlink",
-];
+static FD_VALUED: Words = Words::named("listed.FD_VALUED");
 
 /// Where a command looks for what it lists.
 pub(super) fn roots<'a>(call: &Call<'a>) -> Vec<&'a str> {

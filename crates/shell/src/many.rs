@@ -10,67 +10,13 @@ use super::simple::{Call, known};
 use super::state::State;
 use super::wrappers::{after_options, joined};
 use crate::Rule;
+use crate::tables::Words;
 
 /// Options of `xargs` that take a value.
-const XARGS: &[&str] = &[
-    "-n",
-    "-J",
-    "-R",
-    "-S",
-    "-P",
-    "-L",
-    "-d",
-    "-a",
-    "-E",
-    "-s",
-    "--max-args",
-    "--max-procs",
-    "--max-lines",
-    "--delimiter",
-    "--arg-file",
-    "--max-chars",
-    "--process-slot-var",
-];
+static XARGS: Words = Words::named("many.XARGS");
 
 /// The same of `parallel`.
-const PARALLEL: &[&str] = &[
-    "-j",
-    "--jobs",
-    "-a",
-    "--arg-file",
-    "-S",
-    "--sshlogin",
-    "-N",
-    "-n",
-    "--max-args",
-    "-L",
-    "--max-lines",
-    "-I",
-    "-P",
-    "--max-procs",
-    "-d",
-    "--delimiter",
-    "-C",
-    "--colsep",
-    "--delay",
-    "--timeout",
-    "--retries",
-    "--joblog",
-    "--halt",
-    "--env",
-    "--workdir",
-    "--wd",
-    "--tmpdir",
-    "--results",
-    "--block",
-    "--recstart",
-    "--recend",
-    "--nice",
-    "--load",
-    "--memfree",
-    "--tagstring",
-    "--arg-sep",
-];
+static PARALLEL: Words = Words::named("many.PARALLEL");
 
 impl Engine<'_> {
     pub(super) fn find_exec(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
@@ -191,7 +137,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn parallel(&mut self, call: &Call<'_>, state: &mut State) -> Output {
-        let rest = after_options(call.args, PARALLEL, 0);
+        let rest = after_options(call.args, &PARALLEL, 0);
         let end = rest.iter().position(|it| it.starts_with(":::")).unwrap_or(rest.len());
         let (command, items) = rest.split_at_checked(end).unwrap_or((rest, &[]));
         let items: Vec<String> = items.iter().skip(1).map(|it| marks::plain(it)).collect();

@@ -59,7 +59,7 @@ pub(super) fn from_root(path: &str) -> Option<String> {
     let rest = path.trim_start_matches("../");
     let climbs = (path.len() - rest.len()) / "../".len();
     let place = format!("/{rest}");
-    let named = SECRET_PATHS.iter().chain(&OWNING).any(|it| within(&place, it))
+    let named = SECRET_PATHS.iter().chain(OWNING.iter()).any(|it| within(&place, it))
         || STARTING.iter().any(|it| place.starts_with(it));
     let first = rest.split('/').next().unwrap_or_default();
     ((climbs > 0 && named) || (climbs > 1 && ABOVE.contains(&first))).then_some(place)

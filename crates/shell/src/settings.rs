@@ -5,62 +5,12 @@
 
 use super::marks;
 use super::simple::Call;
+use crate::tables::Words;
 
 /// Words that ask for settings.
-const ASKING: [&str; 9] = [
-    "activate",
-    "completion",
-    "completions",
-    "docker-env",
-    "env",
-    "hook",
-    "init",
-    "shell-init",
-    "shellenv",
-];
+static ASKING: Words = Words::named("settings.ASKING");
 /// Programs that are asked with one of them.
-const ASKED: [&str; 40] = [
-    "anyenv",
-    "atuin",
-    "brew",
-    "chezmoi",
-    "cilium",
-    "conda",
-    "deno",
-    "direnv",
-    "docker",
-    "docker-machine",
-    "flux",
-    "fnm",
-    "gh",
-    "glab",
-    "goenv",
-    "helm",
-    "istioctl",
-    "jenv",
-    "jj",
-    "just",
-    "kind",
-    "kubectl",
-    "mamba",
-    "mcfly",
-    "minikube",
-    "mise",
-    "nodenv",
-    "oh-my-posh",
-    "opam",
-    "phpenv",
-    "plenv",
-    "podman",
-    "pyenv",
-    "rbenv",
-    "rtx",
-    "rustup",
-    "scw",
-    "starship",
-    "swiftenv",
-    "zoxide",
-];
+static ASKED: Words = Words::named("settings.ASKED");
 
 /// Does it print settings, and nothing that others wrote?
 pub(super) fn prints_settings(call: &Call<'_>) -> bool {

@@ -9,6 +9,7 @@ use super::state::{State, Var};
 use super::syntax::{Assignment, Simple, Value};
 use super::{Access, Class, names};
 use crate::Rule;
+use crate::tables::Words;
 
 /// What a variable from outside would name for these matters though it is not known.
 const ERASING: [&str; 8] = ["rm", "grm", "srm", "shred", "wipe", "unlink", "rmdir", "find"];
@@ -352,16 +353,7 @@ fn removes(call: &Call<'_>) -> bool {
 }
 
 /// Long options of `rm` that remove no less.
-const REMOVING: [&str; 8] = [
-    "dir",
-    "force",
-    "interactive",
-    "no-preserve-root",
-    "one-file-system",
-    "preserve-root",
-    "recursive",
-    "verbose",
-];
+static REMOVING: Words = Words::named("simple.REMOVING");
 /// Those with which it removes nothing.
 const TELLING: [&str; 2] = ["help", "version"];
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::limits::VALUE_BYTES_MAX;
 use super::marks::HOLE;
 use super::syntax;
+use crate::tables::Words;
 
 /// Stands for the home directory: it begins with a slash, as every one does.
 pub(super) const HOME: &str = "/home/~";
@@ -38,36 +39,7 @@ const KNOWN: [(&str, &str); 22] = [
     ("USER", "user"),
 ];
 /// What every shell has and only a run would show.
-const CHANGING: [&str; 28] = [
-    "BASH_ARGV",
-    "BASH_COMMAND",
-    "BASH_EXECUTION_STRING",
-    "BASH_REMATCH",
-    "BASH_SOURCE",
-    "BASH_VERSINFO",
-    "COPROC",
-    "DIRSTACK",
-    "FUNCNAME",
-    "GROUPS",
-    "HISTCMD",
-    "MAPFILE",
-    "OPTARG",
-    "PIPESTATUS",
-    "READLINE_LINE",
-    "REPLY",
-    "RANDOM",
-    "SRANDOM",
-    "SECONDS",
-    "LINENO",
-    "EPOCHSECONDS",
-    "EPOCHREALTIME",
-    "BASHPID",
-    "PPID",
-    "HOSTNAME",
-    "_",
-    "$",
-    "!",
-];
+static CHANGING: Words = Words::named("state.CHANGING");
 
 /// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]

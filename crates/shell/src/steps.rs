@@ -4,8 +4,10 @@
 
 use super::engine::{Engine, text};
 use super::names;
-use super::prefixes::RAISING;
 use super::simple::Call;
+use super::wrappers::RAISING;
+use crate::tables::Rows;
+use crate::tables::Words;
 
 /// One command of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,7 +88,7 @@ fn read_args<'a>(program: &str, args: &'a [&'a str]) -> impl Iterator<Item = &'a
 fn sends(program: &str, args: &[&str]) -> bool {
     let first = args.iter().find(|it| !it.starts_with('-')).copied().unwrap_or_default();
     let able = SENDERS.contains(&program)
-        || SENDERS_WITH.iter().any(|(name, verbs)| *name == program && verbs.contains(&first));
+        || SENDERS_WITH.get(program).is_some_and(|it| it.contains(&first));
     let local = || {
         let mut places = args.iter().filter(|it| names_a_place(it)).peekable();
         places.peek().is_some() && places.all(|it| is_loopback(it))
@@ -143,154 +145,18 @@ fn is_loopback(place: &str) -> bool {
 }
 
 /// They see that a file is there, not what is in it.
-const LOOKS_AT_NAMES: &[&str] = &[
-    "ls",
-    "stat",
-    "test",
-    "[",
-    "[[",
-    "file",
-    "mkdir",
-    "rmdir",
-    "chmod",
-    "chown",
-    "touch",
-    "rm",
-    "cd",
-    "pushd",
-    "ssh-add",
-    "ssh-keygen",
-    "du",
-    "find",
-    "which",
-    "type",
-    "echo",
-    "printf",
-    "realpath",
-    "readlink",
-    "basename",
-    "dirname",
-    "export",
-    "unset",
-    "tree",
-    "shred",
-];
+static LOOKS_AT_NAMES: Words = Words::named("steps.LOOKS_AT_NAMES");
 
 /// The value of these options is used, not sent.
-const USES_KEY: &[&str] = &[
-    "-i",
-    "-e",
-    "-F",
-    "-E",
-    "--key",
-    "--cert",
-    "--cacert",
-    "--capath",
-    "--private-key",
-    "--certificate",
-    "--ca-certificate",
-    "--netrc-file",
-    "--env-file",
-    "--kubeconfig",
-    "--config",
-    "--rsh",
-];
+static USES_KEY: Words = Words::named("steps.USES_KEY");
 
-const SENDERS: &[&str] = &[
-    "curl",
-    "wget",
-    "nc",
-    "ncat",
-    "netcat",
-    "ssh",
-    "scp",
-    "sftp",
-    "rsync",
-    "ftp",
-    "tftp",
-    "lftp",
-    "telnet",
-    "socat",
-    "http",
-    "https",
-    "xh",
-    "aria2c",
-    "mail",
-    "mailx",
-    "sendmail",
-    "mutt",
-    "dig",
-    "nslookup",
-    "host",
-    "rclone",
-    "s3cmd",
-    "croc",
-    "fetch",
-    "web_scrape",
-];
+static SENDERS: Words = Words::named("steps.SENDERS");
 
-const SENDERS_WITH: &[(&str, &[&str])] = &[
-    ("git", &["push", "clone", "fetch", "pull", "ls-remote", "remote"]),
-    ("gh", &["api", "gist", "issue", "pr", "release", "secret"]),
-    ("openssl", &["s_client"]),
-    ("aws", &["s3", "s3api", "sns", "sqs", "ses"]),
-    ("gsutil", &["cp", "rsync", "mv"]),
-    ("docker", &["push"]),
-    ("podman", &["push"]),
-    ("npm", &["publish"]),
-    ("cargo", &["publish"]),
-    ("twine", &["upload"]),
-];
+static SENDERS_WITH: Rows = Rows::named("steps.SENDERS_WITH");
 
-const GAINERS: &[&str] = &[
-    "su", "usermod", "useradd", "adduser", "groupadd", "gpasswd", "visudo", "passwd", "setcap",
-    "setfacl", "newgrp", "chpasswd",
-];
+static GAINERS: Words = Words::named("steps.GAINERS");
 
-const CREDENTIAL_WORDS: &[&str] = &[
-    "api_key",
-    "apikey",
-    "token",
-    "secret",
-    "password",
-    "passwd",
-    "credential",
-    "private_key",
-    "access_key",
-];
+static CREDENTIAL_WORDS: Words = Words::named("steps.CREDENTIAL_WORDS");
 
 /// Words of code that talks to other machines.
-const CONNECTING: &[&str] = &[
-    "urllib",
-    "urllib2",
-    "urllib3",
-    "requests",
-    "httpx",
-    "aiohttp",
-    "http.client",
-    "httplib",
-    "socket",
-    "smtplib",
-    "ftplib",
-    "paramiko",
-    "urlopen",
-    "fetch(",
-    "axios",
-    "XMLHttpRequest",
-    "WebSocket",
-    "net.connect",
-    "net.createConnection",
-    "http.request",
-    "https.request",
-    "http.get",
-    "https.get",
-    "Net::HTTP",
-    "open-uri",
-    "TCPSocket",
-    "LWP",
-    "IO::Socket",
-    "HTTP::Tiny",
-    "curl_exec",
-    "fsockopen",
-    "Deno.connect",
-];
+static CONNECTING: Words = Words::named("steps.CONNECTING");

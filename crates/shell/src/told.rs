@@ -10,7 +10,20 @@ use super::engine::Engine;
 use super::marks;
 use super::names;
 use super::simple::Call;
-use super::tongues::{BARE, MANY, NESTED, NESTED_GIT, RUNNERS, Tongue, tongue};
+use crate::tables::{Row, Rows, Words};
+
+/// Options of a program that stand before what it is told: those that take the word behind them, `/`, those that take none.
+static TONGUES: Rows = Rows::named("told.TONGUES");
+/// Programs whose words have words behind them, and how deep.
+static NESTED: Rows = Rows::named("told.NESTED");
+/// Words of git that have words behind them.
+static NESTED_GIT: Words = Words::named("told.NESTED_GIT");
+/// Each word behind these is told.
+static MANY: Words = Words::named("told.MANY");
+/// What runs the program behind it: by itself, or told so.
+static RUNNERS: Rows = Rows::named("told.RUNNERS");
+/// Nobody tells these what to do by a word: what stands behind them are files, patterns and texts.
+static BARE: Words = Words::named("told.BARE");
 
 /// How many programs and commands of one text are kept.
 const TOLD_MAX: usize = 256;
@@ -91,7 +104,7 @@ impl Told {
             return;
         }
         let aliases = if program == "git" { git_aliases(args) } else { Vec::new() };
-        let words = words(tongue(program), args);
+        let words = words(TONGUES.all(program).first(), args);
         self.verbs(program, &words, 1, program, &aliases);
         self.runs(program, args, levels);
     }
@@ -138,13 +151,15 @@ impl Told {
                 if depth == 1 {
                     self.alias(word.text, rest, aliases);
                 }
-                let deeper = NESTED.iter().any(|(it, most)| *it == program && depth < *most)
-                    || (program == "git" && depth == 1 && NESTED_GIT.contains(&word.text));
+                let deeper =
+                    NESTED.get(program).is_some_and(|it| {
+                        it.iter().any(|it| it.parse().is_ok_and(|it: usize| depth < it))
+                    }) || (program == "git" && depth == 1 && NESTED_GIT.contains(&word.text));
                 self.command(command.clone());
                 if deeper && self.commands.len() < TOLD_MAX {
                     self.verbs(program, rest, depth + 1, &command, aliases);
                 }
-            } else if depth == 1 && !word.may_be_value && tongue(program).is_some() {
+            } else if depth == 1 && !word.may_be_value && TONGUES.get(program).is_some() {
                 // A pattern, or a word of which only a run would show what it is.
                 self.unsure |= marks::has_hole(word.text) || word.text.contains(['*', '?', '[']);
             }
@@ -170,9 +185,9 @@ impl Told {
     /// `npx prettier`, `uv run pytest`: what is run is a program, too.
     fn runs(&mut self, program: &str, args: &[&str], levels: usize) {
         let Some(levels) = levels.checked_sub(1) else { return };
-        for runner in RUNNERS.iter().filter(|it| it.0 == program) {
+        for verbs in RUNNERS.all(program) {
             let mut rest = args.iter().copied().skip_while(|it| it.starts_with('-'));
-            if !runner.1.iter().all(|verb| rest.next() == Some(verb)) {
+            if !verbs.iter().all(|verb| rest.next() == Some(verb)) {
                 continue;
             }
             let rest: Vec<&str> =
@@ -199,7 +214,7 @@ fn words_of<'a>(args: &[&'a str]) -> Vec<Word<'a>> {
 }
 
 /// The words that may tell a program what to do, without options and what surely belongs to them.
-fn words<'a>(tongue: Option<&Tongue>, args: &[&'a str]) -> Vec<Word<'a>> {
+fn words<'a>(tongue: Option<&Row>, args: &[&'a str]) -> Vec<Word<'a>> {
     let mut found = Vec::new();
     let mut may_be_value = false;
     let mut args = args.iter().take(ARGUMENTS_MAX);
@@ -213,7 +228,10 @@ fn words<'a>(tongue: Option<&Tongue>, args: &[&'a str]) -> Vec<Word<'a>> {
             may_be_value = false;
             continue;
         }
-        let known = tongue.map(|it| (it.values.contains(arg), it.flags.contains(arg)));
+        let known = tongue.map(|it| {
+            let mut kinds = it.split(|it| *it == "/").map(|it| it.contains(arg));
+            (kinds.next() == Some(true), kinds.next() == Some(true))
+        });
         match known {
             Some((true, _)) => {
                 args.next();

@@ -9,18 +9,13 @@ use super::simple::Call;
 use super::state::State;
 use super::syntax::{Bytes, letter, octal};
 use super::{letters, lines, listed, paths};
+use crate::tables::Words;
 
 /// These print what somebody else's machine sent.
-const FETCHING: [&str; 19] = [
-    "curl", "wget", "nc", "ncat", "netcat", "socat", "telnet", "ftp", "lynx", "w3m", "links",
-    "http", "https", "aria2c", "fetch", "dig", "iwr", "irm", "xh",
-];
+static FETCHING: Words = Words::named("tools.FETCHING");
 
 /// These print nothing when they succeed.
-const SILENT: [&str; 16] = [
-    "mkdir", "touch", "chmod", "chown", "cp", "mv", "rm", "rmdir", "ln", "sleep", "kill", "sync",
-    "truncate", "mkfifo", "install", "unlink",
-];
+static SILENT: Words = Words::named("tools.SILENT");
 
 impl Engine<'_> {
     /// What the command prints.

@@ -7,41 +7,12 @@ use super::paths;
 use super::state::{State, Var};
 use super::syntax::Simple;
 use crate::Rule;
+use crate::tables::Words;
 
 /// Variables whose value is run as a command by somebody.
-const RUN_BY_SOMEBODY: [&str; 16] = [
-    "PROMPT_COMMAND",
-    "PAGER",
-    "MANPAGER",
-    "GIT_PAGER",
-    "EDITOR",
-    "VISUAL",
-    "GIT_EDITOR",
-    "GIT_SSH_COMMAND",
-    "GIT_SSH",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_SEQUENCE_EDITOR",
-    "LESSOPEN",
-    "BROWSER",
-    "SUDO_ASKPASS",
-    "RUSTC_WRAPPER",
-    "GIT_PROXY_COMMAND",
-];
+static RUN_BY_SOMEBODY: Words = Words::named("variables.RUN_BY_SOMEBODY");
 /// Variables that make programs load what somebody names.
-const LOADING: [&str; 12] = [
-    "LD_PRELOAD",
-    "LD_AUDIT",
-    "LD_LIBRARY_PATH",
-    "DYLD_INSERT_LIBRARIES",
-    "DYLD_LIBRARY_PATH",
-    "BASH_ENV",
-    "ENV",
-    "PERL5OPT",
-    "RUBYOPT",
-    "NODE_OPTIONS",
-    "PYTHONSTARTUP",
-    "GCONV_PATH",
-];
+static LOADING: Words = Words::named("variables.LOADING");
 
 /// Variables that say where programs, or what they load, are looked for.
 const SEARCHED: [&str; 7] =

@@ -1,225 +1,27 @@
 //! Words of code of other languages that say what it does, in lower case.
 
+use crate::tables::Words;
+
 /// It starts programs.
-pub(super) const RUNS: [&str; 50] = [
-    ".execute(",
-    "deno.command",
-    "command::new",
-    "system",
-    "popen",
-    "subprocess",
-    "os.exec",
-    "spawn",
-    "os.execute",
-    "child_process",
-    "execsync",
-    "shell_exec",
-    "passthru",
-    "proc_open",
-    "pcntl_exec",
-    "exec(",
-    "exec ",
-    "exec\"",
-    "exec'",
-    "`",
-    "%x",
-    "getruntime",
-    "processbuilder",
-    "do shell script",
-    "call(",
-    "os.dup2",
-    "pty.",
-    "execvp",
-    "execl",
-    "run(",
-    "| getline",
-    "|&",
-    "exec.command",
-    "|\"",
-    "| \"",
-    "|getline",
-    "qx",
-    "os:cmd",
-    "callcommand",
-    "sys.command",
-    "shell-command",
-    "run-program",
-    "(term ",
-    "open3",
-    "capture2",
-    "sys.process",
-    "launchpath",
-    "create_subprocess",
-    "$exec",
-    "shell(",
-];
+pub(super) static RUNS: Words = Words::named("words.RUNS");
 /// It talks to other machines.
-pub(super) const CONNECTS: [&str; 44] = [
-    "socket",
-    "urllib",
-    "requests.",
-    "http.client",
-    "httplib",
-    "tcpsocket",
-    "fsockopen",
-    "net.connect",
-    "net.dial",
-    "net::http",
-    "lwp",
-    "io::socket",
-    "open-uri",
-    "fetch(",
-    "xmlhttprequest",
-    "ftplib",
-    "smtplib",
-    "paramiko",
-    "/inet/",
-    "curl_init",
-    "net.socket",
-    "stream_socket",
-    "https.get",
-    "http.get",
-    "aiohttp",
-    "httpx",
-    "socket.tcp",
-    "tcpclient",
-    "open(\"http",
-    "http://",
-    "open_connection",
-    "create_connection",
-    "gen_tcp",
-    "gen_udp",
-    "httpc:",
-    "java.net",
-    "telnetlib",
-    "pycurl",
-    "httparty",
-    "file_get_contents(\"https",
-    "file_get_contents('https",
-    "http::tiny",
-    "tcpserver",
-    "net.createserver",
-];
+pub(super) static CONNECTS: Words = Words::named("words.CONNECTS");
 /// It waits for others to ask.
-pub(super) const LISTENS: [&str; 8] = [
-    "basehttprequesthandler",
-    "createserver(",
-    "http.server",
-    "serve_forever",
-    "socketserver",
-    "tcpserver",
-    "webrick",
-    ".listenandserve(",
-];
+pub(super) static LISTENS: Words = Words::named("words.LISTENS");
 /// It hands texts to a shell.
-pub(super) const COMMANDS: [&str; 8] = [
-    "child_process",
-    "exec.command",
-    "getoutput",
-    "os.system",
-    "popen",
-    "shell_exec",
-    "subprocess",
-    "system(",
-];
+pub(super) static COMMANDS: Words = Words::named("words.COMMANDS");
 /// It deletes.
-pub(super) const DELETES: [&str; 18] = [
-    "rmtree",
-    "os.remove",
-    "os.unlink",
-    "unlink(",
-    "rmdir",
-    "rimraf",
-    "fs.rm",
-    "file.delete",
-    "remove_tree",
-    "unlink ",
-    "unlink\"",
-    "unlink'",
-    "unlinksync",
-    "rmsync",
-    "fileutils.rm",
-    "deno.remove",
-    "removeall(",
-    "dropdatabase",
-];
+pub(super) static DELETES: Words = Words::named("words.DELETES");
 /// Words of code that puts texts together.
-pub(super) const DECODES: [&str; 26] = [
-    "b64decode",
-    "base64",
-    "atob(",
-    "decode64",
-    "pack(",
-    "unpack",
-    "fromhex",
-    "unhexlify",
-    "hex2bin",
-    "codecs.decode",
-    "decompress",
-    "inflate",
-    "gzuncompress",
-    "marshal",
-    "chr(",
-    "chr,",
-    "chr ",
-    "fromcharcode",
-    "strrev",
-    "reverse",
-    "::-1",
-    "rot13",
-    "rot_13",
-    "'hex'",
-    "%c",
-    "str_replace",
-];
+pub(super) static DECODES: Words = Words::named("words.DECODES");
 /// It sees or hears a person.
-pub(super) const WATCHES: [&str; 13] = [
-    "pynput",
-    "pyxhook",
-    "keyboard.on_press",
-    "keyboard.record",
-    "evdev",
-    "imagegrab.grab",
-    "pyscreenshot",
-    "pyautogui.screenshot",
-    "pyperclip.paste",
-    "clipboard.paste",
-    "cgeventtap",
-    "videocapture(0",
-    "getasynckeystate",
-];
+pub(super) static WATCHES: Words = Words::named("words.WATCHES");
 /// It reaches into another process.
 pub(super) const INJECTS: [&str; 4] =
     [".ptrace(", "process_vm_writev", "task_for_pid", "createremotethread"];
 /// It makes files unreadable.
-pub(super) const ENCRYPTS: [&str; 7] = [
-    "fernet",
-    "aes.new",
-    "createcipheriv",
-    "openssl_encrypt",
-    "chacha20",
-    "crypt::cbc",
-    "openssl::cipher",
-];
+pub(super) static ENCRYPTS: Words = Words::named("words.ENCRYPTS");
 /// It goes through many files.
-pub(super) const WALKS: [&str; 9] = [
-    "os.walk",
-    "glob",
-    "rglob",
-    "listdir",
-    "scandir",
-    "readdir",
-    "dir.each",
-    "file::find",
-    "recursiveiteratoriterator",
-];
+pub(super) static WALKS: Words = Words::named("words.WALKS");
 /// It packs.
-pub(super) const PACKS: [&str; 7] = [
-    "make_archive",
-    "tarfile",
-    "zipfile",
-    "archive::tar",
-    "archive::zip",
-    "ziparchive",
-    "phardata",
-];
+pub(super) static PACKS: Words = Words::named("words.PACKS");

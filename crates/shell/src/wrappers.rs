@@ -2,11 +2,25 @@
 
 use super::engine::{Engine, Output, unknown};
 use super::marks;
-use super::prefixes::{PREFIXES, Prefix, RAISING, SEATS};
 use super::simple::Call;
 use super::state::State;
 use super::{Class, names};
 use crate::Rule;
+use crate::tables::Rows;
+
+/// Commands that stand before others: how many words come before the command, and options that take a value.
+static PREFIXES: Rows = Rows::named("wrappers.PREFIXES");
+/// These make another user of who runs the command.
+pub(super) const RAISING: [&str; 9] =
+    ["sudo", "sudo-rs", "doas", "pkexec", "dzdo", "gksu", "gksudo", "kdesu", "kdesudo"];
+/// A person sits before a shell that these start.
+const SEATS: [&str; 6] = ["abduco", "dtach", "foot", "kitty", "srun", "xterm"];
+
+struct Prefix<'a> {
+    name: &'a str,
+    values: &'static [&'static str],
+    words: usize,
+}
 
 impl Engine<'_> {
     /// Runs what a command runs; `None` if it runs nothing else.
@@ -53,11 +67,17 @@ impl Engine<'_> {
         if super::settings::prints_settings(call) {
             return None;
         }
-        let prefix = PREFIXES.iter().find(|it| it.name == name)?;
-        self.prefixed(prefix, call, state)
+        let (words, values) = PREFIXES.get(name)?.split_first()?;
+        let prefix = Prefix { name, values, words: words.parse().ok()? };
+        self.prefixed(&prefix, call, state)
     }
 
-    fn prefixed(&mut self, prefix: &Prefix, call: &Call<'_>, state: &mut State) -> Option<Output> {
+    fn prefixed(
+        &mut self,
+        prefix: &Prefix<'_>,
+        call: &Call<'_>,
+        state: &mut State,
+    ) -> Option<Output> {
         let plain = call.plain();
         let asks_where = matches!(prefix.name, "command")
             && plain.iter().take_while(|it| it.starts_with('-')).any(|it| it.contains(['v', 'V']));
@@ -129,7 +149,7 @@ impl Engine<'_> {
     }
 
     /// An option that is not known may take the word behind it: then another command is run.
-    fn otherwise(&mut self, prefix: &Prefix, call: &Call<'_>, rest: &[String], state: &State) {
+    fn otherwise(&mut self, prefix: &Prefix<'_>, call: &Call<'_>, rest: &[String], state: &State) {
         let mut at = 0;
         while let Some(arg) = call.args.get(at).filter(|it| it.starts_with('-') && *it != "--") {
             let is_glued = arg.contains('=') || (arg.len() > 2 && !arg.starts_with("--"));

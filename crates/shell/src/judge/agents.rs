@@ -6,102 +6,17 @@ use super::super::names;
 use super::super::simple::Call;
 use super::{has_unknown, option};
 use crate::Rule;
+use crate::tables::Words;
 
 /// Programs that run commands for a model.
-const AGENTS: [&str; 24] = [
-    "aider",
-    "amp",
-    "auggie",
-    "claude",
-    "cline",
-    "code",
-    "code-insiders",
-    "codex",
-    "copilot",
-    "crush",
-    "cursor",
-    "cursor-agent",
-    "droid",
-    "gemini",
-    "goose",
-    "kilocode",
-    "kimi",
-    "kiro",
-    "kiro-cli",
-    "opencode",
-    "openhands",
-    "q",
-    "qwen",
-    "windsurf",
-];
+static AGENTS: Words = Words::named("judge.agents.AGENTS");
 /// Options that take the questions away, or give tools and servers.
-const WIDENING: [&str; 21] = [
-    "add-mcp",
-    "allow-all",
-    "allow-all-paths",
-    "allow-all-tools",
-    "allow-tool",
-    "allowed-tools",
-    "allowedtools",
-    "approval-mode",
-    "ask-for-approval",
-    "auto-approve",
-    "dangerously-allow-all",
-    "dangerously-bypass-approvals-and-sandbox",
-    "dangerously-skip-permissions",
-    "full-auto",
-    "mcp-config",
-    "permission-mode",
-    "plugin-dir",
-    "sandbox",
-    "trust-all-tools",
-    "yes-always",
-    "yolo",
-];
+static WIDENING: Words = Words::named("judge.agents.WIDENING");
 /// Values of these options that ask no less.
-const HARMLESS: [&str; 10] = [
-    "default",
-    "on-failure",
-    "on-request",
-    "plan",
-    "read-only",
-    "suggest",
-    "true",
-    "untrusted",
-    "workspace-write",
-    "manual",
-];
+static HARMLESS: Words = Words::named("judge.agents.HARMLESS");
 /// Kinds of things that agents are given, and words that give them.
-const KINDS: [&str; 12] = [
-    "config",
-    "extension",
-    "extensions",
-    "hook",
-    "hooks",
-    "marketplace",
-    "mcp",
-    "permissions",
-    "plugin",
-    "plugins",
-    "skill",
-    "skills",
-];
-const GIVING: [&str; 14] = [
-    "add",
-    "add-from-claude-desktop",
-    "add-json",
-    "allow",
-    "connect",
-    "create",
-    "edit",
-    "enable",
-    "import",
-    "install",
-    "link",
-    "new",
-    "set",
-    "update",
-];
+static KINDS: Words = Words::named("judge.agents.KINDS");
+static GIVING: Words = Words::named("judge.agents.GIVING");
 /// What this program is called.
 const OURSELVES: &str = "lazaret";
 /// Commands of ours that only tell, or run others in a cage; and words of the others that only tell.

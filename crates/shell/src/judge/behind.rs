@@ -10,6 +10,7 @@ use super::super::simple::Call;
 use super::super::state::State;
 use super::super::words::{CONNECTS, RUNS};
 use crate::Rule;
+use crate::tables::Words;
 
 /// What is grave enough to be refused though it may be only words.
 const GRAVE: [Rule; 7] = [
@@ -26,10 +27,7 @@ const SEARCHING: [&str; 8] = ["ag", "egrep", "fgrep", "git", "grep", "gsed", "rg
 /// Options with code behind them, as nearly all languages name them.
 const CODED: [&str; 7] = ["-c", "-e", "-E", "-r", "--eval", "-eval", "--execute"];
 /// Programs whose first word is one of their own: what `git rm` removes can be had back.
-const WITH_VERBS: [&str; 16] = [
-    "aws", "bzr", "docker", "dvc", "git", "gsutil", "helm", "hg", "jj", "kubectl", "mc", "npm",
-    "pnpm", "podman", "svn", "yarn",
-];
+static WITH_VERBS: Words = Words::named("judge.behind.WITH_VERBS");
 /// Words of one command that are tried.
 const TRIES_MAX: usize = 2;
 

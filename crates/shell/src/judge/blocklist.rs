@@ -12,6 +12,7 @@ use super::super::{Access, Class};
 use super::here::{self, Here};
 use super::option;
 use crate::Rule;
+use crate::tables::Words;
 
 /// Which commands are blocked besides those that are always: names, and words that a command begins
 /// with.
@@ -37,10 +38,7 @@ enum WhereItRuns {
 
 /// The network by name. Anything else that talks is a question, or a matter of the sandbox.
 const NETWORK: [&str; 5] = ["curl", "wget", "nc", "ncat", "netcat"];
-const RAISING: [&str; 12] = [
-    "sudo", "doas", "pkexec", "su", "sudoedit", "runuser", "run0", "dzdo", "gksu", "gksudo",
-    "kdesu", "kdesudo",
-];
+static RAISING: Words = Words::named("judge.blocklist.RAISING");
 const POWER: [&str; 5] = ["shutdown", "reboot", "halt", "poweroff", "coldreboot"];
 /// They write over what they delete.
 const DESTROYING: [&str; 3] = ["shred", "srm", "wipe"];

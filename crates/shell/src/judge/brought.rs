@@ -10,21 +10,12 @@ use super::has_unknown;
 use super::here::{self, Here};
 use super::options::{Given, Options};
 use crate::Rule;
+use crate::tables::Words;
 
 /// Among what was made before: files of which only a run would show the names.
 pub(in super::super) const UNNAMED: &str = "unnamed:";
 /// Options that let the other end say the names, or bring many.
-const NAMED_THERE: [&str; 9] = [
-    "config",
-    "content-disposition",
-    "input-file",
-    "mirror",
-    "page-requisites",
-    "recursive",
-    "remote-header-name",
-    "torrent-file",
-    "trust-server-names",
-];
+static NAMED_THERE: Words = Words::named("judge.brought.NAMED_THERE");
 /// Tools that copy between a store and this machine, and those that make a folder of somebody else's work.
 const STORES: [&str; 6] = ["aws", "gcloud", "gsutil", "mc", "rclone", "s5cmd"];
 const CLONING: [&str; 6] = ["bzr", "gh", "git", "glab", "hg", "svn"];

@@ -4,25 +4,10 @@ use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::option;
 use crate::Rule;
+use crate::tables::Words;
 
 /// How miners name the pool they work for.
-const POOLS: [&str; 15] = [
-    "stratum+",
-    "stratum1+",
-    "stratum://",
-    "stratum2+",
-    "--donate-level",
-    "minexmr",
-    "supportxmr",
-    "nanopool",
-    "moneroocean",
-    "2miners",
-    "nicehash",
-    "hashvault",
-    "unmineable",
-    "c3pool",
-    "minergate",
-];
+static POOLS: Words = Words::named("judge.burden.POOLS");
 
 /// A file that is larger fills disks.
 const GIGABYTES_MAX: u64 = 50;

@@ -8,82 +8,13 @@ use super::super::simple::Call;
 use super::super::state::State;
 use super::option;
 use crate::Rule;
+use crate::tables::Words;
 
-const CLOUDS: [&str; 11] = [
-    "aws",
-    "gcloud",
-    "az",
-    "gsutil",
-    "oci",
-    "ibmcloud",
-    "aliyun",
-    "doctl",
-    "hcloud",
-    "linode-cli",
-    "scw",
-];
+static CLOUDS: Words = Words::named("judge.cloud.CLOUDS");
 /// Words people look for when they look for secrets.
-const SECRET_WORDS: [&str; 20] = [
-    "password",
-    "passwd",
-    "secret",
-    "credential",
-    "token",
-    "api_key",
-    "apikey",
-    "private key",
-    "id_rsa",
-    ".pem",
-    ".kdbx",
-    ".netrc",
-    "passw",
-    "pwd=",
-    "akia",
-    "ghp_",
-    "xox",
-    "begin rsa",
-    "begin openssh",
-    "aws_secret",
-];
+static SECRET_WORDS: Words = Words::named("judge.cloud.SECRET_WORDS");
 /// A file with such a name is a secret.
-const SECRET_FILES: [&str; 36] = [
-    "id_rsa",
-    "id_dsa",
-    "id_ed25519",
-    "credentials",
-    "credentials.db",
-    "access_tokens.db",
-    ".netrc",
-    "token",
-    "*.pem",
-    "*.key",
-    "*.kdbx",
-    "*.ovpn",
-    "accessTokens.json",
-    "msal_token_cache.json",
-    "*.ppk",
-    "*.p12",
-    "*.pfx",
-    "shadow",
-    "*.gpg",
-    "*.pgp",
-    "*.asc",
-    ".gnupg",
-    ".ssh",
-    "id_rsa*",
-    "*.keystore",
-    "*.jks",
-    "id_ecdsa",
-    "id_*",
-    "*id_rsa*",
-    "*.keytab",
-    "*password*",
-    "*passwd*",
-    "*secret*",
-    "*credential*",
-    "wallet.dat",
-    ".git-credentials",
-];
+static SECRET_FILES: Words = Words::named("judge.cloud.SECRET_FILES");
 
 /// Programs that show or hand on what they are given.
 const SHOWING: [&str; 10] =
@@ -309,6 +240,4 @@ fn is_far(place: &str, state: &State) -> bool {
         && (paths::is_root(&path) || everybody.iter().any(|it| path.starts_with(it)))
 }
 
-const CLUSTER_VERBS: [&str; 11] = [
-    "get", "describe", "edit", "exec", "run", "create", "apply", "delete", "replace", "patch", "cp",
-];
+static CLUSTER_VERBS: Words = Words::named("judge.cloud.CLUSTER_VERBS");

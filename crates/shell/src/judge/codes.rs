@@ -7,58 +7,12 @@ use super::super::spelled::literals;
 use super::super::state::State;
 use super::super::steps::has_word;
 use crate::Rule;
+use crate::tables::Words;
 
 /// How code of other languages reads what it is given, in lower case.
-const READING: [&str; 26] = [
-    "input()",
-    "input(\"",
-    "input('",
-    "raw_input(",
-    "stdin",
-    "open(0",
-    "/dev/stdin",
-    "/dev/fd/0",
-    "readfilesync(0",
-    "readall(",
-    "io.read",
-    "io.lines",
-    "<>",
-    "argf",
-    "readline",
-    "readlines",
-    "gets",
-    "console.in",
-    "fileinput",
-    "os.read(0",
-    "$_",
-    "$<",
-    "getline",
-    "std::io",
-    "scan(",
-    "get-content",
-];
+static READING: Words = Words::named("judge.codes.READING");
 /// How it runs a text.
-const RUNNING: [&str; 19] = [
-    "exec(",
-    "eval(",
-    "eval ",
-    "exec ",
-    "execsync(",
-    "system(",
-    "system ",
-    "popen(",
-    "getoutput(",
-    "passthru(",
-    "new function(",
-    "runinthiscontext(",
-    "runinnewcontext(",
-    "instance_eval(",
-    "class_eval(",
-    "load(",
-    "loadstring(",
-    "invoke-expression ",
-    "iex ",
-];
+static RUNNING: Words = Words::named("judge.codes.RUNNING");
 /// They are also methods of what runs nothing: a pattern is `exec`uted, a document is `load`ed.
 const METHODS: [&str; 3] = ["exec(", "load(", "eval("];
 /// Modules of Python that are commands.

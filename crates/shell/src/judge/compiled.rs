@@ -8,25 +8,19 @@ use super::super::state::State;
 use super::files::is_of_work;
 use super::options::Options;
 use crate::Rule;
+use crate::tables::Rows;
+use crate::tables::Words;
 
-const COMPILING: [&str; 19] = [
-    "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "fpc", "nasm", "ld", "tcc",
-    "javac", "gfortran", "swiftc", "dmd", "ldc2", "mcs", "valac",
-];
+static COMPILING: Words = Words::named("judge.compiled.COMPILING");
 /// They compile if one of these words says so, and only what they are given.
-const TOLD: [(&str, &[&str]); 4] = [
-    ("crystal", &["build"]),
-    ("go", &["build"]),
-    ("nim", &["c", "cc", "compile"]),
-    ("zig", &["build-exe", "cc"]),
-];
+static TOLD: Rows = Rows::named("judge.compiled.TOLD");
 
 impl Engine<'_> {
     /// What a compiler makes of something that is not the work's own is as fresh as that.
     pub(super) fn judge_compiled(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
         let first = call.operands().first().map(String::as_str).unwrap_or_default();
-        let is_told = TOLD.iter().any(|it| it.0 == name && it.1.contains(&first));
+        let is_told = TOLD.get(name).is_some_and(|it| it.contains(&first));
         if !is_told && !COMPILING.contains(&name) {
             return;
         }

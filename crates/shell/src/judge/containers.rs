@@ -11,17 +11,14 @@ use super::files::is_everything;
 use super::here::is_this_machine;
 use super::options::Options;
 use crate::Rule;
+use crate::tables::Words;
 
 /// Letters of options that take a value.
 const LETTERS: &str = "acehlmopuvw";
 /// Options that give a container a part of the machine's own, if they say `host`.
 const SHARING: [&str; 6] = ["cgroupns", "ipc", "network", "pid", "userns", "uts"];
 /// Whoever has these has the machine.
-const SYSTEM: [&str; 21] = [
-    "/", "/Library", "/System", "/Users", "/bin", "/boot", "/dev", "/etc", "/home", "/lib",
-    "/lib64", "/private", "/proc", "/root", "/run", "/sbin", "/sys", "/usr", "/var", "/var/lib",
-    "/var/run",
-];
+static SYSTEM: Words = Words::named("judge.containers.SYSTEM");
 /// Options before the first word that take a value.
 const VALUED: [&str; 7] = ["-H", "--host", "-c", "--context", "--url", "--connection", "--config"];
 /// Places where containers run that are this machine.

@@ -4,48 +4,18 @@ use super::super::Class;
 use super::super::engine::{Engine, text};
 use super::super::simple::Call;
 use crate::Rule;
+use crate::tables::Words;
 
 const DATABASES: [&str; 8] =
     ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
 /// Where they keep who may log in.
-const KEPT: [&str; 6] = [
-    "mysql.user",
-    "authentication_string",
-    "pg_shadow",
-    "pg_authid",
-    "rolpassword",
-    "sys.sql_logins",
-];
+static KEPT: Words = Words::named("judge.databases.KEPT");
 const DROPPING: [&str; 5] =
     ["drop table", "drop database", "drop schema", "truncate table", "dropdatabase"];
 /// They run programs, load code, or read and write files of the server.
-const RUNNING: [&str; 14] = [
-    "to program",
-    "from program",
-    "xp_cmdshell",
-    "sp_oacreate",
-    "sys_exec(",
-    "sys_eval(",
-    ".load ",
-    "load_extension(",
-    "into outfile",
-    "into dumpfile",
-    "load_file(",
-    "lo_export(",
-    "lo_import(",
-    "pg_read_file(",
-];
+static RUNNING: Words = Words::named("judge.databases.RUNNING");
 /// They let somebody in to everything.
-const ADMITTING: [&str; 8] = [
-    " superuser",
-    "with grant option",
-    "on *.* to",
-    "alter user postgres",
-    "alter role postgres",
-    "alter user 'root'",
-    "alter user root",
-    "alter login sa",
-];
+static ADMITTING: Words = Words::named("judge.databases.ADMITTING");
 
 impl Engine<'_> {
     pub(super) fn judge_databases(&mut self, call: &Call<'_>) {

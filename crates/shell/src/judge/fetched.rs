@@ -7,57 +7,18 @@ use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::option;
 use crate::Rule;
+use crate::tables::Rows;
+use crate::tables::Words;
 
 /// They fetch a package, and run it: words that stand before it.
-const RUNNERS: [(&str, &[&str]); 14] = [
-    ("bun", &["x", "add", "install", "i"]),
-    ("bunx", &[]),
-    ("deno", &["run", "install", "x", "serve", "compile"]),
-    ("npm", &["exec", "x", "install", "i", "add"]),
-    ("npx", &[]),
-    ("pip", &["install"]),
-    ("pip3", &["install"]),
-    ("pipx", &["run", "install"]),
-    ("pnpm", &["dlx", "add", "install", "i"]),
-    ("pnpx", &[]),
-    ("uv", &["tool", "run", "add", "pip"]),
-    ("uvx", &[]),
-    ("yarn", &["dlx", "add"]),
-    ("nix", &["run"]),
-];
+static RUNNERS: Rows = Rows::named("judge.fetched.RUNNERS");
 /// Beginnings of addresses that are none of the web's.
 const ADDRESSES: [&str; 9] =
     ["bitbucket:", "gist:", "git+", "git://", "git@", "github:", "gitlab:", "hg+", "sourcehut:"];
 /// Editors that take parts of others.
-const EDITORS: [&str; 14] = [
-    "agy",
-    "antigravity",
-    "code",
-    "code-insiders",
-    "code-server",
-    "codium",
-    "cursor",
-    "kiro",
-    "openvscode-server",
-    "positron",
-    "trae",
-    "vscodium",
-    "windsurf",
-    "zed",
-];
+static EDITORS: Words = Words::named("judge.fetched.EDITORS");
 /// Programs of one house with a word for it.
-const PLUGGED: [&str; 10] = [
-    "clion",
-    "datagrip",
-    "goland",
-    "idea",
-    "phpstorm",
-    "pycharm",
-    "rider",
-    "rubymine",
-    "rustrover",
-    "webstorm",
-];
+static PLUGGED: Words = Words::named("judge.fetched.PLUGGED");
 
 impl Engine<'_> {
     pub(super) fn judge_fetched(&mut self, call: &Call<'_>) {
@@ -94,7 +55,8 @@ fn runs_an_address(call: &Call<'_>) -> bool {
         };
         return first == "run" && operands.get(1..).unwrap_or_default().iter().any(is_module);
     }
-    let Some((name, verbs)) = RUNNERS.iter().find(|it| it.0 == call.name) else { return false };
+    let name = call.name.as_str();
+    let Some(verbs) = RUNNERS.get(name) else { return false };
     if !verbs.is_empty() && !verbs.contains(&first) {
         return false;
     }
@@ -104,7 +66,7 @@ fn runs_an_address(call: &Call<'_>) -> bool {
         let value = it.split_once('=').map_or(it.as_str(), |it| it.1);
         it.starts_with('-') && ADDRESSES.iter().any(|begin| value.starts_with(begin))
     };
-    let is_web = |it: &String| *name == "deno" && it.contains("://");
+    let is_web = |it: &String| name == "deno" && it.contains("://");
     behind.iter().any(|it| is_address(it) || is_web(it))
         || call.plain().iter().any(is_listed)
         || behind.first().is_some_and(|it| has_owner(name, it))

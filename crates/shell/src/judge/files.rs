@@ -10,53 +10,17 @@ use super::super::{Access, Class};
 use super::option;
 use super::options::Options;
 use crate::Rule;
+use crate::tables::Words;
 
 /// The last argument is written; the others are read.
 const COPYING: [&str; 8] = ["cp", "mv", "install", "ln", "ditto", "gcp", "gmv", "rename"];
 /// All arguments are written.
-const WRITING: [&str; 12] = [
-    "tee", "touch", "mkdir", "truncate", "mkfifo", "mknod", "patch", "nano", "vim", "vi", "ee",
-    "visudo",
-];
-const PACKING: [&str; 27] = [
-    "tar",
-    "zip",
-    "gzip",
-    "bzip2",
-    "xz",
-    "7z",
-    "7za",
-    "7zz",
-    "rar",
-    "zstd",
-    "ditto",
-    "cpio",
-    "bsdtar",
-    "gtar",
-    "pax",
-    "hdiutil",
-    "mksquashfs",
-    "dar",
-    "zpaq",
-    "lrzip",
-    "lz4",
-    "lzma",
-    "pigz",
-    "pbzip2",
-    "compress",
-    "brotli",
-    "jar",
-];
+static WRITING: Words = Words::named("judge.files.WRITING");
+static PACKING: Words = Words::named("judge.files.PACKING");
 /// They compile and run what they are given.
-const RUNNING: [&str; 14] = [
-    "swift", "java", "ts-node", "tsx", "crystal", "nim", "scala", "kotlin", "groovy", "julia",
-    "elixir", "expect", "mono", "dart",
-];
+static RUNNING: Words = Words::named("judge.files.RUNNING");
 /// How the names of their sources end.
-const SOURCES: [&str; 12] = [
-    ".go", ".java", ".kts", ".swift", ".jl", ".exs", ".nim", ".cr", ".dart", ".groovy", ".ts",
-    ".scala",
-];
+static SOURCES: Words = Words::named("judge.files.SOURCES");
 /// Folders of a home that programs make for what a person keeps.
 const PERSONAL: [&str; 5] = ["Documents", "Desktop", "Pictures", "Downloads", "Library"];
 /// Directories of which a copy of everything is a loot.

@@ -4,204 +4,23 @@
 //! settings. So the list is one of what is ordinary, and not of what is bad.
 
 use super::super::marks;
+use crate::tables::Words;
 
 /// Sections whose keys are all data: who writes, how things look, how histories are joined.
-const SECTIONS: [&str; 25] = [
-    "advice",
-    "author",
-    "blame",
-    "branch",
-    "checkout",
-    "clean",
-    "color",
-    "column",
-    "commit",
-    "committer",
-    "feature",
-    "format",
-    "grep",
-    "i18n",
-    "index",
-    "log",
-    "notes",
-    "pull",
-    "push",
-    "rebase",
-    "rerere",
-    "stash",
-    "status",
-    "user",
-    "versionsort",
-];
-/// Keys of other sections.
-const KEYS: [&str; 83] = [
-    "core.abbrev",
-    "core.autocrlf",
-    "core.bigfilethreshold",
-    "core.checkstat",
-    "core.commentchar",
-    "core.commentstring",
-    "core.compression",
-    "core.deltabasecachelimit",
-    "core.eol",
-    "core.excludesfile",
-    "core.filemode",
-    "core.fscache",
-    "core.ignorecase",
-    "core.logallrefupdates",
-    "core.longpaths",
-    "core.multipackindex",
-    "core.packedgitlimit",
-    "core.packedgitwindowsize",
-    "core.precomposeunicode",
-    "core.preloadindex",
-    "core.protecthfs",
-    "core.quotepath",
-    "core.safecrlf",
-    "core.sparsecheckout",
-    "core.sparsecheckoutcone",
-    "core.splitindex",
-    "core.symlinks",
-    "core.trustctime",
-    "core.untrackedcache",
-    "core.warnambiguousrefs",
-    "core.whitespace",
-    "credential.username",
-    "credential.usehttppath",
-    "diff.algorithm",
-    "diff.colormoved",
-    "diff.colormovedws",
-    "diff.context",
-    "diff.ignoresubmodules",
-    "diff.indentheuristic",
-    "diff.interhunkcontext",
-    "diff.mnemonicprefix",
-    "diff.noprefix",
-    "diff.renamelimit",
-    "diff.renames",
-    "diff.statgraphwidth",
-    "diff.submodule",
-    "diff.wordregex",
-    "diff.wserrorhighlight",
-    "difftool.prompt",
-    "fetch.all",
-    "fetch.fsckobjects",
-    "fetch.output",
-    "fetch.parallel",
-    "fetch.prune",
-    "fetch.prunetags",
-    "fetch.recursesubmodules",
-    "fetch.writecommitgraph",
-    "gc.auto",
-    "gc.autodetach",
-    "gc.pruneexpire",
-    "gc.reflogexpire",
-    "gc.reflogexpireunreachable",
-    "gpg.format",
-    "gpg.ssh.allowedsignersfile",
-    "help.autocorrect",
-    "http.lowspeedlimit",
-    "http.lowspeedtime",
-    "http.postbuffer",
-    // What takes checks away is judged apart.
-    "http.sslverify",
-    "http.version",
-    "init.defaultbranch",
-    "init.defaultobjectformat",
-    "interactive.singlekey",
-    "maintenance.auto",
-    "mergetool.keepbackup",
-    "mergetool.prompt",
-    "protocol.version",
-    "remote.pushdefault",
-    "submodule.fetchjobs",
-    "submodule.recurse",
-    "tag.forcesignannotated",
-    "tag.gpgsign",
-    "tag.sort",
-];
+static SECTIONS: Words = Words::named("judge.git_settings.SECTIONS");
+/// Keys of other sections. What takes checks away (`http.sslverify`) is judged apart.
+static KEYS: Words = Words::named("judge.git_settings.KEYS");
 /// Last parts of keys of `merge` and of one remote or submodule.
-const MERGE: [&str; 8] = [
-    "autostash",
-    "conflictstyle",
-    "directoryrenames",
-    "ff",
-    "log",
-    "renamelimit",
-    "renames",
-    "verbosity",
-];
-const OF_REMOTE: [&str; 10] = [
-    "fetch",
-    "mirror",
-    "partialclonefilter",
-    "promisor",
-    "prune",
-    "prunetags",
-    "push",
-    "pushurl",
-    "tagopt",
-    "url",
-];
+static MERGE: Words = Words::named("judge.git_settings.MERGE");
+static OF_REMOTE: Words = Words::named("judge.git_settings.OF_REMOTE");
 const OF_SUBMODULE: [&str; 5] = ["active", "branch", "ignore", "shallow", "url"];
 /// Keys that name a program: one that everybody knows is ordinary.
-const PROGRAMS: [&str; 6] = [
-    "core.editor",
-    "core.pager",
-    "diff.external",
-    "gpg.program",
-    "interactive.difffilter",
-    "sequence.editor",
-];
+static PROGRAMS: Words = Words::named("judge.git_settings.PROGRAMS");
 /// Helpers that come with `git` and its packages.
 const HELPERS: [&str; 8] =
     ["", "cache", "libsecret", "manager", "manager-core", "osxkeychain", "store", "wincred"];
 /// Programs that show a text, or let a person or nobody change it.
-const KNOWN: [&str; 43] = [
-    ":",
-    "bat",
-    "cat",
-    "code",
-    "codium",
-    "cursor",
-    "delta",
-    "diff-highlight",
-    "diff-so-fancy",
-    "difft",
-    "ed",
-    "emacs",
-    "emacsclient",
-    "false",
-    "gedit",
-    "gpg",
-    "gpg2",
-    "gpgsm",
-    "helix",
-    "hx",
-    "idea",
-    "kak",
-    "kate",
-    "less",
-    "mate",
-    "mcedit",
-    "meld",
-    "micro",
-    "moar",
-    "more",
-    "most",
-    "nano",
-    "notepad",
-    "nvim",
-    "pico",
-    "subl",
-    "touch",
-    "true",
-    "vi",
-    "view",
-    "vim",
-    "windsurf",
-    "zed",
-];
+static KNOWN: Words = Words::named("judge.git_settings.KNOWN");
 
 /// Is a setting plainly data, or one of the usual programs? `None` stands for a value that is not known.
 pub(super) fn is_ordinary(key: &str, value: Option<&str>) -> bool {
@@ -250,20 +69,7 @@ fn is_known_or_flag(value: &str) -> bool {
 }
 
 /// Options of `ssh` that say with which key, how long and how loud, and run nothing.
-const SSH: [&str; 12] = [
-    "batchmode",
-    "connecttimeout",
-    "connectionattempts",
-    "identitiesonly",
-    "identityfile",
-    "loglevel",
-    "passwordauthentication",
-    "port",
-    "serveralivecountmax",
-    "serveraliveinterval",
-    "stricthostkeychecking",
-    "userknownhostsfile",
-];
+static SSH: Words = Words::named("judge.git_settings.SSH");
 
 /// `ssh -i key -o BatchMode=yes`: `ssh` itself, as `git` runs it anyway.
 pub(in super::super) fn is_ssh(value: &str) -> bool {

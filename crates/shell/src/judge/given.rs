@@ -9,6 +9,8 @@ use super::super::wrappers::after_options;
 use super::git_settings::is_ssh;
 use super::options::Options;
 use crate::Rule;
+use crate::tables::Rows;
+use crate::tables::Words;
 
 impl Engine<'_> {
     /// `\\! command`, `!command`, `.shell command`: programs that run what stands behind a sign.
@@ -37,7 +39,7 @@ impl Engine<'_> {
         let plain = call.plain();
         let name = call.name.as_str();
         let mut texts: Vec<String> = Vec::new();
-        for (_, options) in TELLING.iter().filter(|it| it.0 == name) {
+        for options in TELLING.all(name) {
             for (index, arg) in plain.iter().enumerate() {
                 let glued = options.iter().find_map(|it| arg.strip_prefix(it)?.strip_prefix('='));
                 let next = options.contains(&arg.as_str()).then(|| plain.get(index + 1)).flatten();
@@ -108,17 +110,17 @@ impl Engine<'_> {
         let name = call.name.as_str();
         let plain = call.plain();
         self.quiet += 1;
-        let verbs = RUNNING.iter().find(|it| it.0 == name);
-        if let Some((_, verbs, words)) = verbs
+        if let Some((words, verbs)) = RUNNING.get(name).and_then(<[_]>::split_first)
+            && let Ok(words) = words.parse::<usize>()
             && let Some(at) = plain.iter().position(|it| verbs.contains(&it.as_str()))
         {
             let rest = call.args.get(at + 1..).unwrap_or_default();
-            let rest = after_options(rest, &VALUED, *words);
+            let rest = after_options(rest, &VALUED, words);
             let signed = rest.first().is_some_and(|it| it == "--");
             let rest = rest.get(usize::from(signed)..).unwrap_or_default();
             // A shell of a container, for whoever sits there.
             let is_bare = matches!(rest, [only] if names::is_shell(&names::base(only)));
-            let is_seat = is_bare && verbs.contains(&"exec") && *words == 1;
+            let is_seat = is_bare && verbs.contains(&"exec") && words == 1;
             if !rest.is_empty() && !is_seat {
                 self.call(rest.to_vec(), &mut state.clone(), None);
             }
@@ -185,19 +187,7 @@ fn configured(plain: &[String]) -> Vec<String> {
 
 /// Does a setting of `git` with this name hold a command, or a folder of them?
 fn is_run(key: &str) -> bool {
-    const KEYS: [&str; 11] = [
-        "core.pager",
-        "core.editor",
-        "core.sshcommand",
-        "core.fsmonitor",
-        "core.hookspath",
-        "core.askpass",
-        "diff.external",
-        "sequence.editor",
-        "gpg.program",
-        "init.templatedir",
-        "credential.helper",
-    ];
+    static KEYS: Words = Words::named("judge.given.KEYS");
     const ENDINGS: [&str; 8] =
         [".textconv", ".driver", ".clean", ".smudge", ".process", ".cmd", ".command", ".program"];
     let key = key.to_lowercase();
@@ -212,139 +202,17 @@ fn quoted(words: &[String]) -> String {
 }
 
 /// They run what they are given: as one text, or as words.
-const GIVEN: [&str; 13] = [
-    "screen",
-    "hyperfine",
-    "tmux",
-    "concurrently",
-    "watchexec",
-    "nodemon",
-    "adb",
-    "fab",
-    "onchange",
-    "chokidar",
-    "pueue",
-    "reflex",
-    "wsl",
-];
+static GIVEN: Words = Words::named("judge.given.GIVEN");
 /// They run what stands behind a sign in what they read.
-const ESCAPING: [&str; 20] = [
-    "mysql",
-    "mariadb",
-    "psql",
-    "sqlite3",
-    "sqlcmd",
-    "ed",
-    "red",
-    "ex",
-    "ftp",
-    "sftp",
-    "dc",
-    "m4",
-    "tclsh",
-    "wish",
-    "gnuplot",
-    "octave",
-    "mail",
-    "mailx",
-    "nmap",
-    "smbclient",
-];
+static ESCAPING: Words = Words::named("judge.given.ESCAPING");
 /// Options whose value is run.
-const TELLING: [(&str, &[&str]); 21] = [
-    ("tcpdump", &["-z"]),
-    ("nodemon", &["-x", "--exec"]),
-    ("cargo", &["-s", "--shell"]),
-    ("pwsh", &["-c", "-command", "-Command"]),
-    ("powershell", &["-c", "-command", "-Command"]),
-    ("npx", &["-c", "--call"]),
-    ("npm", &["-c", "--call", "--script-shell"]),
-    ("go", &["-toolexec", "-exec"]),
-    ("dialog", &["--prgbox"]),
-    ("nix-shell", &["--run", "--command"]),
-    ("fzf", &["--preview"]),
-    ("split", &["--filter"]),
-    ("sort", &["--compress-program"]),
-    ("rg", &["--pre"]),
-    ("git", &["-x", "--exec", "--upload-pack", "--receive-pack", "--open-files-in-pager"]),
-    ("man", &["-P", "--pager", "-H", "--html"]),
-    ("start-stop-daemon", &["--exec", "-x", "-a", "--startas"]),
-    ("gcc", &["-wrapper"]),
-    ("cc", &["-wrapper"]),
-    ("vagrant", &["-c"]),
-    ("pssh", &["-x"]),
-];
+static TELLING: Rows = Rows::named("judge.given.TELLING");
 /// Options that may stand between, with a value of their own.
-const VALUED: [&str; 13] = [
-    "-n",
-    "--name",
-    "-p",
-    "--python",
-    "--with",
-    "-e",
-    "--env",
-    "-u",
-    "--user",
-    "-w",
-    "--workdir",
-    "--env-file",
-    "--detach-keys",
-];
+static VALUED: Words = Words::named("judge.given.VALUED");
 /// Compilers that run another program if they are told to.
 const COMPILERS: [&str; 2] = ["gcc", "cc"];
 /// Variables of recipes that name programs.
 const PROGRAMS: [&str; 12] =
     ["AR", "AS", "CC", "CPP", "CXX", "INSTALL", "LD", "MAKE", "PYTHON", "RM", "SHELL", "STRIP"];
 /// Words behind which a command stands, and how many words come between.
-const RUNNING: [(&str, &[&str], usize); 50] = [
-    ("lxc", &["exec"], 1),
-    ("incus", &["exec"], 1),
-    ("lxc-attach", &["--"], 0),
-    ("distrobox", &["--"], 0),
-    ("toolbox", &["run"], 0),
-    ("aws-vault", &["exec"], 1),
-    ("chamber", &["exec"], 1),
-    ("infisical", &["run"], 0),
-    ("sops", &["exec-env"], 1),
-    ("guix", &["--"], 0),
-    ("volta", &["run"], 0),
-    ("fnm", &["exec"], 0),
-    ("nodenv", &["exec"], 0),
-    ("gnome-terminal", &["--"], 0),
-    ("docker", &["exec"], 1),
-    ("docker-compose", &["exec"], 1),
-    ("nerdctl", &["exec"], 1),
-    ("podman", &["exec"], 1),
-    ("rr", &["record"], 0),
-    ("uftrace", &["record", "live"], 0),
-    ("pyenv", &["exec"], 0),
-    ("rbenv", &["exec"], 0),
-    ("lerna", &["exec"], 0),
-    ("zellij", &["run"], 0),
-    ("gdb", &["--args"], 0),
-    ("lldb", &["--"], 0),
-    ("poetry", &["run"], 0),
-    ("pipenv", &["run"], 0),
-    ("uv", &["run"], 0),
-    ("pdm", &["run"], 0),
-    ("hatch", &["run"], 0),
-    ("rye", &["run"], 0),
-    ("pixi", &["run"], 0),
-    ("conda", &["run"], 0),
-    ("mamba", &["run"], 0),
-    ("direnv", &["exec"], 1),
-    ("npm", &["exec", "x"], 0),
-    ("pnpm", &["exec", "dlx"], 0),
-    ("yarn", &["exec"], 0),
-    ("bundle", &["exec"], 0),
-    ("rustup", &["run"], 1),
-    ("perf", &["stat", "record", "trace"], 0),
-    ("git", &["run"], 0),
-    ("tmux", &["new", "new-session", "split-window", "neww", "new-window"], 0),
-    ("screen", &["-dm", "-dmS", "-d", "-m"], 0),
-    ("dotenv", &["run"], 0),
-    ("mise", &["exec", "x"], 0),
-    ("asdf", &["exec"], 0),
-    ("op", &["run"], 0),
-    ("doppler", &["run"], 0),
-];
+static RUNNING: Rows = Rows::named("judge.given.RUNNING");

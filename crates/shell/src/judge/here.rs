@@ -7,6 +7,7 @@ use super::super::marks;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::options::Options;
+use crate::tables::Words;
 
 /// Does a command stay on this machine?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,91 +30,10 @@ const CURL: Letters = Letters { bare: "sSfkiIvLGNgjOJR#460", valued: "oHXdFuAebc
 const WGET: Letters = Letters { bare: "nqvSc46dN", valued: "OTtUPow" };
 const NC: Letters = Letters { bare: "zvnu46N", valued: "wqi" };
 
-const CURL_BARE: [&str; 24] = [
-    "compressed",
-    "fail",
-    "fail-early",
-    "fail-with-body",
-    "get",
-    "globoff",
-    "head",
-    "http1.1",
-    "http2",
-    "include",
-    "insecure",
-    "ipv4",
-    "ipv6",
-    "location",
-    "no-buffer",
-    "no-keepalive",
-    "no-progress-meter",
-    "path-as-is",
-    "remote-name",
-    "retry-all-errors",
-    "retry-connrefused",
-    "show-error",
-    "silent",
-    "verbose",
-];
-const CURL_VALUED: [&str; 29] = [
-    "connect-timeout",
-    "cookie",
-    "cookie-jar",
-    "data",
-    "data-ascii",
-    "data-binary",
-    "data-raw",
-    "data-urlencode",
-    "dump-header",
-    "form",
-    "form-string",
-    "header",
-    "json",
-    "max-time",
-    "noproxy",
-    "output",
-    "output-dir",
-    "range",
-    "referer",
-    "request",
-    "retry",
-    "retry-delay",
-    "retry-max-time",
-    "speed-limit",
-    "speed-time",
-    "upload-file",
-    "user",
-    "user-agent",
-    "write-out",
-];
-const WGET_BARE: [&str; 9] = [
-    "continue",
-    "content-on-error",
-    "no-check-certificate",
-    "no-verbose",
-    "quiet",
-    "retry-connrefused",
-    "server-response",
-    "spider",
-    "verbose",
-];
-const WGET_VALUED: [&str; 15] = [
-    "body-data",
-    "body-file",
-    "connect-timeout",
-    "directory-prefix",
-    "header",
-    "method",
-    "output-document",
-    "password",
-    "post-data",
-    "post-file",
-    "read-timeout",
-    "timeout",
-    "tries",
-    "user",
-    "waitretry",
-];
+static CURL_BARE: Words = Words::named("judge.here.CURL_BARE");
+static CURL_VALUED: Words = Words::named("judge.here.CURL_VALUED");
+static WGET_BARE: Words = Words::named("judge.here.WGET_BARE");
+static WGET_VALUED: Words = Words::named("judge.here.WGET_VALUED");
 
 /// Variables that say where settings of these lie.
 const SETTLED_BY: [&str; 5] = ["CURL_HOME", "HOME", "SYSTEM_WGETRC", "WGETRC", "XDG_CONFIG_HOME"];

@@ -8,54 +8,13 @@ use super::super::simple::Call;
 use super::super::state::State;
 use super::files::{is_everything, is_unpacking};
 use crate::Rule;
+use crate::tables::Rows;
+use crate::tables::Words;
 
 /// Options whose value is a file or a folder that is written, by command.
-const OPTIONS: [(&str, &[&str]); 29] = [
-    ("cp", &["-t", "--target-directory"]),
-    ("mv", &["-t", "--target-directory"]),
-    ("ln", &["-t", "--target-directory"]),
-    ("install", &["-t", "--target-directory"]),
-    ("unzip", &["-d"]),
-    ("unar", &["-o", "--output-directory"]),
-    ("7z", &["-o"]),
-    ("7za", &["-o"]),
-    ("7zz", &["-o"]),
-    ("7zr", &["-o"]),
-    ("tar", &["-C", "--directory", "--one-top-level"]),
-    ("gtar", &["-C", "--directory", "--one-top-level"]),
-    ("bsdtar", &["-C", "--directory"]),
-    ("cpio", &["-D", "--directory"]),
-    ("wget", &["-P", "--directory-prefix"]),
-    ("curl", &["--output-dir"]),
-    ("openssl", &["-out"]),
-    ("gpg", &["-o", "--output"]),
-    ("gpg2", &["-o", "--output"]),
-    ("age", &["-o", "--output"]),
-    ("sort", &["-o", "--output"]),
-    ("base64", &["-o", "--output"]),
-    ("uudecode", &["-o"]),
-    ("gcc", &["-o"]),
-    ("cc", &["-o"]),
-    ("clang", &["-o"]),
-    ("go", &["-o"]),
-    ("rustc", &["-o"]),
-    ("dtc", &["-o"]),
-];
+static OPTIONS: Rows = Rows::named("judge.landing.OPTIONS");
 /// They change the files that they are given.
-const CHANGING: [&str; 12] = [
-    "chrpath",
-    "codesign",
-    "crudini",
-    "ed",
-    "ex",
-    "install_name_tool",
-    "objcopy",
-    "patchelf",
-    "red",
-    "sponge",
-    "strip",
-    "yq",
-];
+static CHANGING: Words = Words::named("judge.landing.CHANGING");
 
 /// They unpack, pack or list.
 const ARCHIVERS: [&str; 12] =
@@ -153,8 +112,7 @@ fn holds_all(path: &str) -> bool {
 
 /// The values of the options that name where.
 fn named(call: &Call<'_>) -> Vec<String> {
-    let options = OPTIONS.iter().filter(|it| it.0 == call.name).flat_map(|it| it.1.iter());
-    let options: Vec<&str> = options.copied().collect();
+    let options = OPTIONS.get(&call.name).unwrap_or_default();
     if options.is_empty() || (call.name.ends_with("tar") && packs(call)) {
         return Vec::new();
     }

@@ -50,29 +50,13 @@ use super::simple::Call;
 use super::state::State;
 use super::{Access, Class};
 use crate::Rule;
+use crate::tables::Words;
 use options::Options;
 
 /// Commands whose arguments are words, not places.
-const SAYING: [&str; 12] = [
-    "echo", "printf", "man", "tldr", "which", "type", "whatis", "apropos", "help", "info", "expr",
-    "seq",
-];
+static SAYING: Words = Words::named("judge.SAYING");
 /// Options whose value is a command: what stands behind the sign is run.
-const CARRYING: [&str; 13] = [
-    "--checkpoint-action=exec=",
-    "--to-command=",
-    "ProxyCommand=",
-    "ProxyCommand ",
-    "LocalCommand=",
-    "--use-compress-program=",
-    "--unzip-command=",
-    "--rsh=",
-    "--rsh-command=",
-    "Invoke::=",
-    "rustc-wrapper=",
-    "--pager=",
-    "--editor=",
-];
+static CARRYING: Words = Words::named("judge.CARRYING");
 /// Editors and pagers that run what follows `!`.
 const ESCAPING: [&str; 9] = ["vi", "vim", "nvim", "ex", "view", "less", "more", "ed", "gdb"];
 /// Editors with a language of their own.
@@ -279,24 +263,7 @@ fn is_reader(name: &str) -> bool {
 }
 
 /// Commands of debuggers that run nothing but the program.
-const DEBUGGING: [&str; 16] = [
-    "b main",
-    "backtrace",
-    "break main",
-    "bt",
-    "bt full",
-    "c",
-    "continue",
-    "info locals",
-    "info registers",
-    "info threads",
-    "q",
-    "quit",
-    "r",
-    "run",
-    "set pagination off",
-    "thread apply all bt",
-];
+static DEBUGGING: Words = Words::named("judge.DEBUGGING");
 
 /// Values of options that are run: `rsync -e sh`, `tar -I sh`, `git config alias.x '!sh'`.
 fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {

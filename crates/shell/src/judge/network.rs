@@ -11,95 +11,22 @@ use super::option;
 use super::pushed::remotes;
 use super::sending::{Login, addressed, host};
 use crate::Rule;
+use crate::tables::Rows;
+use crate::tables::Words;
 use scan::net::{Target, exfiltration};
 
 /// They carry files, or a shell, to a machine that they are told.
-const CARRYING: [&str; 28] = [
-    "ftpget",
-    "ftpput",
-    "scp",
-    "sftp",
-    "ftp",
-    "lftp",
-    "tftp",
-    "telnet",
-    "socat",
-    "ssh",
-    "ssh-copy-id",
-    "rsh",
-    "rcp",
-    "nscurl",
-    "ngrok",
-    "frpc",
-    "cloudflared",
-    "croc",
-    "wormhole",
-    "smbclient",
-    "rclone",
-    "msmtp",
-    "autossh",
-    "ttyd",
-    "gotty",
-    "tmate",
-    "websocat",
-    "wstunnel",
-];
+static CARRYING: Words = Words::named("judge.network.CARRYING");
 /// They ask a name server, and a name can carry data.
 const ASKING: [&str; 7] = ["dig", "nslookup", "host", "drill", "kdig", "ping", "whois"];
 /// Options of `curl` and `wget` by which they go elsewhere than their address says.
-const LEADING: [&str; 10] = [
-    "-x",
-    "-K",
-    "-i",
-    "-e",
-    "--config",
-    "--connect-to",
-    "--input-file",
-    "--preproxy",
-    "--proxy",
-    "--resolve",
-];
+static LEADING: Words = Words::named("judge.network.LEADING");
 /// They talk to machines, and what they carry is seen elsewhere.
-const TALKING: [&str; 22] = [
-    "git", "gh", "glab", "http", "https", "xh", "aria2c", "axel", "lynx", "w3m", "links", "npm",
-    "pip", "pip3", "cargo", "docker", "podman", "aws", "gcloud", "az", "kubectl", "rsync",
-];
+static TALKING: Words = Words::named("judge.network.TALKING");
 /// A name with signs of an encoding that is longer carries data, in bytes.
 const NAME_BYTES_MAX: usize = 24;
 /// Words that install a package, by command.
-const INSTALLING: [(&str, &[&str]); 31] = [
-    ("apt", &["install", "upgrade", "full-upgrade"]),
-    ("apt-get", &["install", "upgrade", "dist-upgrade"]),
-    ("aptitude", &["install"]),
-    ("dpkg", &["-i", "--install"]),
-    ("dnf", &["install", "upgrade"]),
-    ("yum", &["install", "update", "localinstall"]),
-    ("rpm", &["-i", "-ivh", "-u", "--install"]),
-    ("zypper", &["install", "in"]),
-    ("pacman", &["-s", "-sy", "-syu", "-u"]),
-    ("apk", &["add"]),
-    ("brew", &["install", "tap"]),
-    ("snap", &["install"]),
-    ("flatpak", &["install"]),
-    ("nix-env", &["-i", "--install"]),
-    ("npm", &["install", "i", "add", "ci"]),
-    ("uv", &["install", "add", "sync"]),
-    ("npx", &[]),
-    ("uvx", &[]),
-    ("pipx", &["install", "run"]),
-    ("helm", &["install", "upgrade"]),
-    ("yarn", &["add", "install"]),
-    ("pnpm", &["add", "install", "dlx"]),
-    ("pip", &["install"]),
-    ("pip3", &["install"]),
-    ("gem", &["install"]),
-    ("cargo", &["install", "add"]),
-    ("go", &["install", "get"]),
-    ("composer", &["require", "install"]),
-    ("code", &["--install-extension"]),
-    ("codium", &["--install-extension"]),
-    ("installer", &["-pkg"]),
-];
+static INSTALLING: Rows = Rows::named("judge.network.INSTALLING");
 
 /// What takes `host:path` for a place on another machine, and other words for places on this one.
 const COPYING: &[&str] = &["scp", "sftp", "rsync"];
@@ -107,10 +34,9 @@ const COPYING: &[&str] = &["scp", "sftp", "rsync"];
 impl Engine<'_> {
     pub(super) fn judge_network(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
-        let installs = INSTALLING.iter().any(|(tool, verbs)| {
-            *tool == name
-                && (verbs.is_empty()
-                    || call.plain().iter().any(|it| verbs.contains(&it.to_lowercase().as_str())))
+        let installs = INSTALLING.get(name).is_some_and(|verbs| {
+            verbs.is_empty()
+                || call.plain().iter().any(|it| verbs.contains(&it.to_lowercase().as_str()))
         });
         if installs {
             self.classes.insert(Class::PackageInstall);
@@ -214,15 +140,7 @@ impl Engine<'_> {
 
     /// A package from a place of its own, or one that nobody signed: what it brings is run.
     fn judge_origin(&mut self, call: &Call<'_>) {
-        const UNSIGNED: [&str; 7] = [
-            "--allow-unauthenticated",
-            "--allow-untrusted",
-            "--dangerous",
-            "--devmode",
-            "--nogpgcheck",
-            "--no-gpg-checks",
-            "--trusted-host",
-        ];
+        static UNSIGNED: Words = Words::named("judge.network.UNSIGNED");
         // A list of packages is named by an address, too; in the clear, anybody can answer for it.
         let listed = |it: &str| {
             let lists =

@@ -3,40 +3,12 @@
 use super::super::Class;
 use super::super::engine::Engine;
 use crate::Rule;
+use crate::tables::Words;
 
 /// What a server's script was asked for, by whoever asked.
-const ASKED: [&str; 12] = [
-    "$_get",
-    "$_post",
-    "$_request",
-    "$_cookie",
-    "$_server",
-    "$_files",
-    "php://input",
-    "getparameter",
-    "request.querystring",
-    "request.form",
-    "request.item",
-    "query_string",
-];
+static ASKED: Words = Words::named("judge.planted.ASKED");
 /// They run what stands behind them.
-const RUNNING: [&str; 15] = [
-    "system(",
-    "shell_exec(",
-    "passthru(",
-    "exec(",
-    "popen(",
-    "proc_open(",
-    "eval(",
-    "eval ",
-    "assert(",
-    "include(",
-    "`",
-    "sh -c",
-    "create_function(",
-    "execute(",
-    "call_user_func(",
-];
+static RUNNING: Words = Words::named("judge.planted.RUNNING");
 /// Letters between what runs and what was asked for.
 const NEAR_MAX: usize = 80;
 

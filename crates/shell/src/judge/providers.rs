@@ -4,95 +4,18 @@ use super::super::Class;
 use super::super::engine::Engine;
 use super::super::simple::Call;
 use crate::Rule;
+use crate::tables::Words;
 
 /// Services of a cloud that record what happens.
-const RECORDING: [&str; 16] = [
-    "cloudtrail",
-    "logs",
-    "guardduty",
-    "configservice",
-    "cloudwatch",
-    "securityhub",
-    "logging",
-    "monitor",
-    "activity-log",
-    "diagnostic-settings",
-    "detective",
-    "macie2",
-    "inspector2",
-    "accessanalyzer",
-    "flow-logs",
-    "flow-log",
-];
+static RECORDING: Words = Words::named("judge.providers.RECORDING");
 /// Verbs that change who may do what.
-const GRANTING: [&str; 20] = [
-    "create",
-    "attach",
-    "detach",
-    "put-",
-    "add",
-    "update",
-    "delete",
-    "assume",
-    "get-session",
-    "get-federation",
-    "remove",
-    "set-iam",
-    "reset",
-    "deactivate",
-    "disable",
-    "upload",
-    "leave",
-    "invite",
-    "accept-handoff",
-    "change-password",
-];
+static GRANTING: Words = Words::named("judge.providers.GRANTING");
 /// They print a secret.
-const REVEALING: [&str; 13] = [
-    "get-secret-value",
-    "batch-get-secret-value",
-    "print-access-token",
-    "print-identity-token",
-    "get-access-token",
-    "get-password-data",
-    "get-credentials-for-identity",
-    "export-credentials",
-    "show-connection-string",
-    "connection-string",
-    "list-credentials",
-    "get-windows-password",
-    "reset-windows-password",
-];
+static REVEALING: Words = Words::named("judge.providers.REVEALING");
 /// They start machines, or make what is on them somebody else's.
-const COPIES: [&str; 16] = [
-    "create-snapshot",
-    "create-image",
-    "copy-snapshot",
-    "copy-image",
-    "copy-db-snapshot",
-    "modify-snapshot-attribute",
-    "modify-image-attribute",
-    "modify-db-snapshot-attribute",
-    "create-db-snapshot",
-    "export-image",
-    "start-export-task",
-    "create-instance-export-task",
-    "run-instances",
-    "create-launch-template",
-    "grant-access",
-    "create-store-image-task",
-];
+static COPIES: Words = Words::named("judge.providers.COPIES");
 /// They run a command on a machine of the cloud, or open a shell there.
-const THERE: [&str; 8] = [
-    "update-function-code",
-    "update-function-configuration",
-    "execute-command",
-    "start-session",
-    "send-ssh-public-key",
-    "send-serial-console-ssh-public-key",
-    "start-automation-execution",
-    "create-association",
-];
+static THERE: Words = Words::named("judge.providers.THERE");
 /// Settings of a store that say who reads it, what is kept and what is recorded.
 const STORE_SETTINGS: [&str; 4] =
     ["put-bucket-lifecycle", "put-bucket-logging", "put-public-access-block", "put-object-acl"];

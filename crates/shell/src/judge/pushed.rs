@@ -5,25 +5,10 @@ use super::super::simple::Call;
 use super::sending::{addressed, host};
 use super::worktree::told;
 use crate::Rule;
+use crate::tables::Words;
 
 /// Options of `push`, `fetch` and their like that take the next word.
-const VALUED: [&str; 15] = [
-    "-o",
-    "--push-option",
-    "--receive-pack",
-    "--exec",
-    "--depth",
-    "--deepen",
-    "-j",
-    "--jobs",
-    "--upload-pack",
-    "--shallow-since",
-    "--server-option",
-    "--refmap",
-    "-s",
-    "--strategy",
-    "-X",
-];
+static VALUED: Words = Words::named("judge.pushed.VALUED");
 /// Before the names of remotes whose address was changed, among what was made before.
 const CHANGED: &str = "remote:";
 

@@ -9,114 +9,17 @@ use super::super::paths;
 use super::super::simple::Call;
 use super::super::state::State;
 use super::files::is_of_work;
+use crate::tables::Words;
 
 /// Folders and files that tools make, and make again when they are gone.
-const NAMES: [&str; 70] = [
-    ".DS_Store",
-    ".angular",
-    ".astro",
-    ".build",
-    ".bundle",
-    ".cache",
-    ".coverage",
-    ".dart_tool",
-    ".docusaurus",
-    ".eggs",
-    ".eslintcache",
-    ".gradle",
-    ".hypothesis",
-    ".ipynb_checkpoints",
-    ".mypy_cache",
-    ".next",
-    ".nox",
-    ".nuxt",
-    ".nyc_output",
-    ".output",
-    ".parcel-cache",
-    ".pnpm-store",
-    ".pytest_cache",
-    ".ruff_cache",
-    ".sass-cache",
-    ".serverless",
-    ".stack-work",
-    ".svelte-kit",
-    ".terraform",
-    ".tox",
-    ".turbo",
-    ".venv",
-    ".vite",
-    ".webpack",
-    ".zig-cache",
-    "CMakeCache.txt",
-    "CMakeFiles",
-    "DerivedData",
-    "Pods",
-    "Thumbs.db",
-    "__pycache__",
-    "_build",
-    "_site",
-    "artifacts",
-    "bower_components",
-    "build",
-    "bun.lock",
-    "bun.lockb",
-    "cdk.out",
-    "cmake-build-debug",
-    "cmake-build-release",
-    "coverage",
-    "dist",
-    "dist-newstyle",
-    "elm-stuff",
-    "htmlcov",
-    "node_modules",
-    "obj",
-    "out",
-    "package-lock.json",
-    "playwright-report",
-    "pnpm-lock.yaml",
-    "storybook-static",
-    "target",
-    "test-results",
-    "tmp",
-    "venv",
-    "yarn.lock",
-    "zig-cache",
-    "zig-out",
-];
+static NAMES: Words = Words::named("judge.remade.NAMES");
 /// Endings of files that compilers and their like make.
-const ENDINGS: [&str; 21] = [
-    ".bak",
-    ".class",
-    ".egg-info",
-    ".gcda",
-    ".gcno",
-    ".gcov",
-    ".hi",
-    ".ko",
-    ".log",
-    ".o",
-    ".obj",
-    ".orig",
-    ".pdb",
-    ".profdata",
-    ".profraw",
-    ".pyc",
-    ".pyo",
-    ".rej",
-    ".swp",
-    ".tmp",
-    ".tsbuildinfo",
-];
+static ENDINGS: Words = Words::named("judge.remade.ENDINGS");
 
 /// Tests of `find` that take no value, without their dash.
-const BARE: [&str; 12] = [
-    "(", ")", "a", "and", "depth", "mount", "nogroup", "nouser", "nowarn", "prune", "true", "xdev",
-];
+static BARE: Words = Words::named("judge.remade.BARE");
 /// Those that take one.
-const VALUED: [&str; 20] = [
-    "amin", "atime", "cmin", "ctime", "fstype", "gid", "group", "inum", "links", "maxdepth",
-    "mindepth", "mmin", "mtime", "perm", "regex", "size", "type", "uid", "user", "xtype",
-];
+static VALUED: Words = Words::named("judge.remade.VALUED");
 
 impl Engine<'_> {
     /// Is it a place of the work that is made again when it is gone, or something below one?

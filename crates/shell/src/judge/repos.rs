@@ -7,20 +7,10 @@ use super::option;
 use super::options::Options;
 use super::pushed::settings;
 use crate::Rule;
+use crate::tables::Words;
 
 /// Parts of addresses of a forge that say who may do what.
-const RIGHTS: [&str; 10] = [
-    "/keys",
-    "/gpg_keys",
-    "/hooks",
-    "/collaborators",
-    "/protection",
-    "/actions/secrets",
-    "/actions/permissions",
-    "/memberships",
-    "/deploy_keys",
-    "/invitations",
-];
+static RIGHTS: Words = Words::named("judge.repos.RIGHTS");
 /// Tools with settings that say where packages come from.
 const MANAGERS: [&str; 9] =
     ["npm", "pnpm", "yarn", "pip", "pip3", "gem", "bundle", "composer", "poetry"];

@@ -10,6 +10,7 @@ use super::git_settings::{is_known_program, is_ordinary, is_ssh, is_tool};
 use super::options::Options;
 use super::worktree::{Told, told};
 use crate::Rule;
+use crate::tables::Words;
 
 /// Options of `git config` that take the next word.
 const VALUED: [&str; 8] =
@@ -18,38 +19,9 @@ const VALUED: [&str; 8] =
 const ANYWHERE: [&str; 6] =
     ["--add", "--global", "--local", "--replace-all", "--system", "--worktree"];
 /// With these it sets nothing.
-const ASKING: [&str; 17] = [
-    "--edit",
-    "--get",
-    "--get-all",
-    "--get-color",
-    "--get-colorbool",
-    "--get-regexp",
-    "--get-urlmatch",
-    "--list",
-    "--remove-section",
-    "--unset",
-    "--unset-all",
-    "-e",
-    "-l",
-    "edit",
-    "get",
-    "list",
-    "unset",
-];
+static ASKING: Words = Words::named("judge.repositories.ASKING");
 /// Variables of `git` that hold a program.
-const PROGRAMS: [&str; 10] = [
-    "EDITOR",
-    "GIT_ASKPASS",
-    "GIT_EDITOR",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_PAGER",
-    "GIT_SEQUENCE_EDITOR",
-    "MANPAGER",
-    "PAGER",
-    "SSH_ASKPASS",
-    "VISUAL",
-];
+static PROGRAMS: Words = Words::named("judge.repositories.PROGRAMS");
 
 impl Engine<'_> {
     pub(super) fn judge_repositories(&mut self, call: &Call<'_>, state: &State) {

@@ -9,76 +9,16 @@ use super::super::wrappers::after_options;
 use super::super::{Access, Class};
 use super::{has_unknown, option};
 use crate::Rule;
+use crate::tables::Words;
 
 /// They name a machine with `-h`, or `--host`.
-const HOSTED: [&str; 33] = [
-    "clickhouse-client",
-    "createdb",
-    "createuser",
-    "dropdb",
-    "dropuser",
-    "ldapadd",
-    "ldapcompare",
-    "ldapdelete",
-    "ldapmodify",
-    "ldappasswd",
-    "ldapsearch",
-    "ldapwhoami",
-    "mariadb",
-    "mariadb-dump",
-    "mongo",
-    "mongodump",
-    "mongoexport",
-    "mongoimport",
-    "mongorestore",
-    "mongosh",
-    "mosquitto_pub",
-    "mosquitto_rr",
-    "mosquitto_sub",
-    "mysql",
-    "mysqladmin",
-    "mysqldump",
-    "mysqlimport",
-    "pg_dump",
-    "pg_dumpall",
-    "pg_restore",
-    "psql",
-    "redis-cli",
-    "valkey-cli",
-];
+static HOSTED: Words = Words::named("judge.sending.HOSTED");
 /// They say what is sent with words of their own: `http POST host name=value file@path`.
 const SPEAKING: [&str; 6] = ["http", "https", "httpie", "xh", "xhs", "ht"];
 /// Options of theirs that take a value.
-const SPOKEN_VALUED: [&str; 23] = [
-    "-a",
-    "--auth",
-    "-A",
-    "--auth-type",
-    "--session",
-    "--session-read-only",
-    "-o",
-    "--output",
-    "--proxy",
-    "--verify",
-    "--cert",
-    "--cert-key",
-    "--ssl",
-    "--timeout",
-    "--max-redirects",
-    "-p",
-    "--print",
-    "-P",
-    "-s",
-    "--style",
-    "--pretty",
-    "--boundary",
-    "--raw",
-];
+static SPOKEN_VALUED: Words = Words::named("judge.sending.SPOKEN_VALUED");
 /// Options of `ssh` that take a value.
-const SSH_VALUED: [&str; 22] = [
-    "-B", "-b", "-c", "-D", "-E", "-e", "-F", "-I", "-i", "-J", "-L", "-l", "-m", "-O", "-o", "-P",
-    "-p", "-Q", "-R", "-S", "-W", "-w",
-];
+static SSH_VALUED: Words = Words::named("judge.sending.SSH_VALUED");
 
 impl Engine<'_> {
     pub(super) fn judge_sending(&mut self, call: &Call<'_>, state: &State) {

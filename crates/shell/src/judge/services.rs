@@ -5,81 +5,14 @@ use super::super::engine::Engine;
 use super::super::simple::Call;
 use super::{has_unknown, option};
 use crate::Rule;
+use crate::tables::Words;
 
 /// Services that keep a record: their names are parts of many others.
 const RECORDERS: [&str; 3] = ["log", "audit", "journal"];
 /// Programs and services that watch or protect, by a part of their names.
-const WATCHERS: [&str; 50] = [
-    "aide",
-    "apparmor",
-    "apt-daily",
-    "auditbeat",
-    "bitdefender",
-    "carbon",
-    "cbagent",
-    "cbdaemon",
-    "cbosx",
-    "clamav",
-    "clamd",
-    "crowdstrike",
-    "cylance",
-    "defend",
-    "ds_agent",
-    "elastic-agent",
-    "elastic-endpoint",
-    "esets",
-    "f-secure",
-    "fail2ban",
-    "falco",
-    "fapolicyd",
-    "filebeat",
-    "firewall",
-    "freshclam",
-    "kaspersky",
-    "lacework",
-    "littlesnitch",
-    "maldet",
-    "mcafee",
-    "mdatp",
-    "nftables",
-    "osquery",
-    "ossec",
-    "rkhunter",
-    "samhain",
-    "selinux",
-    "sentinel",
-    "snoop",
-    "sophos",
-    "suricata",
-    "symantec",
-    "sysmon",
-    "tanium",
-    "tripwire",
-    "ufw",
-    "umbrella",
-    "unattended-upgrade",
-    "usbguard",
-    "wazuh",
-];
+static WATCHERS: Words = Words::named("judge.services.WATCHERS");
 /// Words that end or take away.
-const ENDING: [&str; 16] = [
-    "stop",
-    "off",
-    "disable",
-    "disabled",
-    "shutdown",
-    "unload",
-    "kill",
-    "uninstall",
-    "remove",
-    "unset",
-    "purge",
-    "pause",
-    "suspend",
-    "unregister",
-    "unenroll",
-    "teardown",
-];
+static ENDING: Words = Words::named("judge.services.ENDING");
 
 impl Engine<'_> {
     pub(super) fn judge_services(&mut self, call: &Call<'_>) {

@@ -6,98 +6,14 @@ use super::super::simple::Call;
 use super::super::state::State;
 use super::option;
 use crate::Rule;
+use crate::tables::Words;
 
-const ACCOUNTS: [&str; 39] = [
-    "useradd",
-    "adduser",
-    "usermod",
-    "userdel",
-    "deluser",
-    "groupadd",
-    "groupmod",
-    "groupdel",
-    "addgroup",
-    "gpasswd",
-    "passwd",
-    "chpasswd",
-    "chage",
-    "chsh",
-    "vipw",
-    "vigr",
-    "pw",
-    "dscl",
-    "dseditgroup",
-    "sysadminctl",
-    "dsenableroot",
-    "visudo",
-    "newusers",
-    "ldapadd",
-    "pwpolicy",
-    "ldapmodify",
-    "ldapdelete",
-    "ldappasswd",
-    "ldapmodrdn",
-    "smbpasswd",
-    "kadmin.local",
-    "luseradd",
-    "lusermod",
-    "lpasswd",
-    "rmuser",
-    "pam-auth-update",
-    "pwunconv",
-    "grpunconv",
-    "chgpasswd",
-];
-const KERNEL: [&str; 11] = [
-    "insmod",
-    "modprobe",
-    "rmmod",
-    "kextload",
-    "kldload",
-    "kldunload",
-    "kextunload",
-    "kmutil",
-    "kexec",
-    "kpatch",
-    "bpftool",
-];
+static ACCOUNTS: Words = Words::named("judge.system.ACCOUNTS");
+static KERNEL: Words = Words::named("judge.system.KERNEL");
 /// They switch off or weaken what protects the machine, whatever their arguments.
-const WEAKENING: [&str; 13] = [
-    "setenforce",
-    "spctl",
-    "csrutil",
-    "mdatp",
-    "swapoff",
-    "sysrc",
-    "aa-disable",
-    "aa-teardown",
-    "aa-complain",
-    "esxcli",
-    "falconctl",
-    "tccutil",
-    "setsebool",
-];
+static WEAKENING: Words = Words::named("judge.system.WEAKENING");
 /// Options of packet filters that change what they let through.
-const FILTER_CHANGES: [&str; 18] = [
-    "-A",
-    "-D",
-    "-F",
-    "-I",
-    "-N",
-    "-P",
-    "-R",
-    "-X",
-    "-d",
-    "-f",
-    "--append",
-    "--delete",
-    "--flush",
-    "--insert",
-    "--new-chain",
-    "--policy",
-    "--replace",
-    "--delete-chain",
-];
+static FILTER_CHANGES: Words = Words::named("judge.system.FILTER_CHANGES");
 
 impl Engine<'_> {
     pub(super) fn judge_system(&mut self, call: &Call<'_>, state: &mut State) {

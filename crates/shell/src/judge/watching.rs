@@ -6,39 +6,12 @@ use super::super::names;
 use super::super::simple::Call;
 use super::option;
 use crate::Rule;
+use crate::tables::Words;
 
 /// They take a picture of the screen, whatever their arguments.
-const SCREEN: [&str; 12] = [
-    "screencapture",
-    "scrot",
-    "gnome-screenshot",
-    "spectacle",
-    "flameshot",
-    "maim",
-    "grim",
-    "ksnip",
-    "shutter",
-    "xfce4-screenshooter",
-    "wf-recorder",
-    "recordmydesktop",
-];
+static SCREEN: Words = Words::named("judge.watching.SCREEN");
 /// Devices and displays as programs for films and sound name them.
-const CAPTURED: [&str; 14] = [
-    "v4l2",
-    "video4linux2",
-    "x11grab",
-    "kmsgrab",
-    "fbdev",
-    "alsa",
-    "pulse",
-    "avfoundation",
-    "v4l2src",
-    "ximagesrc",
-    "pipewiresrc",
-    "pulsesrc",
-    "alsasrc",
-    "autoaudiosrc",
-];
+static CAPTURED: Words = Words::named("judge.watching.CAPTURED");
 
 impl Engine<'_> {
     /// What others type, show, send or keep in memory.
@@ -128,20 +101,7 @@ pub(in super::super) fn attaches(call: &Call<'_>) -> bool {
 
 /// Processes that hold passwords and keys.
 fn keeps_secrets(name: &str) -> bool {
-    const KEEPERS: [&str; 12] = [
-        "sshd",
-        "ssh-agent",
-        "gpg-agent",
-        "keyring",
-        "kwallet",
-        "passwd",
-        "sudo",
-        "login",
-        "gdm",
-        "lightdm",
-        "pinentry",
-        "sssd",
-    ];
+    static KEEPERS: Words = Words::named("judge.watching.KEEPERS");
     KEEPERS.iter().any(|it| name.contains(it)) || name == "su"
 }
 

@@ -9,18 +9,10 @@ use super::super::{Access, Class};
 use super::files::is_everything;
 use super::option;
 use crate::Rule;
+use crate::tables::Words;
 
 /// Options of `git` itself that take the next word.
-const VALUED: [&str; 8] = [
-    "-C",
-    "-c",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--super-prefix",
-    "--config-env",
-    "--exec-path",
-];
+static VALUED: Words = Words::named("judge.worktree.VALUED");
 
 /// What `git` is told to do, and in which folder.
 pub(super) struct Told<'a> {
