@@ -139,7 +139,7 @@ impl<'a> Engine<'a> {
         self.find(Decision::StepUp, rule, reason.into());
     }
 
-    fn find(&mut self, decision: Decision, rule: Rule, reason: String) {
+    pub(super) fn find(&mut self, decision: Decision, rule: Rule, reason: String) {
         let new = Finding { decision, rule, reason };
         if self.findings.contains(&new) {
             return;

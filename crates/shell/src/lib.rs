@@ -97,6 +97,23 @@ pub enum Class {
 }
 
 impl Class {
+    /// The class with this word.
+    fn named(word: &str) -> Option<Self> {
+        let all = [
+            Self::Read,
+            Self::Write,
+            Self::Delete,
+            Self::Execute,
+            Self::Network,
+            Self::Privilege,
+            Self::Credentials,
+            Self::Persistence,
+            Self::PackageInstall,
+            Self::LogTampering,
+        ];
+        all.into_iter().find(|it| it.word() == word)
+    }
+
     /// The word for it.
     #[must_use]
     pub fn word(self) -> &'static str {

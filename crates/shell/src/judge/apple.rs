@@ -1,10 +1,10 @@
 //! What only Apple's machines have.
 
+use super::super::Access;
 use super::super::engine::Engine;
 use super::super::marks;
 use super::super::simple::Call;
 use super::super::state::State;
-use super::super::{Access, Class};
 use crate::Rule;
 
 /// Kinds of files that are run when they are opened.
@@ -12,8 +12,6 @@ const RUN: [&str; 7] = [".app", ".command", ".pkg", ".scpt", ".terminal", ".tool
 
 impl Engine<'_> {
     pub(super) fn judge_apple(&mut self, call: &Call<'_>, state: &State) {
-        let words = call.words();
-        let first = words.first().map(String::as_str).unwrap_or_default();
         match call.name.as_str() {
             "osascript" if only_tells(call) => {}
             "osascript" => self.ask(Rule::Spawn, "it runs a script that can control everything"),
@@ -24,27 +22,6 @@ impl Engine<'_> {
                 for path in call.operands().iter().filter(runs) {
                     self.touch(Access::Execute, path, state);
                 }
-            }
-            "defaults" if matches!(first, "write" | "delete" | "import") => {
-                self.ask(Rule::SystemWrite, "it changes settings");
-            }
-            "security" => {
-                self.classes.insert(Class::Credentials);
-                self.ask(Rule::Credentials, "it opens the keychain");
-            }
-            "scutil" | "networksetup" | "systemsetup" | "nvram" | "pmset"
-                if call.args.len() > 1 =>
-            {
-                self.ask(Rule::SystemWrite, "it changes settings");
-            }
-            "socketfilterfw" if call.plain().iter().any(|it| it.starts_with("--set")) => {
-                self.ask(Rule::SecurityOff, "it changes what protects the machine");
-            }
-            "fdesetup" if !matches!(first, "status" | "list" | "help" | "isactive" | "") => {
-                self.ask(Rule::SecurityOff, "it changes how the disk is protected");
-            }
-            "plistbuddy" | "plutil" if call.args.len() > 2 => {
-                self.ask(Rule::SystemWrite, "it changes settings");
             }
             _ => {}
         }

@@ -8,11 +8,10 @@ use super::super::marks;
 use super::super::paths::{self, is_disk, is_root};
 use super::super::simple::Call;
 use super::super::state::State;
-use super::super::{Access, Class};
+use super::super::{Access, Class, Decision};
 use super::here::{self, Here};
 use super::option;
 use crate::Rule;
-use crate::tables::Words;
 
 /// Which commands are blocked besides those that are always: names, and words that a command begins
 /// with.
@@ -38,11 +37,8 @@ enum WhereItRuns {
 
 /// The network by name. Anything else that talks is a question, or a matter of the sandbox.
 const NETWORK: [&str; 5] = ["curl", "wget", "nc", "ncat", "netcat"];
-static RAISING: Words = Words::named("judge.blocklist.RAISING");
-const POWER: [&str; 5] = ["shutdown", "reboot", "halt", "poweroff", "coldreboot"];
 /// They write over what they delete.
 const DESTROYING: [&str; 3] = ["shred", "srm", "wipe"];
-const FORMATTING: [&str; 6] = ["mkfs", "mke2fs", "mkswap", "wipefs", "newfs", "mkdosfs"];
 
 impl Blocklist {
     /// The default and `blocked`, without those of `opened`. What is in both is blocked.
@@ -90,14 +86,10 @@ impl Blocklist {
 impl Engine<'_> {
     pub(super) fn judge_blocklist(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
-        let bare = name.split('.').next().unwrap_or(name);
         if let Some(pattern) = self.blocklist.names(name, call.plain()).map(str::to_owned) {
             self.deny(Rule::Blocked, format!("`{pattern}` is blocked here"));
         }
-        if RAISING.contains(&name) {
-            self.classes.insert(Class::Privilege);
-            self.deny(Rule::Privilege, format!("`{name}` runs commands as somebody else"));
-        }
+        self.judge_table(call, Decision::Deny);
         // `nc.traditional` is `nc`; `curl.py` is somebody's own.
         let kind = match name.split_once('.') {
             Some((kind, "traditional" | "openbsd")) => kind,
@@ -108,14 +100,6 @@ impl Engine<'_> {
             if self.blocklist.blocks_network(kind) && here::spoken_to(call, state) == Here::No {
                 self.deny(Rule::NetworkTool, format!("`{name}` goes around the guarded way out"));
             }
-        }
-        if POWER.contains(&name) || switches_off(call) {
-            self.classes.insert(Class::Privilege);
-            self.deny(Rule::Power, format!("`{name}` switches the machine off"));
-        }
-        if FORMATTING.contains(&bare) || formats(call) {
-            self.classes.insert(Class::Delete);
-            self.deny(Rule::Format, format!("`{name}` makes a new file system over what is there"));
         }
         self.judge_dd(call, state);
         self.judge_erasing(call, state);
@@ -249,54 +233,4 @@ fn writes_plainly(call: &Call<'_>, state: &State) -> bool {
 pub(in super::super) fn erases(name: &str) -> bool {
     DESTROYING.contains(&name)
         || matches!(name, "rm" | "unlink" | "rmdir" | "grm" | "remove-item" | "del" | "erase")
-}
-
-fn switches_off(call: &Call<'_>) -> bool {
-    let words = call.words();
-    let first = words.first().map(String::as_str).unwrap_or_default();
-    match call.name.as_str() {
-        "init" | "telinit" => matches!(first, "0" | "6" | "1" | "s"),
-        "systemctl" | "loginctl" | "rc-service" => matches!(
-            first,
-            "reboot"
-                | "poweroff"
-                | "halt"
-                | "kexec"
-                | "rescue"
-                | "emergency"
-                | "soft-reboot"
-                | "suspend"
-                | "hibernate"
-        ),
-        "busctl" | "dbus-send" | "gdbus" => {
-            call.plain().iter().any(|it| it.contains("PowerOff") || it.contains("Reboot"))
-        }
-        _ => false,
-    }
-}
-
-fn formats(call: &Call<'_>) -> bool {
-    let words = call.words();
-    match call.name.as_str() {
-        "cryptsetup" => words
-            .first()
-            .is_some_and(|it| matches!(it.as_str(), "luksformat" | "erase" | "lukserase")),
-        "badblocks" => call.short('w'),
-        "parted" => {
-            words.iter().any(|it| matches!(it.as_str(), "mklabel" | "mktable" | "mkpart" | "rm"))
-        }
-        "sfdisk" => call.stdin.is_some() || option(call, None, "delete"),
-        "mdadm" => call.has(&["--zero-superblock", "--create"]),
-        "debugfs" => call.short('w'),
-        "diskutil" => words.first().is_some_and(|it| it.starts_with("erase")),
-        "blkdiscard" | "hdparm" => call.has(&["--security-erase"]) || call.name == "blkdiscard",
-        "nvme" => words.first().is_some_and(|it| it == "format" || it == "sanitize"),
-        "sgdisk" => {
-            ['Z', 'z', 'o', 'd'].iter().any(|it| call.short(*it))
-                || call.has(&["--zap-all", "--zap", "--clear"])
-        }
-        "gpart" | "gdisk" => words.first().is_some_and(|it| it == "destroy" || it == "delete"),
-        "zpool" => words.first().is_some_and(|it| it == "labelclear"),
-        _ => false,
-    }
 }

@@ -22,14 +22,6 @@ impl Engine<'_> {
         if mines {
             self.ask(Rule::Offensive, format!("`{}` mines for somebody", call.name));
         }
-        let floods = match call.name.as_str() {
-            "ping" | "ping6" | "fping" => call.short('f'),
-            "hping3" | "hping" | "nping" => call.has(&["--flood"]),
-            _ => false,
-        };
-        if floods {
-            self.ask(Rule::Offensive, "it sends another machine more than it can take");
-        }
         let endless = match call.name.as_str() {
             // What it says goes to nobody who would end it.
             "yes" => self.stages <= 1 && !call.has(&["--help", "--version"]),

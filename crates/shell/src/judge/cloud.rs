@@ -26,9 +26,6 @@ impl Engine<'_> {
             "docker" | "podman" | "nerdctl" | "docker-compose" | "ctr" | "lxc" | "incus" => {
                 self.judge_container(call, state);
             }
-            "crictl" if call.has(&["exec"]) => {
-                self.ask(Rule::Container, "it runs a command in a container of the cluster");
-            }
             "kubectl" | "oc" | "k3s" => self.judge_cluster(call, state),
             name if CLOUDS.contains(&name) => self.judge_service(call),
             "grep" | "egrep" | "rg" | "ag" | "ack" => self.judge_search(call, state),
@@ -43,13 +40,7 @@ impl Engine<'_> {
             | "mdfind" => {
                 self.judge_find(call, state);
             }
-            "terraform" | "tofu" | "terragrunt" | "pulumi" | "vagrant"
-                if call.has(&["destroy"]) =>
-            {
-                self.classes.insert(Class::Delete);
-                self.ask(Rule::Erase, "it deletes machines and what they hold");
-            }
-            _ => self.judge_secrets(call),
+            _ => {}
         }
     }
 
@@ -180,47 +171,6 @@ impl Engine<'_> {
         if special {
             self.classes.insert(Class::Privilege);
             self.ask(Rule::PrivilegeSearch, "it searches for programs that run as their owner");
-        }
-    }
-
-    /// Commands that print secrets.
-    fn judge_secrets(&mut self, call: &Call<'_>) {
-        let words = call.words();
-        let first = words.first().map(String::as_str).unwrap_or_default();
-        let second = words.get(1).map(String::as_str).unwrap_or_default();
-        let reveals = match call.name.as_str() {
-            "gh" | "glab" => {
-                let shown = option(call, Some('t'), "show-token");
-                first == "auth" && (second == "token" || (second == "status" && shown))
-            }
-            // Everything that a cluster keeps lies there.
-            "etcdctl" => {
-                let under = words.get(1).map(String::as_str).unwrap_or_default();
-                first == "get" && (matches!(under, "" | "/") || under.starts_with("/registry"))
-            }
-            "nmcli" => {
-                option(call, Some('s'), "show-secrets")
-                    || words.iter().any(|it| it == "show-password")
-            }
-            "git" => first == "credential" && second == "fill",
-            "vault" | "bao" => first == "read" || (first == "kv" && second == "get"),
-            "op" => matches!(first, "read" | "get") || (first == "item" && second == "get"),
-            "bw" | "rbw" | "lpass" | "gopass" => matches!(first, "get" | "show"),
-            "pass" => first == "show",
-            "heroku" => first == "auth:token",
-            "gpg" | "gpg2" => call.plain().iter().any(|it| it.starts_with("--export-secret")),
-            "secret-tool" => matches!(first, "lookup" | "search"),
-            "kwallet-query" | "keyctl" => matches!(first, "print" | "read") || call.short('r'),
-            // As BSD writes it: with what every process has in its environment.
-            "ps" => call.operands().first().is_some_and(|it| it.contains('e') && !it.contains('-')),
-            "unshadow" | "getent" => {
-                matches!(first, "shadow" | "gshadow") || call.name == "unshadow"
-            }
-            _ => false,
-        };
-        if reveals {
-            self.classes.insert(Class::Credentials);
-            self.ask(Rule::Credentials, format!("`{}` prints a secret", call.name));
         }
     }
 }

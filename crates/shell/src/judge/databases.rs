@@ -19,10 +19,6 @@ static ADMITTING: Words = Words::named("judge.databases.ADMITTING");
 
 impl Engine<'_> {
     pub(super) fn judge_databases(&mut self, call: &Call<'_>) {
-        if drops(call) {
-            self.classes.insert(Class::Delete);
-            self.ask(Rule::Erase, "it drops a table or a database");
-        }
         if !DATABASES.contains(&call.name.as_str()) {
             return;
         }
@@ -45,20 +41,5 @@ impl Engine<'_> {
             self.classes.insert(Class::Privilege);
             self.ask(Rule::Accounts, "it lets somebody in to everything of a database");
         }
-    }
-}
-
-/// Does it throw away what a database holds?
-fn drops(call: &Call<'_>) -> bool {
-    let words = call.words();
-    let first = words.first().map(String::as_str).unwrap_or_default();
-    match call.name.as_str() {
-        "drop" => first == "table",
-        "dropdb" => !words.is_empty(),
-        "mysqladmin" => words.iter().any(|it| it == "drop"),
-        "redis-cli" | "valkey-cli" => {
-            words.iter().any(|it| matches!(it.as_str(), "flushall" | "flushdb"))
-        }
-        _ => false,
     }
 }

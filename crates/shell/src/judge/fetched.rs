@@ -5,20 +5,14 @@
 use super::super::Class;
 use super::super::engine::Engine;
 use super::super::simple::Call;
-use super::option;
 use crate::Rule;
 use crate::tables::Rows;
-use crate::tables::Words;
 
 /// They fetch a package, and run it: words that stand before it.
 static RUNNERS: Rows = Rows::named("judge.fetched.RUNNERS");
 /// Beginnings of addresses that are none of the web's.
 const ADDRESSES: [&str; 9] =
     ["bitbucket:", "gist:", "git+", "git://", "git@", "github:", "gitlab:", "hg+", "sourcehut:"];
-/// Editors that take parts of others.
-static EDITORS: Words = Words::named("judge.fetched.EDITORS");
-/// Programs of one house with a word for it.
-static PLUGGED: Words = Words::named("judge.fetched.PLUGGED");
 
 impl Engine<'_> {
     pub(super) fn judge_fetched(&mut self, call: &Call<'_>) {
@@ -31,14 +25,6 @@ impl Engine<'_> {
             self.classes.insert(Class::PackageInstall);
             self.classes.insert(Class::Persistence);
             self.ask(Rule::Persistence, "it installs what runs inside of another program");
-        }
-        // Flags and wrappers for every later build, and where it fetches from.
-        if call.name == "go"
-            && call.words().first().is_some_and(|it| it == "env")
-            && call.has(&["-w"])
-        {
-            self.classes.insert(Class::Persistence);
-            self.ask(Rule::Persistence, "every later build of `go` does what it says");
         }
     }
 }
@@ -83,42 +69,11 @@ fn has_owner(name: &str, package: &str) -> bool {
         && package.split_once('/').is_some_and(|(owner, name)| is_word(owner) && is_word(name))
 }
 
-/// Does it put something into an editor, a browser or a tool that these run from then on?
+/// `gh config set pager PROGRAM`, which `gh` runs from then on.
 fn extends(call: &Call<'_>) -> bool {
-    let words = call.words();
-    let first = words.first().map(String::as_str).unwrap_or_default();
-    let second = words.get(1).map(String::as_str).unwrap_or_default();
-    let loads = |it: &String| {
-        it.starts_with("--load-extension") || it.starts_with("--disable-extensions-except")
-    };
-    match call.name.as_str() {
-        name if EDITORS.contains(&name) => option(call, None, "install-extension"),
-        name if PLUGGED.contains(&name) => first == "installplugins",
-        name if ["chrom", "google-chrome", "brave", "microsoft-edge", "vivaldi", "opera"]
-            .iter()
-            .any(|it| name.starts_with(it)) =>
-        {
-            call.plain().iter().any(loads)
-        }
-        "gh" => match (first, second) {
-            ("extension" | "extensions" | "ext", "install") => true,
-            ("alias", "set" | "import") => {
-                option(call, Some('s'), "shell")
-                    || second == "import"
-                    || call.plain().iter().any(|it| it.starts_with('!'))
-            }
-            ("config", "set") => {
-                words.get(2).is_some_and(|it| matches!(it.as_str(), "editor" | "pager" | "browser"))
-                    && !call
-                        .operands()
-                        .get(3)
-                        .is_some_and(|it| super::git_settings::is_known_program(it))
-            }
-            _ => false,
-        },
-        "gnome-extensions" => matches!(first, "install" | "enable"),
-        "jupyter" => first == "labextension" && second == "install",
-        "apm" => first == "install",
-        _ => false,
-    }
+    let is_run = |it: &String| matches!(it.as_str(), "editor" | "pager" | "browser");
+    call.name == "gh"
+        && call.words().get(..2).is_some_and(|it| it == ["config", "set"])
+        && call.words().get(2).is_some_and(is_run)
+        && !call.operands().get(3).is_some_and(|it| super::git_settings::is_known_program(it))
 }

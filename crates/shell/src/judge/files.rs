@@ -201,9 +201,6 @@ impl Engine<'_> {
     fn judge_packing(&mut self, call: &Call<'_>, operands: &[&String], state: &State) {
         let name = call.name.as_str();
         let plain = call.plain();
-        if encrypts(call) {
-            self.ask(Rule::Encrypt, "it makes files unreadable without a password");
-        }
         if PACKING.contains(&name) && self.swept && self.stages > 1 {
             self.ask(Rule::Collection, "it packs what was found everywhere");
         }
@@ -244,37 +241,6 @@ impl Engine<'_> {
         {
             self.ask(Rule::Collection, "it takes mail");
         }
-        if name == "mount" && !plain.is_empty() && !option(call, Some('l'), "help") {
-            self.classes.insert(Class::Privilege);
-            self.ask(Rule::Mount, "it mounts a file system");
-        }
-    }
-}
-
-/// Does it make files unreadable without a password?
-fn encrypts(call: &Call<'_>) -> bool {
-    let plain = call.plain();
-    match call.name.as_str() {
-        "zip" => option(call, Some('e'), "encrypt") || option(call, Some('P'), "password"),
-        "7z" | "7za" | "7zz" | "rar" => {
-            plain.iter().any(|it| it.starts_with("-p") || it.starts_with("-hp"))
-        }
-        "gpg" | "gpg2" => option(call, Some('c'), "symmetric"),
-        "openssl" => {
-            let words = call.words();
-            let first = words.first().map(String::as_str).unwrap_or_default();
-            let decrypts = plain.iter().any(|it| it == "-d" || it == "-decrypt");
-            let is_plain = plain.iter().any(|it| it == "-base64" || it == "-a");
-            let ciphers = first == "enc" || first.starts_with("aes") || first.starts_with("des");
-            let has_cipher =
-                plain.iter().any(|it| it.starts_with("-aes") || it.starts_with("-des"));
-            (ciphers && !decrypts && (!is_plain || has_cipher))
-                || (matches!(first, "rsautl" | "pkeyutl" | "smime" | "cms")
-                    && plain.iter().any(|it| it == "-encrypt"))
-        }
-        "ccrypt" | "ccencrypt" | "mcrypt" | "aescrypt" => true,
-        "hdiutil" => option(call, None, "encryption") || call.has(&["-encryption"]),
-        _ => false,
     }
 }
 

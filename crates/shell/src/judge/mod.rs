@@ -28,6 +28,7 @@ mod recipes;
 mod remade;
 mod repos;
 mod repositories;
+mod rules;
 mod sending;
 mod services;
 mod system;
@@ -80,7 +81,6 @@ impl Engine<'_> {
         self.judge_brought(call, state);
         self.judge_system(call, state);
         self.judge_cloud(call, state);
-        self.judge_copier(call);
         self.judge_repos(call);
         self.judge_repositories(call, state);
         self.judge_fetched(call);

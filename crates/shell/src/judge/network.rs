@@ -72,29 +72,8 @@ impl Engine<'_> {
                     self.deny(Rule::ReverseShell, "it passes on what another command says");
                 }
             }
-            "telnetd" | "in.telnetd" | "utelnetd" => {
-                self.deny(Rule::ReverseShell, "it gives a shell to whoever asks for it");
-            }
-            // A server of files that is started by hand.
-            "httpd" | "tftpd" | "ftpd" | "tcpsvd" | "udpsvd"
-                if call.short('h') || call.short('p') || call.name.ends_with("svd") =>
-            {
-                self.ask(Rule::Egress, "it serves files to others");
-            }
             "git" => self.judge_git(call),
             "curl" | "wget" => self.judge_upload(call, state),
-            "nc" | "ncat" | "netcat" | "nc.traditional" | "nc.openbsd" | "netcat.traditional" => {
-                let gives =
-                    call.short('e') || call.short('c') || call.has(&["--exec", "--sh-exec"]);
-                if gives {
-                    self.deny(Rule::ReverseShell, "it gives a command to another machine");
-                }
-            }
-            "mail" | "mailx" | "sendmail" | "mutt" | "neomutt" | "swaks" | "sendemail"
-                if call.stdin.is_some() || attaches(call) =>
-            {
-                self.ask(Rule::Egress, "it sends a message");
-            }
             _ => {}
         }
     }
@@ -108,9 +87,6 @@ impl Engine<'_> {
                 if call.stdin.is_some_and(|it| text(it).contains(NETWORK)) =>
             {
                 self.deny(Rule::RemoteCode, "it runs what somebody else's machine sends");
-            }
-            "hdiutil" if call.operands().iter().any(|it| it.contains("://")) => {
-                self.ask(Rule::RemoteCode, "it opens what somebody else's machine sends");
             }
             _ => {}
         }
@@ -277,12 +253,6 @@ impl Engine<'_> {
             }
         }
     }
-}
-
-/// Does a message carry a file that is none of the work?
-fn attaches(call: &Call<'_>) -> bool {
-    let is_far = |it: &String| it.trim_start_matches('@').starts_with('/');
-    option(call, Some('a'), "attach") && call.plain().iter().any(is_far)
 }
 
 /// `host:path`, `host::module`, `rsync://…`.

@@ -122,27 +122,6 @@ impl Engine<'_> {
             self.ask(Rule::Egress, "it talks to a store of somebody else");
         }
     }
-
-    /// `azcopy copy FILE https://…`, `s3cmd put FILE s3://…`: copiers of their own.
-    pub(super) fn judge_copier(&mut self, call: &Call<'_>) {
-        let words = call.words();
-        let first = words.first().map(String::as_str).unwrap_or_default();
-        let sends = match call.name.as_str() {
-            "azcopy" => matches!(first, "copy" | "cp" | "sync"),
-            "mc" | "mcli" => matches!(first, "cp" | "mirror" | "put" | "mv"),
-            "s3cmd" | "s5cmd" => matches!(first, "put" | "sync" | "cp" | "mv"),
-            "b2" => first.starts_with("upload") || first == "sync",
-            "gdrive" | "drive" => matches!(first, "upload" | "push"),
-            "megaput" | "mega-put" | "megacopy" | "ffsend" => !words.is_empty(),
-            _ => false,
-        };
-        let is_far = |it: &String| it.contains("://");
-        let from_here = words.get(1).is_some_and(|it| !is_far(it));
-        if sends && (from_here || call.name.starts_with("mega")) {
-            self.classes.insert(Class::Network);
-            self.ask(Rule::Egress, format!("`{}` carries files to another machine", call.name));
-        }
-    }
 }
 
 /// A rule that names every address there is.

@@ -24,14 +24,7 @@ impl Engine<'_> {
     pub(super) fn judge_sending(&mut self, call: &Call<'_>, state: &State) {
         let words = call.words();
         let first = words.first().map(String::as_str).unwrap_or_default();
-        let second = words.get(1).map(String::as_str).unwrap_or_default();
         match call.name.as_str() {
-            "gh" | "glab" => {
-                let puts = matches!((first, second), ("gist" | "snippet", "create" | "edit"));
-                if puts {
-                    self.ask(Rule::Egress, "it puts files where others read them");
-                }
-            }
             // What is published is meant to be; where else than usual is judged apart.
             "twine" if first == "upload" => {
                 self.classes.insert(Class::Network);

@@ -3,7 +3,7 @@
 use super::super::Class;
 use super::super::engine::Engine;
 use super::super::simple::Call;
-use super::{has_unknown, option};
+use super::{has_unknown, rules};
 use crate::Rule;
 use crate::tables::Words;
 
@@ -18,7 +18,6 @@ impl Engine<'_> {
     pub(super) fn judge_services(&mut self, call: &Call<'_>) {
         let words = call.words();
         let first = words.first().map(String::as_str).unwrap_or_default();
-        let second = words.get(1).map(String::as_str).unwrap_or_default();
         let is_script = is_script_of_a_service(&call.path);
         // Only those that stop something need to know: there are many names to compare.
         let is_watcher = || {
@@ -26,32 +25,8 @@ impl Engine<'_> {
                 || (is_script && (watches(&call.name) || records(&call.name)))
                 || (call.name == "kill" && has_unknown(call) && self.looked_up(watches))
         };
-        let (stops, starts) = match call.name.as_str() {
-            "systemctl" => (
-                matches!(
-                    first,
-                    "stop" | "disable" | "mask" | "kill" | "isolate" | "rescue" | "emergency"
-                ),
-                (matches!(first, "enable" | "reenable") && !enables_named(call))
-                    || matches!(first, "link" | "edit" | "preset" | "set-default")
-                    || matches!(first, "add-wants" | "add-requires"),
-            ),
-            "service" | "rc-service" | "invoke-rc.d" => (is_stop(second), false),
-            "rcctl" | "sv" | "svcadm" => (
-                matches!(first, "stop" | "disable" | "down" | "exit" | "force-stop"),
-                matches!(first, "enable"),
-            ),
-            "chkconfig" | "update-rc.d" | "rc-update" => (
-                words.iter().any(|it| matches!(it.as_str(), "off" | "disable" | "remove" | "del"))
-                    || call.has(&["--del"]),
-                words.iter().any(|it| matches!(it.as_str(), "on" | "enable" | "add" | "defaults"))
-                    || call.has(&["--add"]),
-            ),
-            "launchctl" => (
-                matches!(first, "unload" | "remove" | "bootout" | "disable" | "stop" | "kill"),
-                matches!(first, "load" | "submit" | "bootstrap" | "enable" | "start" | "kickstart"),
-            ),
-            "pkill" | "killall" | "kill" => (is_watcher(), false),
+        let stops = match call.name.as_str() {
+            "pkill" | "killall" | "kill" => is_watcher(),
             // They ask the manager of services and accounts without its own command.
             "busctl" | "dbus-send" | "gdbus" => {
                 let managers =
@@ -59,12 +34,14 @@ impl Engine<'_> {
                 let calls = call.name == "dbus-send" || first == "call";
                 let manager =
                     |it: &String| managers.iter().any(|name| it.to_lowercase().contains(name));
-                (calls && call.plain().iter().any(manager), false)
+                calls && call.plain().iter().any(manager)
             }
-            _ if is_script => (is_stop(first), false),
-            _ if uninstalls(call) => (is_watcher(), false),
-            _ => (false, false),
+            _ if is_script => is_stop(first),
+            _ if rules::holds("uninstalls", call) => is_watcher(),
+            _ => rules::holds("stops", call),
         };
+        let enables = call.name == "systemctl" && matches!(first, "enable" | "reenable");
+        let starts = rules::holds("starts", call) || (enables && !enables_named(call));
         let watched = (stops && is_watcher()) || ends_a_watcher(call);
         if watched {
             self.classes.insert(Class::LogTampering);
@@ -128,20 +105,4 @@ fn ends_a_watcher(call: &Call<'_>) -> bool {
     // Of the work's own folders only the last name counts.
     let path = call.path.to_lowercase();
     watches(if path.starts_with('/') { &path } else { &call.name })
-}
-
-/// Does it take a package of the system away?
-fn uninstalls(call: &Call<'_>) -> bool {
-    let first = call.words().first().map(String::as_str).unwrap_or_default();
-    match call.name.as_str() {
-        "apt" | "apt-get" | "aptitude" | "dnf" | "yum" | "microdnf" | "zypper" | "apk" | "snap"
-        | "flatpak" | "brew" | "pkg" => matches!(
-            first,
-            "remove" | "purge" | "erase" | "autoremove" | "rm" | "del" | "delete" | "uninstall"
-        ),
-        "dpkg" => ['r', 'P'].iter().any(|it| call.short(*it)) || call.has(&["--remove", "--purge"]),
-        "rpm" => option(call, Some('e'), "erase"),
-        "pacman" => call.short('R') || call.has(&["--remove"]),
-        _ => false,
-    }
 }

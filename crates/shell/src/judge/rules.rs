@@ -1,0 +1,184 @@
+//! Rules by the name of a command and by what it is given: data, in `rules.txt`.
+//!
+//! `= DECISION RULE CLASS … | REASON` begins the rows of a rule, `? NAME` those of a question that code asks
+//! ([`holds`]). A row is `COMMAND COMMAND …: TEST TEST …`; all of its tests must hold. A test is
+//!
+//! - `SUBJECT=A|B`: one of these, where `*` stands for any letters. Subjects: `1`, `2` … (that word, in lower case; nothing
+//!   where there is none), `w` (any word), `l` (the last), `o` (any operand as it is written), `o1` (the first), `a` (any
+//!   argument), `a1` (the first), `b` (any but the last), `all` (all arguments), `only` (all options);
+//! - `-xy|--long`: one of these options; `args>N`, `words>N`: more of them than that; `stdin`;
+//! - any of them with `!` before it: it must not hold.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::option;
+use crate::engine::Engine;
+use crate::simple::Call;
+use crate::{Class, Decision, Rule};
+
+/// What follows where a row holds.
+enum Meaning {
+    Finding { decision: Decision, rule: Rule, classes: Vec<Class>, reason: &'static str },
+    Answer(&'static str),
+}
+
+struct Table {
+    meanings: Vec<Meaning>,
+    /// Rows by command: which meaning, and the tests.
+    rows: HashMap<&'static str, Vec<(usize, Vec<&'static str>)>>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table { meanings: Vec::new(), rows: HashMap::new() };
+    for line in include_str!("rules.txt").lines().filter(|it| !it.is_empty()) {
+        if let Some(header) = line.strip_prefix("= ") {
+            table.meanings.extend(meaning(header));
+        } else if let Some(name) = line.strip_prefix("? ") {
+            table.meanings.push(Meaning::Answer(name));
+        } else if !line.starts_with('#') {
+            let (names, tests) = line.split_once(": ").unwrap_or((line, ""));
+            let at = table.meanings.len().saturating_sub(1);
+            for name in names.split(' ') {
+                let row = (at, tests.split(' ').filter(|it| !it.is_empty()).collect());
+                table.rows.entry(name).or_default().push(row);
+            }
+        }
+    }
+    table
+});
+
+fn meaning(header: &'static str) -> Option<Meaning> {
+    let (words, reason) = header.split_once(" | ")?;
+    let mut words = words.split(' ');
+    let decision = match words.next()? {
+        "deny" => Decision::Deny,
+        "ask" => Decision::StepUp,
+        _ => return None,
+    };
+    let rule = words.next()?;
+    let rule = Rule::ALL.iter().copied().find(|it| it.as_str() == rule)?;
+    let classes = words.map(Class::named).collect::<Option<_>>()?;
+    Some(Meaning::Finding { decision, rule, classes, reason })
+}
+
+/// The meanings of all rows that hold for a command.
+fn found<'a>(call: &'a Call<'_>) -> impl Iterator<Item = &'static Meaning> + use<'a> {
+    let name = call.name.as_str();
+    let kind = name.split_once('.').and_then(|it| TABLE.rows.get(format!("{}.*", it.0).as_str()));
+    let rows = TABLE.rows.get(name).into_iter().chain(kind).flatten();
+    let held = rows.filter(|it| it.1.iter().all(|test| is_true(test, call)));
+    held.filter_map(|it| TABLE.meanings.get(it.0))
+}
+
+/// Is the answer to a question of the table yes?
+pub(super) fn holds(question: &str, call: &Call<'_>) -> bool {
+    found(call).any(|it| matches!(it, Meaning::Answer(name) if *name == question))
+}
+
+impl Engine<'_> {
+    /// What the table says of a command, as far as it decides so.
+    pub(super) fn judge_table(&mut self, call: &Call<'_>, wanted: Decision) {
+        for it in found(call) {
+            if let Meaning::Finding { decision, rule, classes, reason } = it
+                && *decision == wanted
+            {
+                self.classes.extend(classes);
+                self.find(wanted, *rule, reason.replace("{}", &call.name));
+            }
+        }
+    }
+}
+
+fn is_true(test: &str, call: &Call<'_>) -> bool {
+    if let Some(rest) = test.strip_prefix('!') {
+        return !is_true(rest, call);
+    }
+    if test.starts_with('-') {
+        return test.split('|').any(|it| match it.strip_prefix("--") {
+            Some(long) => option(call, None, long),
+            None => it.chars().skip(1).any(|it| call.short(it)),
+        });
+    }
+    let (plain, words, operands) = (call.plain(), call.words(), call.operands());
+    if let Some((what, count)) = test.split_once('>') {
+        let size = if what == "args" { plain.len() } else { words.len() };
+        return count.parse().is_ok_and(|it: usize| size > it);
+    }
+    let Some((subject, values)) = test.split_once('=') else {
+        return test == "stdin" && call.stdin.is_some();
+    };
+    let is = |text: &str| values.split('|').any(|it| fits(it, text));
+    let is_one = |it: Option<&String>| is(it.map(String::as_str).unwrap_or_default());
+    let any = |all: &[String]| all.iter().any(|it| is(it));
+    match subject {
+        "w" => any(words),
+        "l" => is_one(words.last()),
+        "o" => any(operands),
+        "o1" => is_one(operands.first()),
+        "a" => any(plain),
+        "a1" => is_one(plain.first()),
+        "b" => any(plain.split_last().map(|it| it.1).unwrap_or_default()),
+        "all" => plain.iter().all(|it| is(it)),
+        "only" => plain.iter().filter(|it| it.starts_with('-')).all(|it| is(it)),
+        at => is_one(at.parse::<usize>().ok().and_then(|it| words.get(it.checked_sub(1)?))),
+    }
+}
+
+/// Is it this text? `*` stands for any letters, `\s` for a space.
+fn fits(pattern: &str, text: &str) -> bool {
+    if !pattern.contains(['*', '\\']) {
+        return pattern == text;
+    }
+    let pattern = pattern.replace("\\s", " ");
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|it| text.strip_prefix(it)) else { return false };
+    let mut parts = parts.peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        let Some((_, behind)) = rest.split_once(part) else { return false };
+        rest = behind;
+    }
+    rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_a_meaning_and_every_test_a_subject() {
+        let lines = include_str!("rules.txt").lines();
+        let headers = lines.filter(|it| it.starts_with("= ") || it.starts_with("? ")).count();
+        assert_eq!(TABLE.meanings.len(), headers);
+        let known = ["w", "l", "o", "o1", "a", "a1", "b", "all", "only", "1", "2", "3"];
+        for test in TABLE.rows.values().flatten().flat_map(|it| &it.1) {
+            let test = test.trim_start_matches('!');
+            let is_counted = test.starts_with("args>") || test.starts_with("words>");
+            let has_subject = test.split_once('=').is_some_and(|it| known.contains(&it.0));
+            assert!(
+                is_counted || has_subject || test.starts_with('-') || test == "stdin",
+                "{test}"
+            );
+        }
+    }
+
+    #[test]
+    fn stars_stand_for_any_letters() {
+        for (pattern, text, fit) in [
+            ("a", "a", true),
+            ("a*", "ab", true),
+            ("*.dns", "ipv4.dns", true),
+            ("--script=*/*", "--script=a/b", true),
+            ("--script=*/*", "--script=ab", false),
+            ("a*b", "ab", true),
+            ("ab*ba", "aba", false),
+            ("cat\\s*", "cat x", true),
+            ("", "", true),
+        ] {
+            assert_eq!(fits(pattern, text), fit, "{pattern} {text}");
+        }
+    }
+}
