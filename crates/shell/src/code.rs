@@ -7,7 +7,7 @@ use super::engine::{Engine, Output, from_network, text, unknown};
 use super::judge::is_everything;
 use super::marks::{self, NETWORK};
 use super::simple::{Call, known};
-use super::spelled::{exactly, literals, spelled};
+use super::spelled::{decoded, literals};
 use super::state::State;
 use super::words::{
     COMMANDS, CONNECTS, DECODES, DELETES, ENCRYPTS, INJECTS, LISTENS, PACKS, RUNS, WALKS, WATCHES,
@@ -52,8 +52,7 @@ impl Engine<'_> {
             self.code(code, state, 0);
             self.judge_read_in(code, call, state);
             self.encoded(arg, call, code, state);
-            let exact = if arg == "-e" && call.name == "perl" { exactly(code) } else { None };
-            output.extend(exact.unwrap_or_else(|| printed(code, call.stdin)));
+            output.extend(printed(code, call.stdin));
             has_code = true;
         }
         let module = args.iter().position(|it| it == "-m").and_then(|it| args.get(it + 1));
@@ -137,10 +136,7 @@ impl Engine<'_> {
             self.run_text(text, &mut state.clone(), None);
             self.quiet -= 1;
         }
-        let input = call.stdin.filter(|_| args.get(at + 1).is_none()).map(text);
-        let known = input.filter(|it| !marks::has_hole(it) && !it.contains(NETWORK));
-        let exact = known.and_then(|it| super::lines::awk(args, &it));
-        exact.unwrap_or_else(|| printed(&program, call.stdin))
+        printed(&program, call.stdin)
     }
 
     pub(super) fn run_source(&mut self, file: &str, state: &State) {
@@ -216,7 +212,6 @@ impl Engine<'_> {
         }
         let writes = ["'w", "\"w", "write", "> \"", ">\""].iter().any(|it| lower.contains(it));
         self.paths_of(&literals, writes, state);
-        let texts = if runs || has(&DECODES) { spelled(code, &literals) } else { Vec::new() };
         if runs {
             self.commands_of(&literals, state);
         }
@@ -228,12 +223,11 @@ impl Engine<'_> {
                 }
             }
         }
-        if has(&DECODES) {
-            let executes = ["exec", "eval", "system", "popen", "subprocess", "`"];
-            if runs || executes.iter().any(|it| lower.contains(it)) {
-                self.ask(Rule::Dynamic, "its code puts something together and runs it");
-                self.commands_of(&texts, state);
-            }
+        let executes = ["exec", "eval", "system", "popen", "subprocess", "`"];
+        if has(&DECODES) && (runs || executes.iter().any(|it| lower.contains(it))) {
+            self.ask(Rule::Dynamic, "its code puts something together and runs it");
+            let texts = decoded(code, &literals);
+            self.commands_of(&texts, state);
             for inner in &texts {
                 if layer < LAYERS_MAX && self.may_probe() {
                     self.code(inner, state, layer + 1);
@@ -369,23 +363,16 @@ fn is_encoded(option: &str, call: &Call<'_>) -> bool {
         && "-encodedcommand".starts_with(&lower)
 }
 
-/// What code prints: the texts that it spells, and whatever else.
+/// What code prints: texts that it decodes, and whatever else.
 fn printed(code: &str, stdin: Option<&[u8]>) -> Output {
     let input = stdin.map(text).unwrap_or_default();
     if input.contains(NETWORK) {
         return from_network();
     }
-    let mut texts = spelled(code, &literals(code));
-    if !input.is_empty() && !marks::has_hole(&input) {
-        let given = input.trim_end().to_owned();
-        texts.extend(spelled(&format!("{code}\n{given}"), &[given]));
-    }
-    let mut output = texts.join("\n").into_bytes();
-    if !output.is_empty() {
-        output.push(b'\n');
-    }
-    output.extend(unknown());
-    output
+    let mut literals = literals(code);
+    literals.push(input);
+    let texts = decoded(code, &literals).into_iter().map(|it| it + "\n");
+    texts.collect::<String>().into_bytes().into_iter().chain(unknown()).collect()
 }
 
 fn is_path(text: &str) -> bool {

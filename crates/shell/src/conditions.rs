@@ -2,8 +2,8 @@
 
 use super::arithmetic::evaluate;
 use super::engine::Engine;
+use super::lines::compiled;
 use super::marks::{self, HOLE, UNSET};
-use super::sed::compiled;
 use super::state::{State, Var};
 use super::syntax::Word;
 

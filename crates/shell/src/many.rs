@@ -102,7 +102,11 @@ impl Engine<'_> {
         let input = known(stdin.as_deref());
         let by_zero = call.has(&["-0", "--null"]) || zero_letters(plain);
         let mut items = if marks::has_hole(&input) {
-            let unknown = || vec![if by_zero { input.clone() } else { HOLE.to_string() }];
+            let unknown = || match input.contains(marks::CODED) {
+                true => vec![format!("{HOLE}{}", marks::CODED)],
+                false if by_zero => vec![input.clone()],
+                false => vec![HOLE.to_string()],
+            };
             listed::items(&input).unwrap_or_else(unknown)
         } else if by_zero {
             let parts = stdin.as_deref().unwrap_or_default().split(|it| *it == 0);

@@ -13,6 +13,8 @@ const ANY: char = '\u{E003}';
 const CLASS: char = '\u{E004}';
 /// What follows came from somebody else's machine.
 pub(super) const NETWORK: char = '\u{E007}';
+/// Behind a hole: a program of its own made it of a text that is known, and is not followed.
+pub(super) const CODED: char = '\u{E009}';
 /// Where words are split that came out of an expansion; only while a word is expanded.
 pub(super) const SPLIT: char = '\u{E005}';
 /// Behind a hole: what was found has a name of what a work makes again.
@@ -60,7 +62,7 @@ pub(super) fn shown(text: &str) -> String {
     for letter in text.chars() {
         match letter {
             HOLE => shown.push_str("$…"),
-            UNSET | NETWORK => {}
+            UNSET | NETWORK | CODED => {}
             STAR => shown.push('*'),
             ANY => shown.push('?'),
             CLASS => shown.push('['),
@@ -76,7 +78,7 @@ pub(super) fn plain(text: &str) -> String {
         return text.to_owned();
     }
     text.chars()
-        .filter(|it| !matches!(*it, UNSET | NETWORK))
+        .filter(|it| !matches!(*it, UNSET | NETWORK | CODED))
         .map(|it| match it {
             STAR => '*',
             ANY => '?',

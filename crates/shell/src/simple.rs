@@ -218,6 +218,10 @@ impl Engine<'_> {
         let Some(first) = fields.first().cloned() else { return Output::new() };
         self.status = None;
         let path = self.named(&first);
+        let is_said = matches!(path.as_str(), "echo" | "printf" | "[" | "test");
+        if !is_said && fields.iter().any(|it| it.contains(marks::CODED)) {
+            self.ask(Rule::Dynamic, "it is given what cannot be followed");
+        }
         if self.is_revealed(&path) {
             self.ask(Rule::UnknownCommand, "the name of the command was hidden before");
         }
@@ -359,9 +363,8 @@ const TELLING: [&str; 2] = ["help", "version"];
 
 /// Patterns become letters; where a value came from is kept.
 fn keep_network(value: &str) -> String {
-    let network = value.contains(marks::NETWORK);
-    let plain = marks::plain(value);
-    if network { format!("{}{plain}", marks::NETWORK) } else { plain }
+    let kept = [marks::NETWORK, marks::CODED].into_iter().filter(|it| value.contains(*it));
+    kept.collect::<String>() + &marks::plain(value)
 }
 
 /// The known text of a stream, nothing if it is inherited.

@@ -1,50 +1,55 @@
-//! Texts that code of other languages spells: lists of numbers, encodings, reversed and packed literals.
+//! Texts that stand in code of other languages.
 
 use data_encoding::{BASE32, BASE64, HEXLOWER_PERMISSIVE};
 
 use super::lines::unpacked;
 use super::syntax::ansi_c;
 
-/// Fewer letters in a row are no text.
-const LETTERS_MIN: usize = 3;
 const LITERALS_MAX: usize = 64;
-const ENCODED_BYTES_MIN: usize = 6;
 /// Texts of one piece of code.
 const TEXTS_MAX: usize = 32;
-/// An encoding in an encoding, in levels.
-const LAYERS_MAX: usize = 4;
+
+/// Fewer letters in a row are no text.
+const LETTERS_MIN: usize = 3;
+/// Fewer bytes are no encoded text.
+const ENCODED_BYTES_MIN: usize = 6;
 /// What is decoded for one piece of code, in bytes.
 const DECODED_BYTES_MAX: usize = 128 << 10;
 
-/// Every text that the code may spell, none of which stands in it as it is.
-pub(super) fn spelled(code: &str, literals: &[String]) -> Vec<String> {
-    let mut texts = Vec::new();
-    let mut add = |text: String| {
-        let shown = text.chars().all(|it| !it.is_control() || matches!(it, '\n' | '\t' | '\r'));
-        let known = texts.contains(&text) || literals.contains(&text);
-        if shown && !known && texts.len() < TEXTS_MAX && text.chars().count() >= LETTERS_MIN {
-            texts.push(text);
-        }
-    };
-    numbers(code).into_iter().for_each(&mut add);
-    let lower = code.to_lowercase();
-    let reverses = lower.contains("rev") || lower.contains("::-1") || lower.contains("--");
-    let all = literals.concat();
+/// Texts that code spells with numbers, and what its literals become that are encoded or packed, also over and over.
+pub(super) fn decoded(code: &str, literals: &[String]) -> Vec<String> {
+    let mut texts = numbers(code);
     let mut fuel = DECODED_BYTES_MAX;
-    for literal in literals.iter().chain([&all]) {
-        if reverses {
-            add(literal.chars().rev().collect());
+    let mut left: Vec<Vec<u8>> = literals.iter().map(|it| it.trim().into()).collect();
+    while let Some(data) = left.pop() {
+        let Some(rest) = fuel.checked_sub(data.len()) else { break };
+        fuel = rest;
+        let is_packed = data.starts_with(&[0x1f, 0x8b]) || data.starts_with(b"x");
+        let unpacked = if is_packed { unpacked(&data) } else { None };
+        let ways = [HEXLOWER_PERMISSIVE, BASE64, BASE32].into_iter();
+        let ways = ways.filter(|_| data.len() >= ENCODED_BYTES_MIN);
+        for bytes in ways.filter_map(|it| it.decode(&data).ok()).chain(unpacked) {
+            texts.extend(std::str::from_utf8(&bytes).ok().map(str::to_owned));
+            left.push(bytes);
         }
-        if lower.contains("rot13") || lower.contains("rot_13") || lower.contains("tr/") {
-            add(literal.chars().map(rot13).collect());
-        }
-        decoded(literal.trim().as_bytes(), 0, &mut fuel, &mut add);
-        if reverses {
-            let turned: String = literal.trim().chars().rev().collect();
-            decoded(turned.as_bytes(), 0, &mut fuel, &mut add);
+        if texts.len() >= TEXTS_MAX {
+            break;
         }
     }
     texts
+}
+
+/// Numbers in a row, as letters: `[114,109]`, `chr(114).chr(109)`.
+fn numbers(code: &str) -> Vec<String> {
+    let number = |it: &str| match it.to_lowercase().strip_prefix("0x") {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None => it.parse().ok(),
+    };
+    let words = code.split(|it: char| !it.is_ascii_alphanumeric());
+    let words = words.filter(|it| !matches!(*it, "" | "chr" | "String" | "fromCharCode"));
+    let letters: Vec<_> = words.map(|it| number(it).and_then(char::from_u32)).collect();
+    let runs = letters.split(Option::is_none).filter(|it| it.len() >= LETTERS_MIN);
+    runs.map(|it| it.iter().flatten().collect()).collect()
 }
 
 /// What Ruby and Perl quote with brackets, to run it or to hand it on: `%x(…)`, `qx{…}`, `qw(…)`.
@@ -65,131 +70,6 @@ pub(super) fn bracketed(code: &str) -> Vec<String> {
         }
     }
     texts
-}
-
-fn decoded(data: &[u8], layer: usize, fuel: &mut usize, add: &mut impl FnMut(String)) {
-    let Some(left) = fuel.checked_sub(data.len()) else { return };
-    if data.len() < ENCODED_BYTES_MIN || layer > LAYERS_MAX {
-        return;
-    }
-    *fuel = left;
-    let is_packed = data.starts_with(&[0x1f, 0x8b]) || data.starts_with(b"x");
-    let ways = [
-        HEXLOWER_PERMISSIVE.decode(data).ok(),
-        BASE64.decode(data).ok(),
-        BASE32.decode(data).ok(),
-        if is_packed { unpacked(data) } else { None },
-    ];
-    for bytes in ways.into_iter().flatten() {
-        if let Ok(text) = std::str::from_utf8(&bytes) {
-            add(text.to_owned());
-        }
-        decoded(&bytes, layer + 1, fuel, add);
-    }
-}
-
-/// Numbers in a row, as letters: `[114,109]`, `chr(114).chr(109)`, `"%c%c",114,109`.
-fn numbers(code: &str) -> Vec<String> {
-    let mut texts = Vec::new();
-    let mut text = String::new();
-    let mut gap = String::new();
-    let mut rest = code;
-    let mut is_name = false;
-    while let Some(letter) = rest.chars().next() {
-        let begins = letter.is_ascii_digit() && !is_name;
-        let word = if begins { rest } else { "" };
-        let digits = word.bytes().take_while(u8::is_ascii_alphanumeric).count();
-        let word = rest.get(..digits).unwrap_or_default();
-        let value = if begins { number(word) } else { None };
-        if let Some(letter) = value.and_then(char::from_u32) {
-            if !is_joint(&gap) {
-                texts.push(std::mem::take(&mut text));
-            }
-            text.push(letter);
-            gap.clear();
-            rest = rest.get(digits..).unwrap_or_default();
-            is_name = false;
-            continue;
-        }
-        is_name = letter.is_alphanumeric() || letter == '_';
-        gap.push(letter);
-        rest = rest.get(letter.len_utf8()..).unwrap_or_default();
-    }
-    texts.push(text);
-    texts.retain(|it| it.chars().count() >= LETTERS_MIN);
-    texts
-}
-
-fn number(word: &str) -> Option<u32> {
-    let hex = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X"));
-    hex.map_or_else(|| word.parse().ok(), |it| u32::from_str_radix(it, 16).ok())
-}
-
-/// What may stand between two numbers of one list.
-fn is_joint(gap: &str) -> bool {
-    let bare = gap.to_lowercase().replace("string.fromcharcode", "").replace("chr", "");
-    bare.chars().all(|it| it.is_whitespace() || ",.+()[]&~'\"".contains(it))
-}
-
-fn rot13(letter: char) -> char {
-    let base = match letter {
-        'a'..='z' => b'a',
-        'A'..='Z' => b'A',
-        _ => return letter,
-    };
-    let turned = u8::try_from(letter).map_or(base, |it| (it - base + 13) % 26 + base);
-    char::from(turned)
-}
-
-/// What a line of Perl prints that only prints literals, side by side (`.`) or one over the other (`^`).
-pub(super) fn exactly(code: &str) -> Option<Vec<u8>> {
-    let mut rest = code.trim().trim_end_matches(';').strip_prefix("print")?.trim();
-    let mut output: Option<Vec<u8>> = None;
-    let mut over = false;
-    let mut joint = None;
-    loop {
-        let quote = rest.chars().next().filter(|it| matches!(it, '\'' | '"'))?;
-        let inside = rest.get(1..)?;
-        let mut escaped = false;
-        let end = inside.find(|it| {
-            let ends = it == quote && !escaped;
-            escaped = it == '\\' && !escaped;
-            ends
-        })?;
-        let text = inside.get(..end)?;
-        let text = if quote == '\'' {
-            text.replace("\\'", "'").replace("\\\\", "\\")
-        } else if text.contains(['$', '@']) {
-            return None;
-        } else {
-            // Perl has escapes of its own.
-            if text.contains('\\') && !text.contains("\\x") {
-                return None;
-            }
-            ansi_c(text)
-        };
-        output = Some(match output {
-            None => text.into_bytes(),
-            Some(before) if over => crossed(&before, text.as_bytes()),
-            Some(before) => [before, text.into_bytes()].concat(),
-        });
-        rest = inside.get(end + 1..)?.trim();
-        if rest.is_empty() {
-            return output;
-        }
-        // `.` binds more than `^`: what has both is left to a run.
-        over = rest.starts_with('^');
-        if joint.replace(over).is_some_and(|it: bool| it != over) {
-            return None;
-        }
-        rest = rest.strip_prefix(['^', '.'])?.trim();
-    }
-}
-
-fn crossed(a: &[u8], b: &[u8]) -> Vec<u8> {
-    let size = a.len().max(b.len());
-    let at = |list: &[u8], it: usize| list.get(it).copied().unwrap_or_default();
-    (0..size).map(|it| at(a, it) ^ at(b, it)).collect()
 }
 
 /// Literals of the code; those that are put together count as one.
