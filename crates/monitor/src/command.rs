@@ -39,7 +39,7 @@ impl Command {
         let Reading { told, classes, places, hosts, findings, .. } = &self.reading;
         named.programs.extend(told.programs.iter().cloned());
         named.commands.extend(told.commands.iter().cloned());
-        named.classes.extend(classes.iter().map(|it| it.word().to_owned()));
+        named.classes.extend(classes.iter().map(|it| it.as_str().to_owned()));
         named.paths.extend(places.iter().map(|it| {
             let op = match it.access {
                 shell::Access::Read => Op::Read,

@@ -5,65 +5,33 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use super::told::Told;
+use crate::told::Told;
 
-/// A kind of thing done that lasts or goes out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Act {
-    /// Others can see or use it from then on: a package, a release, a repository made public, a deployment.
-    Publish,
-    /// Commits go to a remote that is not the one they came from.
-    Push,
-    /// Work of others is let in, or a review is given.
-    Merge,
-    /// Somebody gets to read something: a request, a comment, a mail.
-    Message,
-    /// Code of others becomes part of the work, or of the machine.
-    Depend,
-    /// Packages come from somewhere else from then on.
-    Source,
-    /// An agent, an editor or a repository runs something more from then on.
-    Extend,
-    /// A check is switched off.
-    Weaken,
-    /// Work is gone that nothing brings back.
-    Erase,
-    /// Somebody gets rights, a key or a secret.
-    Grant,
+model::rules! {
+    /// A kind of thing done that lasts or goes out.
+    ///
+    /// Published: others can see or use it from then on. Pushed: commits go to a remote that they did not come from.
+    /// Merged: work of others is let in. A message: somebody gets to read something. To depend: code of others becomes
+    /// part of the work, or of the machine. A source: packages come from somewhere else. Extended: an agent, an editor or a
+    /// repository runs something more. Weakened: a check is switched off. Erased: work is gone that nothing brings back.
+    /// Granted: somebody gets rights, a key or a secret.
+    pub enum Act {
+        Publish = "publish",
+        Push = "push",
+        Merge = "merge",
+        Message = "message",
+        Depend = "depend",
+        Source = "source",
+        Extend = "extend",
+        Weaken = "weaken",
+        Erase = "erase",
+        Grant = "grant",
+    }
 }
 
 impl Act {
-    /// The word for it.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Publish => "publish",
-            Self::Push => "push",
-            Self::Merge => "merge",
-            Self::Message => "message",
-            Self::Depend => "depend",
-            Self::Source => "source",
-            Self::Extend => "extend",
-            Self::Weaken => "weaken",
-            Self::Erase => "erase",
-            Self::Grant => "grant",
-        }
-    }
-
     fn named(word: &str) -> Option<Self> {
-        let all = [
-            Self::Publish,
-            Self::Push,
-            Self::Merge,
-            Self::Message,
-            Self::Depend,
-            Self::Source,
-            Self::Extend,
-            Self::Weaken,
-            Self::Erase,
-            Self::Grant,
-        ];
-        all.into_iter().find(|it| it.word() == word)
+        Self::ALL.iter().copied().find(|it| it.as_str() == word)
     }
 }
 

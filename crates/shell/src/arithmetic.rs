@@ -1,7 +1,7 @@
 //! Arithmetic: `$((…))`, `((…))`, offsets of slices.
 
-use super::limits::DEPTH_MAX;
-use super::state::{State, Var};
+use crate::limits::DEPTH_MAX;
+use crate::{State, Var};
 
 /// The value of an expression; `None` if only a run would show it.
 pub(super) fn evaluate(text: &str, state: &mut State) -> Option<i64> {

@@ -1,7 +1,7 @@
 //! Brace expansion: `{a,b}`, `{1..3}`, `{a..e}`.
 
-use super::limits::FIELDS_MAX;
-use super::syntax::{Part, Word};
+use crate::limits::FIELDS_MAX;
+use crate::syntax::{Part, Word};
 
 /// A letter outside quotes, or a part that braces do not see into.
 #[derive(Clone)]

@@ -1,13 +1,8 @@
 //! Builtins that change what the shell knows, or run text.
 
-use super::engine::{Engine, Output, unknown};
-use super::marks::{self, HOLE};
-use super::simple::{Call, known};
-use super::state::{State, Var};
-use super::syntax::{Part, Simple, Word, literal};
-use super::{Class, names, paths};
-use crate::Rule;
-use crate::tables::Words;
+use crate::simple::known;
+use crate::syntax::{Part, Simple, Word, literal};
+use crate::{Call, Engine, HOLE, Output, Rule, State, Var, Words, marks, names, paths, unknown};
 
 /// They read arguments as names or expressions, and expand the subscripts in them.
 static EVALUATING: Words = Words::named("builtins.EVALUATING");
@@ -179,9 +174,7 @@ impl Engine<'_> {
                 for (name, value) in
                     call.plain().iter().filter_map(|it| it.split_once('=').map(owned))
                 {
-                    self.quiet += 1;
-                    self.run_text(&value, &mut state.clone(), None);
-                    self.quiet -= 1;
+                    self.run_quietly(&value, state);
                     state.aliases.insert(name, value);
                 }
                 if !call.plain().iter().any(|it| it.contains('=')) {
@@ -255,7 +248,6 @@ impl Engine<'_> {
     }
 
     pub(super) fn history(&mut self, what: &str) {
-        self.classes.insert(Class::LogTampering);
         self.ask(Rule::History, format!("`{what}` keeps commands out of the history"));
     }
 

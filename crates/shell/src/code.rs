@@ -3,17 +3,16 @@
 //! It is not parsed: literals are taken out, put together and read, and words say what is done with
 //! them. What decodes and runs something that is not seen is a question.
 
-use super::engine::{Engine, Output, from_network, text, unknown};
-use super::judge::is_everything;
-use super::marks::{self, NETWORK};
-use super::simple::{Call, known};
-use super::spelled::{decoded, literals};
-use super::state::State;
-use super::words::{
+use crate::judge::is_everything;
+use crate::simple::known;
+use crate::spelled::{decoded, literals};
+use crate::words::{
     COMMANDS, CONNECTS, DECODES, DELETES, ENCRYPTS, INJECTS, LISTENS, PACKS, RUNS, WALKS, WATCHES,
 };
-use super::{Access, Class, Decision, names, paths};
-use crate::Rule;
+use crate::{
+    Access, Call, Class, Decision, Engine, Input, NETWORK, Output, Rule, State, from_network,
+    marks, names, paths, text, unknown,
+};
 
 /// Programs that serve what lies in a directory.
 const SERVERS: [&str; 6] =
@@ -61,7 +60,6 @@ impl Engine<'_> {
             || (call.name.starts_with("ruby") && call.has(&["-run"]) && call.has(&["httpd"]));
         self.judge_module(call, state);
         if serves && !serves_itself(args) && !call.has(&["--help"]) {
-            self.classes.insert(Class::Network);
             self.ask(Rule::Egress, "it serves files to others");
         }
         if let Some(module) = module {
@@ -132,9 +130,7 @@ impl Engine<'_> {
         }
         let runs = |name: &str| program.contains(&format!("system({name})"));
         for (_, text) in given.iter().filter(|it| runs(it.0) || program.contains("getline")) {
-            self.quiet += 1;
-            self.run_text(text, &mut state.clone(), None);
-            self.quiet -= 1;
+            self.run_quietly(text, state);
         }
         printed(&program, call.stdin)
     }
@@ -187,7 +183,6 @@ impl Engine<'_> {
             || lower.contains("/bin/sh")
             || lower.contains("/bin/bash");
         if runs && connects && (shells || lower.contains("dup2") || lower.contains("popen")) {
-            self.classes.insert(Class::Network);
             self.deny(Rule::ReverseShell, "its code gives a shell to another machine");
         } else if runs && shells {
             self.ask(Rule::Spawn, "its code starts a shell");
@@ -199,7 +194,6 @@ impl Engine<'_> {
         }
         if connects {
             self.hosts_of(&literals);
-            self.classes.insert(Class::Network);
             self.ask(Rule::Egress, "its code talks to other machines");
         }
         let forks = lower.matches("fork").count();
@@ -207,7 +201,6 @@ impl Engine<'_> {
             self.deny(Rule::ForkBomb, "its code starts itself again and again");
         }
         if has(&DELETES) {
-            self.classes.insert(Class::Delete);
             self.ask(Rule::Erase, "its code deletes files");
         }
         let writes = ["'w", "\"w", "write", "> \"", ">\""].iter().any(|it| lower.contains(it));
@@ -240,11 +233,9 @@ impl Engine<'_> {
     fn intents(&mut self, lower: &str, literals: &[String]) {
         let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
         if has(&LISTENS) && has(&COMMANDS) {
-            self.classes.insert(Class::Network);
             self.ask(Rule::ReverseShell, "its code runs commands and waits for others to ask");
         }
         if has(&WATCHES) {
-            self.classes.insert(Class::Credentials);
             self.ask(Rule::Collection, "its code takes what a person sees, says, copies or types");
         }
         if has(&INJECTS) {
@@ -259,7 +250,6 @@ impl Engine<'_> {
             self.ask(Rule::Collection, "its code packs everything of a person or the system");
         }
         if has(&["utime(", "utimes", "lutimes"]) {
-            self.classes.insert(Class::LogTampering);
             self.ask(Rule::LogTampering, "its code gives files another time");
         }
         // A mode of four digits that begins with 2, 4 or 6.
@@ -273,7 +263,6 @@ impl Engine<'_> {
             })
         };
         if lower.match_indices("chmod").any(special) {
-            self.classes.insert(Class::Privilege);
             self.ask(Rule::Permissions, "its code makes a program run as its owner");
         }
     }
@@ -364,7 +353,7 @@ fn is_encoded(option: &str, call: &Call<'_>) -> bool {
 }
 
 /// What code prints: texts that it decodes, and whatever else.
-fn printed(code: &str, stdin: Option<&[u8]>) -> Output {
+fn printed(code: &str, stdin: Input<'_>) -> Output {
     let input = stdin.map(text).unwrap_or_default();
     if input.contains(NETWORK) {
         return from_network();

@@ -1,11 +1,9 @@
 //! `[[ … ]]`, `[ … ]` and `test`: whether they hold, where their words are known.
 
-use super::arithmetic::evaluate;
-use super::engine::Engine;
-use super::lines::compiled;
-use super::marks::{self, HOLE, UNSET};
-use super::state::{State, Var};
-use super::syntax::Word;
+use crate::arithmetic::evaluate;
+use crate::lines::compiled;
+use crate::syntax::Word;
+use crate::{Engine, HOLE, State, UNSET, Var, marks};
 
 impl Engine<'_> {
     /// `[[ … ]]`.

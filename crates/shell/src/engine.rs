@@ -2,21 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::acts::Done;
-use super::limits::{
+use crate::acts::Done;
+use crate::limits::{
     ALL_TURNS_MAX, COMMANDS_MAX, HANDLED_MAX, NORMAL_BYTES_MAX, PROBES_MAX, READ_AGAIN_BYTES_MAX,
     READ_AGAIN_MAX, TARGETS_MAX,
 };
-use super::marks::{self, HOLE, NETWORK};
-use super::state::State;
-use super::steps::Step;
-use super::syntax::{self, Script};
-use super::told::Told;
-use super::{Access, Blocklist, Class, Decision, Finding, Place, agree, paths};
-use crate::Rule;
+use crate::steps::Step;
+use crate::syntax::Script;
+use crate::told::Told;
+use crate::{
+    Access, Blocklist, Class, Decision, Finding, HOLE, NETWORK, Place, Rule, State, agree, marks,
+    paths, syntax,
+};
 
 /// What a command prints; unknown parts are marked.
 pub(super) type Output = Vec<u8>;
+/// What a command reads; nothing where it reads what the whole text reads.
+pub(super) type Input<'a> = Option<&'a [u8]>;
 
 /// Commands that do not come back: what stands behind them may not run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +32,7 @@ pub(super) struct Left {
 }
 
 /// Follows commands without running them.
+#[derive(Default)]
 pub(super) struct Engine<'a> {
     pub(super) blocklist: &'a Blocklist,
     pub(super) findings: Vec<Finding>,
@@ -91,44 +94,7 @@ pub(super) struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     pub(super) fn new(blocklist: &'a Blocklist) -> Self {
-        Self {
-            blocklist,
-            findings: Vec::new(),
-            normal: String::new(),
-            joint: "; ",
-            prefix: String::new(),
-            quiet: 0,
-            classes: BTreeSet::new(),
-            places: Vec::new(),
-            hosts: Vec::new(),
-            steps: Vec::new(),
-            told: Told::default(),
-            acts: Vec::new(),
-            unset_names: Vec::new(),
-            status: None,
-            made: 0,
-            depth: 0,
-            stages: 1,
-            left: Left::default(),
-            sinks: BTreeMap::new(),
-            fresh: BTreeSet::new(),
-            moved: BTreeSet::new(),
-            found: None,
-            names_parent: false,
-            aside: 0,
-            unended: false,
-            put_away: false,
-            revealed: Vec::new(),
-            swept: false,
-            patterned: false,
-            commands: 0,
-            handled: 0,
-            turns: 0,
-            checked: BTreeSet::new(),
-            again: 0,
-            processes: 0,
-            probes: 0,
-        }
+        Self { blocklist, joint: "; ", stages: 1, ..Self::default() }
     }
 
     pub(super) fn deny(&mut self, rule: Rule, reason: impl Into<String>) {
@@ -139,7 +105,15 @@ impl<'a> Engine<'a> {
         self.find(Decision::StepUp, rule, reason.into());
     }
 
+    /// A text that is run, and is no part of the normal form.
+    pub(super) fn run_quietly(&mut self, source: &str, state: &State) {
+        self.quiet += 1;
+        self.run_text(source, &mut state.clone(), None);
+        self.quiet -= 1;
+    }
+
     pub(super) fn find(&mut self, decision: Decision, rule: Rule, reason: String) {
+        self.classes.extend(rule.class());
         let new = Finding { decision, rule, reason };
         if self.findings.contains(&new) {
             return;
@@ -315,17 +289,10 @@ impl<'a> Engine<'a> {
     }
 
     /// A text that is run as commands in `state`.
-    pub(super) fn run_text(
-        &mut self,
-        source: &str,
-        state: &mut State,
-        stdin: Option<&[u8]>,
-    ) -> Output {
+    pub(super) fn run_text(&mut self, source: &str, state: &mut State, stdin: Input<'_>) -> Output {
         if source.contains(NETWORK) {
-            self.classes.insert(Class::Execute);
             self.deny(Rule::RemoteCode, "it runs what somebody else's machine sends");
         } else if marks::has_hole(source) {
-            self.classes.insert(Class::Execute);
             self.ask(Rule::Dynamic, "it runs text that only a run would show");
         }
         if source.trim_start().starts_with(marks::UNSET) {

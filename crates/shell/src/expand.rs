@@ -1,12 +1,10 @@
 //! From words to arguments, as bash does it: braces, tildes, parameters, substitutions, splitting.
 
-use super::arithmetic::evaluate;
-use super::engine::Engine;
-use super::limits::{FIELDS_MAX, MADE_BYTES_MAX, VALUE_BYTES_MAX};
-use super::marks::{self, HOLE, SPLIT, UNSET};
-use super::state::{HOME, State};
-use super::syntax::{self, Part, Word};
-use crate::Rule;
+use crate::arithmetic::evaluate;
+use crate::limits::{FIELDS_MAX, MADE_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::marks::SPLIT;
+use crate::syntax::{Part, Word};
+use crate::{Engine, HOLE, HOME, Rule, State, UNSET, marks, syntax};
 
 /// Something quoted stood here: the argument exists though it may be empty.
 const KEEP: char = '\u{E006}';

@@ -1,6 +1,6 @@
 //! Safer ways, for the model that asked. Advice only: nothing follows from it.
 
-use super::Finding;
+use crate::Finding;
 use crate::tables::lines;
 
 /// A proposal.

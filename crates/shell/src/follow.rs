@@ -2,13 +2,11 @@
 
 use std::rc::Rc;
 
-use super::Access;
-use super::engine::{Engine, Output, unknown};
-use super::limits::DEPTH_MAX;
-use super::marks::{self, UNSET};
-use super::state::{State, remembered};
-use super::steps::Step;
-use super::syntax::{Chain, Command, Joint, Kind, Pipeline, Redirect, RedirectKind, Script, Word};
+use crate::limits::DEPTH_MAX;
+use crate::state::remembered;
+use crate::steps::Step;
+use crate::syntax::{Chain, Command, Joint, Kind, Pipeline, Redirect, RedirectKind, Script, Word};
+use crate::{Access, Engine, Input, Output, State, UNSET, marks, unknown};
 
 /// Where a command reads and prints.
 #[derive(Default)]
@@ -27,7 +25,7 @@ impl Engine<'_> {
         &mut self,
         script: &Script,
         state: &mut State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Output {
         let mut output = Output::new();
         if self.depth > DEPTH_MAX {
@@ -61,7 +59,7 @@ impl Engine<'_> {
     }
 
     /// `a &`: a shell of its own, which nobody waits for.
-    fn beside(&mut self, chain: &Chain, state: &mut State, stdin: Option<&[u8]>) -> Output {
+    fn beside(&mut self, chain: &Chain, state: &mut State, stdin: Input<'_>) -> Output {
         let mut inner = state.clone();
         let left = self.left;
         self.aside += 1;
@@ -73,7 +71,7 @@ impl Engine<'_> {
         output
     }
 
-    fn chain(&mut self, chain: &Chain, state: &mut State, stdin: Option<&[u8]>) -> Output {
+    fn chain(&mut self, chain: &Chain, state: &mut State, stdin: Input<'_>) -> Output {
         let mut output = self.pipeline(&chain.first, state, stdin);
         // How things stand where an `&&` may have ended it: what follows runs only if none did.
         let mut ended: Vec<State> = Vec::new();
@@ -113,7 +111,7 @@ impl Engine<'_> {
         output
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State, stdin: Option<&[u8]>) -> Output {
+    fn pipeline(&mut self, pipeline: &Pipeline, state: &mut State, stdin: Input<'_>) -> Output {
         if let [only] = pipeline.stages.as_slice() {
             let output = self.command(only, state, stdin);
             self.status = self.status.map(|it| it != pipeline.negated);
@@ -140,7 +138,7 @@ impl Engine<'_> {
         &mut self,
         command: &Command,
         state: &mut State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Output {
         let pipes = self.pipes(&command.redirects, state);
         let stdin = pipes.stdin.as_deref().or(stdin);
@@ -281,7 +279,7 @@ impl Engine<'_> {
         arms: &[(Script, Script)],
         other: Option<&Script>,
         state: &mut State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Output {
         let mut output = Output::new();
         let mut after = Vec::new();
@@ -323,7 +321,7 @@ impl Engine<'_> {
         word: &Word,
         arms: &[(Vec<Word>, Script)],
         state: &mut State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Output {
         let text = marks::plain(&self.text(word, state));
         let mut is_sure = !marks::has_hole(&text);

@@ -1,6 +1,6 @@
 //! What must hold for every text.
 
-use super::{Decision, Reading, read};
+use crate::{Decision, Reading, read};
 
 /// Reads any bytes as a command and checks what must hold.
 ///

@@ -1,7 +1,7 @@
 //! What a person does not see in a command: invisible and control characters, escapes, prompts.
 
-use super::marks;
-use super::syntax::ansi_c;
+use crate::marks;
+use crate::syntax::ansi_c;
 
 /// A command without what nobody sees.
 pub(super) struct Cleaned {

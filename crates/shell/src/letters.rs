@@ -1,6 +1,6 @@
 //! `tr`, `cut`, `head` and `tail` on text that is known.
 
-use super::syntax::ansi_c;
+use crate::syntax::ansi_c;
 
 /// `tr SET SET`, `tr -d SET`.
 pub(super) fn tr(args: &[String], text: &str) -> Option<Vec<u8>> {

@@ -55,8 +55,11 @@ pub use rule::Rule;
 pub use steps::Step;
 pub use told::Told;
 
-use engine::Engine;
-use state::State;
+use engine::{Engine, Input, Output, from_network, text, unknown};
+use marks::{HOLE, NETWORK, UNSET};
+use simple::Call;
+use state::{HOME, State, Var};
+use tables::{Rows, Words};
 
 /// What should happen with a command; the later, the stricter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,64 +72,25 @@ pub enum Decision {
     Deny,
 }
 
-/// What a command does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// Reads files.
-    Read,
-    /// Writes files.
-    Write,
-    /// Deletes files.
-    Delete,
-    /// Runs other programs or text.
-    Execute,
-    /// Talks to other machines.
-    Network,
-    /// Raises privileges, or changes who has which.
-    Privilege,
-    /// Reads secrets.
-    Credentials,
-    /// Makes something run later by itself.
-    Persistence,
-    /// Installs packages.
-    PackageInstall,
-    /// Changes logs, histories or times.
-    LogTampering,
+model::rules! {
+    /// What a command does.
+    pub enum Class {
+        Read = "read",
+        Write = "write",
+        Delete = "delete",
+        Execute = "execute",
+        Network = "network",
+        Privilege = "privilege",
+        Credentials = "credentials",
+        Persistence = "persistence",
+        PackageInstall = "package_install",
+        LogTampering = "log_tampering",
+    }
 }
 
 impl Class {
-    /// The class with this word.
     fn named(word: &str) -> Option<Self> {
-        let all = [
-            Self::Read,
-            Self::Write,
-            Self::Delete,
-            Self::Execute,
-            Self::Network,
-            Self::Privilege,
-            Self::Credentials,
-            Self::Persistence,
-            Self::PackageInstall,
-            Self::LogTampering,
-        ];
-        all.into_iter().find(|it| it.word() == word)
-    }
-
-    /// The word for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Delete => "delete",
-            Self::Execute => "execute",
-            Self::Network => "network",
-            Self::Privilege => "privilege",
-            Self::Credentials => "credentials",
-            Self::Persistence => "persistence",
-            Self::PackageInstall => "package_install",
-            Self::LogTampering => "log_tampering",
-        }
+        Self::ALL.iter().copied().find(|it| it.as_str() == word)
     }
 }
 

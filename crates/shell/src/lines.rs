@@ -5,7 +5,7 @@ use std::io::Read;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use regex::{Regex, RegexBuilder};
 
-use super::limits::VALUE_BYTES_MAX;
+use crate::limits::VALUE_BYTES_MAX;
 
 /// `sort`, `sort -n`, `-r`, `-u`; other orders are not known.
 pub(super) fn sort(args: &[String], text: &str) -> Option<Vec<u8>> {

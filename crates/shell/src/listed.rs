@@ -1,12 +1,7 @@
 //! What commands list: places below others, of which only a run would show which they are.
 
-use super::engine::{Engine, Output};
-use super::judge::is_everything;
-use super::marks::{self, HOLE};
-use super::paths;
-use super::simple::Call;
-use super::state::State;
-use crate::tables::Words;
+use crate::judge::is_everything;
+use crate::{Call, Engine, HOLE, Output, State, Words, marks, paths};
 
 /// Behind a place: whatever lies somewhere below it.
 const BELOW: &str = "/\u{E000}/\u{E000}";

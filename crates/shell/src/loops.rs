@@ -1,12 +1,9 @@
 //! Loops: turn by turn where the list or the input is known.
 
-use super::arithmetic;
-use super::engine::{Engine, Left, Output, unknown};
-use super::limits::TURNS_MAX;
-use super::marks::{self, HOLE};
-use super::state::State;
-use super::syntax::{Command, Joint, Kind, Pipeline, Script, Word, literal};
-use crate::Rule;
+use crate::engine::Left;
+use crate::limits::TURNS_MAX;
+use crate::syntax::{Command, Joint, Kind, Pipeline, Script, Word, literal};
+use crate::{Engine, HOLE, Input, Output, Rule, State, arithmetic, marks, unknown};
 
 impl Engine<'_> {
     /// `while` and `until`.
@@ -16,7 +13,7 @@ impl Engine<'_> {
         body: &Script,
         until: bool,
         state: &mut State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Output {
         let idle: &[&str] = if until { &["false"] } else { &NOTHING };
         if is_idle(condition, idle) && is_idle(body, &NOTHING) {
@@ -103,7 +100,7 @@ impl Engine<'_> {
         body: &Script,
         until: bool,
         state: &mut State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Option<Output> {
         let mut output = Output::new();
         for _ in 0..TURNS_MAX {
@@ -125,7 +122,7 @@ impl Engine<'_> {
         words: Option<&[Word]>,
         body: &Script,
         state: &mut State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Output {
         let mut items = match words {
             Some(words) => self.arguments(words, state),
@@ -160,7 +157,7 @@ impl Engine<'_> {
         [start, condition, step]: [&str; 3],
         body: &Script,
         state: &mut State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Output {
         let mut output = Output::new();
         self.arithmetic(start, state);

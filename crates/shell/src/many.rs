@@ -1,16 +1,10 @@
 //! Commands that run another one for many things: `find -exec`, `xargs`, `parallel`.
 
-use super::engine::{Engine, Output, text};
-use super::judge::{erases, is_everything};
-use super::limits::{FIELDS_MAX, TURNS_MAX};
-use super::listed;
-use super::marks::{self, HOLE};
-use super::paths;
-use super::simple::{Call, known};
-use super::state::State;
-use super::wrappers::{after_options, joined};
-use crate::Rule;
-use crate::tables::Words;
+use crate::judge::{erases, is_everything};
+use crate::limits::{FIELDS_MAX, TURNS_MAX};
+use crate::simple::known;
+use crate::wrappers::{after_options, joined};
+use crate::{Call, Engine, HOLE, Output, Rule, State, Words, listed, marks, paths, text};
 
 /// Options of `xargs` that take a value.
 static XARGS: Words = Words::named("many.XARGS");

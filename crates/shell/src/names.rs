@@ -2,8 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::marks;
-use crate::tables::Words;
+use crate::{Words, marks};
 
 /// Builtins whose arguments are assignments that stay.
 pub(super) const DECLARING: [&str; 5] = ["declare", "typeset", "export", "readonly", "local"];

@@ -1,12 +1,9 @@
 //! `${…}`: the value of a variable, and what is done with it.
 
-use super::arithmetic::evaluate;
-use super::engine::Engine;
-use super::expand::{How, value, values};
-use super::marks::{self, HOLE, UNSET};
-use super::state::{State, Var};
-use super::syntax::{Change, Parameter, Word, ansi_c};
-use crate::Rule;
+use crate::arithmetic::evaluate;
+use crate::expand::{How, value, values};
+use crate::syntax::{Change, Parameter, Word, ansi_c};
+use crate::{Engine, HOLE, Rule, State, UNSET, Var, marks};
 
 /// Letters of a value that patterns are tried on, one place after the other.
 const TRIED_MAX: usize = 512;

@@ -5,15 +5,12 @@ use std::sync::LazyLock;
 
 use model::places::{SECRET_DIRS, SECRET_FILES, SHELL_FILES};
 
-use super::engine::Engine;
-use super::marks::{self, HOLE, UNSET};
-use super::places::{
+use crate::places::{
     DISKS, LOGS, OWNING, PUBLIC, READ_DAILY, SECRET_NAMES, SECRET_PATHS, SERVED, SERVED_KINDS,
     SHARED, STARTING, STARTING_NAMES, SYSTEM,
 };
-use super::state::{HERE, HOME, State};
-use super::{Access, Class};
-use crate::Rule;
+use crate::state::HERE;
+use crate::{Access, Engine, HOLE, HOME, Rule, State, UNSET, marks};
 
 /// The path in one spelling: from where `cd` went, without dots.
 pub(super) fn resolved(path: &str, state: &State) -> String {
@@ -242,7 +239,6 @@ impl Engine<'_> {
         match access {
             Access::Read => {
                 if is_secret(path) {
-                    self.classes.insert(Class::Credentials);
                     self.ask(Rule::Credentials, format!("`{shown}` holds secrets"));
                 }
             }
@@ -251,7 +247,6 @@ impl Engine<'_> {
                 if OWNING.iter().any(|it| within(path, it)) {
                     self.deny(Rule::SystemFile, format!("without `{shown}` nobody can log in"));
                 } else if is_log(path) {
-                    self.classes.insert(Class::LogTampering);
                     self.ask(Rule::LogTampering, format!("`{shown}` is a record of what happened"));
                 } else if is_system(path) || is_secret(path) {
                     self.ask(Rule::Erase, format!("it deletes `{shown}`"));
@@ -270,24 +265,18 @@ impl Engine<'_> {
         // What a group of processes runs when it ends runs outside of its container.
         let is_agent = path.ends_with("/release_agent");
         if is_agent || OWNING.iter().any(|it| within(path, it)) {
-            self.classes.insert(Class::Privilege);
             self.deny(Rule::SystemFile, format!("whoever writes `{shown}` owns the machine"));
         } else if is_disk(path) {
             self.deny(Rule::RawDevice, format!("it writes to the disk `{shown}` itself"));
         } else if is_served(path) {
-            self.classes.insert(Class::Persistence);
             self.ask(Rule::Persistence, format!("a server runs `{shown}` for whoever asks"));
         } else if is_starting(path) {
-            self.classes.insert(Class::Persistence);
             self.ask(Rule::Persistence, format!("`{shown}` is run later, without being asked"));
         } else if is_of_git(path) {
-            self.classes.insert(Class::Persistence);
             self.ask(Rule::Persistence, format!("`{shown}` tells `git` what to run or read"));
         } else if is_log(path) {
-            self.classes.insert(Class::LogTampering);
             self.ask(Rule::LogTampering, format!("`{shown}` is a record of what happened"));
         } else if is_secret(path) {
-            self.classes.insert(Class::Credentials);
             self.ask(Rule::Credentials, format!("`{shown}` holds secrets"));
         } else if is_system(path) {
             self.ask(Rule::SystemWrite, format!("`{shown}` belongs to the system"));

@@ -1,6 +1,6 @@
 //! Lists of places that matter.
 
-use crate::tables::Words;
+use crate::Words;
 
 /// Names of secrets wherever they are, besides those of a home (`model::places`).
 pub(super) static SECRET_NAMES: Words = Words::named("places.SECRET_NAMES");

@@ -1,9 +1,7 @@
 //! `read` and `mapfile`: words that come from elsewhere, as far as they are known.
 
-use super::engine::Engine;
-use super::marks::{self, HOLE};
-use super::simple::{Call, known};
-use super::state::{State, Var};
+use crate::simple::known;
+use crate::{Call, Engine, HOLE, State, Var, marks};
 
 impl Engine<'_> {
     /// What is read is known only if it comes from here.

@@ -1,11 +1,8 @@
 //! Texts that are hidden in others: what decodes them shows them, and whoever runs them is asked.
 
-use super::engine::{Engine, text};
-use super::marks;
-use super::simple::Call;
-use super::state::State;
-use super::syntax::{Part, Word};
-use super::tools::decodes;
+use crate::syntax::{Part, Word};
+use crate::tools::decodes;
+use crate::{Call, Engine, State, marks, text};
 
 /// Texts that were hidden, of one command.
 const REVEALED_MAX: usize = 64;

@@ -1,5 +1,7 @@
 //! The rules about commands.
 
+use crate::{Class, Rows};
+
 model::rules! {
     /// What a finding about a command is.
     pub enum Rule {
@@ -55,5 +57,15 @@ model::rules! {
         UnknownCommand = "shell-unknown-command",
         Unreadable = "shell-unreadable",
         Watching = "shell-watching",
+    }
+}
+
+/// What a command does that each of them is said of; nothing where that is another thing each time.
+static CLASSES: Rows = Rows::named("rule.CLASSES");
+
+impl Rule {
+    /// What a command does that this is said of.
+    pub(crate) fn class(self) -> Option<Class> {
+        CLASSES.get(self.as_str())?.first().copied().and_then(Class::named)
     }
 }

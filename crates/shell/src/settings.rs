@@ -3,9 +3,7 @@
 //! What they print is their own, as is all that they do when they run: reading it into a shell adds
 //! nothing to that. Nothing of it is known, and nothing of it is needed.
 
-use super::marks;
-use super::simple::Call;
-use crate::tables::Words;
+use crate::{Call, Words, marks};
 
 /// Words that ask for settings.
 static ASKING: Words = Words::named("settings.ASKING");

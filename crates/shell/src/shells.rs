@@ -1,10 +1,6 @@
 //! Shells: text that is run because it is an argument, a file or on stdin.
 
-use super::engine::{Engine, Output, unknown};
-use super::simple::Call;
-use super::state::State;
-use super::{Class, marks, paths};
-use crate::Rule;
+use crate::{Call, Class, Engine, Output, Rule, State, marks, paths, unknown};
 
 impl Engine<'_> {
     /// `sh -c TEXT`, `sh FILE`, `sh` with text on stdin.

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::engine::{Engine, Output, text, unknown};
-use super::marks::{self, HOLE, UNSET};
-use super::state::{State, Var};
-use super::syntax::{Assignment, Simple, Value};
-use super::{Access, Class, names};
-use crate::Rule;
-use crate::tables::Words;
+use crate::syntax::{Assignment, Simple, Value};
+use crate::{
+    Access, Engine, HOLE, Input, Output, Rule, State, UNSET, Var, Words, marks, names, text,
+    unknown,
+};
 
 /// What a variable from outside would name for these matters though it is not known.
 const ERASING: [&str; 8] = ["rm", "grm", "srm", "shred", "wipe", "unlink", "rmdir", "find"];
@@ -30,7 +28,7 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn new(path: String, args: &'a [String], stdin: Option<&'a [u8]>) -> Self {
+    pub(super) fn new(path: String, args: &'a [String], stdin: Option<&'a [u8]>) -> Self {
         let plain: Vec<String> = args.iter().map(|it| marks::plain(it)).collect();
         let mut all = false;
         let mut operands = Vec::new();
@@ -82,7 +80,7 @@ impl Engine<'_> {
         &mut self,
         simple: &Simple,
         state: &mut State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Output {
         if !self.count() {
             return unknown();
@@ -197,7 +195,7 @@ impl Engine<'_> {
         &mut self,
         mut fields: Vec<String>,
         state: &mut State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Output {
         if !self.count() || !self.handle(fields.len()) {
             return unknown();
@@ -271,7 +269,6 @@ impl Engine<'_> {
     /// The name of the command, in letters that can be compared.
     fn named(&mut self, first: &str) -> String {
         if marks::has_hole(first) {
-            self.classes.insert(Class::Execute);
             self.ask(Rule::UnknownCommand, "only a run would show which command it is");
             return marks::plain(first);
         }
@@ -300,7 +297,7 @@ impl Engine<'_> {
         name: &str,
         fields: Vec<String>,
         state: &mut State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Output {
         if state.calls >= CALLS_MAX {
             if self.stages > 1 {
@@ -368,6 +365,6 @@ fn keep_network(value: &str) -> String {
 }
 
 /// The known text of a stream, nothing if it is inherited.
-pub(super) fn known(stdin: Option<&[u8]>) -> String {
+pub(super) fn known(stdin: Input<'_>) -> String {
     stdin.map_or_else(|| HOLE.to_string(), text)
 }

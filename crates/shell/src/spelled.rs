@@ -2,8 +2,8 @@
 
 use data_encoding::{BASE32, BASE64, HEXLOWER_PERMISSIVE};
 
-use super::lines::unpacked;
-use super::syntax::ansi_c;
+use crate::lines::unpacked;
+use crate::syntax::ansi_c;
 
 const LITERALS_MAX: usize = 64;
 /// Texts of one piece of code.

@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::limits::VALUE_BYTES_MAX;
-use super::marks::HOLE;
-use super::syntax;
-use crate::tables::Words;
+use crate::limits::VALUE_BYTES_MAX;
+use crate::{HOLE, Words, syntax};
 
 /// Stands for the home directory: it begins with a slash, as every one does.
 pub(super) const HOME: &str = "/home/~";

@@ -2,12 +2,8 @@
 //!
 //! For whoever looks at a chain of commands: a file that is read and then something that leaves.
 
-use super::engine::{Engine, text};
-use super::names;
-use super::simple::Call;
-use super::wrappers::RAISING;
-use crate::tables::Rows;
-use crate::tables::Words;
+use crate::wrappers::RAISING;
+use crate::{Call, Engine, Rows, Words, names, text};
 
 /// One command of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,12 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::acts::{self, ACTS_MAX};
-use super::engine::Engine;
-use super::marks;
-use super::names;
-use super::simple::Call;
-use crate::tables::{Row, Rows, Words};
+use crate::acts::ACTS_MAX;
+use crate::tables::Row;
+use crate::{Call, Engine, Rows, Words, acts, marks, names};
 
 /// Options of a program that stand before what it is told: those that take the word behind them, `/`, those that take none.
 static TONGUES: Rows = Rows::named("told.TONGUES");

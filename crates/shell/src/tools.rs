@@ -2,14 +2,13 @@
 
 use data_encoding::{BASE32, BASE64, Encoding, HEXLOWER_PERMISSIVE};
 
-use super::engine::{Engine, Output, from_network, text, unknown};
-use super::limits::{FIELDS_MAX, VALUE_BYTES_MAX};
-use super::marks::{self, CODED, HOLE, NETWORK};
-use super::simple::Call;
-use super::state::State;
-use super::syntax::{Bytes, letter, octal};
-use super::{letters, lines, listed, paths};
-use crate::tables::Words;
+use crate::limits::{FIELDS_MAX, VALUE_BYTES_MAX};
+use crate::marks::CODED;
+use crate::syntax::{Bytes, letter, octal};
+use crate::{
+    Call, Engine, HOLE, NETWORK, Output, State, Words, from_network, letters, lines, listed, marks,
+    paths, text, unknown,
+};
 
 /// These print what somebody else's machine sent.
 static FETCHING: Words = Words::named("tools.FETCHING");

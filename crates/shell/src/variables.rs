@@ -1,24 +1,14 @@
 //! Variables that matter by their names, and those that belong to a function.
 
-use super::Class;
-use super::engine::Engine;
-use super::marks;
-use super::paths;
-use super::state::{State, Var};
-use super::syntax::Simple;
-use crate::Rule;
-use crate::tables::Words;
+use crate::syntax::Simple;
+use crate::{Engine, Rule, State, Var, Words, marks, paths};
 
 /// Variables whose value is run as a command by somebody.
 static RUN_BY_SOMEBODY: Words = Words::named("variables.RUN_BY_SOMEBODY");
-/// Variables that make programs load what somebody names.
-static LOADING: Words = Words::named("variables.LOADING");
 
 /// Variables that say where programs, or what they load, are looked for.
 const SEARCHED: [&str; 7] =
     ["PATH", "PYTHONPATH", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "GOFLAGS"];
-/// Variables with options for every program of a language.
-const JAVA: [&str; 3] = ["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"];
 
 /// Variables that lead what programs send over another machine.
 const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "all_proxy", "ftp_proxy"];
@@ -27,9 +17,7 @@ impl Engine<'_> {
     /// Elements of lists that the shell keeps: aliases, and where commands lie.
     pub(super) fn named_by_shell(&mut self, name: &str, key: &str, value: &str, state: &mut State) {
         if name == "BASH_ALIASES" {
-            self.quiet += 1;
-            self.run_text(value, &mut state.clone(), None);
-            self.quiet -= 1;
+            self.run_quietly(value, state);
             state.aliases.insert(key.to_owned(), value.to_owned());
         }
         if name == "BASH_CMDS" {
@@ -90,18 +78,12 @@ impl Engine<'_> {
         let is_shared = |it: &str| paths::is_shared(&format!("{}/", it.trim_end_matches('/')));
         let searches = (SEARCHED.contains(&name) && value.split(':').any(is_shared))
             || (name == "PATH" && searches_here(value, state));
-        let attaches =
-            JAVA.contains(&name) && ["-agent", "-javaagent"].iter().any(|it| value.contains(it));
-        if searches || attaches || (LOADING.contains(&name) && !value.is_empty()) {
-            self.classes.insert(Class::Execute);
+        if searches {
             self.ask(Rule::Loader, format!("`{name}` makes programs load what it names"));
         }
         if RUN_BY_SOMEBODY.contains(&name) && !value.is_empty() && !super::judge::is_ssh(value) {
-            self.quiet += 1;
-            self.run_text(value, &mut state.clone(), None);
-            self.quiet -= 1;
+            self.run_quietly(value, state);
             if name == "PROMPT_COMMAND" {
-                self.classes.insert(Class::Persistence);
                 self.ask(Rule::Persistence, "`PROMPT_COMMAND` runs with every prompt");
             }
         }
@@ -111,42 +93,12 @@ impl Engine<'_> {
             self.quiet -= 1;
         }
         if PROXIES.contains(&name.to_ascii_lowercase().as_str()) && leads_elsewhere(value) {
-            self.classes.insert(Class::Network);
             self.ask(Rule::Egress, format!("`{name}` leads everything over another machine"));
         }
         if super::judge::leads_to_containers(name, value) {
-            self.classes.insert(Class::Network);
             self.ask(Rule::Egress, format!("`{name}` leads to containers of another machine"));
         }
-        let believes = match name {
-            "NODE_TLS_REJECT_UNAUTHORIZED" | "PYTHONHTTPSVERIFY" => value == "0",
-            "GIT_SSL_NO_VERIFY" => !matches!(value, "" | "0" | "false"),
-            _ => false,
-        };
-        if believes {
-            self.classes.insert(Class::Network);
-            self.ask(Rule::SecurityOff, format!("with `{name}`, whoever answers is believed"));
-        }
-        let borrows = match name {
-            "SSH_AUTH_SOCK" => value.starts_with("/tmp/ssh-") || value.contains("/agent."),
-            "KRB5CCNAME" => is_shared(value.trim_start_matches("FILE:")),
-            _ => false,
-        };
-        if borrows {
-            self.classes.insert(Class::Credentials);
-            self.ask(Rule::Credentials, format!("`{name}` lends keys that somebody else holds"));
-        }
-        let off = match name {
-            "HISTSIZE" | "HISTFILESIZE" | "SAVEHIST" => value == "0",
-            "HISTFILE" => value.is_empty() || value == "/dev/null",
-            "MYSQL_HISTFILE" | "PSQL_HISTORY" | "SQLITE_HISTORY" => value == "/dev/null",
-            "HISTCONTROL" | "HISTIGNORE" => true,
-            _ => false,
-        };
-        if off {
-            self.classes.insert(Class::LogTampering);
-            self.ask(Rule::History, format!("`{name}` keeps commands out of the history"));
-        }
+        self.judge_named(name, value);
     }
 }
 

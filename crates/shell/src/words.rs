@@ -1,6 +1,6 @@
 //! Words of code of other languages that say what it does, in lower case.
 
-use crate::tables::Words;
+use crate::Words;
 
 /// It starts programs.
 pub(super) static RUNS: Words = Words::named("words.RUNS");

@@ -1,12 +1,6 @@
 //! Commands that run other commands: prefixes with their options.
 
-use super::engine::{Engine, Output, unknown};
-use super::marks;
-use super::simple::Call;
-use super::state::State;
-use super::{Class, names};
-use crate::Rule;
-use crate::tables::Rows;
+use crate::{Call, Engine, Input, Output, Rows, Rule, State, marks, names, unknown};
 
 /// Commands that stand before others: how many words come before the command, and options that take a value.
 static PREFIXES: Rows = Rows::named("wrappers.PREFIXES");
@@ -51,9 +45,7 @@ impl Engine<'_> {
             }
             "at" | "batch" => {
                 if let Some(stdin) = call.stdin {
-                    self.quiet += 1;
-                    self.run_text(&super::engine::text(stdin), &mut state.clone(), None);
-                    self.quiet -= 1;
+                    self.run_quietly(&super::engine::text(stdin), state);
                 }
                 return None;
             }
@@ -117,7 +109,6 @@ impl Engine<'_> {
         }
         self.otherwise(prefix, call, rest, &inner);
         if matches!(prefix.name, "nsenter" | "chroot") {
-            self.classes.insert(Class::Privilege);
             self.ask(Rule::Namespace, format!("`{}` goes to another root", prefix.name));
         }
         let raises = RAISING.contains(&prefix.name);
@@ -174,7 +165,7 @@ impl Engine<'_> {
         at: usize,
         plain: &[String],
         state: &State,
-        stdin: Option<&[u8]>,
+        stdin: Input<'_>,
     ) -> Output {
         let first = plain.get(at).cloned().unwrap_or_default();
         let long = first.strip_prefix("--split-string");

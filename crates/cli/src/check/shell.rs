@@ -57,7 +57,7 @@ fn told(reading: &Reading) -> Answer {
     let fix = reading.fix.filter(|_| reading.decision > Decision::Allow);
     let fix = fix.map(|it| json!({ "reason": it.reason, "alternative": it.alternative }));
     let paths: Vec<&str> = reading.places.iter().map(|it| it.path.as_str()).collect();
-    let classes: Vec<&str> = reading.classes.iter().map(|it| it.word()).collect();
+    let classes: Vec<&str> = reading.classes.iter().map(|it| it.as_str()).collect();
     let fields = [
         ("decision", json!(word)),
         ("rule", json!(why.map(|it| it.rule.as_str()))),

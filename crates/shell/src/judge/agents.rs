@@ -1,12 +1,7 @@
 //! Agents that are given more than a person gave them, and commands against us.
 
-use super::super::Class;
-use super::super::engine::Engine;
-use super::super::names;
-use super::super::simple::Call;
 use super::{has_unknown, option};
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Call, Engine, Rule, Words, names};
 
 /// Programs that run commands for a model.
 static AGENTS: Words = Words::named("judge.agents.AGENTS");
@@ -29,11 +24,9 @@ const PATTERN_BYTES_MAX: usize = 64;
 impl Engine<'_> {
     pub(super) fn judge_agents(&mut self, call: &Call<'_>) {
         if (AGENTS.contains(&call.name.as_str()) && widens(call)) || is_told_so(call) {
-            self.classes.insert(Class::Privilege);
             self.ask(Rule::Agent, "an agent is given more than it was given before");
         }
         if changes_ourselves(call) {
-            self.classes.insert(Class::Privilege);
             self.ask(Rule::Agent, "it changes what stands between an agent and the machine");
         }
         // Whose child it is, asked of the system.

@@ -1,11 +1,6 @@
 //! What only Apple's machines have.
 
-use super::super::Access;
-use super::super::engine::Engine;
-use super::super::marks;
-use super::super::simple::Call;
-use super::super::state::State;
-use crate::Rule;
+use crate::{Access, Call, Engine, Rule, State, marks};
 
 /// Kinds of files that are run when they are opened.
 const RUN: [&str; 7] = [".app", ".command", ".pkg", ".scpt", ".terminal", ".tool", ".workflow"];

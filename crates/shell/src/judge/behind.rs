@@ -3,14 +3,8 @@
 //! Whether it runs its arguments is not known. What would be refused on its own is refused behind it, too;
 //! for less than that, words are too often only words.
 
-use super::super::Decision;
-use super::super::engine::Engine;
-use super::super::names;
-use super::super::simple::Call;
-use super::super::state::State;
-use super::super::words::{CONNECTS, RUNS};
-use crate::Rule;
-use crate::tables::Words;
+use crate::words::{CONNECTS, RUNS};
+use crate::{Call, Decision, Engine, Rule, State, Words, names};
 
 /// What is grave enough to be refused though it may be only words.
 const GRAVE: [Rule; 7] = [

@@ -2,16 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::super::engine::{Engine, text};
-use super::super::listed;
-use super::super::marks;
-use super::super::paths::{self, is_disk, is_root};
-use super::super::simple::Call;
-use super::super::state::State;
-use super::super::{Access, Class, Decision};
 use super::here::{self, Here};
 use super::option;
-use crate::Rule;
+use crate::paths::{is_disk, is_root};
+use crate::{Access, Call, Class, Decision, Engine, Rule, State, listed, marks, paths, text};
 
 /// Which commands are blocked besides those that are always: names, and words that a command begins
 /// with.
@@ -39,6 +33,19 @@ enum WhereItRuns {
 const NETWORK: [&str; 5] = ["curl", "wget", "nc", "ncat", "netcat"];
 /// They write over what they delete.
 const DESTROYING: [&str; 3] = ["shred", "srm", "wipe"];
+
+/// The default.
+static DEFAULT: Blocklist = Blocklist {
+    blocked: BTreeSet::new(),
+    opened: BTreeSet::new(),
+    where_it_runs: WhereItRuns::OnTheMachine,
+};
+
+impl Default for &Blocklist {
+    fn default() -> Self {
+        &DEFAULT
+    }
+}
 
 impl Blocklist {
     /// The default and `blocked`, without those of `opened`. What is in both is blocked.

@@ -1,16 +1,9 @@
 //! What is fetched from elsewhere, and where it lies then: to run it is to run what somebody else sends.
 
-use super::super::Access;
-use super::super::engine::Engine;
-use super::super::marks;
-use super::super::paths;
-use super::super::simple::Call;
-use super::super::state::State;
 use super::has_unknown;
 use super::here::{self, Here};
 use super::options::{Given, Options};
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Access, Call, Engine, Rule, State, Words, marks, paths};
 
 /// Among what was made before: files of which only a run would show the names.
 pub(in super::super) const UNNAMED: &str = "unnamed:";

@@ -1,10 +1,7 @@
 //! What uses the machine up: mining, and work without an end.
 
-use super::super::engine::Engine;
-use super::super::simple::Call;
 use super::option;
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Call, Engine, Rule, Words};
 
 /// How miners name the pool they work for.
 static POOLS: Words = Words::named("judge.burden.POOLS");

@@ -1,16 +1,8 @@
 //! Containers, clusters, searches for secrets and what prints them.
 
-use super::super::Class;
-use super::super::engine::{Engine, text};
-use super::super::listed;
-use super::super::paths;
-use super::super::simple::Call;
-use super::super::state::State;
 use super::option;
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Call, Class, Engine, Rule, State, Words, listed, paths, text};
 
-static CLOUDS: Words = Words::named("judge.cloud.CLOUDS");
 /// Words people look for when they look for secrets.
 static SECRET_WORDS: Words = Words::named("judge.cloud.SECRET_WORDS");
 /// A file with such a name is a secret.
@@ -27,13 +19,11 @@ impl Engine<'_> {
                 self.judge_container(call, state);
             }
             "kubectl" | "oc" | "k3s" => self.judge_cluster(call, state),
-            name if CLOUDS.contains(&name) => self.judge_service(call),
             "grep" | "egrep" | "rg" | "ag" | "ack" => self.judge_search(call, state),
             // They search for secrets wherever they are told.
             "trufflehog" | "gitleaks" | "noseyparker" | "detect-secrets"
                 if call.args.iter().any(|it| is_far(it, state)) =>
             {
-                self.classes.insert(Class::Credentials);
                 self.ask(Rule::Credentials, "it searches everything for secrets");
             }
             "find" | "gfind" | "du" | "locate" | "plocate" | "slocate" | "fd" | "fdfind"
@@ -49,24 +39,10 @@ impl Engine<'_> {
         let first = words.iter().find(|it| CLUSTER_VERBS.contains(&it.as_str()));
         let first = first.map(String::as_str).unwrap_or_default();
         let plain = call.plain();
-        let reads = matches!(first, "get" | "describe" | "edit");
-        if reads
-            && words.iter().any(|it| it == "secret" || it == "secrets" || it.starts_with("secret/"))
-        {
-            self.classes.insert(Class::Credentials);
-            self.ask(Rule::Credentials, "it reads secrets of the cluster");
-        }
         let given = call.stdin.map(text).unwrap_or_default();
         let files = plain.iter().filter_map(|it| state.file(&paths::resolved(it, state)));
         let opens = files.chain([given]).any(|it| opens_machine(&it));
-        if opens
-            || plain.iter().any(|it| {
-                it.starts_with("--privileged")
-                    || it.contains("\"privileged\"")
-                    || it.contains("hostPID")
-                    || it.contains("hostNetwork")
-            })
-        {
+        if opens {
             self.deny(Rule::ContainerEscape, "the container can reach the machine itself");
         }
         if first == "exec" || first == "run" {
@@ -78,39 +54,6 @@ impl Engine<'_> {
             if first == "exec" {
                 self.ask(Rule::Container, "it runs a command in a container of the cluster");
             }
-        }
-        let many = ["namespace", "namespaces", "ns", "pv", "pvc", "node", "nodes"];
-        let all = option(call, None, "all") || words.iter().any(|it| many.contains(&it.as_str()));
-        if first == "delete" && all {
-            self.classes.insert(Class::Delete);
-            self.ask(Rule::Erase, "it deletes much of a cluster");
-        }
-        if words.iter().any(|it| it == "debug") && words.iter().any(|it| it.starts_with("node/")) {
-            self.deny(Rule::ContainerEscape, "the container can reach the machine itself");
-        }
-        if first == "create" && words.iter().any(|it| it == "token") {
-            self.classes.insert(Class::Credentials);
-            self.ask(Rule::Credentials, "it prints a key of the cluster");
-        }
-        let binds = words.iter().any(|it| it == "clusterrolebinding" || it == "rolebinding");
-        let adds = |it: &String| it.starts_with("add-") && it.contains("-to-");
-        let admits = words.iter().any(|it| it == "policy") && words.iter().any(adds);
-        if admits || (first == "create" && binds) {
-            self.classes.insert(Class::Privilege);
-            self.ask(Rule::Permissions, "it changes who may do what in the cluster");
-        }
-        let far = plain.iter().any(|it| it.contains("://"));
-        if far && matches!(first, "apply" | "create" | "replace") {
-            self.ask(Rule::RemoteCode, "it starts what somebody else's machine sends");
-        }
-        if words.iter().any(|it| it == "config") && call.has(&["--raw"]) {
-            self.classes.insert(Class::Credentials);
-            self.ask(Rule::Credentials, "it prints the keys of the cluster");
-        }
-        let schedules = plain.iter().any(|it| it.contains("cronjob"));
-        if schedules && matches!(first, "create" | "apply") {
-            self.classes.insert(Class::Persistence);
-            self.ask(Rule::Persistence, "it makes something run again and again");
         }
     }
 
@@ -126,11 +69,9 @@ impl Engine<'_> {
         let of_shell =
             self.stages > 1 && self.steps.iter().rev().nth(1).is_some_and(|it| prints(&it.program));
         if secret && of_shell {
-            self.classes.insert(Class::Credentials);
             self.ask(Rule::Credentials, "it searches the environment for secrets");
         }
         if secret && far && (recursive || call.name != "grep") {
-            self.classes.insert(Class::Credentials);
             self.ask(Rule::Credentials, "it searches everything for secrets");
         }
     }
@@ -161,7 +102,6 @@ impl Engine<'_> {
                 SECRET_FILES.iter().any(|name| name.trim_matches('*') == bare)
             });
         if named || by_name {
-            self.classes.insert(Class::Credentials);
             self.ask(Rule::Credentials, "it searches for secrets");
         }
         let special = plain.windows(2).any(|it| {
@@ -169,7 +109,6 @@ impl Engine<'_> {
                 && (mode.contains("4000") || mode.contains("2000") || mode.contains("6000") || mode.contains("=s") || mode.contains("+s")))
         });
         if special {
-            self.classes.insert(Class::Privilege);
             self.ask(Rule::PrivilegeSearch, "it searches for programs that run as their owner");
         }
     }

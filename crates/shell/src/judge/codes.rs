@@ -1,13 +1,8 @@
 //! Code that runs what it reads, and modules that are commands of their own.
 
-use super::super::engine::{Engine, text};
-use super::super::names;
-use super::super::simple::Call;
-use super::super::spelled::literals;
-use super::super::state::State;
-use super::super::steps::has_word;
-use crate::Rule;
-use crate::tables::Words;
+use crate::spelled::literals;
+use crate::steps::has_word;
+use crate::{Call, Engine, Rule, State, Words, names, text};
 
 /// How code of other languages reads what it is given, in lower case.
 static READING: Words = Words::named("judge.codes.READING");

@@ -1,15 +1,8 @@
 //! Compilers: what they make of something that is not the work's own is as fresh as that.
 
-use super::super::engine::Engine;
-use super::super::marks;
-use super::super::paths;
-use super::super::simple::Call;
-use super::super::state::State;
 use super::files::is_of_work;
 use super::options::Options;
-use crate::Rule;
-use crate::tables::Rows;
-use crate::tables::Words;
+use crate::{Call, Engine, Rows, Rule, State, Words, marks, paths};
 
 static COMPILING: Words = Words::named("judge.compiled.COMPILING");
 /// They compile if one of these words says so, and only what they are given.

@@ -1,17 +1,10 @@
 //! Containers: what of the machine they are given, and whose machine they run on.
 
-use super::super::engine::Engine;
-use super::super::marks;
-use super::super::paths;
-use super::super::simple::Call;
-use super::super::state::{HOME, State};
-use super::super::wrappers::after_options;
-use super::super::{Access, Class};
 use super::files::is_everything;
 use super::here::is_this_machine;
 use super::options::Options;
-use crate::Rule;
-use crate::tables::Words;
+use crate::wrappers::after_options;
+use crate::{Access, Call, Class, Engine, HOME, Rule, State, Words, marks, paths};
 
 /// Letters of options that take a value.
 const LETTERS: &str = "acehlmopuvw";
@@ -39,14 +32,12 @@ impl Engine<'_> {
             self.judge_taken(&options, state);
         }
         if first == "inspect" && plain.iter().any(|it| it.contains(".Config.Env")) {
-            self.classes.insert(Class::Credentials);
             self.ask(Rule::Credentials, "it prints what a container is given");
         }
         let chosen = Options::of(before, "Hcl", &[]);
         let mut contexts = chosen.values("c", "context").chain(chosen.values("", "connection"));
         let mut hosts = chosen.values("H", "host").chain(chosen.values("", "url"));
         if contexts.any(|it| !NEAR.contains(&it)) || hosts.any(is_far) {
-            self.classes.insert(Class::Network);
             self.ask(Rule::Egress, "the containers are those of another machine");
         }
         let prunes = words.windows(2).any(|it| match it {
@@ -57,7 +48,6 @@ impl Engine<'_> {
             _ => false,
         });
         if prunes && !call.has(&["--help"]) {
-            self.classes.insert(Class::Delete);
             self.ask(Rule::Erase, "it deletes what containers keep");
         }
         self.judge_given(call, &options, state);
@@ -91,7 +81,6 @@ impl Engine<'_> {
         let opens = |it: &String| it.contains("docker.sock") || it == "security.privileged=true";
         let sources: Vec<String> = sources.iter().map(|it| place(it, state)).collect();
         if shares || plain.iter().any(opens) || sources.iter().any(|it| is_of_machine(it)) {
-            self.classes.insert(Class::Privilege);
             self.deny(Rule::ContainerEscape, "the container can reach the machine itself");
         } else if sources.iter().any(|it| is_everything(it)) {
             self.ask(Rule::Container, "the container is given all that a person has");

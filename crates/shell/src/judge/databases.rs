@@ -1,10 +1,6 @@
 //! Databases: what they are told to throw away, to show, to run and to write, and whom they let in.
 
-use super::super::Class;
-use super::super::engine::{Engine, text};
-use super::super::simple::Call;
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Call, Engine, Rule, Words, text};
 
 const DATABASES: [&str; 8] =
     ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
@@ -26,19 +22,15 @@ impl Engine<'_> {
         let told = format!("{}\n{given}", call.plain().join(" ")).to_lowercase();
         let has = |words: &[&str]| words.iter().any(|it| told.contains(it));
         if has(&KEPT) {
-            self.classes.insert(Class::Credentials);
             self.ask(Rule::Credentials, "it reads the passwords of a database");
         }
         if has(&DROPPING) {
-            self.classes.insert(Class::Delete);
             self.ask(Rule::Erase, "it drops a table or a database");
         }
         if has(&RUNNING) {
-            self.classes.insert(Class::Execute);
             self.ask(Rule::Spawn, "it makes a database run programs, or read and write files");
         }
         if has(&ADMITTING) {
-            self.classes.insert(Class::Privilege);
             self.ask(Rule::Accounts, "it lets somebody in to everything of a database");
         }
     }

@@ -1,11 +1,7 @@
 //! How people come in: groups that give rights, and the services by which a machine is reached.
 
-use super::super::Class;
-use super::super::engine::Engine;
-use super::super::simple::Call;
 use super::{has_unknown, option};
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Call, Engine, Rule, Words};
 
 /// Services without which nobody comes in any more.
 static SERVICES: Words = Words::named("judge.doors.SERVICES");
@@ -15,7 +11,6 @@ const SEARCHING: [&str; 8] = ["run", "scan", "test", "new", "lsp", "completions"
 impl Engine<'_> {
     pub(super) fn judge_doors(&mut self, call: &Call<'_>) {
         if changes_group(call) {
-            self.classes.insert(Class::Privilege);
             self.ask(Rule::Privilege, format!("`{}` takes the rights of a group", call.name));
         }
         let closes = match call.name.as_str() {

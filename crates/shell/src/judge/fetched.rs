@@ -2,11 +2,7 @@
 //!
 //! A name of the registry that a tool has is a matter of the policy: it installs a package. An address is anybody's.
 
-use super::super::Class;
-use super::super::engine::Engine;
-use super::super::simple::Call;
-use crate::Rule;
-use crate::tables::Rows;
+use crate::{Call, Class, Engine, Rows, Rule};
 
 /// They fetch a package, and run it: words that stand before it.
 static RUNNERS: Rows = Rows::named("judge.fetched.RUNNERS");
@@ -23,7 +19,6 @@ impl Engine<'_> {
         }
         if extends(call) {
             self.classes.insert(Class::PackageInstall);
-            self.classes.insert(Class::Persistence);
             self.ask(Rule::Persistence, "it installs what runs inside of another program");
         }
     }

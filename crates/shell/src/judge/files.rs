@@ -1,16 +1,8 @@
 //! Commands that change files: what they write, whom they let in, what they pack.
 
-use super::super::engine::Engine;
-use super::super::marks;
-use super::super::names;
-use super::super::paths;
-use super::super::simple::Call;
-use super::super::state::{HOME, State};
-use super::super::{Access, Class};
 use super::option;
 use super::options::Options;
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Access, Call, Engine, HOME, Rule, State, Words, marks, names, paths};
 
 /// The last argument is written; the others are read.
 const COPYING: [&str; 8] = ["cp", "mv", "install", "ln", "ditto", "gcp", "gmv", "rename"];
@@ -58,16 +50,13 @@ impl Engine<'_> {
             "chmod" | "gchmod" => self.judge_chmod(call, &operands, state),
             "chown" | "chgrp" | "chattr" | "setfacl" if are_own(&operands, state) => {}
             "chown" | "chgrp" => {
-                self.classes.insert(Class::Privilege);
                 self.ask(Rule::Permissions, "it gives files to somebody else");
             }
             "setcap" if call.has(&["-v", "-h"]) => {}
             "setcap" | "chattr" | "chflags" | "setfacl" | "xattr" | "setfattr" | "setfile" => {
-                self.classes.insert(Class::Privilege);
                 self.ask(Rule::Permissions, format!("`{name}` changes what files may do"));
             }
             "touch" if changes_times(call, state) => {
-                self.classes.insert(Class::LogTampering);
                 self.ask(Rule::LogTampering, "it gives files another time");
             }
             _ => {}
@@ -99,7 +88,6 @@ impl Engine<'_> {
         let name = call.name.as_str();
         // What deletes the files themselves is judged with the blocklist.
         if name == "truncate" && self.swept && self.stages > 1 {
-            self.classes.insert(Class::Delete);
             self.ask(Rule::Erase, "it deletes what was found everywhere");
         }
         // Nothing is left of what was in it.
@@ -108,7 +96,6 @@ impl Engine<'_> {
             path.starts_with('/') && !paths::is_shared(&path)
         };
         if name == "truncate" && operands.iter().any(far) {
-            self.classes.insert(Class::Delete);
             self.ask(Rule::Erase, "it takes away what is in files outside of the work");
         }
     }
@@ -189,7 +176,6 @@ impl Engine<'_> {
         let far = operands.iter().skip(1).any(|it| it.starts_with('/'));
         let recursive = option(call, Some('R'), "recursive");
         if special || (symbolic && mode.contains('s')) {
-            self.classes.insert(Class::Privilege);
             self.ask(Rule::Permissions, "it makes a program run as its owner");
         } else if world || symbolic {
             self.ask(Rule::Permissions, "it lets everybody write");

@@ -3,8 +3,7 @@
 //! What a key does changes with versions, and many of them name a program, a folder of hooks or a file with more
 //! settings. So the list is one of what is ordinary, and not of what is bad.
 
-use super::super::marks;
-use crate::tables::Words;
+use crate::{Words, marks};
 
 /// Sections whose keys are all data: who writes, how things look, how histories are joined.
 static SECTIONS: Words = Words::named("judge.git_settings.SECTIONS");

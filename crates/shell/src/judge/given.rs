@@ -1,16 +1,9 @@
 //! Programs of other tools that are given on the command line and run commands: recipes, escapes.
 
-use super::super::engine::{Engine, text};
-use super::super::marks;
-use super::super::names;
-use super::super::simple::Call;
-use super::super::state::State;
-use super::super::wrappers::after_options;
 use super::git_settings::is_ssh;
 use super::options::Options;
-use crate::Rule;
-use crate::tables::Rows;
-use crate::tables::Words;
+use crate::wrappers::after_options;
+use crate::{Call, Engine, Rows, Rule, State, Words, marks, names, text};
 
 impl Engine<'_> {
     /// `\\! command`, `!command`, `.shell command`: programs that run what stands behind a sign.

@@ -3,11 +3,8 @@
 //! Only what is surely of this machine counts: every address is read in its plainest form, and every option is
 //! one that changes nothing about where the command goes.
 
-use super::super::marks;
-use super::super::simple::Call;
-use super::super::state::State;
 use super::options::Options;
-use crate::tables::Words;
+use crate::{Call, State, Words, marks};
 
 /// Does a command stay on this machine?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

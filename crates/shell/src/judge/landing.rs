@@ -1,15 +1,7 @@
 //! Where tools put what they unpack, copy or make: an option or an operand of theirs names it.
 
-use super::super::Access;
-use super::super::engine::Engine;
-use super::super::marks;
-use super::super::paths;
-use super::super::simple::Call;
-use super::super::state::State;
 use super::files::{is_everything, is_unpacking};
-use crate::Rule;
-use crate::tables::Rows;
-use crate::tables::Words;
+use crate::{Access, Call, Engine, Rows, Rule, State, Words, marks, paths};
 
 /// Options whose value is a file or a folder that is written, by command.
 static OPTIONS: Rows = Rows::named("judge.landing.OPTIONS");

@@ -22,7 +22,6 @@ mod network;
 mod offensive;
 mod options;
 mod planted;
-mod providers;
 mod pushed;
 mod recipes;
 mod remade;
@@ -45,13 +44,7 @@ pub(super) use files::is_everything;
 pub(super) use git_settings::is_ssh;
 pub(super) use watching::attaches;
 
-use super::engine::Engine;
-use super::marks::{self, HOLE};
-use super::simple::Call;
-use super::state::State;
-use super::{Access, Class};
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Access, Call, Engine, HOLE, Rule, State, Words, marks};
 use options::Options;
 
 /// Commands whose arguments are words, not places.
@@ -142,9 +135,7 @@ impl Engine<'_> {
         let name = call.name.as_str();
         self.judge_tool(call);
         for text in given(call) {
-            self.quiet += 1;
-            self.run_text(text, &mut state.clone(), None);
-            self.quiet -= 1;
+            self.run_quietly(text, state);
             self.ask(Rule::Carried, "an option says what to run");
         }
         for arg in call.plain() {
@@ -152,9 +143,7 @@ impl Engine<'_> {
             let may_carry = arg.contains(['=', ' ']);
             let carried = CARRYING.iter().filter(|_| may_carry).find_map(|it| arg.split_once(it));
             if let Some((_, text)) = carried {
-                self.quiet += 1;
-                self.run_text(text, &mut state.clone(), None);
-                self.quiet -= 1;
+                self.run_quietly(text, state);
                 self.ask(Rule::Carried, "an option says what to run");
             }
             let arg = arg.trim_start_matches('+');
@@ -175,7 +164,6 @@ impl Engine<'_> {
         self.judge_told(call, state);
         self.judge_behind(call, state);
         if name.starts_with("ansible") && option(call, Some('b'), "become") {
-            self.classes.insert(Class::Privilege);
             self.ask(Rule::Privilege, "it runs commands as somebody else on other machines");
         }
         if ends_all(call) {

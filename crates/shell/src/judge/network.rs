@@ -1,18 +1,10 @@
 //! Commands that talk to other machines: whom they reach and what they may carry there.
 
-use super::super::engine::{Engine, text};
-use super::super::marks::{HOLE, NETWORK};
-use super::super::paths;
-use super::super::simple::Call;
-use super::super::state::State;
-use super::super::{Access, Class};
 use super::here;
 use super::option;
 use super::pushed::remotes;
 use super::sending::{Login, addressed, host};
-use crate::Rule;
-use crate::tables::Rows;
-use crate::tables::Words;
+use crate::{Access, Call, Class, Engine, HOLE, NETWORK, Rows, Rule, State, Words, paths, text};
 use scan::net::{Target, exfiltration};
 
 /// They carry files, or a shell, to a machine that they are told.
@@ -66,7 +58,6 @@ impl Engine<'_> {
             "openssl"
                 if call.words().first().is_some_and(|it| it == "s_client" || it == "s_server") =>
             {
-                self.classes.insert(Class::Network);
                 self.ask(Rule::Egress, "it talks to another machine");
                 if self.stages > 1 && call.stdin.is_some() {
                     self.deny(Rule::ReverseShell, "it passes on what another command says");
@@ -101,7 +92,6 @@ impl Engine<'_> {
             .last()
             .is_some_and(|it| is_remote(it) || paths::resolved(it, state).starts_with('/'));
         if name == "rsync" && far && call.plain().iter().any(|it| it.starts_with("--delete")) {
-            self.classes.insert(Class::Delete);
             self.ask(Rule::Erase, "it deletes what is not in the source");
         }
         let elsewhere = ["--registry", "--repository-url"];

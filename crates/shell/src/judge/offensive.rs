@@ -1,10 +1,6 @@
 //! Tools of attackers, by their names and by the names of the scripts that are run.
 
-use super::super::engine::Engine;
-use super::super::names;
-use super::super::simple::Call;
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Call, Engine, Rule, Words, names};
 
 /// What is worth a question on its own, whatever its arguments.
 static TOOLS: Words = Words::named("judge.offensive.TOOLS");

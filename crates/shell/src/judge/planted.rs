@@ -1,9 +1,6 @@
 //! What is written into a file and does harm where somebody else runs it: web servers, builds.
 
-use super::super::Class;
-use super::super::engine::Engine;
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Engine, Rule, Words};
 
 /// What a server's script was asked for, by whoever asked.
 static ASKED: Words = Words::named("judge.planted.ASKED");
@@ -21,11 +18,9 @@ impl Engine<'_> {
         }
         let lower = text.to_lowercase();
         if ASKED.iter().any(|it| lower.contains(it)) && answers_with_a_shell(&lower) {
-            self.classes.insert(Class::Persistence);
             self.ask(Rule::Persistence, "whoever asks the server can run commands then");
         }
         if lower.lines().any(|it| it.starts_with("gitdir:")) {
-            self.classes.insert(Class::Persistence);
             self.ask(Rule::Persistence, "it leads `git` to settings that say what to run");
         }
         let handles = lower.contains("addtype") || lower.contains("addhandler");
@@ -33,7 +28,6 @@ impl Engine<'_> {
             self.ask(Rule::Persistence, "the server runs files of another kind then");
         }
         if lower.contains("tojson(secrets)") {
-            self.classes.insert(Class::Credentials);
             self.ask(Rule::Credentials, "a build hands out all of its secrets then");
         }
     }

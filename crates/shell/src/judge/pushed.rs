@@ -1,11 +1,8 @@
 //! Where `git` pushes to: addresses of its own, and names that were given another address before.
 
-use super::super::engine::Engine;
-use super::super::simple::Call;
 use super::sending::{addressed, host};
 use super::worktree::told;
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Call, Engine, Rule, Words};
 
 /// Options of `push`, `fetch` and their like that take the next word.
 static VALUED: Words = Words::named("judge.pushed.VALUED");

@@ -1,12 +1,6 @@
 //! Recipes of `make` and its like: files of them, text of them, and variables that say what is run.
 
-use super::super::engine::{Engine, text};
-use super::super::marks;
-use super::super::names;
-use super::super::paths;
-use super::super::simple::Call;
-use super::super::state::State;
-use crate::Rule;
+use crate::{Call, Engine, Rule, State, marks, names, paths, text};
 
 /// Folders in which the shells of a system lie.
 const SHELL_FOLDERS: [&str; 6] = [
@@ -64,9 +58,7 @@ impl Engine<'_> {
             let shells = line.split("$(shell ").skip(1).map(|it| it.trim_end_matches(')'));
             let shells = shells.chain(line.split_once("!=").map(|it| it.1));
             for command in command.into_iter().chain(shells) {
-                self.quiet += 1;
-                self.run_text(&command.replace("$$", "$"), &mut state.clone(), None);
-                self.quiet -= 1;
+                self.run_quietly(&command.replace("$$", "$"), state);
             }
         }
     }

@@ -2,14 +2,8 @@
 //!
 //! To delete that is a part of every day's work. It must lie in the work, and surely so.
 
-use super::super::engine::Engine;
-use super::super::listed;
-use super::super::marks;
-use super::super::paths;
-use super::super::simple::Call;
-use super::super::state::State;
 use super::files::is_of_work;
-use crate::tables::Words;
+use crate::{Call, Engine, State, Words, listed, marks, paths};
 
 /// Folders and files that tools make, and make again when they are gone.
 static NAMES: Words = Words::named("judge.remade.NAMES");

@@ -1,16 +1,9 @@
 //! What `git` is told to run or read by settings, on the command line, in its files or by variables.
 
-use super::super::engine::Engine;
-use super::super::marks;
-use super::super::paths;
-use super::super::simple::Call;
-use super::super::state::State;
-use super::super::{Access, Class};
 use super::git_settings::{is_known_program, is_ordinary, is_ssh, is_tool};
 use super::options::Options;
 use super::worktree::{Told, told};
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Access, Call, Class, Engine, Rule, State, Words, marks, paths};
 
 /// Options of `git config` that take the next word.
 const VALUED: [&str; 8] =
@@ -75,7 +68,6 @@ impl Engine<'_> {
             "maintenance"
                 if told.args.iter().any(|it| matches!(it.as_str(), "start" | "register")) =>
             {
-                self.classes.insert(Class::Persistence);
                 self.ask(Rule::Persistence, "`git` runs by itself then, again and again");
             }
             _ => {}
@@ -106,7 +98,6 @@ impl Engine<'_> {
         let is_new = words.first() == Some(&"set");
         let first = words.first().copied().unwrap_or_default();
         if matches!(first, "rename-section") || args.iter().any(|it| it.starts_with("--rename")) {
-            self.classes.insert(Class::Persistence);
             self.ask(Rule::Persistence, "settings get another meaning for `git`");
             return;
         }
@@ -130,9 +121,7 @@ impl Engine<'_> {
     fn judge_alias(&mut self, key: &str, value: Option<&str>, state: &State) {
         let is_alias = key.get(..6).is_some_and(|it| it.eq_ignore_ascii_case("alias."));
         if let Some(value) = value.filter(|it| is_alias && !it.trim_start().starts_with('!')) {
-            self.quiet += 1;
-            self.run_text(&format!("git {value}"), &mut state.clone(), None);
-            self.quiet -= 1;
+            self.run_quietly(&format!("git {value}"), state);
         }
     }
 
@@ -157,7 +146,6 @@ impl Engine<'_> {
             _ => name.starts_with("GIT_CONFIG_KEY_") && !is_ordinary(value, None),
         };
         if is_odd {
-            self.classes.insert(Class::Execute);
             self.ask(Rule::Carried, format!("`{name}` says what is run or read"));
         }
     }

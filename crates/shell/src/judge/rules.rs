@@ -1,10 +1,10 @@
 //! Rules by the name of a command and by what it is given: data, in `rules.txt`.
 //!
 //! `= DECISION RULE CLASS … | REASON` begins the rows of a rule, `? NAME` those of a question that code asks
-//! ([`holds`]). A row is `COMMAND COMMAND …: TEST TEST …`; all of its tests must hold. A test is
+//! ([`holds`]), `@GROUP = COMMAND …` names several. A row is `COMMAND COMMAND …: TEST TEST …`; all of its tests must hold. A test is
 //!
 //! - `SUBJECT=A|B`: one of these, where `*` stands for any letters. Subjects: `1`, `2` … (that word, in lower case; nothing
-//!   where there is none), `w` (any word), `l` (the last), `o` (any operand as it is written), `o1` (the first), `a` (any
+//!   where there is none), `w` (any word), `l` (the last), `p` (the last but one), `o` (any operand as it is written), `o1` (the first), `a` (any
 //!   argument), `a1` (the first), `b` (any but the last), `all` (all arguments), `only` (all options);
 //! - `-xy|--long`: one of these options; `args>N`, `words>N`: more of them than that; `stdin`;
 //! - any of them with `!` before it: it must not hold.
@@ -13,9 +13,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::option;
-use crate::engine::Engine;
-use crate::simple::Call;
-use crate::{Class, Decision, Rule};
+use crate::{Call, Class, Decision, Engine, Rule};
 
 /// What follows where a row holds.
 enum Meaning {
@@ -31,15 +29,18 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table { meanings: Vec::new(), rows: HashMap::new() };
+    let mut groups = HashMap::new();
     for line in include_str!("rules.txt").lines().filter(|it| !it.is_empty()) {
         if let Some(header) = line.strip_prefix("= ") {
             table.meanings.extend(meaning(header));
         } else if let Some(name) = line.strip_prefix("? ") {
             table.meanings.push(Meaning::Answer(name));
+        } else if let Some((group, names)) = line.split_once(" = ") {
+            groups.insert(group, names);
         } else if !line.starts_with('#') {
             let (names, tests) = line.split_once(": ").unwrap_or((line, ""));
             let at = table.meanings.len().saturating_sub(1);
-            for name in names.split(' ') {
+            for name in groups.get(names).unwrap_or(&names).split(' ') {
                 let row = (at, tests.split(' ').filter(|it| !it.is_empty()).collect());
                 table.rows.entry(name).or_default().push(row);
             }
@@ -90,6 +91,18 @@ impl Engine<'_> {
     }
 }
 
+impl Engine<'_> {
+    /// What the table says of a variable with this value.
+    pub(crate) fn judge_named(&mut self, name: &str, value: &str) {
+        if TABLE.rows.contains_key(name) {
+            let args = [value.to_owned()];
+            let mut call = Call::new(String::new(), &args, None);
+            name.clone_into(&mut call.name);
+            self.judge_table(&call, Decision::StepUp);
+        }
+    }
+}
+
 fn is_true(test: &str, call: &Call<'_>) -> bool {
     if let Some(rest) = test.strip_prefix('!') {
         return !is_true(rest, call);
@@ -114,6 +127,7 @@ fn is_true(test: &str, call: &Call<'_>) -> bool {
     match subject {
         "w" => any(words),
         "l" => is_one(words.last()),
+        "p" => is_one(words.iter().rev().nth(1)),
         "o" => any(operands),
         "o1" => is_one(operands.first()),
         "a" => any(plain),
@@ -153,7 +167,7 @@ mod tests {
         let lines = include_str!("rules.txt").lines();
         let headers = lines.filter(|it| it.starts_with("= ") || it.starts_with("? ")).count();
         assert_eq!(TABLE.meanings.len(), headers);
-        let known = ["w", "l", "o", "o1", "a", "a1", "b", "all", "only", "1", "2", "3"];
+        let known = ["w", "l", "p", "o", "o1", "a", "a1", "b", "all", "only", "1", "2", "3"];
         for test in TABLE.rows.values().flatten().flat_map(|it| &it.1) {
             let test = test.trim_start_matches('!');
             let is_counted = test.starts_with("args>") || test.starts_with("words>");

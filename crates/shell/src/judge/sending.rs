@@ -1,15 +1,9 @@
 //! What tools send to other machines, and how they name these.
 
-use super::super::engine::Engine;
-use super::super::names;
-use super::super::simple::Call;
-use super::super::spelled::literals;
-use super::super::state::State;
-use super::super::wrappers::after_options;
-use super::super::{Access, Class};
 use super::{has_unknown, option};
-use crate::Rule;
-use crate::tables::Words;
+use crate::spelled::literals;
+use crate::wrappers::after_options;
+use crate::{Access, Call, Class, Engine, Rule, State, Words, names};
 
 /// They name a machine with `-h`, or `--host`.
 static HOSTED: Words = Words::named("judge.sending.HOSTED");

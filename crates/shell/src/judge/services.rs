@@ -1,11 +1,7 @@
 //! Services that are stopped or made to start by themselves, and those that watch over a machine.
 
-use super::super::Class;
-use super::super::engine::Engine;
-use super::super::simple::Call;
 use super::{has_unknown, rules};
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Call, Class, Engine, Rule, Words};
 
 /// Services that keep a record: their names are parts of many others.
 const RECORDERS: [&str; 3] = ["log", "audit", "journal"];
@@ -50,7 +46,6 @@ impl Engine<'_> {
             self.ask(Rule::Service, "it stops a service");
         }
         if starts {
-            self.classes.insert(Class::Persistence);
             self.ask(Rule::Persistence, "it makes something start by itself");
         }
     }

@@ -1,10 +1,6 @@
 //! Commands that change the machine: accounts, services, the kernel, logs, what protects it.
 
-use super::super::engine::Engine;
-use super::super::simple::Call;
-use super::super::state::State;
-use super::super::{Class, Decision};
-use crate::Rule;
+use crate::{Call, Decision, Engine, Rule, State};
 
 impl Engine<'_> {
     pub(super) fn judge_system(&mut self, call: &Call<'_>, state: &mut State) {
@@ -26,7 +22,6 @@ impl Engine<'_> {
         let is_time =
             |it: &String| it.len() >= 8 && it.bytes().all(|it| it.is_ascii_digit() || it == b'.');
         if call.name == "date" && call.plain().first().is_some_and(is_time) {
-            self.classes.insert(Class::LogTampering);
             self.ask(Rule::LogTampering, "`date` changes the record of what happened");
         }
         if call.name == "systemd-run" {

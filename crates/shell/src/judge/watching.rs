@@ -1,11 +1,6 @@
 //! What sees or hears people: their network, their screen, their keys, their clipboard.
 
-use super::super::Class;
-use super::super::engine::Engine;
-use super::super::names;
-use super::super::simple::Call;
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Call, Engine, Rule, Words, names};
 
 impl Engine<'_> {
     /// What others type, show, send or keep in memory.
@@ -17,7 +12,6 @@ impl Engine<'_> {
             _ => false,
         };
         if watches && !call.has(&["-D", "--list-interfaces"]) {
-            self.classes.insert(Class::Credentials);
             self.ask(Rule::Watching, format!("`{}` sees what is not meant for it", call.name));
         }
     }

@@ -1,15 +1,8 @@
 //! What `git` deletes of a work tree, and where that tree lies.
 
-use super::super::engine::Engine;
-use super::super::marks;
-use super::super::paths;
-use super::super::simple::Call;
-use super::super::state::State;
-use super::super::{Access, Class};
 use super::files::is_everything;
 use super::option;
-use crate::Rule;
-use crate::tables::Words;
+use crate::{Access, Call, Class, Engine, Rule, State, Words, marks, paths};
 
 /// Options of `git` itself that take the next word.
 static VALUED: Words = Words::named("judge.worktree.VALUED");
