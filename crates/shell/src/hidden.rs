@@ -1,5 +1,9 @@
 //! What a person does not see in a command: invisible and control characters, escapes, prompts.
 
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
 use crate::marks;
 use crate::syntax::ansi_c;
 
@@ -61,33 +65,21 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
     if !text.contains('\\') || text.contains("$'") {
         return None;
     }
-    let mut decoded = String::with_capacity(text.len());
-    let mut found = false;
-    let mut quote = None;
-    let mut rest = text;
-    while let Some(letter) = rest.chars().next() {
-        let mut length = letter.len_utf8();
-        if letter == '\\' && quote != Some('\'') {
-            let is_escape = quote.is_none() && is_escape(rest);
-            length = if is_escape { escape_length(rest) } else { 2 };
-            while length < rest.len() && !rest.is_char_boundary(length) {
-                length += 1;
-            }
-            let escape = rest.get(..length).unwrap_or(rest);
-            found |= is_escape;
-            decoded.push_str(&if is_escape { ansi_c(escape) } else { escape.to_owned() });
-        } else {
-            if quote == Some(letter) {
-                quote = None;
-            } else if quote.is_none() && matches!(letter, '\'' | '"') {
-                quote = Some(letter);
-            }
-            decoded.push(letter);
-        }
-        rest = rest.get(length..).unwrap_or_default();
-    }
-    (found && !decoded.contains('\0')).then_some(decoded)
+    let shown = |it: &Captures<'_>| match (it.get(1), it.get(0)) {
+        (Some(escape), _) => ansi_c(escape.as_str()),
+        (None, whole) => whole.map_or_else(String::new, |it| it.as_str().to_owned()),
+    };
+    let decoded = ESCAPES.as_ref()?.replace_all(text, shown);
+    (decoded != text && !decoded.contains('\0')).then(|| decoded.into_owned())
 }
+
+/// What is quoted or escaped, and apart from that (the first group) what only looks like an escape of the shell.
+static ESCAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let quoted = r#"'[^']*'|"(?:\\.|[^"\\])*""#;
+    let escaped =
+        r"x[[:xdigit:]]{1,2}|[uU]\{[^}]*\}|u[[:xdigit:]]{1,4}|U[[:xdigit:]]{1,8}|[0-7]{2,3}";
+    Regex::new(&format!(r"(?s){quoted}|(\\(?:{escaped}))|\\.")).ok()
+});
 
 /// More keys than this can spell something.
 const KEYS_MAX: usize = 3;
@@ -108,30 +100,4 @@ pub(super) fn are_keys(text: &str) -> bool {
         rest = behind;
     }
     rest.is_empty() && (1..=KEYS_MAX).contains(&keys)
-}
-
-fn is_escape(text: &str) -> bool {
-    let byte = |at: usize| text.as_bytes().get(at).copied().unwrap_or(0);
-    match byte(1) {
-        b'x' => byte(2).is_ascii_hexdigit(),
-        b'u' | b'U' => byte(2).is_ascii_hexdigit() || byte(2) == b'{',
-        b'0'..=b'7' => byte(2).is_ascii_digit(),
-        _ => false,
-    }
-}
-
-/// How many bytes an escape has, with its backslash.
-fn escape_length(text: &str) -> usize {
-    let digits = |most: usize, is_digit: fn(&u8) -> bool| {
-        text.bytes().skip(2).take(most).take_while(is_digit).count()
-    };
-    match text.as_bytes().get(1) {
-        Some(b'x') => 2 + digits(2, u8::is_ascii_hexdigit),
-        Some(b'u' | b'U') if text.as_bytes().get(2) == Some(&b'{') => {
-            text.find('}').map_or(2, |it| it + 1)
-        }
-        Some(b'u') => 2 + digits(4, u8::is_ascii_hexdigit),
-        Some(b'U') => 2 + digits(8, u8::is_ascii_hexdigit),
-        _ => 2 + digits(2, |it| (b'0'..=b'7').contains(it)),
-    }
 }

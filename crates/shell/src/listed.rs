@@ -13,8 +13,6 @@ static KEEPING: Words = Words::named("listed.KEEPING");
 const INDEXED: [&str; 4] = ["locate", "plocate", "slocate", "mdfind"];
 /// What makes `find` and `fd` print no places.
 static SILENCING: Words = Words::named("listed.SILENCING");
-/// Options of `fd` that take a value.
-static FD_VALUED: Words = Words::named("listed.FD_VALUED");
 
 /// Where a command looks for what it lists.
 pub(super) fn roots<'a>(call: &Call<'a>) -> Vec<&'a str> {
@@ -31,10 +29,10 @@ pub(super) fn roots<'a>(call: &Call<'a>) -> Vec<&'a str> {
     if roots.is_empty() { vec!["."] } else { roots }
 }
 
-/// Behind the pattern, or told by an option.
+/// Behind the pattern, or told by an option; a value of another option may be among them.
 fn of_fd(args: &[String]) -> Vec<&str> {
-    let mut roots = Vec::new();
-    let mut words = Vec::new();
+    let (mut roots, mut words) = (Vec::new(), Vec::new());
+    let is_folder = |it: &(&str, &str)| matches!(it.0, "--search-path" | "--base-directory");
     let mut rest = args.iter().map(String::as_str);
     while let Some(arg) = rest.next() {
         match arg {
@@ -43,20 +41,14 @@ fn of_fd(args: &[String]) -> Vec<&str> {
                 rest.by_ref().take_while(|it| *it != ";").for_each(drop);
             }
             "--search-path" | "--base-directory" | "-C" => roots.extend(rest.next()),
-            _ if FD_VALUED.contains(&arg) => drop(rest.next()),
             _ if arg.starts_with('-') => {
-                let told = arg.split_once('=');
-                roots.extend(told.filter(|it| is_folder_option(it.0)).map(|it| it.1));
+                roots.extend(arg.split_once('=').filter(is_folder).map(|it| it.1));
             }
             word => words.push(word),
         }
     }
     roots.extend(words.into_iter().skip(1));
     roots
-}
-
-fn is_folder_option(option: &str) -> bool {
-    matches!(option, "--search-path" | "--base-directory")
 }
 
 /// What is printed by a command that lists places outside of the work; `None`: it is none of these.

@@ -5,8 +5,7 @@ use std::rc::Rc;
 
 use crate::syntax::{Assignment, Simple, Value};
 use crate::{
-    Access, Engine, HOLE, Input, Output, Rule, State, UNSET, Var, Words, marks, names, text,
-    unknown,
+    Access, Engine, HOLE, Input, Output, Rule, State, UNSET, Var, marks, names, text, unknown,
 };
 
 /// What a variable from outside would name for these matters though it is not known.
@@ -251,11 +250,6 @@ impl Engine<'_> {
         if let Some(output) = self.interpret(&call, state) {
             return output;
         }
-        if call.name == "rm" && removes(&call) {
-            let gone: Vec<String> =
-                call.args.iter().map(|it| super::paths::resolved(it, state)).collect();
-            state.files.retain(|path, _| !gone.iter().any(|it| marks::matches(it, path)));
-        }
         if call.name == "tee" {
             for path in call.operands() {
                 let content = stdin.map_or_else(unknown, <[u8]>::to_vec);
@@ -339,24 +333,6 @@ impl Engine<'_> {
         }
     }
 }
-
-/// Does `rm` surely remove what it is given? With other long options it tells what it can do, or that it cannot.
-fn removes(call: &Call<'_>) -> bool {
-    let mut options = call.plain().iter().take_while(|it| *it != "--");
-    options.all(|it| match it.strip_prefix("--") {
-        Some(long) => {
-            let name = long.split('=').next().unwrap_or_default();
-            let is_short_for = |it: &&str| it.starts_with(name);
-            REMOVING.iter().any(is_short_for) && !TELLING.iter().any(is_short_for)
-        }
-        None => !it.starts_with(HOLE),
-    })
-}
-
-/// Long options of `rm` that remove no less.
-static REMOVING: Words = Words::named("simple.REMOVING");
-/// Those with which it removes nothing.
-const TELLING: [&str; 2] = ["help", "version"];
 
 /// Patterns become letters; where a value came from is kept.
 fn keep_network(value: &str) -> String {

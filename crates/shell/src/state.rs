@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::limits::VALUE_BYTES_MAX;
+use crate::tables::lines;
 use crate::{HOLE, Words, syntax};
 
 /// Stands for the home directory: it begins with a slash, as every one does.
@@ -11,31 +12,6 @@ pub(super) const HOME: &str = "/home/~";
 /// Stands for the working directory, and is one.
 pub(super) const HERE: &str = "/proc/self/cwd";
 
-/// What nearly every shell has. Letters of these are used to spell words with.
-const KNOWN: [(&str, &str); 22] = [
-    ("BASH", "/bin/bash"),
-    ("BASH_VERSION", "5.2.15(1)-release"),
-    ("EUID", "1000"),
-    ("HISTFILE", "/home/~/.bash_history"),
-    ("HOME", HOME),
-    ("HOSTTYPE", "x86_64"),
-    ("IFS", " \t\n"),
-    ("LANG", "C.UTF-8"),
-    ("LOGNAME", "user"),
-    ("MACHTYPE", "x86_64-pc-linux-gnu"),
-    ("OLDPWD", HERE),
-    ("OPTIND", "1"),
-    ("OSTYPE", "linux-gnu"),
-    ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
-    ("PS2", "> "),
-    ("PS4", "+ "),
-    ("PWD", HERE),
-    ("SHELL", "/bin/bash"),
-    ("SHLVL", "1"),
-    ("TERM", "xterm-256color"),
-    ("UID", "1000"),
-    ("USER", "user"),
-];
 /// What every shell has and only a run would show.
 static CHANGING: Words = Words::named("state.CHANGING");
 
@@ -127,7 +103,12 @@ impl State {
             "?" => "0".to_owned(),
             "-" => "hB".to_owned(),
             _ if CHANGING.contains(&name) => HOLE.to_string(),
-            _ => KNOWN.iter().find(|it| it.0 == name)?.1.to_owned(),
+            "IFS" => " \t\n".to_owned(),
+            // What nearly every shell has. Letters of these are used to spell words with.
+            _ => {
+                let mut known = lines("state.KNOWN").filter_map(|it| it.split_once(' '));
+                known.find(|it| it.0 == name)?.1.replace("\\s", " ")
+            }
         };
         Some(Var::Text(text))
     }

@@ -74,7 +74,6 @@ impl Engine<'_> {
     pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
         self.judge_number(value, state);
         self.judge_git_variable(name, value, state);
-        self.judge_make_variable(name, value);
         let is_shared = |it: &str| paths::is_shared(&format!("{}/", it.trim_end_matches('/')));
         let searches = (SEARCHED.contains(&name) && value.split(':').any(is_shared))
             || (name == "PATH" && searches_here(value, state));

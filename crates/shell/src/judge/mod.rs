@@ -23,17 +23,16 @@ mod offensive;
 mod options;
 mod planted;
 mod pushed;
-mod recipes;
 mod remade;
 mod repos;
 mod repositories;
 mod rules;
+mod sed;
 mod sending;
 mod services;
 mod system;
 mod watching;
 mod worktree;
-mod written;
 
 pub use blocklist::Blocklist;
 pub(super) use blocklist::erases;
@@ -156,8 +155,15 @@ impl Engine<'_> {
             }
         }
         if matches!(name, "make" | "gmake" | "bmake" | "pmake" | "remake") {
-            self.judge_recipes(call, state);
-            self.judge_make_variables(call, state);
+            let options = Options::of(call.plain(), "fCI", &["file", "makefile", "directory"]);
+            let files = options.values("f", "file").chain(options.values("", "makefile"));
+            let folders = options.values("C", "directory").map(|it| format!("{it}/Makefile"));
+            for file in files.map(str::to_owned).chain(folders) {
+                self.touch(Access::Execute, &file, state);
+                if state.files.contains_key(&super::paths::resolved(&file, state)) {
+                    self.ask(Rule::FreshRun, "it runs recipes that it wrote before");
+                }
+            }
         }
         self.judge_editors(call, state);
         self.judge_escapes(call, state);
@@ -191,15 +197,19 @@ impl Engine<'_> {
         }
         let options = Options::of(call.plain(), "efl", &["expression", "file"]);
         let told: Vec<&str> = options.values("e", "expression").collect();
-        let first = options.words.iter().take(usize::from(!options.has("ef", "file"))).copied();
-        let first = first.filter(|_| told.is_empty());
-        for path in told.iter().copied().chain(first).flat_map(written::files) {
-            self.touch(Access::Write, path, state);
-            self.fresh.insert(super::paths::resolved(path, state));
-        }
-        if let Some(text) = call.operands().iter().find_map(|it| executed(it)) {
-            self.run_text(text, &mut state.clone(), None);
-            self.ask(Rule::Spawn, "`sed` runs a command");
+        // Behind `-i`, some take the ending of a copy for a word of its own.
+        let is_ending = |it: &&str| it.is_empty() || it.starts_with('.');
+        let mut words = options.words.iter().copied().skip_while(is_ending);
+        let first = words.next().filter(|_| told.is_empty() && !options.has("f", "file"));
+        for program in told.iter().copied().chain(first).map(sed::read) {
+            for path in program.writes {
+                self.touch(Access::Write, path, state);
+                self.fresh.insert(super::paths::resolved(path, state));
+            }
+            for text in program.runs {
+                self.run_text(text, &mut state.clone(), None);
+                self.ask(Rule::Spawn, "`sed` runs a command");
+            }
         }
     }
 }
@@ -274,18 +284,6 @@ fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {
     let valued = valued.filter(runs);
     let words = valued.map(|it| it.trim_start_matches("shell ").trim_start_matches("spawn "));
     words.filter(|it| *it != "ssh").chain(told).collect()
-}
-
-/// What a program of `sed` runs: `1e command`, `s/a/b/e`.
-fn executed(program: &str) -> Option<&str> {
-    let command = program.trim_start_matches(|it: char| it.is_ascii_digit() || ",$ ".contains(it));
-    // `e` alone runs the line.
-    if let Some(text) = command.strip_prefix('e') {
-        return Some(text.trim_start());
-    }
-    let by = command.strip_prefix('s')?.chars().next().filter(|it| !it.is_alphanumeric())?;
-    let flags = command.rsplit(by).next()?;
-    (flags.contains('e') && flags.len() <= 4).then_some("")
 }
 
 /// `-x`, `--long` or `--long=…`.

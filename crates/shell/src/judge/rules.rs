@@ -139,12 +139,12 @@ fn is_true(test: &str, call: &Call<'_>) -> bool {
     }
 }
 
-/// Is it this text? `*` stands for any letters, `\s` for a space.
+/// Is it this text? `*` stands for any letters, `\s` for a space, `\p` for `|`.
 fn fits(pattern: &str, text: &str) -> bool {
     if !pattern.contains(['*', '\\']) {
         return pattern == text;
     }
-    let pattern = pattern.replace("\\s", " ");
+    let pattern = pattern.replace("\\s", " ").replace("\\p", "|");
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|it| text.strip_prefix(it)) else { return false };
     let mut parts = parts.peekable();

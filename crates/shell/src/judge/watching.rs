@@ -1,14 +1,15 @@
 //! What sees or hears people: their network, their screen, their keys, their clipboard.
 
+use super::options::Options;
 use crate::{Call, Engine, Rule, Words, names};
 
 impl Engine<'_> {
     /// What others type, show, send or keep in memory.
     pub(super) fn judge_watching(&mut self, call: &Call<'_>) {
         let watches = match call.name.as_str() {
-            "tcpdump" => !reads_saved(call, 'r', "BcCEFGijmMQsTVwWyzZ"),
-            "tshark" => !reads_saved(call, 'r', "abBcCdDeEfFHijJKNoOQRsSTuUwWXyYz"),
-            "ngrep" => !reads_saved(call, 'I', "AcdFnOPsSW"),
+            "tcpdump" => !reads_saved(call, "r", "BcCEFGijmMQsTVwWyzZ"),
+            "tshark" => !reads_saved(call, "r", "abBcCdDeEfFHijJKNoOQRsSTuUwWXyYz"),
+            "ngrep" => !reads_saved(call, "I", "AcdFnOPsSW"),
             _ => false,
         };
         if watches && !call.has(&["-D", "--list-interfaces"]) {
@@ -17,27 +18,9 @@ impl Engine<'_> {
     }
 }
 
-/// Is a file of packets read, and not a network? The letters in `valued` take what stands behind them.
-fn reads_saved(call: &Call<'_>, wanted: char, valued: &str) -> bool {
-    let mut args = call.plain().iter();
-    while let Some(arg) = args.next() {
-        if arg == "--read-file" || arg.starts_with("--read-file=") {
-            return true;
-        }
-        let letters = arg.strip_prefix('-').filter(|it| !it.starts_with('-')).unwrap_or_default();
-        for (at, letter) in letters.char_indices() {
-            if letter == wanted {
-                return true;
-            }
-            if valued.contains(letter) {
-                // The next word is its value.
-                let is_last = at + letter.len_utf8() == letters.len();
-                let _value = if is_last { args.next() } else { None };
-                break;
-            }
-        }
-    }
-    false
+/// Is a file of packets read, and not a network? All letters here take what stands behind them.
+fn reads_saved(call: &Call<'_>, wanted: &str, valued: &str) -> bool {
+    Options::of(call.plain(), &format!("{wanted}{valued}"), &["read-file"]).has(wanted, "read-file")
 }
 
 /// Does a tracer look into a process that runs already?

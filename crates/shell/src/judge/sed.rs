@@ -1,8 +1,14 @@
-//! Files that a program of `sed` writes: `w FILE`, `s/a/b/w FILE`.
+//! Programs of `sed`: the files that they write (`w FILE`, `s/a/b/w FILE`), and what they run (`1e COMMAND`, `s/a/b/e`).
 
-/// Their names, as they stand in the program.
-pub(super) fn files(program: &str) -> Vec<&str> {
-    let mut found = Vec::new();
+/// What a program does besides printing lines, as it stands there. A line that is run is an empty text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Program<'a> {
+    pub(super) writes: Vec<&'a str>,
+    pub(super) runs: Vec<&'a str>,
+}
+
+pub(super) fn read(program: &str) -> Program<'_> {
+    let mut found = Program::default();
     let mut rest = program;
     while let Some(letter) = rest.chars().next() {
         rest = behind(rest, letter);
@@ -17,22 +23,29 @@ pub(super) fn files(program: &str) -> Vec<&str> {
                 let sign = rest.chars().next().unwrap_or('\n');
                 rest = until(until(behind(rest, sign), sign), sign);
                 let flags = |it: char| it.is_ascii_digit() || "gpiImMe".contains(it);
-                rest = rest.trim_start_matches(flags);
+                let given = rest.len() - rest.trim_start_matches(flags).len();
+                let (given, after) = rest.split_at_checked(given).unwrap_or_default();
+                found.runs.extend((letter == 's' && given.contains('e')).then_some(""));
+                rest = after;
             }
             'w' | 'W' => {
                 let (name, after) = rest.split_once('\n').unwrap_or((rest, ""));
-                found.push(name.trim());
+                found.writes.push(name.trim());
                 rest = after;
             }
             // A text, a file or a name up to the end of the line, or of the lines.
-            'a' | 'c' | 'e' | 'i' | 'r' | 'R' | '#' => rest = until(rest, '\n'),
+            'e' => {
+                found.runs.extend(rest.split('\n').next().map(str::trim_start));
+                rest = until(rest, '\n');
+            }
+            'a' | 'c' | 'i' | 'r' | 'R' | '#' => rest = until(rest, '\n'),
             'b' | 't' | 'T' | ':' => {
                 rest = rest.split_once(['\n', ';']).map_or("", |it| it.1);
             }
             _ => {}
         }
     }
-    found.retain(|it| !it.is_empty());
+    found.writes.retain(|it| !it.is_empty());
     found
 }
 
@@ -71,7 +84,20 @@ mod tests {
             ("s/a/new b/g", vec![]),
             (":w\nbw;p", vec![]),
         ] {
-            assert_eq!(files(program), wanted, "{program}");
+            assert_eq!(read(program).writes, wanted, "{program}");
+        }
+    }
+
+    #[test]
+    fn what_a_program_runs_is_found_and_nothing_else() {
+        for (program, wanted) in [
+            ("1e id", vec!["id"]),
+            ("s/a/b/ge", vec![""]),
+            ("/x/e", vec![""]),
+            ("1,9p", vec![]),
+            ("s/e/f/;p", vec![]),
+        ] {
+            assert_eq!(read(program).runs, wanted, "{program}");
         }
     }
 }
