@@ -5,54 +5,33 @@ use crate::{State, Var};
 
 /// The value of an expression; `None` if only a run would show it.
 pub(super) fn evaluate(text: &str, state: &mut State) -> Option<i64> {
-    let mut reader = Reader { text: text.trim().chars().collect(), at: 0, state, depth: 0 };
-    if reader.text.is_empty() {
+    let mut reader = Reader { rest: text.trim(), state, depth: 0 };
+    if reader.rest.is_empty() {
         return Some(0);
     }
     let value = reader.comma()?;
-    reader.blanks();
-    (reader.at == reader.text.len()).then_some(value)
+    reader.rest.trim_start().is_empty().then_some(value)
 }
 
 struct Reader<'a> {
-    text: Vec<char>,
-    at: usize,
+    rest: &'a str,
     state: &'a mut State,
     depth: usize,
 }
 
-/// Operators of two sides, from loose to tight.
-const LEVELS: [&[&str]; 10] = [
-    &["||"],
-    &["&&"],
-    &["|"],
-    &["^"],
-    &["&"],
-    &["==", "!="],
-    &["<=", ">=", "<", ">"],
-    &["<<", ">>"],
-    &["+", "-"],
-    &["*", "/", "%"],
-];
+/// Operators of two sides, from loose to tight, and longer ones that begin like them.
+const LEVELS: [&str; 10] =
+    ["||", "&&", "|", "^", "&", "== !=", "<= >= < >", "<< >>", "+ -", "* / %"];
+const LONGER: [&str; 7] = ["||", "&&", "<<", "<=", ">>", ">=", "**"];
+/// Operators that change a variable.
+const CHANGES: [&str; 10] = ["<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="];
 
 impl Reader<'_> {
-    fn blanks(&mut self) {
-        while self.text.get(self.at).is_some_and(|it| it.is_whitespace()) {
-            self.at += 1;
-        }
-    }
-
     fn take(&mut self, sign: &str) -> bool {
-        self.blanks();
-        let found = sign.chars().enumerate().all(|(i, it)| self.text.get(self.at + i) == Some(&it));
-        if found {
-            self.at += sign.len();
-        }
-        found
-    }
-
-    fn sees(&self, sign: &str) -> bool {
-        sign.chars().enumerate().all(|(i, it)| self.text.get(self.at + i) == Some(&it))
+        self.rest = self.rest.trim_start();
+        let after = self.rest.strip_prefix(sign);
+        self.rest = after.unwrap_or(self.rest);
+        after.is_some()
     }
 
     fn comma(&mut self) -> Option<i64> {
@@ -65,16 +44,10 @@ impl Reader<'_> {
 
     fn choice(&mut self) -> Option<i64> {
         self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return None;
-        }
-        let condition = self.binary(0)?;
+        let condition = self.binary(0).filter(|_| self.depth <= DEPTH_MAX)?;
         let value = if self.take("?") {
             let then = self.choice()?;
-            if !self.take(":") {
-                return None;
-            }
-            let other = self.choice()?;
+            let other = if self.take(":") { self.choice()? } else { return None };
             if condition != 0 { then } else { other }
         } else {
             condition
@@ -87,45 +60,34 @@ impl Reader<'_> {
         let Some(signs) = LEVELS.get(level) else { return self.power() };
         let mut left = self.binary(level + 1)?;
         loop {
-            self.blanks();
-            let here = signs.iter().find(|it| self.sees(it) && !self.is_longer(it));
-            let Some(sign) = here else { return Some(left) };
-            self.at += sign.len();
+            self.rest = self.rest.trim_start();
+            let is_longer = |sign: &str| {
+                LONGER.iter().any(|it| {
+                    it.len() > sign.len() && it.starts_with(sign) && self.rest.starts_with(it)
+                })
+            };
+            let mut here = signs.split(' ').filter(|it| self.rest.starts_with(it));
+            let Some(sign) = here.find(|it| !is_longer(it)) else { return Some(left) };
+            self.take(sign);
             let right = self.binary(level + 1)?;
             left = apply(sign, left, right)?;
         }
     }
 
-    /// `<` of `<<`, `&` of `&&`, `+` of `+=`.
-    fn is_longer(&self, sign: &str) -> bool {
-        let longer: &[&str] = match sign {
-            "|" => &["||"],
-            "&" => &["&&"],
-            "<" => &["<<", "<="],
-            ">" => &[">>", ">="],
-            "*" => &["**"],
-            _ => &[],
-        };
-        longer.iter().any(|it| self.sees(it))
-    }
-
     fn power(&mut self) -> Option<i64> {
         let base = self.unary()?;
         if self.take("**") {
-            let exponent = u32::try_from(self.power()?).ok()?;
-            return base.checked_pow(exponent);
+            return base.checked_pow(u32::try_from(self.power()?).ok()?);
         }
         Some(base)
     }
 
     fn unary(&mut self) -> Option<i64> {
         self.depth += 1;
-        if self.depth > DEPTH_MAX {
+        if self.depth > DEPTH_MAX || self.take("++") || self.take("--") {
             return None;
         }
-        let value = if self.take("++") || self.take("--") {
-            return None;
-        } else if self.take("-") {
+        let value = if self.take("-") {
             self.unary()?.checked_neg()
         } else if self.take("+") {
             self.unary()
@@ -143,100 +105,80 @@ impl Reader<'_> {
         value
     }
 
+    /// A number, or a variable: `x`, `x++`, `x=1`, `x+=1`.
     fn leaf(&mut self) -> Option<i64> {
-        self.blanks();
         self.take("$");
         let braced = self.take("{");
-        let is_part = |it: &char| it.is_ascii_alphanumeric() || matches!(*it, '_' | '#' | '@');
-        let from = self.at;
-        while self.text.get(self.at).is_some_and(is_part) {
-            self.at += 1;
-        }
-        let word: String = self.text.get(from..self.at)?.iter().collect();
-        if braced && !self.take("}") {
+        let is_part = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '#' | '@');
+        self.rest = self.rest.trim_start();
+        let end = self.rest.find(|it| !is_part(it)).unwrap_or(self.rest.len());
+        let (word, after) = self.rest.split_at_checked(end)?;
+        self.rest = after;
+        if (braced && !self.take("}")) || word.is_empty() {
             return None;
         }
         if word.starts_with(|it: char| it.is_ascii_digit()) {
-            return number(&word);
+            return number(word);
         }
-        if word.is_empty() {
-            return None;
-        }
-        let value = match self.state.get(&word).map(|it| it.first()) {
-            None => 0,
-            Some(text) if text.trim().is_empty() => 0,
-            Some(text) => number(text.trim())?,
-        };
-        self.assigned(&word, value)
-    }
-
-    /// `x++`, `x=1`, `x+=1`.
-    fn assigned(&mut self, name: &str, value: i64) -> Option<i64> {
-        self.blanks();
-        if self.take("++") || self.sees("--") && self.take("--") {
-            let step = if self.text.get(self.at - 1) == Some(&'+') { 1 } else { -1 };
-            self.set(name, value.checked_add(step)?);
+        let text = self.state.get(word).map(|it| it.first()).unwrap_or_default();
+        let value = if text.trim().is_empty() { 0 } else { number(text.trim())? };
+        let set = |it: &mut Self, value: i64| it.state.set(word, Var::Text(value.to_string()));
+        let step = if self.take("++") { 1 } else { -i64::from(self.take("--")) };
+        if step != 0 {
+            set(self, value.checked_add(step)?);
             return Some(value);
         }
-        let signs = ["+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^="];
-        if let Some(sign) = signs.iter().find(|it| self.sees(it)) {
-            self.at += sign.len();
-            let right = self.choice()?;
-            let result = apply(sign.trim_end_matches('='), value, right)?;
-            self.set(name, result);
-            return Some(result);
+        let sign = CHANGES.iter().find(|it| self.rest.starts_with(**it));
+        let sets = self.rest.starts_with('=') && !self.rest.starts_with("==");
+        if sign.is_none() && !sets {
+            return Some(value);
         }
-        if self.sees("=") && !self.sees("==") {
-            self.at += 1;
-            let result = self.choice()?;
-            self.set(name, result);
-            return Some(result);
-        }
-        Some(value)
-    }
-
-    fn set(&mut self, name: &str, value: i64) {
-        self.state.set(name, Var::Text(value.to_string()));
+        self.take(sign.unwrap_or(&"="));
+        let right = self.choice()?;
+        let result =
+            sign.map_or(Some(right), |it| apply(it.trim_end_matches('='), value, right))?;
+        set(self, result);
+        Some(result)
     }
 }
 
 fn apply(sign: &str, left: i64, right: i64) -> Option<i64> {
     let bits = || u32::try_from(right).ok();
     match sign {
-        "||" => Some(i64::from(left != 0 || right != 0)),
-        "&&" => Some(i64::from(left != 0 && right != 0)),
-        "|" => Some(left | right),
-        "^" => Some(left ^ right),
-        "&" => Some(left & right),
-        "==" => Some(i64::from(left == right)),
-        "!=" => Some(i64::from(left != right)),
-        "<=" => Some(i64::from(left <= right)),
-        ">=" => Some(i64::from(left >= right)),
-        "<" => Some(i64::from(left < right)),
-        ">" => Some(i64::from(left > right)),
-        "<<" => left.checked_shl(bits()?),
-        ">>" => left.checked_shr(bits()?),
         "+" => left.checked_add(right),
         "-" => left.checked_sub(right),
         "*" => left.checked_mul(right),
         "/" => left.checked_div(right),
         "%" => left.checked_rem(right),
-        _ => None,
+        "<<" => left.checked_shl(bits()?),
+        ">>" => left.checked_shr(bits()?),
+        "|" => Some(left | right),
+        "^" => Some(left ^ right),
+        "&" => Some(left & right),
+        _ => Some(i64::from(match sign {
+            "||" => left != 0 || right != 0,
+            "&&" => left != 0 && right != 0,
+            "==" => left == right,
+            "!=" => left != right,
+            "<=" => left <= right,
+            ">=" => left >= right,
+            "<" => left < right,
+            _ => left > right,
+        })),
     }
 }
 
 /// `10`, `0x1f`, `017`, `2#101`.
 fn number(text: &str) -> Option<i64> {
-    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |it| (true, it));
-    let value = if let Some((base, digits)) = digits.split_once('#') {
-        let base: u32 = base.parse().ok().filter(|it| (2..=36).contains(it))?;
-        i64::from_str_radix(digits, base).ok()
-    } else if let Some(digits) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        i64::from_str_radix(digits, 16).ok()
-    } else if digits.len() > 1 && digits.starts_with('0') {
-        i64::from_str_radix(digits, 8).ok()
-    } else {
-        digits.parse().ok()
-    }?;
-    if negative { value.checked_neg() } else { Some(value) }
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |it| (-1, it));
+    let hex = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
+    let (base, digits) = match (digits.split_once('#'), hex) {
+        (Some((base, digits)), _) => {
+            (base.parse().ok().filter(|it| (2..=36).contains(it))?, digits)
+        }
+        (None, Some(digits)) => (16, digits),
+        (None, None) if digits.len() > 1 && digits.starts_with('0') => (8, digits),
+        (None, None) => (10, digits),
+    };
+    i64::from_str_radix(digits, base).ok()?.checked_mul(sign)
 }

@@ -21,14 +21,10 @@ pub(super) fn expand(word: &Word) -> Option<Vec<Word>> {
     }
     let mut pieces = Vec::new();
     for part in &word.parts {
-        match part {
-            Part::Bare(text) => pieces.extend(text.chars().map(Piece::Letter)),
-            Part::Quoted(_)
-            | Part::Double(_)
-            | Part::Parameter(_)
-            | Part::Substitution(_)
-            | Part::Arithmetic(_)
-            | Part::Process { .. } => pieces.push(Piece::Closed(part.clone())),
+        if let Part::Bare(text) = part {
+            pieces.extend(text.chars().map(Piece::Letter));
+        } else {
+            pieces.push(Piece::Closed(part.clone()));
         }
     }
     let words = expanded(&pieces, 0);
@@ -38,16 +34,8 @@ pub(super) fn expand(word: &Word) -> Option<Vec<Word>> {
 
 /// More braces than are expanded: such a word becomes no words.
 pub(super) fn is_too_much(word: &Word) -> bool {
-    let braces = word.parts.iter().map(|it| match it {
-        Part::Bare(text) => text.matches('{').count(),
-        Part::Quoted(_)
-        | Part::Double(_)
-        | Part::Parameter(_)
-        | Part::Substitution(_)
-        | Part::Arithmetic(_)
-        | Part::Process { .. } => 0,
-    });
-    braces.sum::<usize>() > BRACES_MAX
+    let braces = |it: &Part| if let Part::Bare(text) = it { text.matches('{').count() } else { 0 };
+    word.parts.iter().map(braces).sum::<usize>() > BRACES_MAX
 }
 
 fn word_of(pieces: Vec<Piece>) -> Word {

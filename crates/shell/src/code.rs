@@ -6,9 +6,7 @@
 use crate::judge::is_everything;
 use crate::simple::known;
 use crate::spelled::{decoded, literals};
-use crate::words::{
-    COMMANDS, CONNECTS, DECODES, DELETES, ENCRYPTS, INJECTS, LISTENS, PACKS, RUNS, WALKS, WATCHES,
-};
+use crate::words::{CONNECTS, DECODES, DELETES, PACKS, RUNS};
 use crate::{
     Access, Call, Class, Decision, Engine, Input, NETWORK, Output, Rule, State, from_network,
     marks, names, paths, text, unknown,
@@ -188,10 +186,6 @@ impl Engine<'_> {
             self.ask(Rule::Spawn, "its code starts a shell");
         }
         self.intents(&lower, &literals);
-        let fills = has(&["cfunctype"]) && has(&["mmap", "mprotect", "virtualalloc"]);
-        if fills || has(&["memfd_create", "syscall(319", "syscall 319"]) {
-            self.ask(Rule::Loader, "its code starts a program that lies nowhere");
-        }
         if connects {
             self.hosts_of(&literals);
             self.ask(Rule::Egress, "its code talks to other machines");
@@ -231,26 +225,11 @@ impl Engine<'_> {
 
     /// What code does besides running, connecting and deleting.
     fn intents(&mut self, lower: &str, literals: &[String]) {
-        let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
-        if has(&LISTENS) && has(&COMMANDS) {
-            self.ask(Rule::ReverseShell, "its code runs commands and waits for others to ask");
-        }
-        if has(&WATCHES) {
-            self.ask(Rule::Collection, "its code takes what a person sees, says, copies or types");
-        }
-        if has(&INJECTS) {
-            self.ask(Rule::Watching, "its code reaches into another process");
-        }
-        if has(&ENCRYPTS) && has(&WALKS) {
-            self.ask(Rule::Encrypt, "its code makes files unreadable");
-        }
+        self.judge_named("CODE", lower);
         let everything =
             |it: &String| it.len() > 1 && is_everything(it.trim_end_matches(['/', '*']));
-        if has(&PACKS) && literals.iter().any(everything) {
+        if PACKS.iter().any(|it| lower.contains(it)) && literals.iter().any(everything) {
             self.ask(Rule::Collection, "its code packs everything of a person or the system");
-        }
-        if has(&["utime(", "utimes", "lutimes"]) {
-            self.ask(Rule::LogTampering, "its code gives files another time");
         }
         // A mode of four digits that begins with 2, 4 or 6.
         let special = |(at, _): (usize, &str)| {

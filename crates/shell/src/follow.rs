@@ -218,18 +218,12 @@ impl Engine<'_> {
         for redirect in redirects {
             let target = self.text(&redirect.target, state).replace(UNSET, "");
             let is_descriptor = target.bytes().all(|it| it.is_ascii_digit() || it == b'-');
-            let kind = match redirect.kind {
-                RedirectKind::Duplicate if !is_descriptor && redirect.fd == Some(0) => {
-                    RedirectKind::Read
-                }
-                RedirectKind::Duplicate if !is_descriptor => RedirectKind::WriteBoth,
-                kind @ (RedirectKind::Write
-                | RedirectKind::WriteBoth
-                | RedirectKind::Read
-                | RedirectKind::ReadWrite
-                | RedirectKind::Duplicate
-                | RedirectKind::HereText) => kind,
-            };
+            let kind =
+                match (redirect.kind == RedirectKind::Duplicate && !is_descriptor, redirect.fd) {
+                    (true, Some(0)) => RedirectKind::Read,
+                    (true, _) => RedirectKind::WriteBoth,
+                    (false, _) => redirect.kind,
+                };
             pipes.sends |= kind != RedirectKind::HereText
                 && (target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/"));
             // A descriptor of its own can be read by its name, also later.

@@ -267,20 +267,9 @@ fn is_counted(condition: &Script) -> bool {
 
 fn is_comparison(stages: &[Command]) -> bool {
     let [stage] = stages else { return false };
-    match &stage.kind {
-        Kind::Arithmetic(_) | Kind::Test(_) => true,
-        Kind::Simple(simple) => simple
-            .words
-            .first()
-            .and_then(literal)
-            .is_some_and(|it| matches!(it.as_str(), "[" | "test" | "let")),
-        Kind::Group(_)
-        | Kind::Subshell(_)
-        | Kind::If { .. }
-        | Kind::Loop { .. }
-        | Kind::For { .. }
-        | Kind::ForArithmetic { .. }
-        | Kind::Case { .. }
-        | Kind::Function { .. } => false,
+    let compares = |it: String| matches!(it.as_str(), "[" | "test" | "let");
+    if let Kind::Simple(simple) = &stage.kind {
+        return simple.words.first().and_then(literal).is_some_and(compares);
     }
+    matches!(&stage.kind, Kind::Arithmetic(_) | Kind::Test(_))
 }

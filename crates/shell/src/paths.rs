@@ -156,7 +156,7 @@ pub(super) fn is_secret(path: &str) -> bool {
     }
     SECRET_PATHS.iter().any(|it| within(path, it))
         || has_place(path, &SECRET_NAMES)
-        || has_place(path, SECRET_DIRS)
+        || (has_place(path, SECRET_DIRS) && !is_note_of_agent(path))
         || (has_place(path, SECRET_FILES) && !READ_DAILY.contains(&last))
         || has_place(path, &[AGE_KEYS])
         || (path.starts_with("/proc/")
@@ -175,6 +175,20 @@ pub(super) fn is_secret(path: &str) -> bool {
             !matches!(it, "example" | "sample" | "template" | "dist")
         })
         || (last == "wp-config.php" && path.starts_with('/'))
+}
+
+/// Folders of agents, and the files there that they log in with.
+const OF_AGENTS: [&str; 4] = [".config/claude", ".config/codex", ".claude", ".codex"];
+const LOGINS: [&str; 4] = [".credentials.json", "auth.json", "credentials.json", "config.json"];
+
+/// Settings, commands and notes of agents. What they log in with is none, nor is all of a home's folder at once.
+fn is_note_of_agent(path: &str) -> bool {
+    let Some((before, rest)) = OF_AGENTS.iter().find_map(|it| path.split_once(it)) else {
+        return false;
+    };
+    let is_one = rest.len() > 1 && !marks::has_pattern(rest) && !marks::has_hole(rest);
+    let is_login = rest.rsplit('/').next().is_some_and(|it| LOGINS.contains(&it));
+    (is_one || !before.starts_with('/')) && !is_login && !has_place(rest, SECRET_DIRS)
 }
 
 /// A whole disk or a part of one.
@@ -268,22 +282,22 @@ impl Engine<'_> {
             self.deny(Rule::SystemFile, format!("whoever writes `{shown}` owns the machine"));
         } else if is_disk(path) {
             self.deny(Rule::RawDevice, format!("it writes to the disk `{shown}` itself"));
-        } else if is_served(path) {
-            self.ask(Rule::Persistence, format!("a server runs `{shown}` for whoever asks"));
-        } else if is_starting(path) {
-            self.ask(Rule::Persistence, format!("`{shown}` is run later, without being asked"));
-        } else if is_of_git(path) {
-            self.ask(Rule::Persistence, format!("`{shown}` tells `git` what to run or read"));
-        } else if is_log(path) {
-            self.ask(Rule::LogTampering, format!("`{shown}` is a record of what happened"));
-        } else if is_secret(path) {
-            self.ask(Rule::Credentials, format!("`{shown}` holds secrets"));
-        } else if is_system(path) {
-            self.ask(Rule::SystemWrite, format!("`{shown}` belongs to the system"));
-        } else if is_shown(path) {
-            self.ask(Rule::SystemWrite, format!("a server shows `{shown}` to whoever asks"));
-        } else if is_shared(path) && path.split('/').any(|it| it.starts_with('.') && it.len() > 1) {
-            self.ask(Rule::HiddenFile, format!("`{shown}` is hidden where anybody can write"));
+        } else {
+            let hides = |it: &str| it.starts_with('.') && it.len() > 1;
+            let is_hidden = is_shared(path) && path.split('/').any(hides);
+            let meanings = [
+                (is_served(path), Rule::Persistence, "a server runs `{}` for whoever asks"),
+                (is_starting(path), Rule::Persistence, "`{}` is run later, without being asked"),
+                (is_of_git(path), Rule::Persistence, "`{}` tells `git` what to run or read"),
+                (is_log(path), Rule::LogTampering, "`{}` is a record of what happened"),
+                (is_secret(path), Rule::Credentials, "`{}` holds secrets"),
+                (is_system(path), Rule::SystemWrite, "`{}` belongs to the system"),
+                (is_shown(path), Rule::SystemWrite, "a server shows `{}` to whoever asks"),
+                (is_hidden, Rule::HiddenFile, "`{}` is hidden where anybody can write"),
+            ];
+            if let Some((_, rule, reason)) = meanings.into_iter().find(|it| it.0) {
+                self.ask(rule, reason.replace("{}", shown));
+            }
         }
     }
 }
@@ -298,10 +312,20 @@ mod tests {
             "/home/u/.config/gh/hosts.yml",
             "/h/.config/BraveSoftware",
             "/h/.cargo/credentials.toml",
+            "/home/~/.claude/.credentials.json",
+            "/home/~/.codex/auth.json",
+            "/home/~/.claude",
         ] {
             assert!(is_secret(path), "{path}");
         }
-        for path in ["/home/u/.config/ghostty/config", "/h/.config/labwc/rc.xml", "/h/.gitconfig"] {
+        for path in [
+            "/home/u/.config/ghostty/config",
+            "/h/.config/labwc/rc.xml",
+            "/h/.gitconfig",
+            ".claude/commands/fix.md",
+            "/home/~/.claude/CLAUDE.md",
+            ".codex/AGENTS.md",
+        ] {
             assert!(!is_secret(path), "{path}");
         }
     }

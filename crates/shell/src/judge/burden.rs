@@ -1,6 +1,5 @@
 //! What uses the machine up: mining, and work without an end.
 
-use super::option;
 use crate::{Call, Engine, Rule, Words};
 
 /// How miners name the pool they work for.
@@ -22,7 +21,6 @@ impl Engine<'_> {
         let endless = match call.name.as_str() {
             // What it says goes to nobody who would end it.
             "yes" => self.stages <= 1 && !call.has(&["--help", "--version"]),
-            "stress" | "stress-ng" => !ends(call),
             "cat" | "cp" | "tee" | "shuf" => {
                 let without_end = ["/dev/zero", "/dev/urandom", "/dev/random"];
                 let reads = self
@@ -49,20 +47,4 @@ fn fills_a_disk(size: &str) -> bool {
     let unit = size.chars().nth(digits.len()).unwrap_or(' ');
     let count = digits.parse::<u64>().unwrap_or_default();
     (unit == 'G' && count >= GIGABYTES_MAX) || (matches!(unit, 'T' | 'P' | 'E') && count > 0)
-}
-
-/// Is it told when to stop, or asked to work at nothing?
-fn ends(call: &Call<'_>) -> bool {
-    let plain = call.plain();
-    let none = |time: &str| time.trim_end_matches(|it: char| it.is_ascii_alphabetic()) == "0";
-    let glued = |it: &String| {
-        let time = it.strip_prefix("--timeout=").or_else(|| it.strip_prefix("-t"));
-        time.is_some_and(none)
-    };
-    let never = plain.iter().any(glued)
-        || plain.windows(2).any(
-            |it| matches!(it, [flag, time] if (flag == "-t" || flag == "--timeout") && none(time)),
-        );
-    let told = option(call, Some('t'), "timeout") && !never;
-    told || call.args.is_empty() || call.has(&["--help", "--version", "--class", "--stressors"])
 }

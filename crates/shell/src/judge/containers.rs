@@ -19,7 +19,6 @@ const NEAR: [&str; 5] = ["colima", "default", "desktop-linux", "orbstack", "root
 
 impl Engine<'_> {
     pub(super) fn judge_container(&mut self, call: &Call<'_>, state: &State) {
-        let words = call.words();
         let plain = call.plain();
         let behind = after_options(plain, &VALUED, 0);
         let first = behind.first().map(String::as_str).unwrap_or_default();
@@ -31,24 +30,11 @@ impl Engine<'_> {
         if matches!(first, "build" | "buildx" | "save" | "export") {
             self.judge_taken(&options, state);
         }
-        if first == "inspect" && plain.iter().any(|it| it.contains(".Config.Env")) {
-            self.ask(Rule::Credentials, "it prints what a container is given");
-        }
         let chosen = Options::of(before, "Hcl", &[]);
         let mut contexts = chosen.values("c", "context").chain(chosen.values("", "connection"));
         let mut hosts = chosen.values("H", "host").chain(chosen.values("", "url"));
         if contexts.any(|it| !NEAR.contains(&it)) || hosts.any(is_far) {
             self.ask(Rule::Egress, "the containers are those of another machine");
-        }
-        let prunes = words.windows(2).any(|it| match it {
-            [kind, verb] => {
-                matches!(kind.as_str(), "system" | "volume")
-                    && matches!(verb.as_str(), "prune" | "rm")
-            }
-            _ => false,
-        });
-        if prunes && !call.has(&["--help"]) {
-            self.ask(Rule::Erase, "it deletes what containers keep");
         }
         self.judge_given(call, &options, state);
     }

@@ -52,8 +52,7 @@ impl Engine<'_> {
             "chown" | "chgrp" => {
                 self.ask(Rule::Permissions, "it gives files to somebody else");
             }
-            "setcap" if call.has(&["-v", "-h"]) => {}
-            "setcap" | "chattr" | "chflags" | "setfacl" | "xattr" | "setfattr" | "setfile" => {
+            "chattr" | "setfacl" => {
                 self.ask(Rule::Permissions, format!("`{name}` changes what files may do"));
             }
             "touch" if changes_times(call, state) => {

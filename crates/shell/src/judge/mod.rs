@@ -10,7 +10,6 @@ mod cloud;
 mod codes;
 mod compiled;
 mod containers;
-mod databases;
 mod doors;
 mod fetched;
 mod files;
@@ -43,7 +42,7 @@ pub(super) use files::is_everything;
 pub(super) use git_settings::is_ssh;
 pub(super) use watching::attaches;
 
-use crate::{Access, Call, Engine, HOLE, Rule, State, Words, marks};
+use crate::{Access, Call, Engine, HOLE, Rule, State, Words, marks, text};
 use options::Options;
 
 /// Commands whose arguments are words, not places.
@@ -52,6 +51,9 @@ static SAYING: Words = Words::named("judge.SAYING");
 static CARRYING: Words = Words::named("judge.CARRYING");
 /// Editors and pagers that run what follows `!`.
 const ESCAPING: [&str; 9] = ["vi", "vim", "nvim", "ex", "view", "less", "more", "ed", "gdb"];
+/// Databases, which take statements.
+const DATABASES: [&str; 8] =
+    ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
 /// Editors with a language of their own.
 const EDITORS: [&str; 7] = ["vi", "vim", "nvim", "ex", "view", "emacs", "emacsclient"];
 
@@ -169,13 +171,11 @@ impl Engine<'_> {
         self.judge_escapes(call, state);
         self.judge_told(call, state);
         self.judge_behind(call, state);
-        if name.starts_with("ansible") && option(call, Some('b'), "become") {
-            self.ask(Rule::Privilege, "it runs commands as somebody else on other machines");
+        if DATABASES.contains(&name) {
+            let given = call.stdin.map(text).unwrap_or_default();
+            let told = format!("{}\n{given}", call.plain().join(" "));
+            self.judge_named("SQL", &told.to_lowercase());
         }
-        if ends_all(call) {
-            self.ask(Rule::Kill, "it ends every process");
-        }
-        self.judge_databases(call);
         if call.stdin.is_some() && !SAYING.contains(&name) {
             self.mentions(call, state);
         }
@@ -211,22 +211,6 @@ impl Engine<'_> {
                 self.ask(Rule::Spawn, "`sed` runs a command");
             }
         }
-    }
-}
-
-/// Does it end every process?
-fn ends_all(call: &Call<'_>) -> bool {
-    match call.name.as_str() {
-        "killall5" => !call.args.is_empty(),
-        "kill" => {
-            (call.args.len() > 1 && call.plain().last().is_some_and(|it| it == "-1"))
-                || call.operands().iter().any(|it| it == "1" || it == "0")
-        }
-        "pkill" | "killall" if option(call, Some('u'), "user") && call.operands().len() < 2 => true,
-        "pkill" | "killall" => {
-            call.operands().iter().any(|it| matches!(it.as_str(), "." | ".*" | ""))
-        }
-        _ => false,
     }
 }
 

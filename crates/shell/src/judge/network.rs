@@ -1,7 +1,6 @@
 //! Commands that talk to other machines: whom they reach and what they may carry there.
 
 use super::here;
-use super::option;
 use super::pushed::remotes;
 use super::sending::{Login, addressed, host};
 use crate::{Access, Call, Class, Engine, HOLE, NETWORK, Rows, Rule, State, Words, paths, text};
@@ -63,7 +62,6 @@ impl Engine<'_> {
                     self.deny(Rule::ReverseShell, "it passes on what another command says");
                 }
             }
-            "git" => self.judge_git(call),
             "curl" | "wget" => self.judge_upload(call, state),
             _ => {}
         }
@@ -80,12 +78,6 @@ impl Engine<'_> {
                 self.deny(Rule::RemoteCode, "it runs what somebody else's machine sends");
             }
             _ => {}
-        }
-        let runs_far = matches!(name, "deno" | "bun")
-            && call.words().first().is_some_and(|it| it == "run")
-            && call.operands().get(1).is_some_and(|it| it.contains("://"));
-        if runs_far {
-            self.deny(Rule::RemoteCode, "it runs what somebody else's machine sends");
         }
         let far = call
             .operands()
@@ -231,16 +223,6 @@ impl Engine<'_> {
         let has_hole = call.args.iter().any(|it| it.contains(HOLE));
         if carries || to_server || has_hole {
             self.ask(Rule::Egress, "the name that it asks for can carry data");
-        }
-    }
-
-    fn judge_git(&mut self, call: &Call<'_>) {
-        let words = call.words();
-        if words.iter().any(|it| it == "push") {
-            let forces = option(call, Some('f'), "force") || option(call, None, "mirror");
-            if forces {
-                self.ask(Rule::ForcePush, "it overwrites what others have");
-            }
         }
     }
 }

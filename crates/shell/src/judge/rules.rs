@@ -5,7 +5,7 @@
 //!
 //! - `SUBJECT=A|B`: one of these, where `*` stands for any letters. Subjects: `1`, `2` … (that word, in lower case; nothing
 //!   where there is none), `w` (any word), `l` (the last), `p` (the last but one), `o` (any operand as it is written), `o1` (the first), `a` (any
-//!   argument), `a1` (the first), `b` (any but the last), `all` (all arguments), `only` (all options);
+//!   argument), `a1` (the first), `z` (the last), `b` (any but the last), `all` (all arguments), `only` (all options);
 //! - `-xy|--long`: one of these options; `args>N`, `words>N`: more of them than that; `stdin`;
 //! - any of them with `!` before it: it must not hold.
 
@@ -132,6 +132,7 @@ fn is_true(test: &str, call: &Call<'_>) -> bool {
         "o1" => is_one(operands.first()),
         "a" => any(plain),
         "a1" => is_one(plain.first()),
+        "z" => is_one(plain.last()),
         "b" => any(plain.split_last().map(|it| it.1).unwrap_or_default()),
         "all" => plain.iter().all(|it| is(it)),
         "only" => plain.iter().filter(|it| it.starts_with('-')).all(|it| is(it)),
@@ -167,7 +168,7 @@ mod tests {
         let lines = include_str!("rules.txt").lines();
         let headers = lines.filter(|it| it.starts_with("= ") || it.starts_with("? ")).count();
         assert_eq!(TABLE.meanings.len(), headers);
-        let known = ["w", "l", "p", "o", "o1", "a", "a1", "b", "all", "only", "1", "2", "3"];
+        let known = ["w", "l", "p", "o", "o1", "a", "a1", "z", "b", "all", "only", "1", "2", "3"];
         for test in TABLE.rows.values().flatten().flat_map(|it| &it.1) {
             let test = test.trim_start_matches('!');
             let is_counted = test.starts_with("args>") || test.starts_with("words>");
