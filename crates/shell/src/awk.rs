@@ -1,115 +1,65 @@
 //! Programs of `awk` that run something: is it known what?
 
-/// Does the program run text that does not begin with a literal? `given` are the variables that options set, with
-/// their values.
-pub(super) fn runs_unknown(program: &str, given: &[(&str, &str)]) -> bool {
-    let code = Code { program, given };
-    let called = program.match_indices("system(").map(|it| it.0 + it.1.len());
-    let printed = if program.contains("print") { pipes(program) } else { Vec::new() };
-    let told: Vec<&str> = called.chain(printed).filter_map(|at| program.get(at..)).collect();
-    let asked = program.match_indices("getline").filter_map(|it| {
-        let before = program.get(..it.0)?.trim_end().trim_end_matches('&');
-        let before = before.strip_suffix('|')?;
-        Some(before)
-    });
-    let asked: Vec<&str> = asked.collect();
-    if told.len() + asked.len() > EXPRESSIONS_MAX {
-        return true;
-    }
-    let asked = asked.iter().filter_map(|it| it.get(last_start(it)..));
-    told.into_iter().chain(asked).any(|it| !code.is_known_start(it))
-}
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 
 /// Programs that run more than this are not looked at one by one.
 const EXPRESSIONS_MAX: usize = 64;
+/// Texts and patterns.
+static QUOTED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#""(?:\\.|[^"\\])*"|/(?:\\.|[^/\n])*/"#).ok());
 
-struct Code<'a> {
-    program: &'a str,
-    given: &'a [(&'a str, &'a str)],
-}
-
-impl Code<'_> {
-    /// Does an expression begin with a text, or with a variable that stands for one?
-    fn is_known_start(&self, expression: &str) -> bool {
-        let text = expression.trim_start_matches(['(', ' ', '\t']);
-        if text.starts_with('"') {
-            return true;
-        }
-        let end = text.find(|it: char| !is_of_name(it)).unwrap_or(text.len());
-        let (name, rest) = text.split_at_checked(end).unwrap_or((text, ""));
-        match name {
-            "" => rest.starts_with([')', ';', '}', '\n', '#', '/']) || rest.is_empty(),
-            "getline" => true,
-            _ => self.is_known(name, !rest.trim_start().starts_with(is_of_word)),
-        }
-    }
-
-    /// Is the variable set, and always to a text of which the first word is whole, `alone` or with more behind it?
-    fn is_known(&self, name: &str, alone: bool) -> bool {
-        let mut found = self.given.iter().any(|it| it.0 == name);
-        for (at, _) in self.program.match_indices(name) {
-            let is_whole = !self.program.get(..at).is_some_and(|it| it.ends_with(is_of_name));
-            let rest = self.program.get(at + name.len()..).unwrap_or_default().trim_start();
-            let Some(value) = rest.strip_prefix('=').filter(|it| is_whole && !it.starts_with('='))
-            else {
-                continue;
-            };
-            let Some(text) = value.trim_start().strip_prefix('"') else { return false };
-            let (word, after) = text.split_once(['"', ' ']).unwrap_or((text, ""));
-            let is_all = alone
-                && text.get(word.len()..).is_some_and(|it| it.starts_with('"'))
-                && after.trim_start().starts_with([';', '}', ')', '\n']);
-            if !is_all && !text.get(word.len()..).is_some_and(|it| it.starts_with(' ')) {
-                return false;
-            }
-            found = true;
-        }
-        found
-    }
-}
-
-/// Where what stands behind a pipe begins, outside of texts and patterns.
-fn pipes(program: &str) -> Vec<usize> {
-    let bytes = program.as_bytes();
-    let is = |at: Option<usize>, sign: u8| at.and_then(|it| bytes.get(it)) == Some(&sign);
-    let mut found = Vec::new();
-    let (mut text, mut pattern, mut escaped) = (false, false, false);
-    for (at, byte) in bytes.iter().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'\n' => (text, pattern) = (false, false),
-            b'"' if !pattern => text = !text,
-            b'/' if !text => pattern = !pattern,
-            b'|' if !text && !pattern => {
-                let doubled = is(at.checked_sub(1), b'|') || is(Some(at + 1), b'|');
-                let behind = at + 1 + usize::from(is(Some(at + 1), b'&'));
-                found.extend((!doubled).then_some(behind));
-            }
-            _ => {}
+/// Does the program run text that does not begin with a literal? `given` are the variables that options set, with
+/// their values.
+pub(super) fn runs_unknown(program: &str, given: &[(&str, &str)]) -> bool {
+    let Some(quoted) = QUOTED.as_ref() else { return true };
+    // Of a text only whether its first word is whole; nothing of a pattern.
+    let bare =
+        quoted.replace_all(program, |it: &Captures<'_>| match it.get(0).map(|it| it.as_str()) {
+            Some(text) if text.starts_with('"') && text.contains(' ') => "\"w \"",
+            Some(text) if text.starts_with('"') => "\"w\"",
+            Some(_) | None => "",
+        });
+    let bare = bare.replace("||", "");
+    let called = bare.split("system(").skip(1);
+    let mut found: Vec<&str> = called.collect();
+    for (at, _) in bare.match_indices('|') {
+        let (before, behind) = bare.split_at_checked(at).unwrap_or_default();
+        let behind = behind.trim_start_matches(['|', '&']).trim_start();
+        if behind.starts_with("getline") {
+            found.extend(before.rsplit([';', '{', '}', '(', '\n']).next());
+        } else if bare.contains("print") {
+            found.push(behind);
         }
     }
-    found
+    found.len() > EXPRESSIONS_MAX || !found.iter().all(|it| is_known_start(it, &bare, given))
 }
 
-/// Where the last expression begins.
-fn last_start(code: &str) -> usize {
-    let (mut start, mut quoted, mut escaped) = (0, false, false);
-    for (at, letter) in code.char_indices() {
-        match letter {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => quoted = !quoted,
-            ';' | '{' | '}' | '(' | '\n' if !quoted => start = at + 1,
-            _ => {}
-        }
+/// Does an expression begin with a text, or with a variable that stands for one?
+fn is_known_start(expression: &str, program: &str, given: &[(&str, &str)]) -> bool {
+    let text = expression.trim_start_matches(['(', ' ', '\t']);
+    let end = text.find(|it| !is_of_name(it)).unwrap_or(text.len());
+    let (name, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+    if name.is_empty() {
+        return rest.is_empty() || rest.starts_with(['"', ')', ';', '}', '\n', '#', '/']);
     }
-    start
-}
-
-/// Would it be put together with what stands before it?
-fn is_of_word(it: char) -> bool {
-    is_of_name(it) || matches!(it, '"' | '$')
+    // Would more be put together with it?
+    let alone = !rest.trim_start().starts_with(|it| is_of_name(it) || matches!(it, '"' | '$'));
+    let set = program.match_indices(name).filter_map(|(at, _)| {
+        let is_whole = !program.get(..at).is_some_and(|it| it.ends_with(is_of_name));
+        let rest = program.get(at + name.len()..).unwrap_or_default().trim_start();
+        let value = rest.strip_prefix('=').filter(|it| is_whole && !it.starts_with('='))?;
+        Some(value.trim_start())
+    });
+    let is_known = |it: &str| {
+        let all = it.strip_prefix("\"w\"").map(str::trim_start);
+        it.starts_with("\"w ")
+            || (alone && all.is_some_and(|it| it.starts_with([';', '}', ')', '\n'])))
+    };
+    let set: Vec<bool> = set.map(is_known).collect();
+    let is_set = !set.is_empty() || given.iter().any(|it| it.0 == name);
+    is_set && set.iter().all(|it| *it)
 }
 
 fn is_of_name(it: char) -> bool {

@@ -133,10 +133,7 @@ impl Engine<'_> {
         }
         let output = self.call(fields, state, stdin);
         for (var, name) in before {
-            match var {
-                Some(var) => state.set(&name, var),
-                None => drop(state.vars.remove(&name)),
-            }
+            state.restore(&name, var);
         }
         state.set_text("_", last);
         output
@@ -308,10 +305,7 @@ impl Engine<'_> {
         state.locals.push(BTreeMap::new());
         let output = self.command(body, state, stdin);
         for (name, var) in state.locals.pop().unwrap_or_default() {
-            match var {
-                Some(var) => state.set(&name, var),
-                None => drop(state.vars.remove(&name)),
-            }
+            state.restore(&name, var);
         }
         state.calls -= 1;
         state.args = before;

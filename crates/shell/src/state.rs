@@ -131,6 +131,14 @@ impl State {
         self.vars.insert(name.to_owned(), var);
     }
 
+    /// What a variable was before.
+    pub(super) fn restore(&mut self, name: &str, before: Option<Var>) {
+        match before {
+            Some(var) => self.set(name, var),
+            None => drop(self.vars.remove(name)),
+        }
+    }
+
     /// The variable that another one stands for (`declare -n`).
     fn target(&self, name: &str) -> Option<String> {
         if self.kinds.get(name) != Some(&'n') {

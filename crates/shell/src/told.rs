@@ -100,9 +100,8 @@ impl Told {
         if BARE.contains(&program) {
             return;
         }
-        let aliases = if program == "git" { git_aliases(args) } else { Vec::new() };
         let words = words(TONGUES.all(program).first(), args);
-        self.verbs(program, &words, 1, program, &aliases);
+        self.verbs(program, &words, 1, program);
         self.runs(program, args, levels);
     }
 
@@ -133,28 +132,18 @@ impl Told {
     }
 
     /// Every way to read the words behind a program, `depth` words deep so far.
-    fn verbs(
-        &mut self,
-        program: &str,
-        words: &[Word<'_>],
-        depth: usize,
-        so_far: &str,
-        aliases: &[(String, String)],
-    ) {
+    fn verbs(&mut self, program: &str, words: &[Word<'_>], depth: usize, so_far: &str) {
         for (at, word) in words.iter().enumerate() {
             if is_word(word.text) {
                 let command = format!("{so_far} {}", word.text);
                 let rest = words.get(at + 1..).unwrap_or_default();
-                if depth == 1 {
-                    self.alias(word.text, rest, aliases);
-                }
                 let deeper =
                     NESTED.get(program).is_some_and(|it| {
                         it.iter().any(|it| it.parse().is_ok_and(|it: usize| depth < it))
                     }) || (program == "git" && depth == 1 && NESTED_GIT.contains(&word.text));
                 self.command(command.clone());
                 if deeper && self.commands.len() < TOLD_MAX {
-                    self.verbs(program, rest, depth + 1, &command, aliases);
+                    self.verbs(program, rest, depth + 1, &command);
                 }
             } else if depth == 1 && !word.may_be_value && TONGUES.get(program).is_some() {
                 // A pattern, or a word of which only a run would show what it is.
@@ -165,18 +154,6 @@ impl Told {
                 break;
             }
         }
-    }
-
-    /// `git -c alias.p=push p`.
-    fn alias(&mut self, verb: &str, rest: &[Word<'_>], aliases: &[(String, String)]) {
-        let Some((_, meant)) = aliases.iter().find(|(name, _)| name == verb) else { return };
-        if meant.starts_with('!') || marks::has_hole(meant) {
-            self.unsure = true;
-            return;
-        }
-        let args: Vec<&str> =
-            meant.split_whitespace().chain(rest.iter().map(|it| it.text)).collect();
-        self.verbs("git", &words_of(&args), 1, "git", &[]);
     }
 
     /// `npx prettier`, `uv run pytest`: what is run is a program, too.
@@ -204,10 +181,6 @@ struct Word<'a> {
     text: &'a str,
     /// It stands behind an option that may take it.
     may_be_value: bool,
-}
-
-fn words_of<'a>(args: &[&'a str]) -> Vec<Word<'a>> {
-    args.iter().map(|it| Word { text: it, may_be_value: false }).collect()
 }
 
 /// The words that may tell a program what to do, without options and what surely belongs to them.
@@ -255,19 +228,6 @@ fn is_word(text: &str) -> bool {
     let legal = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b':');
     let first = text.bytes().next().is_some_and(|it| it.is_ascii_alphabetic());
     first && text.len() <= WORD_BYTES_MAX && text.bytes().all(legal)
-}
-
-fn git_aliases(args: &[&str]) -> Vec<(String, String)> {
-    let settings = args.windows(2).filter_map(|pair| match pair {
-        ["-c", setting] => Some(*setting),
-        _ => None,
-    });
-    let alias = |it: &str| {
-        let (name, meant) = it.split_once('=')?;
-        let (section, name) = name.split_once('.')?;
-        section.eq_ignore_ascii_case("alias").then(|| (name.to_owned(), meant.to_owned()))
-    };
-    settings.filter_map(alias).collect()
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ impl Engine<'_> {
                 .iter()
                 .chain(here)
                 .map(|it| paths::resolved(it, state))
-                .find(|it| holds_all(it));
+                .find(|it| is_everything(it.trim_end_matches('/')));
             if let Some(root) = root {
                 let shown = marks::shown(&paths::homely(&root));
                 self.ask(Rule::SystemWrite, format!("it unpacks over what is in `{shown}`"));
@@ -92,14 +92,6 @@ fn unpacks(call: &Call<'_>) -> bool {
 fn letters(call: &Call<'_>, wanted: char) -> bool {
     let is_bare = |it: &String| !it.starts_with('-') && it.contains(wanted);
     call.short(wanted) || call.plain().first().is_some_and(is_bare)
-}
-
-/// The root, a home, or the place where all of them are.
-fn holds_all(path: &str) -> bool {
-    let bare = path.trim_end_matches('/');
-    let is_home =
-        |it: &str| bare.strip_prefix(it).is_some_and(|it| !it.is_empty() && !it.contains('/'));
-    is_everything(bare) || is_home("/home/") || is_home("/Users/")
 }
 
 /// The values of the options that name where.

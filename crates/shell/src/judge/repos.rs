@@ -1,6 +1,7 @@
 //! Places where code is kept, and settings of tools that fetch code.
 
 use super::pushed::settings;
+use super::sending::host;
 use crate::{Call, Engine, Rule};
 
 impl Engine<'_> {
@@ -18,14 +19,7 @@ fn leads_elsewhere(call: &Call<'_>) -> bool {
         let place = lower.strip_prefix("url.").and_then(|it| {
             it.strip_suffix(".insteadof").or_else(|| it.strip_suffix(".pushinsteadof"))
         });
+        let host = |it: &str| host(it.split_once("://").map_or(it, |it| it.1));
         place.is_some_and(|it| host(it) != host(&value.to_lowercase()))
     })
-}
-
-/// `https://user@host/`, `git@host:`, `host:`.
-fn host(place: &str) -> String {
-    let rest = place.split_once("://").map_or(place, |it| it.1);
-    let authority = rest.split('/').next().unwrap_or(rest);
-    let authority = authority.rsplit_once('@').map_or(authority, |it| it.1);
-    authority.split(':').next().unwrap_or(authority).to_owned()
 }

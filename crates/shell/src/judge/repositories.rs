@@ -120,6 +120,8 @@ impl Engine<'_> {
     /// A short name for a command of `git` is that command.
     fn judge_alias(&mut self, key: &str, value: Option<&str>, state: &State) {
         let is_alias = key.get(..6).is_some_and(|it| it.eq_ignore_ascii_case("alias."));
+        let is_text = |it: &str| it.trim_start().starts_with('!') || marks::has_hole(it);
+        self.told.unsure |= is_alias && value.is_none_or(is_text);
         if let Some(value) = value.filter(|it| is_alias && !it.trim_start().starts_with('!')) {
             self.run_quietly(&format!("git {value}"), state);
         }
