@@ -3,7 +3,7 @@
 //! It is not parsed: literals are taken out, put together and read, and words say what is done with
 //! them. What decodes and runs something that is not seen is a question.
 
-use crate::judge::is_everything;
+use crate::judge::{Options, is_everything};
 use crate::simple::known;
 use crate::spelled::{decoded, literals};
 use crate::words::{CONNECTS, DECODES, DELETES, PACKS, RUNS};
@@ -48,7 +48,9 @@ impl Engine<'_> {
             }
             self.code(code, state, 0);
             self.judge_read_in(code, call, state);
-            self.encoded(arg, call, code, state);
+            if is_encoded(arg, call) {
+                self.ask(Rule::Dynamic, "it runs code that is hidden in letters");
+            }
             output.extend(printed(code, call.stdin));
             has_code = true;
         }
@@ -72,53 +74,19 @@ impl Engine<'_> {
         Some(if output.is_empty() { printed("", call.stdin) } else { output })
     }
 
-    /// `powershell -enc TEXT`: code of two bytes a letter, in base64.
-    fn encoded(&mut self, option: &str, call: &Call<'_>, text: &str, state: &State) {
-        if !is_encoded(option, call) {
-            return;
-        }
-        self.ask(Rule::Dynamic, "it runs code that is hidden in letters");
-        let Ok(bytes) = data_encoding::BASE64.decode(text.as_bytes()) else { return };
-        let units: Vec<u16> =
-            bytes.as_chunks().0.iter().map(|it: &[u8; 2]| u16::from_le_bytes(*it)).collect();
-        self.code(&String::from_utf16_lossy(&units), state, 0);
-    }
-
     /// The program stands behind the options, or in a file.
     fn awk(&mut self, call: &Call<'_>, state: &State) -> Output {
         let args = call.plain();
-        let mut files = Vec::new();
-        let mut given: Vec<(&str, &str)> = Vec::new();
-        let mut at = 0;
-        while let Some(arg) = args.get(at).filter(|it| it.starts_with('-') && it.len() > 1) {
-            at += 1;
-            match arg.as_str() {
-                "--" => break,
-                "-v" | "--assign" => {
-                    given.extend(args.get(at).and_then(|it| it.split_once('=')));
-                    at += 1;
-                }
-                "-F" | "--field-separator" => at += 1,
-                "-f" | "--file" | "-E" | "--exec" => {
-                    files.extend(args.get(at).cloned());
-                    at += 1;
-                }
-                "-e" | "--source" => {
-                    let code = args.get(at).cloned().unwrap_or_default();
-                    self.code(&code, state, 0);
-                    at += 1;
-                }
-                glued => {
-                    let text = glued.strip_prefix("-v").or(glued.strip_prefix("--assign="));
-                    given.extend(text.and_then(|it| it.split_once('=')));
-                }
-            }
-        }
-        for file in &files {
-            self.script_file(file, state);
-        }
-        let program = if files.is_empty() { args.get(at).cloned() } else { None };
-        let program = program.unwrap_or_default();
+        let names = ["assign", "field-separator", "file", "exec", "source"];
+        let options = Options::of(args, "vFfEe", &names);
+        let given = options.values("v", "assign").filter_map(|it| it.split_once('='));
+        let given: Vec<(&str, &str)> = given.collect();
+        let files = options.values("f", "file").chain(options.values("E", "exec"));
+        let files: Vec<&str> = files.collect();
+        files.iter().for_each(|it| self.script_file(it, state));
+        options.values("e", "source").for_each(|it| self.code(it, state, 0));
+        let program = options.words.first().filter(|_| files.is_empty()).copied();
+        let program = program.unwrap_or_default().to_owned();
         if marks::has_hole(&program) {
             self.ask(Rule::Dynamic, "it runs code that only a run would show");
         }

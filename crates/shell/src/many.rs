@@ -1,6 +1,6 @@
 //! Commands that run another one for many things: `find -exec`, `xargs`, `parallel`.
 
-use crate::judge::{erases, is_everything};
+use crate::judge::{Options, erases, is_everything};
 use crate::limits::{FIELDS_MAX, TURNS_MAX};
 use crate::simple::known;
 use crate::wrappers::{after_options, joined};
@@ -71,30 +71,19 @@ impl Engine<'_> {
 
     pub(super) fn xargs(&mut self, call: &Call<'_>, state: &mut State) -> Output {
         let plain = call.plain();
-        let at = plain.iter().position(|it| it.starts_with("-I") || it.starts_with("--replace"));
-        let mark = at.and_then(|it| {
-            let arg = plain.get(it)?;
-            let glued = arg.strip_prefix("-I").or_else(|| arg.strip_prefix("--replace="));
-            glued
-                .filter(|it| !it.is_empty())
-                .map(str::to_owned)
-                .or_else(|| plain.get(it + 1).cloned())
-        });
-        let from = plain.iter().position(|it| it == "-a" || it == "--arg-file");
-        let glued = plain.iter().take_while(|it| it.starts_with('-')).find_map(|it| {
-            it.strip_prefix("--arg-file=")
-                .or_else(|| it.strip_prefix("-a").filter(|it| it.len() > 1))
-        });
-        let from = from.and_then(|it| plain.get(it + 1)).map(String::as_str).or(glued);
+        let values: Vec<&str> = XARGS.iter().copied().chain(["-I"]).collect();
+        let rest = after_options(call.args, &values, 0);
+        let before = plain.get(..call.args.len() - rest.len()).unwrap_or_default();
+        let options = Options::of(before, "nJRSPLdaEsI", &[]);
+        let mark = options.values("I", "replace").next().map(str::to_owned);
+        let from = options.values("a", "arg-file").next();
         let mut stdin = call.stdin.map(<[u8]>::to_vec);
         if let Some(path) = from {
             self.touch(super::Access::Read, path, state);
             stdin = state.files.get(&paths::resolved(path, state)).cloned();
         }
-        let values: Vec<&str> = XARGS.iter().copied().chain(["-I"]).collect();
-        let rest = after_options(call.args, &values, 0);
         let input = known(stdin.as_deref());
-        let by_zero = call.has(&["-0", "--null"]) || zero_letters(plain);
+        let by_zero = options.has("0", "null");
         let mut items = if marks::has_hole(&input) {
             let unknown = || match input.contains(marks::CODED) {
                 true => vec![format!("{HOLE}{}", marks::CODED)],
@@ -106,14 +95,16 @@ impl Engine<'_> {
             let parts = stdin.as_deref().unwrap_or_default().split(|it| *it == 0);
             parts.filter(|it| !it.is_empty()).map(text).collect()
         } else {
-            let by_line = mark.is_some() || plain.iter().any(|it| it.starts_with("-d"));
+            let by_line = mark.is_some() || options.has("d", "delimiter");
             xargs_items(&input, by_line).unwrap_or_else(|| vec![HOLE.to_string()])
         };
         items.truncate(FIELDS_MAX);
         if rest.is_empty() {
             return items.join(" ").into_bytes();
         }
-        let size = if mark.is_some() { 1 } else { at_most(plain).unwrap_or(FIELDS_MAX) };
+        let mut most = options.values("nL", "max-args").chain(options.values("", "max-lines"));
+        let most = most.find_map(|it| it.parse().ok().filter(|it| *it > 0)).unwrap_or(FIELDS_MAX);
+        let size = if mark.is_some() { 1 } else { most };
         let mut output = Output::new();
         let none = [String::new()];
         let turns: Vec<&[String]> =
@@ -185,25 +176,6 @@ fn found_by(plain: &[String]) -> String {
         (Some(name), None) if name.contains(['*', '?', '[']) => marks::with_patterns(name),
         (Some(_) | None, _) => HOLE.to_string(),
     }
-}
-
-/// `-0` behind or before other letters that take no value.
-fn zero_letters(plain: &[String]) -> bool {
-    plain.iter().take_while(|it| it.starts_with('-')).any(|it| {
-        let letters = it.trim_start_matches('-');
-        letters.contains('0') && letters.chars().all(|it| "0rtpxo".contains(it))
-    })
-}
-
-/// How many items one command gets: `-n 1`, `-n1`, `-L 1`.
-fn at_most(plain: &[String]) -> Option<usize> {
-    let options = ["-n", "-L", "--max-args", "--max-lines"];
-    let at = plain.iter().position(|it| options.iter().any(|option| it.starts_with(option)))?;
-    let arg = plain.get(at)?;
-    let glued = arg.trim_start_matches("--max-args").trim_start_matches("--max-lines");
-    let glued = glued.trim_start_matches("-n").trim_start_matches("-L").trim_start_matches('=');
-    let value = if glued.is_empty() { plain.get(at + 1)?.as_str() } else { glued };
-    value.parse().ok().filter(|it| *it > 0)
 }
 
 /// What `xargs` makes of its input: words, or lines. `None`: a quote has no end.

@@ -131,10 +131,7 @@ fn leads_elsewhere(value: &str) -> bool {
 pub(super) fn declared(fields: &[String], simple: &Simple, state: &mut State) {
     let flags: String = fields.iter().filter_map(|it| it.strip_prefix('-')).collect();
     let Some(kind) = flags.chars().find(|it| "luAn".contains(*it)) else { return };
-    let assigned = simple.assignments.iter().map(|it| it.name.clone());
-    let named = fields.iter().skip(1).filter(|it| !it.starts_with(['-', '+']));
-    let named = named.map(|it| marks::plain(it.split('=').next().unwrap_or_default()));
-    for name in assigned.chain(named) {
+    for name in named(fields, simple) {
         // A name for another one is set before it stands for it.
         state.kinds.remove(&name);
         if kind == 'n' {
@@ -152,13 +149,18 @@ pub(super) fn own(fields: &[String], simple: &Simple, state: &mut State) {
     if !is_local || is_global || state.locals.is_empty() {
         return;
     }
-    let assigned = simple.assignments.iter().map(|it| it.name.clone());
-    let named = fields.iter().skip(1).filter(|it| !it.starts_with('-'));
-    let named = named.map(|it| marks::plain(it.split('=').next().unwrap_or_default()));
-    for name in assigned.chain(named) {
+    for name in named(fields, simple) {
         let before = state.vars.get(&name).cloned();
         if let Some(locals) = state.locals.last_mut() {
             locals.entry(name).or_insert(before);
         }
     }
+}
+
+/// The names that a declaration is about.
+fn named(fields: &[String], simple: &Simple) -> Vec<String> {
+    let assigned = simple.assignments.iter().map(|it| it.name.clone());
+    let named = fields.iter().skip(1).filter(|it| !it.starts_with(['-', '+']));
+    let named = named.map(|it| marks::plain(it.split('=').next().unwrap_or_default()));
+    assigned.chain(named).collect()
 }

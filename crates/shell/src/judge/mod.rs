@@ -40,10 +40,10 @@ pub(super) use containers::leads_to_containers;
 pub(super) use doors::changes_group;
 pub(super) use files::is_everything;
 pub(super) use git_settings::is_ssh;
+pub(super) use options::Options;
 pub(super) use watching::attaches;
 
 use crate::{Access, Call, Engine, HOLE, Rule, State, Words, marks, text};
-use options::Options;
 
 /// Commands whose arguments are words, not places.
 static SAYING: Words = Words::named("judge.SAYING");

@@ -1,49 +1,49 @@
 //! Options of a command with their values, however they are written: in two words, glued, behind a sign, cut short.
 
 /// One option.
-pub(super) struct Given<'a> {
+pub(crate) struct Given<'a> {
     /// A letter, or a name without its dashes.
     name: &'a str,
     is_long: bool,
     /// `-ofile`, `--output=file`.
-    pub(super) glued: Option<&'a str>,
+    pub(crate) glued: Option<&'a str>,
     /// The word behind it, which is its value if it takes one.
     next: Option<&'a str>,
 }
 
 impl<'a> Given<'a> {
     /// Is it one of these letters, or this name? A name may be cut short.
-    pub(super) fn is(&self, letters: &str, name: &str) -> bool {
+    pub(crate) fn is(&self, letters: &str, name: &str) -> bool {
         let is_named = !self.name.is_empty() && name.starts_with(self.name);
         if self.is_long { is_named } else { letters.contains(self.name) }
     }
 
     /// Is it a name that begins so?
-    pub(super) fn begins(&self, name: &str) -> bool {
+    pub(crate) fn begins(&self, name: &str) -> bool {
         self.is_long && self.name.starts_with(name)
     }
 
     /// Is it one of these letters, or exactly one of these names?
-    pub(super) fn is_one_of(&self, letters: &str, names: &[&str]) -> bool {
+    pub(crate) fn is_one_of(&self, letters: &str, names: &[&str]) -> bool {
         if self.is_long { names.contains(&self.name) } else { letters.contains(self.name) }
     }
 
-    pub(super) fn value(&self) -> Option<&'a str> {
+    pub(crate) fn value(&self) -> Option<&'a str> {
         self.glued.or(self.next)
     }
 }
 
 /// What a command is given.
 #[derive(Default)]
-pub(super) struct Options<'a> {
-    pub(super) given: Vec<Given<'a>>,
+pub(crate) struct Options<'a> {
+    pub(crate) given: Vec<Given<'a>>,
     /// What is no option, and no value of one.
-    pub(super) words: Vec<&'a str>,
+    pub(crate) words: Vec<&'a str>,
 }
 
 impl<'a> Options<'a> {
     /// Reads arguments; `letters` and `names` are those that take a value.
-    pub(super) fn of(args: &'a [String], letters: &str, names: &[&str]) -> Self {
+    pub(crate) fn of(args: &'a [String], letters: &str, names: &[&str]) -> Self {
         let mut found = Self::default();
         let mut rest = args.iter().map(String::as_str).peekable();
         while let Some(arg) = rest.next() {
@@ -86,12 +86,12 @@ impl<'a> Options<'a> {
         false
     }
 
-    pub(super) fn has(&self, letters: &str, name: &str) -> bool {
+    pub(crate) fn has(&self, letters: &str, name: &str) -> bool {
         self.given.iter().any(|it| it.is(letters, name))
     }
 
     /// The values of an option, each time that it is given.
-    pub(super) fn values(&self, letters: &str, name: &str) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn values(&self, letters: &str, name: &str) -> impl Iterator<Item = &'a str> {
         self.given.iter().filter(move |it| it.is(letters, name)).filter_map(Given::value)
     }
 }
