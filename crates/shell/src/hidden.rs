@@ -62,7 +62,9 @@ fn without_prompt(command: &str) -> &str {
 /// The command with `\x72`, `\162`, `\u0072` and `\u{72}` decoded, if it has any outside of quotes:
 /// the shell does not decode them there, but who reads over them does.
 pub(super) fn unescaped(text: &str) -> Option<String> {
-    if !text.contains('\\') || text.contains("$'") {
+    // Nearly every text has none.
+    let begins = |it: &[u8]| matches!(it, [b'\\', b'x' | b'u' | b'U' | b'0'..=b'7']);
+    if !text.as_bytes().windows(2).any(begins) || text.contains("$'") {
         return None;
     }
     let shown = |it: &Captures<'_>| match (it.get(1), it.get(0)) {

@@ -63,27 +63,31 @@ fn meaning(header: &'static str) -> Option<Meaning> {
     Some(Meaning::Finding { decision, rule, classes, reason })
 }
 
-/// The meanings of all rows that hold for a command.
-fn found<'a>(call: &'a Call<'_>) -> impl Iterator<Item = &'static Meaning> + use<'a> {
+/// Those of the wanted meanings of which a row holds for a command.
+fn found<'a>(
+    call: &'a Call<'_>,
+    wanted: impl Fn(&Meaning) -> bool + 'a,
+) -> impl Iterator<Item = &'static Meaning> + 'a {
     let name = call.name.as_str();
     let kind = name.split_once('.').and_then(|it| TABLE.rows.get(format!("{}.*", it.0).as_str()));
     let rows = TABLE.rows.get(name).into_iter().chain(kind).flatten();
-    let held = rows.filter(|it| it.1.iter().all(|test| is_true(test, call)));
-    held.filter_map(|it| TABLE.meanings.get(it.0))
+    let rows = rows.filter_map(|it| TABLE.meanings.get(it.0).zip(Some(&it.1)));
+    let rows = rows.filter(move |it| wanted(it.0));
+    rows.filter(|it| it.1.iter().all(|test| is_true(test, call))).map(|it| it.0)
 }
 
 /// Is the answer to a question of the table yes?
 pub(super) fn holds(question: &str, call: &Call<'_>) -> bool {
-    found(call).any(|it| matches!(it, Meaning::Answer(name) if *name == question))
+    let is_asked = |it: &Meaning| matches!(it, Meaning::Answer(name) if *name == question);
+    found(call, is_asked).next().is_some()
 }
 
 impl Engine<'_> {
     /// What the table says of a command, as far as it decides so.
     pub(super) fn judge_table(&mut self, call: &Call<'_>, wanted: Decision) {
-        for it in found(call) {
-            if let Meaning::Finding { decision, rule, classes, reason } = it
-                && *decision == wanted
-            {
+        let decides = move |it: &Meaning| matches!(it, Meaning::Finding { decision, .. } if *decision == wanted);
+        for it in found(call, decides) {
+            if let Meaning::Finding { rule, classes, reason, .. } = it {
                 self.classes.extend(classes);
                 self.find(wanted, *rule, reason.replace("{}", &call.name));
             }
