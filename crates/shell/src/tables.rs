@@ -39,11 +39,22 @@ fn words(line: &'static str) -> impl Iterator<Item = &'static str> {
 pub(crate) struct Words {
     name: &'static str,
     read: OnceLock<Vec<&'static str>>,
+    sorted: OnceLock<Vec<&'static str>>,
 }
 
 impl Words {
     pub(crate) const fn named(name: &'static str) -> Self {
-        Self { name, read: OnceLock::new() }
+        Self { name, read: OnceLock::new(), sorted: OnceLock::new() }
+    }
+
+    /// Is it one of them? Found by halves: some lists are long.
+    pub(crate) fn contains(&self, word: &&str) -> bool {
+        let sorted = self.sorted.get_or_init(|| {
+            let mut sorted = self.to_vec();
+            sorted.sort_unstable();
+            sorted
+        });
+        sorted.binary_search(word).is_ok()
     }
 }
 
