@@ -149,7 +149,9 @@ fn fits(pattern: &str, text: &str) -> bool {
     if !pattern.contains(['*', '\\']) {
         return pattern == text;
     }
-    let pattern = pattern.replace("\\s", " ").replace("\\p", "|");
+    let is_escaped = pattern.contains('\\');
+    let plain = is_escaped.then(|| pattern.replace("\\s", " ").replace("\\p", "|"));
+    let pattern = plain.as_deref().unwrap_or(pattern);
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|it| text.strip_prefix(it)) else { return false };
     let mut parts = parts.peekable();
