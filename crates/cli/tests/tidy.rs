@@ -355,7 +355,6 @@ const JOINERS: &[(&str, &str)] = &[
     ("shell/src/expand.rs", "no path: words of a command"),
     ("shell/src/follow.rs", "no path: what may be known of a command"),
     ("shell/src/letters.rs", "no path: words of a command"),
-    ("shell/src/lines.rs", "no path: lines of a text"),
     ("shell/src/loops.rs", "no path: what may be known of a command"),
     ("store/src/sqlite/schema.rs", "the name that a file has"),
     ("store/src/workspace/passing.rs", "digests, and a name of a session behind one"),
