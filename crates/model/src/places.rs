@@ -4,7 +4,10 @@
 //! Paths are relative, with `/` between their parts and in the letters that the disk has. What is named in a
 //! directory's row covers everything below it.
 
+mod agents;
 pub mod names;
+
+pub use agents::{behind_agent_data, is_shown_by_agents, secret_dirs};
 
 /// Directories of a home in which everything is nobody else's business (seed 002, and what it left out).
 pub const SECRET_DIRS: &[&str] = &[

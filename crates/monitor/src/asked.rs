@@ -5,7 +5,9 @@ use std::sync::Arc;
 use model::{Call, Effect, RawCall, ToolCall, ipc};
 
 use crate::actions;
+use crate::command;
 use crate::connection::Connection;
+use crate::deed::{self, Deeds};
 use crate::refusal::Refusal;
 use crate::tools::Tools;
 use crate::understood::Understood;
@@ -32,27 +34,36 @@ impl Asked<'_> {
     }
 
     /// The effect, or why there is none.
-    pub(crate) fn understand(&self, tools: &Tools) -> Result<Understood, Refusal> {
+    pub(crate) fn understand(&self, tools: &Tools, reach_out: bool) -> Result<Understood, Refusal> {
         match self {
             Self::Tool(raw) => {
                 let call = Call::parse(raw)?;
                 let tool = tools
                     .get(call.tool())
                     .ok_or_else(|| Refusal::UnknownTool(call.tool().as_str().to_owned()))?;
-                let call = ToolCall { call, flow: Arc::clone(&tool.flow) };
+                let mut call = ToolCall { call, flow: Arc::clone(&tool.flow) };
+                let job = tools.job(tool);
+                let commands = command::of_tool(&call, job);
+                let deeds = Deeds::of_call(job, &call, &commands);
+                call.flow = deeds.refine(&tool.flow, deed::shows_others(job, &call, &commands));
                 let effect = Effect::Tool(call.clone());
-                Ok(Understood { effect, call, act: tool.act.clone(), command: None })
+                Ok(Understood {
+                    effect,
+                    call,
+                    act: tool.act.clone(),
+                    command: None,
+                    commands,
+                    deeds,
+                })
             }
             Self::Message(bytes) => {
                 let action = ipc::parse(bytes)?;
                 let call = actions::as_call(&action)?;
                 let act = actions::act(action.name());
-                Ok(Understood {
-                    effect: Effect::Action(Box::new(action)),
-                    call,
-                    act,
-                    command: None,
-                })
+                let commands = command::of_action(&action, &call, reach_out);
+                let deeds = Deeds::of_action(action.name(), &call, &commands);
+                let effect = Effect::Action(Box::new(action));
+                Ok(Understood { effect, call, act, command: None, commands, deeds })
             }
             Self::Connection(it) => it.understand(),
         }

@@ -148,7 +148,9 @@ mod tests {
             door: Kind::of_static("test"),
         };
         let effect = Effect::Tool(call.clone());
-        written(&who, &Understood { effect, call, act: Act::named("add_note"), command: None })
+        let act = Act::named("add_note");
+        let deeds = crate::deed::Deeds::OfTool;
+        written(&who, &Understood { effect, call, act, command: None, commands: Vec::new(), deeds })
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::net::IpAddr;
 
 use model::ipc::Action;
-use model::{Effect, EffectKind};
-use policy::{Named, NamedHost, NamedPath, Op, Targets};
+use model::{EffectKind, ToolCall};
+use policy::{Named, NamedHost, NamedPath, Op, Target, Targets};
 use scan::net;
 use shell::{Blocklist, Reading, Rule, read_from};
 
+use crate::deed::Job;
 use crate::lines::{self, Lines};
 use crate::target::{class_of_host, class_of_path};
-use crate::understood::Understood;
 
 /// What nobody can understand beforehand, a person has to look at.
 pub(crate) const NOT_UNDERSTOOD: &[Rule] = &[
@@ -24,13 +24,15 @@ pub(crate) const NOT_UNDERSTOOD: &[Rule] = &[
 ];
 
 /// A command of a call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Command {
     pub(crate) reading: Reading,
     /// It is a command for certain, and not only a text that may be one.
     pub(crate) is_certain: bool,
     /// It is not told to somebody else who may ask: it runs here.
     pub(crate) runs_here: bool,
+    /// What it calls this machine is its own: that of a cage, or of the person whose agent runs it by itself.
+    is_at_home: bool,
 }
 
 impl Command {
@@ -67,43 +69,63 @@ fn machine(text: &str) -> NamedHost {
     NamedHost { host, port, scheme }
 }
 
-/// Every command of the call.
+/// Every command of an action of ours.
 ///
 /// What is only blocked because it would go around our way out is not, where that is the only one: in a cage of ours
 /// whose commands `reach_out`.
-pub(crate) fn of(asked: &Understood, reach_out: bool) -> Vec<Command> {
-    let runs_here = matches!(asked.effect, Effect::Action(_));
-    let in_a_cage = asked.kind() == EffectKind::ShellExec && runs_here && reach_out;
+pub(crate) fn of_action(action: &Action, call: &ToolCall, reach_out: bool) -> Vec<Command> {
+    let in_a_cage = action.name().kind() == EffectKind::ShellExec && reach_out;
     let blocklist = if in_a_cage { Blocklist::in_a_cage() } else { Blocklist::default() };
-    let folder = folder(&asked.effect);
-    let Lines { lines, too_many } = lines::of(&asked.call);
+    of(call, &blocklist, folder(action), (true, true))
+}
+
+/// Every command of a call of somebody's tool that does this `job`. Where an agent runs its commands by itself, there is no
+/// way out of ours that they could go around.
+pub(crate) fn of_tool(call: &ToolCall, job: Job) -> Vec<Command> {
+    let blocklist = match job {
+        Job::Run => Blocklist::in_a_cage(),
+        Job::Write | Job::Look | Job::Fetch | Job::Note | Job::Other => Blocklist::default(),
+    };
+    of(call, &blocklist, "", (false, job == Job::Run))
+}
+
+fn of(
+    call: &ToolCall,
+    blocklist: &Blocklist,
+    folder: &str,
+    (runs_here, is_at_home): (bool, bool),
+) -> Vec<Command> {
+    let Lines { lines, too_many } = lines::of(call);
     // Commands beyond those that are read are none that were understood.
     let rest =
         too_many.then(|| lines::Line { text: "(".to_owned(), is_certain: true, is_known: true });
     let command = |it: lines::Line| {
-        let reading = read_from(&it.text, &blocklist, folder);
-        Command { reading, is_certain: it.is_certain, runs_here }
+        let reading = read_from(&it.text, blocklist, folder);
+        Command { reading, is_certain: it.is_certain, runs_here, is_at_home }
     };
     lines.into_iter().chain(rest).map(command).collect()
 }
 
 /// Where commands of our own action start, below the workspace. What is no such path is refused before anything runs.
-fn folder(effect: &Effect) -> &str {
-    match effect {
-        Effect::Action(action) => {
-            let Action::ShellExec(it) = &**action else { return "" };
-            it.dir.as_ref().map_or("", |it| it.as_str())
-        }
-        Effect::Tool(_) => "",
-    }
+fn folder(action: &Action) -> &str {
+    let Action::ShellExec(it) = action else { return "" };
+    it.dir.as_ref().map_or("", |it| it.as_str())
 }
 
 /// What the commands touch that rules single out, however it is written.
 pub(crate) fn targets(commands: &[Command]) -> Targets {
     commands.iter().fold(Targets::NONE, |sum, it| {
-        let paths = it.reading.places.iter().map(|it| class_of_path(&it.path));
-        // A cage of ours has a network of its own, or none: nothing of the machine answers there.
-        let is_own = |host: &str| it.runs_here && is_loopback(host);
+        let paths = it.reading.places.iter().map(|place| {
+            let found = class_of_path(&place.path);
+            // To read what is obeyed changes nothing.
+            let looks = matches!(place.access, shell::Access::Read | shell::Access::Execute);
+            if looks {
+                found.without(Target::ControlPlane).without(Target::DurableMemory)
+            } else {
+                found
+            }
+        });
+        let is_own = |host: &str| it.is_at_home && is_loopback(host);
         let hosts =
             it.reading.hosts.iter().filter(|host| !is_own(host)).map(|it| class_of_host(it));
         paths.chain(hosts).fold(sum, Targets::union)

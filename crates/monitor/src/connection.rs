@@ -9,6 +9,7 @@ use model::{Call, Effect, Flow, RawCall, Reach, Role, ToolCall, Trust};
 use scan::net::Target;
 use serde_json::Value;
 
+use crate::deed::Deeds;
 use crate::provenance::Act;
 use crate::refusal::Refusal;
 use crate::understood::Understood;
@@ -36,7 +37,8 @@ impl Connection<'_> {
         let call = ToolCall { call: Call::parse(&self.call)?, flow: Arc::clone(&FLOW) };
         let effect = Effect::Tool(call.clone());
         let command = Some(self.command);
-        Ok(Understood { effect, call, act: Act::default(), command })
+        let act = Act::default();
+        Ok(Understood { effect, call, act, command, commands: Vec::new(), deeds: Deeds::OfTool })
     }
 }
 

@@ -53,7 +53,9 @@ mod tests {
     fn fetched() -> Understood {
         let action = ipc::parse(br#"{"action":"web_fetch","url":"https://a.example/"}"#).unwrap();
         let (call, act) = (actions::as_call(&action).unwrap(), actions::act(action.name()));
-        Understood { effect: Effect::Action(Box::new(action)), call, act, command: None }
+        let effect = Effect::Action(Box::new(action));
+        let deeds = crate::deed::Deeds::OfTool;
+        Understood { effect, call, act, command: None, commands: Vec::new(), deeds }
     }
 
     #[test]

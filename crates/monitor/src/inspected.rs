@@ -112,7 +112,9 @@ impl Inspected {
         let carried = self.output.tags.iter();
         let mut label =
             carried.fold(marked.then_some(own), |sum, tag| taint::worse(sum.as_ref(), Some(tag)));
-        if self.is_flagged() {
+        // What the user's own files say to agents is said by the user.
+        let is_own = asked.deeds.are_known() && asked.call.flow.output != Trust::Untrusted;
+        if self.is_flagged() && !is_own {
             // Who gives orders is not believed to be trusted either.
             let found = label.get_or_insert_with(|| of(Source::Tool));
             found.taint = found.taint.union(Taint::UNTRUSTED).union(Taint::INJECTION_SUSPECT);

@@ -94,7 +94,10 @@ fn grounds(proposed: &Proposed, objections: &[Objection]) -> Grounds {
     let roles = &proposed.understood().call.flow.roles;
     let counts = |it: &&Sink| {
         let is_place = matches!(roles.get(&it.param), Some(Role::Destination | Role::Target));
-        let is_ordered = matches!(it.label, Label::Flagged(_) | Label::Ordered(_) | Label::Doubted);
+        let is_ordered = matches!(
+            it.label,
+            Label::Flagged(_) | Label::Ordered(_) | Label::Doubted | Label::Instead
+        );
         !it.label.is_chosen() && (is_place || is_ordered)
     };
     let values = proposed.traced().sinks.iter().filter(counts).map(Grounds::value);

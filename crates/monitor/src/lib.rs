@@ -13,6 +13,7 @@ mod command;
 pub mod confirm;
 mod connection;
 mod credentials;
+mod deed;
 mod envelope;
 mod family;
 mod found;

@@ -18,6 +18,7 @@ use model::{Caller, Effect, Source, Taint, TaintTag};
 
 use crate::asked::Asked;
 use crate::carriers::{self, TooMany};
+use crate::deed;
 use crate::guards::{self, AFTER, BEFORE};
 use crate::inspected::{Came, Inspected};
 use crate::monitor::Monitor;
@@ -57,6 +58,16 @@ pub struct Begun {
     at: i64,
     /// Taken by `finish`.
     entry: Option<OpenEntry<Arc<Journal>>>,
+}
+
+impl Begun {
+    /// Can what comes back only be what there was to be read where the agent works?
+    #[must_use]
+    pub fn reads_here(&self) -> bool {
+        let asked = &self.understood;
+        let is_own = matches!(asked.effect, Effect::Action(_)) && asked.deeds.are_known();
+        is_own && !deed::print_others(&asked.commands)
+    }
 }
 
 /// What the agent may see of an output.

@@ -33,7 +33,6 @@ pub struct Proposed {
     over_budget: Option<String>,
     targets: Targets,
     named: Named,
-    commands: Vec<Command>,
     traced: Traced,
     observation: Observation,
     /// The session's, before this call.
@@ -57,8 +56,7 @@ impl Proposed {
         let digest = understood.digest(session.who(), &args);
         let action = understood.kind().as_str();
         let budget = session.taint.check(session.budget_rules(), action);
-        let commands = command::of(&understood, session.commands_reach_out());
-        let traced = session.trace(&understood, &commands);
+        let traced = session.trace(&understood);
         let mut observation = understood.observation();
         observation.from_flagged = traced.sinks.iter().any(|it| it.label.is_flagged());
         Self {
@@ -69,10 +67,9 @@ impl Proposed {
             tag: session.taint.tag(),
             taint_permille: session.taint.budget().ratio_permille(),
             over_budget: budget.err().map(|it| it.to_string()),
-            targets: target::of(&understood.call, session.reach())
-                .union(command::targets(&commands)),
-            named: named::of(&understood, &commands),
-            commands,
+            targets: target::of(&understood, session.reach())
+                .union(command::targets(&understood.commands)),
+            named: named::of(&understood, &understood.commands),
             traced,
             risk: session.risk.clone(),
             admission: session.admission().clone(),
@@ -202,7 +199,7 @@ impl Proposed {
     }
 
     pub(crate) fn commands(&self) -> &[Command] {
-        &self.commands
+        &self.understood.commands
     }
 
     /// What it names.

@@ -8,12 +8,12 @@ mod stopped;
 use std::sync::Arc;
 
 use aegx::{Digest, Principal};
-use model::{Caller, Profile, SessionId, Source, Taint, TaintTag, Trust};
+use model::{Caller, Effect, Profile, SessionId, Source, Taint, TaintTag, Trust};
 
 use crate::admission::Admission;
 use crate::asked::Asked;
 use crate::change::Change;
-use crate::command::{self, Command};
+use crate::command;
 use crate::confirm::{Confirmation, Confirmations, Message};
 use crate::connection;
 use crate::found::Found;
@@ -169,7 +169,7 @@ impl Session {
     }
 
     pub(crate) fn understand(&self, asked: &Asked<'_>) -> Result<Understood, Refusal> {
-        asked.understand(&self.tools)
+        asked.understand(&self.tools, self.commands_reach_out())
     }
 
     pub(crate) fn reach(&self) -> &Reach {
@@ -191,7 +191,7 @@ impl Session {
         self.admission.commands_reach_out()
     }
 
-    pub(crate) fn trace(&self, asked: &Understood, commands: &[Command]) -> Traced {
+    pub(crate) fn trace(&self, asked: &Understood) -> Traced {
         if asked.command.is_some() {
             let mut traced = Traced::default();
             let unseen = if self.has_something_to_lose() { Unseen::Held } else { Unseen::Passes };
@@ -199,9 +199,19 @@ impl Session {
             self.ledger.trace_hosts(("url", unseen), host.iter().map(String::as_str), &mut traced);
             return traced;
         }
-        let mut traced = self.ledger.trace(&asked.call.call, &asked.call.flow, &asked.act);
-        let hosts = command::hosts(commands);
-        self.ledger.trace_hosts(("command", Unseen::Passes), hosts, &mut traced);
+        if !asked.deeds.are_known() {
+            let mut traced = self.ledger.trace(&asked.call.call, &asked.call.flow, &asked.act);
+            let hosts = command::hosts(&asked.commands);
+            self.ledger.trace_hosts(("command", Unseen::Passes), hosts, &mut traced);
+            return traced;
+        }
+        // To look at a page that a text names is no act; to bring or send something there is.
+        let mut traced = Traced::default();
+        if !asked.deeds.acts().is_empty() {
+            let hosts = command::hosts(&asked.commands);
+            self.ledger.trace_hosts(("command", Unseen::Passes), hosts, &mut traced);
+        }
+        self.ledger.trace_deeds(&asked.deeds, &mut traced);
         traced
     }
 
@@ -292,9 +302,12 @@ impl Session {
         change.risk = (*self.risk.snapshot() != before).then(|| self.risk.snapshot().clone());
         // A trusted tool that gives back what others wrote is not believed this time.
         let flow = &asked.call.flow;
+        let is_of_tool = matches!(asked.effect, Effect::Tool(_));
         let outside = label.as_ref().is_some_and(|it| taint::is_outside(it.taint));
         let output = match inspected.output.words() {
             Words::Theirs | Words::Read | Words::Ours if outside => Trust::Untrusted,
+            // In files where the agent works somebody else may have written, too: what tools of others do is held against it.
+            Words::Theirs if is_of_tool && asked.deeds.are_known() => Trust::Untrusted,
             Words::Theirs => flow.output,
             // As files are believed that nobody outside wrote.
             Words::Read => Trust::Trusted,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use aegx::Digest;
 use model::{Flow, TOOLS_MAX, ToolDef, ToolName};
 
+use crate::deed::Job;
 use crate::provenance::{Act, Catalogue};
 
 /// One tool: what its server says of it, what we hold of it.
@@ -13,15 +14,25 @@ use crate::provenance::{Act, Catalogue};
 pub(crate) struct Tool {
     pub(crate) flow: Arc<Flow>,
     pub(crate) act: Act,
+    job: Job,
 }
 
 /// The tools of a session.
 #[derive(Debug, Default)]
-pub(crate) struct Tools(HashMap<ToolName, Tool>);
+pub(crate) struct Tools {
+    all: HashMap<ToolName, Tool>,
+    /// One of them runs commands: the agent works in a folder of this machine.
+    run_commands: bool,
+}
 
 impl Tools {
     pub(crate) fn get(&self, name: &ToolName) -> Option<&Tool> {
-        self.0.get(name)
+        self.all.get(name)
+    }
+
+    /// What a tool is for, to an agent that works in a folder. To any other, files may be anybody's, and lie anywhere.
+    pub(crate) fn job(&self, tool: &Tool) -> Job {
+        if self.run_commands || tool.job == Job::Note { tool.job } else { Job::Other }
     }
 }
 
@@ -73,12 +84,13 @@ fn classify(defs: &[ToolDef], catalogue: &Catalogue) -> Result<Tools, ToolsError
     let mut tools = HashMap::with_capacity(defs.len());
     for def in defs {
         let flow = Arc::new(catalogue.flow(def));
-        let tool = Tool { act: Act::of(def, &flow), flow };
+        let tool = Tool { act: Act::of(def, &flow), flow, job: Job::of(def) };
         if tools.insert(def.name.clone(), tool).is_some() {
             return Err(ToolsError::Twice { name: def.name.as_str().to_owned() });
         }
     }
-    Ok(Tools(tools))
+    let run_commands = tools.values().any(|it| it.job == Job::Run);
+    Ok(Tools { all: tools, run_commands })
 }
 
 fn digest(defs: &[ToolDef]) -> Digest {

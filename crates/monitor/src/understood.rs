@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use aegx::{Digest, SortedObject};
 use model::{Caller, Effect, EffectKind, Shows, ToolCall, Trust};
 
+use crate::command::Command;
+use crate::deed::Deeds;
 use crate::provenance::Act;
 use crate::risk::Observation;
 
@@ -15,6 +17,10 @@ pub(crate) struct Understood {
     /// The effect as a call of a tool.
     pub(crate) call: ToolCall,
     pub(crate) act: Act,
+    /// The commands that it would run.
+    pub(crate) commands: Vec<Command>,
+    /// What it does, as far as that is known without its tool.
+    pub(crate) deeds: Deeds,
     /// The record of the command that asks for it, if it is a connection of one.
     pub(crate) command: Option<Digest>,
 }

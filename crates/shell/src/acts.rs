@@ -40,8 +40,16 @@ impl Act {
 pub struct Done {
     /// Its kind.
     pub act: Act,
-    /// The command, with the first thing that it names: `npm install left-pad`.
-    pub what: String,
+    /// The command: `npm install`.
+    pub command: String,
+    /// The first thing that it names; empty if it names none.
+    pub named: String,
+}
+
+impl Done {
+    fn new(act: Act, command: &str, named: &str) -> Self {
+        Self { act, command: command.to_owned(), named: named.to_owned() }
+    }
 }
 
 /// Acts of one text that are kept.
@@ -76,16 +84,18 @@ pub(super) fn of(program: &str, args: &[&str], told: &Told) -> Vec<Done> {
             let behind = behind(command, args);
             if needed.split(" + ").all(|it| it.is_empty() || stands(it, behind)) {
                 let named = behind.iter().find(|it| is_name(it)).copied().unwrap_or_default();
-                let what = format!("{command} {named}").trim_end().to_owned();
-                found.push(Done { act: *act, what });
+                found.push(Done::new(*act, command, named));
             }
         }
+    }
+    if told.commands.contains("gh api") && changes(behind("gh api", args)) {
+        found.push(Done::new(Act::Message, "gh api", ""));
     }
     if told.commands.contains("git push") {
         found.extend(pushed(behind("git push", args)));
     }
     if DATABASES.contains(&program) && args.iter().any(|it| empties(it)) {
-        found.push(Done { act: Act::Erase, what: program.to_owned() });
+        found.push(Done::new(Act::Erase, program, ""));
     }
     found
 }
@@ -133,20 +143,38 @@ fn is_name(word: &str) -> bool {
     !is_place && !word.starts_with('-') && word != "install"
 }
 
+/// Does a request to a service change something there? Fields make it a POST, unless it is said to be a GET; a query is one.
+fn changes(args: &[&str]) -> bool {
+    let method = args.windows(2).find_map(|it| match it {
+        ["-X" | "--method", method] => Some(*method),
+        _ => None,
+    });
+    let glued = args.iter().find_map(|it| it.strip_prefix("--method=").or(it.strip_prefix("-X")));
+    let fields = ["-f", "-F", "--field", "--raw-field", "--input"];
+    let has_fields = args.iter().any(|it| fields.contains(it) || it.starts_with("--input="));
+    match method.or(glued.filter(|it| !it.is_empty())) {
+        Some(method) => !method.eq_ignore_ascii_case("get"),
+        None if args.contains(&"graphql") => args.iter().any(|it| it.contains("mutation")),
+        None => has_fields,
+    }
+}
+
 /// Commits go where they came from, or elsewhere; or they take the place of others.
 fn pushed(args: &[&str]) -> Vec<Done> {
     let mut found = Vec::new();
     let mut words = args.iter().filter(|it| !it.starts_with('-'));
     let remote = words.next().copied().unwrap_or("origin");
     if !OWN_REMOTES.contains(&remote) {
-        found.push(Done { act: Act::Push, what: format!("git push {remote}") });
+        found.push(Done::new(Act::Push, "git push", remote));
     }
     let forced = args.iter().any(|it| {
         matches!(*it, "-f" | "--force" | "-d" | "--delete" | "--mirror" | "--prune")
             || it.starts_with('+')
     });
     if forced || words.any(|it| it.starts_with([':', '+'])) {
-        found.push(Done { act: Act::Erase, what: format!("git push {remote}") });
+        let named = args.iter().filter(|it| !it.starts_with('-')).nth(1).copied();
+        let named = named.unwrap_or_default().trim_start_matches([':', '+']);
+        found.push(Done::new(Act::Erase, "git push --force", named));
     }
     found
 }
@@ -218,6 +246,8 @@ mod tests {
             ("helm uninstall web", Act::Erase),
             ("gh pr create --title x", Act::Message),
             ("gh secret set X", Act::Grant),
+            ("gh api -X DELETE repos/a/b", Act::Message),
+            ("gh api graphql -f query='mutation { x }'", Act::Message),
         ] {
             assert!(acts(text).contains(&act), "{text}: {:?}", acts(text));
         }
@@ -244,6 +274,8 @@ mod tests {
             "git commit -m x",
             "git config --get user.name",
             "psql -c 'DELETE FROM users WHERE id = 3'",
+            "gh api graphql -f query='query { viewer { login } }'",
+            "gh api repos/a/b/pulls/1/comments",
         ] {
             assert_eq!(acts(text), [], "{text}");
         }

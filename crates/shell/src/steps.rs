@@ -39,7 +39,11 @@ impl Engine<'_> {
             if !LOOKS_AT_NAMES.contains(&program) && !RAISING.contains(&program) {
                 step.reads.extend(read_args(program, &args).map(str::to_owned));
             }
-            step.sends = sends(program, &args);
+            // What is only looked at there takes nothing along.
+            let tells = ["create", "comment", "upload", "edit", "close", "review"];
+            let writes = program == "gh"
+                && args.iter().any(|it| tells.contains(it) || *it == "-f" || *it == "-F");
+            step.sends = writes || sends(program, &args);
             step.gains = gains(program, &args);
             step.reveals = self.reveals(program, &args);
         }

@@ -9,7 +9,7 @@ use evidence::{Clock, Durability, SystemClock};
 use host::workspace::Workspace;
 use model::ipc::{ActionName, Role};
 use model::{Caller, EffectKind, Kind, Profile, RawCall, SessionId, Source, ToolDef};
-use monitor::{Approver, Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict};
+use monitor::{Approver, Asked, Begun, Heard, Opening, Output, Refusal, Status, Verdict, Words};
 use store::Turns;
 
 use super::Args;
@@ -112,7 +112,9 @@ impl Gate {
                 // The result of a call that was stopped is ignored: it did not happen.
                 if let Some(begun) = self.begun.remove(&(session.clone(), call.clone())) {
                     let status = if error { Status::Failed } else { Status::Done };
-                    let output = Output { status, fields_from, ..Output::text(body) };
+                    // Files and commands are those of a folder that the user trusts, and without a network.
+                    let words = if begun.reads_here() { Words::Read } else { Words::Theirs };
+                    let output = Output { status, fields_from, words, ..Output::text(body) };
                     match self.gate.monitor.finish(begun, output) {
                         Ok(_) | Err(Refusal::Withheld(_)) => {}
                         Err(error) => return Err(unable(error)),

@@ -105,15 +105,19 @@ impl Act {
     pub(super) fn is_asked_for(&self, asked: &Asked, spoken: impl Fn(&str) -> bool) -> bool {
         let named = self.nouns().any(&spoken);
         // The tool's own word for what it does stands for itself, whatever the tables say.
-        let doing = self
-            .words
-            .iter()
-            .any(|it| object_of(it) == 0 && it.len() > 3 && !WIDE.has(it.as_str()) && spoken(it));
+        // A thing that it names as well (`alarm`) says nothing of what is done to it.
+        let telling = |it: &&String| it.len() > 3 && !WIDE.has(it.as_str());
+        let doing = self.words.iter().filter(telling).any(|it| object_of(it) == 0 && spoken(it))
+            && (self.words.len() == 1
+                || self.words.iter().filter(|it| it.len() > 2 && spoken(it)).count() > 1);
         let delicate = self.objects & DELICATE;
         if delicate != 0 && !asked.clauses().iter().any(|it| it.objects & delicate != 0) {
             return false;
         }
         if doing && (named || self.objects == 0) {
+            return true;
+        }
+        if delicate == 0 && asked.clauses().iter().any(|it| it.foreign & self.verbs != 0) {
             return true;
         }
         asked.clauses().iter().any(|clause| {
@@ -142,7 +146,7 @@ impl Act {
 
     /// The same for what other texts ask for: there a hint is enough.
     pub(super) fn is_hinted_at(&self, asked: &Asked, heard: impl Fn(&str) -> bool) -> bool {
-        asked.clauses().iter().any(|clause| clause.verbs & self.verbs != 0)
+        asked.clauses().iter().any(|it| (it.verbs | it.foreign) & self.verbs != 0)
             || self.nouns().any(heard)
     }
 

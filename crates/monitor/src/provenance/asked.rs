@@ -5,10 +5,21 @@ use serde::{Deserialize, Serialize};
 use super::acts::{object, verb as kind};
 use super::norm::{fold, words};
 use super::segments::sentences;
-use super::words::{AGAIN, ANSWERING, JOINTS, LEADS, PASSIVE, STOP, Verb, objects, verb};
+use crate::deed::is_denied;
+
+use super::words::{
+    AGAIN, ANSWERING, JOINTS, LEADS, PASSIVE, STOP, Verb, objects, stem_acts, verb,
+};
 
 /// The clause has a word that may be somebody's name.
 pub(super) const MAYBE_SOMEBODY: u32 = 1 << 31;
+/// Every kind of thing.
+const ANYTHING: u32 = (1 << 13) - 1;
+/// Little words by two of which a text is known to be English.
+const ENGLISH: &[&str] = &[
+    "the", "and", "my", "is", "please", "you", "what", "this", "that", "with", "for", "to", "of",
+    "it", "his", "her", "from", "all", "their", "them", "was", "are",
+];
 /// How many clauses of one text are kept; a longer one is read as if it ended there.
 const CLAUSES_MAX: usize = 64;
 
@@ -24,6 +35,12 @@ pub(super) struct Clause {
     pub(super) verbs: u32,
     pub(super) objects: u32,
     pub(super) implied: u32,
+    /// Verbs of other languages, whose objects are not looked at.
+    #[serde(default)]
+    pub(super) foreign: u32,
+    /// Verbs that are forbidden.
+    #[serde(default)]
+    pub(super) denied: u32,
 }
 
 impl Asked {
@@ -39,9 +56,14 @@ impl Asked {
         }
     }
 
+    /// Acts that are forbidden and not asked for afterwards.
+    pub(super) fn denied(&self) -> u32 {
+        self.clauses.iter().fold(0, |all, it| (all & !(it.verbs | it.foreign)) | it.denied)
+    }
+
     /// Does it ask for anything to be done?
     pub(super) fn is_empty(&self) -> bool {
-        self.clauses.iter().all(|it| it.verbs == 0)
+        self.clauses.iter().all(|it| it.verbs | it.foreign == 0)
     }
 
     /// The acts that `text` asks for in its own words.
@@ -49,14 +71,20 @@ impl Asked {
         let mut asked = Self::default();
         let folded = fold(text);
         let mut before = Clause::default();
+        let is_english =
+            words(&folded).filter(|it| ENGLISH.contains(&it.as_ref())).nth(1).is_some();
         for sentence in sentences(&folded) {
             for piece in sentence.split([':', ',', '(', ')', '"', '–', '—']) {
                 let all: Vec<_> = words(piece).collect();
                 for part in all.split(|it| JOINTS.has(it.as_ref())) {
-                    let mut clause = Clause::of(part);
+                    let mut clause = Clause::of(part, is_english);
                     // `… the file. Then delete it`: what was named before is meant again.
                     if part.iter().any(|it| AGAIN.has(it.as_ref())) || clause.objects == 0 {
                         clause.objects |= before.objects;
+                    }
+                    // `cancel it then`: whatever was spoken of before.
+                    if clause.objects == 0 && part.iter().any(|it| AGAIN.has(it.as_ref())) {
+                        clause.implied |= ANYTHING;
                     }
                     if clause != Clause::default() && asked.clauses.len() < CLAUSES_MAX {
                         asked.clauses.push(clause);
@@ -70,12 +98,19 @@ impl Asked {
 }
 
 impl Clause {
-    fn of<S: AsRef<str>>(all: &[S]) -> Self {
+    fn of<S: AsRef<str>>(all: &[S], is_english: bool) -> Self {
         let mut clause = Self::default();
         let at = |place: usize| all.get(place).map(AsRef::as_ref);
         for (place, word) in all.iter().enumerate() {
             let before = place.checked_sub(1).and_then(at);
             clause.hear(word.as_ref(), before, at(place.saturating_add(1)));
+            // Beginnings of words of another language are those of English words, too.
+            if !is_english && verb_of(word.as_ref()).is_none() {
+                match is_denied(all, place) {
+                    true => clause.denied |= stem_acts(word.as_ref()),
+                    false => clause.foreign |= stem_acts(word.as_ref()),
+                }
+            }
         }
         // `let her know`, but not `let me know`.
         let told = all
@@ -103,6 +138,9 @@ impl Clause {
         let can_be_verb = passive || before.is_none_or(|it| LEADS.has(it));
         let to_me = after.is_some_and(|it| it == "me" || it == "us") && ANSWERING.has(word);
         let refused = before.is_some_and(|it| it == "dont" || it == "never");
+        if refused {
+            self.denied |= found.acts;
+        }
         if to_me || refused || (found.ambiguous && !can_be_verb) {
             return;
         }

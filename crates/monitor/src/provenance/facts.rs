@@ -12,6 +12,7 @@ use super::acts::Act;
 use super::asked::{Asked, is_thing, singular};
 use super::atoms::{self, Kind, is_ending};
 use super::fields;
+use super::given::{days, given, strings};
 use super::hash::Key;
 use super::mentions::{Recent, capitals, ids, telling_words};
 use super::norm::{PHRASE_WORDS_MAX, fold, hashed, phrase, prefixes, word_key, words};
@@ -47,6 +48,9 @@ pub(super) struct Seen {
     pub(super) demands: Asked,
     /// It was more than is kept.
     pub(super) cut: bool,
+    /// Values of the call, if it was an act.
+    #[serde(default)]
+    pub(super) used: Vec<Key>,
 }
 
 /// How far an output is believed.
@@ -116,6 +120,11 @@ pub(super) fn of_output(
     };
     seen.from = format!("{}{}", call.tool().as_str(), shown_args(call));
     seen.trust = trust.into();
+    if act.verbs != 0 {
+        let mut texts = Vec::new();
+        call.args().values().for_each(|it| strings(it, &mut texts));
+        seen.used = texts.iter().flat_map(|it| given(it)).map(|it| it.key).collect();
+    }
     // The user may name the place by the tool's word for it: `at the doorbell`.
     let places = act.words.iter().filter(|it| it.len() > 3 && trust == Trust::Untrusted);
     seen.args.extend(places.map(|it| word_key(singular(it))));
@@ -297,6 +306,7 @@ impl Facts {
                 }
             };
             ids(folded, &mut self.mentioned);
+            days(folded, |day, _| self.mentioned.push(day));
             for sentence in orders(part.text, folded, asks) {
                 mark(sentence, &mut self.ordered);
                 self.asked.add(&Asked::of(sentence));

@@ -49,7 +49,23 @@ pub(super) fn tighten(flow: &mut Flow, annotations: &serde_json::Map<String, Val
     }
 }
 
+/// Does its server say that it only reads, does its description begin with no act, and can the verb of its name be a thing:
+/// `ClassSchedule`, `item-comments`?
+fn is_said_to_read(tool: &ToolDef, act: &Act) -> bool {
+    let is_hinted = tool.annotations.get("readOnlyHint").and_then(Value::as_bool) == Some(true);
+    let verbs = act.words.iter().filter(|it| Act::named(it).verbs != 0);
+    let last = act.words.last().is_some_and(|it| Act::named(it).verbs != 0);
+    let is_thing = act.words.len() > 1 && last && verbs.count() == 1;
+    let first = tool.description.split(|it: char| !it.is_alphabetic()).find(|it| !it.is_empty());
+    let first = first.unwrap_or_default().to_lowercase();
+    let acts = Act::named(&first).verbs != 0 || Act::named(singular(&first)).verbs != 0;
+    is_hinted && is_thing && !acts && !first.is_empty()
+}
+
 fn reach(tool: &ToolDef, act: &Act) -> Reach {
+    if is_said_to_read(tool, act) {
+        return Reach::Read;
+    }
     let reads = act.words.iter().position(|it| READS.has(it.as_str()));
     let does = act.words.iter().position(|it| Act::named(it).verbs != 0);
     let outward = verb::SEND
@@ -126,7 +142,8 @@ fn role(name: &str, schema: &Value, reach: Reach, act: &Act) -> Option<Role> {
     let ends = |names: &[&str]| words.last().is_some_and(|it| names.contains(it));
     let kind = Kind::of(schema);
     let reads = reach == Reach::Read;
-    if any(&SECRETS) {
+    // `max_tokens` counts.
+    if any(&SECRETS) && !matches!(kind, Kind::Number | Kind::Flag) {
         return Some(Role::Secret);
     }
     let counted = kind == Kind::Number && ends(&["number", "no", "index", "key"]);

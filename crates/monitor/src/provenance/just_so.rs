@@ -80,6 +80,7 @@ fn is_own(label: &Label) -> bool {
         | Label::Ordered(_)
         | Label::Flagged(_)
         | Label::Doubted
+        | Label::Instead
         | Label::Unseen => false,
     }
 }

@@ -10,16 +10,20 @@ use super::asked::Asked;
 use super::bits::Bits;
 use super::catalogue::Trusted;
 use super::facts::{self, Facts, Scan, Seen, Standing};
+use super::given::Given;
 use super::hash::{Key, KeyHasher};
 use super::norm::{phrase, word_key};
 use super::structure::Body;
 use super::tie;
 use super::user::{self, Cues, Said};
+use crate::deed::AskedActs;
 
 /// Keys in the index of one session. When it is full, what is not in it counts as seen somewhere bad.
 pub const INDEX_KEYS_MAX: usize = 1 << 20;
 /// Rows that are kept to be compared with what the user says later; older ones are settled for good.
 pub const ROWS_KEPT_MAX: usize = 2048;
+/// Values of one turn that others could take the place of.
+const GIVEN_MAX: usize = 256;
 /// Names of origins that are kept for people; later ones are called by their tool only.
 const ORIGINS_MAX: usize = 4096;
 
@@ -30,13 +34,19 @@ pub struct Ledger {
     pub(super) origins: Vec<String>,
     rows: VecDeque<Kept>,
     /// What the user asked for in this turn, and in the one before.
-    turn: Turn,
-    before: Turn,
+    pub(super) turn: Turn,
+    pub(super) before: Turn,
     operator: Asked,
     /// What texts from outside ask for.
     foreign: Asked,
+    /// What the agent last said to the user.
+    #[serde(default)]
+    offer: Option<Said>,
+    /// Values of acts since the turn began.
+    #[serde(default)]
+    pub(super) used: HashSet<Key>,
     /// A user has spoken.
-    has_user: bool,
+    pub(super) has_user: bool,
     /// Content that others may have written was seen.
     pub(super) untrusted: bool,
     /// Some text gave orders.
@@ -54,11 +64,20 @@ pub(super) struct Entry {
 
 /// What one turn of the user's asks for and hands on.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Turn {
+pub(super) struct Turn {
     asked: Asked,
     cues: Cues,
+    /// Acts that are known by themselves.
+    #[serde(default)]
+    pub(super) acts: AskedActs,
+    /// It accepts what the agent offered.
+    #[serde(default)]
+    pub(super) accepted: bool,
+    /// Values that others could take the place of.
+    #[serde(default)]
+    pub(super) given: Vec<Given>,
     /// The words in which it was said.
-    words: HashSet<Key>,
+    pub(super) words: HashSet<Key>,
     /// Acts that a source asks for which the user handed on.
     lent: Asked,
     lender: Option<u32>,
@@ -89,6 +108,7 @@ enum Change {
     User(Said),
     Operator(Said),
     Seen(Seen),
+    Offer(Said),
 }
 
 impl Ledger {
@@ -121,8 +141,8 @@ impl Ledger {
         let change = match source {
             Source::User => Change::User(user::hear(text)),
             Source::System => Change::Operator(user::hear_operator(text)),
-            // What the agent wrote is no fact: it may repeat anything.
-            Source::Agent => Change::Nothing,
+            // What the agent wrote is no fact: it may repeat anything. It is an offer, until the user says something.
+            Source::Agent => Change::Offer(user::hear_offer(text)),
             Source::Web
             | Source::Tool
             | Source::Email
@@ -164,13 +184,22 @@ impl Ledger {
             Change::Nothing => {}
             Change::Turn => {
                 self.before = std::mem::take(&mut self.turn);
+                self.used.clear();
             }
-            Change::User(said) => self.hear(said),
+            Change::User(said) => {
+                // INVARIANT (HostDecidesTaint): what was offered counts by the user's yes alone.
+                if let Some(offer) = self.offer.take().filter(|_| said.yes) {
+                    self.hear(&offer);
+                    self.turn.accepted = true;
+                }
+                self.hear(said);
+            }
             Change::Operator(said) => {
                 self.operator.add(&said.asked);
                 said.entries.iter().for_each(|(key, bits)| self.note(*key, *bits, 0));
             }
             Change::Seen(seen) => self.see(seen),
+            Change::Offer(said) => self.offer = Some(said.clone()),
         }
     }
 
@@ -178,6 +207,9 @@ impl Ledger {
         self.has_user = true;
         self.turn.asked.add(&said.asked);
         self.turn.cues.add(said.cues);
+        self.turn.acts = self.turn.acts.with(said.acts);
+        let room = GIVEN_MAX.saturating_sub(self.turn.given.len());
+        self.turn.given.extend(said.given.iter().copied().take(room));
         let spoken = said.entries.iter().filter(|(_, bits)| bits.has(Bits::SPOKEN));
         self.turn.words.extend(spoken.map(|(key, _)| *key));
         said.entries.iter().for_each(|(key, bits)| self.note(*key, *bits, 0));
@@ -196,6 +228,7 @@ impl Ledger {
             self.foreign.add(&seen.demands);
         }
         self.full |= seen.cut;
+        self.used.extend(seen.used.iter().take(GIVEN_MAX));
         let origin = self.origin(&seen.from);
         for key in &seen.flagged {
             self.note(*key, Bits::FLAGGED, origin);

@@ -41,8 +41,12 @@ impl Ledger {
             gather(param, role, value, &mut values);
         }
         let acts = flow.reach != Reach::Read || flow.destructive;
-        let asked_for = act.is_asked_for(self.asked(), |word| self.spoke(word));
-        if acts && self.untrusted && !asked_for {
+        let denied = self.asked().denied() & act.verbs != 0;
+        let asked_for = !denied && act.is_asked_for(self.asked(), |word| self.spoke(word));
+        if acts && denied && self.untrusted {
+            traced.objections.push(act_objection(call.tool().as_str()));
+        }
+        if acts && self.untrusted && !asked_for && !denied {
             self.weigh_act(call, flow, act, &mut traced);
         }
         for value in values.iter().take(VALUES_PER_CALL_MAX) {
@@ -58,6 +62,9 @@ impl Ledger {
                 }
                 traced.sinks.push(sink);
             }
+        }
+        if acts && self.untrusted {
+            self.compare(call, &values, &mut traced);
         }
         // Padding must not push the value that matters over the edge.
         let padded = self.untrusted && traced.sinks.len() > VALUES_PER_CALL_MAX;
@@ -97,54 +104,6 @@ impl Ledger {
                 traced.sinks.push(sink);
             }
         }
-    }
-
-    /// The user did not ask for this kind of act. Did somebody else who may?
-    fn weigh_act(&self, call: &Call, flow: &Flow, act: &Act, traced: &mut Traced) {
-        let spoken = |word: &str| self.spoke(word);
-        let asked = self.asked();
-        let (lent, lender) = self.lent();
-        if !lent.is_empty() {
-            let heard = |word: &str| self.bits(word_key(word)).has(Bits::HANDED_ON) || spoken(word);
-            if act.is_asked_for(lent, heard) {
-                traced.delegated = Some(lender.to_owned());
-                return;
-            }
-        }
-        // A way to do what was asked for that no word of the user names: it passes if no text from
-        // outside asks for it either, and nothing is lost by it.
-        let hinted = |word: &str| {
-            let bits = self.bits(word_key(word));
-            bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED)
-        };
-        let idle = asked.is_empty() && lent.is_empty();
-        let grave = flow.destructive || act.is_delicate();
-        if idle
-            || grave
-            || act.is_hinted_at(self.foreign(), hinted)
-            || self.names_what_prose_names(call, flow)
-        {
-            traced.objections.push(act_objection(call.tool().as_str()));
-        }
-    }
-
-    /// Does the call go to or act on something that stands in prose and that the user did not name?
-    fn names_what_prose_names(&self, call: &Call, flow: &Flow) -> bool {
-        let mut values = Vec::new();
-        for (param, value) in call.args() {
-            let role = flow.roles.get(param).copied();
-            let decides = matches!(role, Some(Role::Destination | Role::Target));
-            if decides {
-                gather(param, role, value, &mut values);
-            }
-        }
-        values.iter().flat_map(|it| things(&it.text)).any(|thing| {
-            let bits = self.bits(thing.key);
-            let alien = bits.has(Bits::MENTIONED) && !bits.has(Bits::HANDED_ON);
-            let handed_on = bits.has(Bits::HANDED_ON) && self.cues().tasks;
-            let ordered = bits.has(Bits::ORDERED) && !handed_on;
-            (alien || ordered || bits.has(Bits::FLAGGED)) && !bits.is_vouched_for()
-        })
     }
 
     /// The labels of one value, and whether each stops the call.
@@ -193,6 +152,7 @@ impl Ledger {
                     | Label::Mentioned(_)
                     | Label::Ordered(_)
                     | Label::Flagged(_)
+                    | Label::Instead
                     | Label::Doubted => true,
                 };
                 (label, thing.text, held)
@@ -206,7 +166,7 @@ impl Ledger {
             .map(|thing| {
                 let label = self.label(&thing, Role::Target, true);
                 let held = match label {
-                    Label::Flagged(_) | Label::Ordered(_) | Label::Doubted => true,
+                    Label::Flagged(_) | Label::Ordered(_) | Label::Doubted | Label::Instead => true,
                     // A typed atom that only prose names; a plain word in prose is no id.
                     Label::Mentioned(_) => true,
                     Label::User
@@ -345,23 +305,35 @@ impl Ledger {
     }
 }
 
+/// A name that needs no address: `origin`, `billing-api`.
 fn is_plain_word(text: &str) -> bool {
-    text.len() <= 12 && text.bytes().all(|it| it.is_ascii_lowercase())
+    let is_word = text.len() <= 12 && text.bytes().all(|it| it.is_ascii_lowercase());
+    let joined = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
+    let is_joined = text.contains('-') && text.len() <= PLAIN_BYTES_MAX && text.bytes().all(joined);
+    is_word || is_joined
 }
+
+/// The longest name of several words.
+const PLAIN_BYTES_MAX: usize = 32;
 
 fn names_something(key: &str) -> bool {
     key.contains(['@', '/', '.', '*', ' ']) || !atoms::atoms(key).is_empty()
 }
 
 /// A value of an argument, with the parameter it belongs to.
-struct Named<'a> {
-    param: &'a str,
-    role: Option<Role>,
-    text: Cow<'a, str>,
+pub(super) struct Named<'a> {
+    pub(super) param: &'a str,
+    pub(super) role: Option<Role>,
+    pub(super) text: Cow<'a, str>,
 }
 
 /// The values in `value`, however deep: a call is nested as deep as its arguments may be, and no deeper.
-fn gather<'a>(param: &'a str, role: Option<Role>, value: &'a Value, found: &mut Vec<Named<'a>>) {
+pub(super) fn gather<'a>(
+    param: &'a str,
+    role: Option<Role>,
+    value: &'a Value,
+    found: &mut Vec<Named<'a>>,
+) {
     if found.len() > VALUES_PER_CALL_MAX {
         return;
     }

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::deed::{AskedActs, is_yes};
+
 use super::asked::{Asked, singular, verb_of, verb_of_gerund};
 use super::atoms::{self, Kind};
 use super::bits::Bits;
+use super::given::{Given, given};
 use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, hashed, phrases, word_key, words};
 use super::segments::sentences;
@@ -18,12 +21,24 @@ use super::words::{
 /// The longest text of a person that is read word by word, in bytes; of the rest only atoms count.
 pub(super) const USER_TEXT_BYTES_MAX: usize = 256 * 1024;
 
+/// Words of a text that are looked at for a yes.
+const YES_LOOKED_AT: usize = 64;
+
 /// What a text of the user's or operator's means for the session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Said {
     pub(super) asked: Asked,
     pub(super) cues: Cues,
     pub(super) entries: BTreeMap<Key, Bits>,
+    /// Acts that are known by themselves.
+    #[serde(default)]
+    pub(super) acts: AskedActs,
+    /// Values that others could take the place of.
+    #[serde(default)]
+    pub(super) given: Vec<Given>,
+    /// It accepts what was offered.
+    #[serde(default)]
+    pub(super) yes: bool,
 }
 
 /// How the user hands things on.
@@ -93,11 +108,30 @@ pub(super) fn hear(text: &str) -> Said {
     let mut said = Said { asked: Asked::of(text), ..Said::default() };
     let (read, _) = text.split_at_checked(floor(text, USER_TEXT_BYTES_MAX)).unwrap_or((text, ""));
     for sentence in sentences(read) {
-        said.hear(sentence);
+        said.hear(sentence, true);
     }
     said.cues.tasks = hands_on_tasks(read);
+    let folded = fold(read);
+    said.yes = is_yes(&folded, &words(&folded).take(YES_LOOKED_AT).collect::<Vec<_>>());
     said
 }
+
+/// Reads what the agent says to the user at the end of its turn: it counts once the user has accepted it. What is asked
+/// there is offered.
+pub(super) fn hear_offer(text: &str) -> Said {
+    let start = (text.len().saturating_sub(OFFER_BYTES_MAX)..=text.len())
+        .find(|at| text.is_char_boundary(*at));
+    let end = start.and_then(|it| text.get(it..)).unwrap_or_default();
+    let mut said = Said { asked: Asked::of(end), ..Said::default() };
+    for sentence in sentences(end) {
+        said.hear(sentence, false);
+    }
+    said.cues = Cues::default();
+    said
+}
+
+/// The end of what an agent says in which its offer stands, in bytes.
+const OFFER_BYTES_MAX: usize = 4096;
 
 /// Reads what the operator said: addresses only. Acts count where no user speaks at all.
 pub(super) fn hear_operator(text: &str) -> Said {
@@ -118,10 +152,14 @@ impl Said {
         *known = known.with(bits);
     }
 
-    fn hear(&mut self, sentence: &str) {
+    fn hear(&mut self, sentence: &str, may_doubt: bool) {
         let folded = fold(sentence);
         let all: Vec<_> = words(&folded).collect();
-        let doubted = is_doubt(sentence, &all);
+        let doubted = may_doubt && is_doubt(sentence, &all);
+        if !doubted {
+            self.acts = self.acts.with(AskedActs::of(&folded, &all));
+            self.given.extend(given(sentence));
+        }
         let stands = if doubted { Bits::DOUBTED } else { Bits::USER };
         for atom in atoms::atoms(sentence) {
             self.note(atom.key, stands);

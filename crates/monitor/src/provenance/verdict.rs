@@ -2,6 +2,7 @@
 
 use model::{Decision, Objection, Role};
 
+use crate::deed::{self, Deed};
 use crate::rule::Rule;
 
 /// Where a value of a call came from.
@@ -29,6 +30,8 @@ pub enum Label {
     Flagged(String),
     /// The user asked about it or forbade it.
     Doubted,
+    /// The user gave another of its kind.
+    Instead,
     /// It was seen nowhere.
     Unseen,
 }
@@ -55,6 +58,7 @@ impl Label {
             | Self::Ordered(_)
             | Self::Flagged(_)
             | Self::Doubted
+            | Self::Instead
             | Self::Unseen => false,
         }
     }
@@ -74,6 +78,7 @@ impl Label {
             | Self::Listed
             | Self::Composed
             | Self::Doubted
+            | Self::Instead
             | Self::Unseen => None,
         }
     }
@@ -93,6 +98,7 @@ impl Label {
             Self::Ordered(_) => "ordered".to_owned(),
             Self::Flagged(_) => "flagged".to_owned(),
             Self::Doubted => "doubted".to_owned(),
+            Self::Instead => "instead".to_owned(),
             Self::Unseen => "unseen".to_owned(),
         }
     }
@@ -111,6 +117,7 @@ impl Label {
                 format!("is named in {}, by a text that speaks to the assistant", of(source))
             }
             Self::Doubted => "is one that you asked about or ruled out".to_owned(),
+            Self::Instead => "stands there instead of the one that you gave".to_owned(),
             Self::Unseen => {
                 "was seen nowhere, neither in your words nor in what was read".to_owned()
             }
@@ -189,6 +196,20 @@ pub(super) fn sink_objection(role: Role, sink: &Sink) -> Objection {
         }
     };
     objection.with_remedy(remedy)
+}
+
+/// The objection against an act that is known by itself, and that nobody asked for.
+pub(super) fn deed_objection(deed: &Deed) -> Objection {
+    let (rule, code) = match deed.kind {
+        deed::Kind::Obeyed(_) => (Rule::ObeyedFile, "obeyed_file"),
+        deed::Kind::Command(_) | deed::Kind::Send => (Rule::ActNotAskedFor, ACT_CODE),
+    };
+    let mut objection = Objection::new(rule, Decision::StepUp, code, String::new());
+    let (what, why) = (&deed.what, deed.kind.about());
+    objection.for_model =
+        format!("{what} {why}, and the user did not ask for it; go on with what was asked for");
+    objection.for_person = format!("{what} {why}, and you did not ask for it");
+    objection.with_remedy("confirm exactly this call, or ask for it in your own words")
 }
 
 /// The objection against an act that nobody asked for.

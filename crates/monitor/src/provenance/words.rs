@@ -11,6 +11,7 @@ use super::acts::{object, verb};
 const VERBS: &str = include_str!("words/verbs.txt");
 const OBJECTS: &str = include_str!("words/objects.txt");
 const TOOL_VERBS: &str = include_str!("words/tool_verbs.txt");
+const STEM_TABLE: &str = include_str!("words/stems.txt");
 const LISTS: &str = include_str!("words/lists.txt");
 
 /// A verb that a person uses: which acts of tools it asks for, and which objects go without saying.
@@ -85,6 +86,36 @@ impl Known {
 /// The verb that is exactly `word`.
 pub(super) fn verb(word: &str) -> Option<&'static Verb> {
     Known::of(word).verb()
+}
+
+/// Beginnings of words for acts, in other languages, by their first letter.
+static STEMS: LazyLock<HashMap<char, Vec<(&'static str, u32)>>> = LazyLock::new(|| {
+    let mut all = HashMap::<char, Vec<_>>::new();
+    for (names, stems) in lines(STEM_TABLE).filter_map(|it| it.split_once(':')) {
+        let kinds = names.split_whitespace().filter_map(verb::named).fold(0, |all, it| all | it);
+        for stem in stems.split_whitespace() {
+            if let Some(first) = stem.chars().next() {
+                all.entry(first).or_default().push((stem, kinds));
+            }
+        }
+    }
+    all
+});
+
+/// What a word of another language asks to have done. Where words are not written apart, `word` is a run of several.
+pub(super) fn stem_acts(word: &str) -> u32 {
+    let of = |first: char| STEMS.get(&first).into_iter().flatten();
+    let is_spaced = |it: char| u32::from(it) < 0x2e80;
+    let Some(first) = word.chars().next() else { return 0 };
+    if word.chars().all(is_spaced) {
+        let is = |stem: &str| match stem.strip_suffix('*') {
+            Some(start) => word.starts_with(start),
+            None => word == stem,
+        };
+        return of(first).filter(|it| is(it.0)).fold(0, |all, it| all | it.1);
+    }
+    let letters = word.chars().filter(|it| !is_spaced(*it));
+    letters.flat_map(of).filter(|it| word.contains(it.0)).fold(0, |all, it| all | it.1)
 }
 
 /// The kinds of things that `word` stands for.
@@ -260,6 +291,21 @@ mod tests {
         for head in lines(LISTS).filter_map(|it| it.strip_prefix('[')?.split(']').next()) {
             assert!(ALL_LISTS.iter().any(|it| it.name == head), "{head}");
         }
+    }
+
+    #[test]
+    fn acts_are_asked_for_in_other_languages() {
+        for (word, act) in [
+            ("überweise", verb::PAY),
+            ("réservez", verb::RESERVE),
+            ("cancela", verb::DELETE),
+            ("wyślij", verb::SEND),
+            ("メールを送ってください", verb::SEND),
+            ("请帮我取消预约", verb::DELETE),
+        ] {
+            assert!(stem_acts(word) & act != 0, "{word}");
+        }
+        assert_eq!(stem_acts("weather"), 0);
     }
 
     #[test]

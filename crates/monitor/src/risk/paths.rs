@@ -1,7 +1,7 @@
 //! Which files are nobody else's business, by their path.
 
 use model::places::names::{Holds, holds, is_environment};
-use model::places::{SECRET_DIRS, SECRET_FILES, begins, stands_in};
+use model::places::{SECRET_FILES, begins, secret_dirs, stands_in};
 
 use super::Classes;
 
@@ -15,7 +15,7 @@ pub(super) fn reading(path: &str) -> Classes {
     let parts: Vec<&str> = path.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
     let Some(name) = parts.last() else { return Classes::NONE };
     let mut found = Classes::NONE;
-    let secret = SECRET_DIRS.iter().any(|it| stands_in(it, &parts))
+    let secret = secret_dirs(&parts).any(|it| stands_in(it, &parts))
         || SECRET_FILES.iter().any(|it| ends(it, &parts));
     if secret || is_account_list(&path) || is_environment(name) {
         found |= Classes::SENSITIVE_READ;

@@ -3,7 +3,8 @@
 
 use model::places::names::{self as secret_names, Holds, is_example, is_prose};
 use model::places::{
-    INSTRUCTING, KEPT_ENDS, SECRET_DIRS, SECRET_FILES, SHELL_FILES, begins, stands_in,
+    INSTRUCTING, KEPT_ENDS, SECRET_FILES, SHELL_FILES, begins, behind_agent_data, secret_dirs,
+    stands_in,
 };
 use policy::{Target, Targets};
 use scan::is_invisible;
@@ -81,7 +82,8 @@ fn class_of_parts(parts: &[&str], said: Said) -> Targets {
     let Some(name) = parts.last().copied() else { return Targets::NONE };
     // A word is no file: `secret` in a sentence, `token` as a parameter.
     let looks_like_file = parts.len() > 1 || name.contains('.') || name.starts_with("id_");
-    let is_in = |directories: &[&str]| parts.iter().any(|it| directories.contains(it));
+    let obeyed = behind_agent_data(parts);
+    let is_in = |directories: &[&str]| obeyed.iter().any(|it| directories.contains(it));
     let has = |paths: &[&str]| paths.iter().any(|it| has_parts(parts, it));
 
     let mut found = Targets::NONE;
@@ -91,7 +93,9 @@ fn class_of_parts(parts: &[&str], said: Said) -> Targets {
         || parts.iter().any(|it| secret_names::is_secret_directory(it))
         || has(SECRET_PATHS)
         || has(secret_names::PLACES)
-        || SECRET_DIRS.iter().chain(SECRET_FILES).any(|it| begins(it, home) || is_told(it, parts));
+        || secret_dirs(parts)
+            .chain(SECRET_FILES.iter().copied())
+            .any(|it| begins(it, home) || is_told(it, parts));
     let beside = SENSITIVE_NAMES.contains(&name) || name.ends_with(".pub");
     if beside && (secret || SENSITIVE_NAMES.contains(&name)) && in_home != Some(name) {
         found = found.with(Target::SensitiveFile);

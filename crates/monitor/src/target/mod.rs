@@ -10,13 +10,17 @@ mod names;
 mod obeyed;
 mod outward;
 
-use model::{Reach as Goes, Role, ToolCall};
+use model::{Reach as Goes, Role};
 use policy::{Target, Targets};
 use serde_json::Value;
+
+use crate::deed::Deeds;
+use crate::understood::Understood;
 
 pub use files::{class_of_file, class_of_path, is_secret_file, shows_how};
 pub use hosts::class_of_host;
 pub use obeyed::is_obeyed;
+pub(crate) use obeyed::kind_of_obeyed;
 pub use outward::Reach;
 pub(crate) use outward::address;
 
@@ -31,14 +35,17 @@ pub(crate) const FILE_PARAMS: &[&str] =
     &["file", "file_name", "file_path", "filename", "filepath", "path"];
 
 /// Everything of note that the call touches, for an agent that may reach so much.
-pub(crate) fn of(call: &ToolCall, reach: &Reach) -> Targets {
-    let flow = &call.flow;
+pub(crate) fn of(asked: &Understood, reach: &Reach) -> Targets {
+    let (call, flow) = (&asked.call, &asked.call.flow);
     let goes_out = flow.egress || flow.reach == Goes::Send;
     let mut found = Targets::NONE;
     let mut bytes = 0_usize;
     for (param, value) in call.call.args() {
-        // What is only said touches nothing, and saying `.env` is no crime.
-        let said = flow.roles.get(param) == Some(&Role::Content);
+        // What is only said touches nothing, and saying `.env` is no crime. What commands touch is known by reading them.
+        let is_read = asked.deeds.are_known() && !asked.commands.is_empty();
+        let writes = matches!(asked.deeds, Deeds::Work | Deeds::Acts(_));
+        let is_written = writes && !is_path_of(param);
+        let said = flow.roles.get(param) == Some(&Role::Content) || is_read || is_written;
         let is_destination = goes_out && flow.roles.get(param) == Some(&Role::Destination);
         visit(value, &mut |text| {
             bytes = bytes.saturating_add(text.len());
@@ -58,6 +65,11 @@ pub(crate) fn of(call: &ToolCall, reach: &Reach) -> Targets {
         });
     }
     if goes_out && bytes > OUTSIDER_BYTES_MAX { found.with(Target::Oversized) } else { found }
+}
+
+/// Does the parameter hold a path?
+fn is_path_of(param: &str) -> bool {
+    FILE_PARAMS.contains(&param) || param.contains("path") || param.contains("file")
 }
 
 /// A text may be a path, an address, or a command with several of either, however long.

@@ -3,10 +3,13 @@
 //! By their names in `model::places`, and by what they are part of: everything in the folder of a repository belongs to
 //! the program that keeps it, and a file with the name of a hook, in a folder of hooks, is one wherever that lies.
 
-use model::places::{INSTRUCTING, KEPT_ENDS, KEPT_IN_WORKSPACE, OBEYED, SHELL_FILES, stands_in};
+use model::places::{
+    INSTRUCTING, KEPT_ENDS, KEPT_IN_WORKSPACE, OBEYED, SHELL_FILES, behind_agent_data, stands_in,
+};
 use policy::Target;
 
 use super::files::{class_of_file, followed, normal};
+use crate::deed::Obeyed;
 
 /// Folders in which programs keep versions of files, and their own settings.
 const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn", ".bzr"];
@@ -45,23 +48,56 @@ const HOOKS: &[&str] = &[
 /// Is it a file that programs or agents obey, by its name or by where it lies?
 #[must_use]
 pub fn is_obeyed(text: &str) -> bool {
-    if class_of_file(text).contains(Target::ControlPlane) {
-        return true;
-    }
-    let path = normal(text);
-    path.split('\0').any(|path| {
-        let parts: Vec<&str> = path.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
-        is_one(&parts) || parts.contains(&"..") && is_one(&followed(&parts))
-    })
+    kind_of_obeyed(text).is_some()
 }
 
-fn is_one(parts: &[&str]) -> bool {
-    let lists = [KEPT_IN_WORKSPACE, INSTRUCTING, SHELL_FILES, OBEYED];
-    lists.iter().any(|list| list.iter().any(|it| stands_in(it, parts)))
+/// Who obeys a file, if anybody does.
+pub(crate) fn kind_of_obeyed(text: &str) -> Option<Obeyed> {
+    let path = normal(text);
+    let found = path.split('\0').find_map(|path| {
+        let parts: Vec<&str> = path.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
+        kind_of(&parts).or_else(|| kind_of(&followed(&parts)).filter(|_| parts.contains(&"..")))
+    });
+    let is_control = || class_of_file(text).contains(Target::ControlPlane);
+    found.or_else(|| is_control().then_some(Obeyed::Settings))
+}
+
+fn kind_of(parts: &[&str]) -> Option<Obeyed> {
+    let parts = behind_agent_data(parts);
+    let is_in = |list: &[&str]| list.iter().any(|it| stands_in(it, parts));
+    if is_a_hook(parts) {
+        return Some(Obeyed::Hook);
+    }
+    if is_in(INSTRUCTING) {
+        return Some(Obeyed::Instructions);
+    }
+    if is_in(SHELL_FILES) {
+        return Some(Obeyed::Startup);
+    }
+    if is_in(OBEYED) {
+        return Some(if is_build(parts) { Obeyed::Ci } else { Obeyed::Startup });
+    }
+    let is_kept = is_in(KEPT_IN_WORKSPACE)
         || parts.last().is_some_and(|name| KEPT_ENDS.iter().any(|it| name.ends_with(it)))
-        || parts.last() == Some(&HEAD)
-        || is_in_a_repository(parts)
-        || is_a_hook(parts)
+        || parts.last().is_some_and(|name| name.ends_with(".pth") || *name == "codeowners")
+        || is_in(&[".config/direnv", ".github/codeql", ".github/codeql.yml"]);
+    if is_in_a_repository(parts) || parts.last() == Some(&HEAD) || is_named_hook(parts) {
+        return Some(Obeyed::Hook);
+    }
+    is_kept.then_some(Obeyed::Settings)
+}
+
+/// Is it a list of what a build server does?
+fn is_build(parts: &[&str]) -> bool {
+    let telling = ["workflows", "actions", ".circleci", ".buildkite", "jenkinsfile"];
+    parts.iter().any(|it| telling.contains(it) || it.ends_with(".yml") || it.ends_with(".yaml"))
+}
+
+/// What programs run before or after a commit, by other names than git's.
+fn is_named_hook(parts: &[&str]) -> bool {
+    let names =
+        [".husky", ".pre-commit-config.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml"];
+    parts.iter().any(|it| names.contains(it))
 }
 
 /// `.git` itself as well: it may be a file that leads elsewhere. Of a repository without files around it (`a.git`) the

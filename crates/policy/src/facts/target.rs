@@ -87,6 +87,12 @@ impl Targets {
         Self(self.0 | target.bit())
     }
 
+    /// With `target` taken away.
+    #[must_use]
+    pub const fn without(self, target: Target) -> Self {
+        Self(self.0 & !target.bit())
+    }
+
     /// Everything in either.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {

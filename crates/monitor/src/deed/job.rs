@@ -1,0 +1,196 @@
+//! What a tool is for, by its name, its schema and its description: the tools of an agent that works in a folder.
+
+use model::ToolDef;
+
+/// What a tool is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Job {
+    /// It runs commands.
+    Run,
+    /// It writes files of this machine.
+    Write,
+    /// It looks at files of this machine.
+    Look,
+    /// It looks at pages.
+    Fetch,
+    /// It keeps what the agent means to do, hands on work to an agent behind the same gate, or asks the person.
+    Note,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// A parameter that holds a command.
+const COMMANDS: &[&str] = &["command", "cmd", "commands", "script", "shell_command"];
+/// A parameter that holds the path of a file or folder of this machine.
+const PATHS: &[&str] = &[
+    "file_path",
+    "filepath",
+    "path",
+    "notebook_path",
+    "absolute_path",
+    "dir_path",
+    "directory",
+    "target_file",
+    "file",
+    "filename",
+    "paths",
+];
+/// A parameter that holds what is written.
+const TEXTS: &[&str] = &[
+    "content",
+    "contents",
+    "new_string",
+    "new_str",
+    "new_text",
+    "file_text",
+    "patch",
+    "diff",
+    "edits",
+    "new_source",
+    "insert_text",
+    "code_edit",
+    "input",
+];
+/// First words of names of tools that look.
+const LOOKING: &[&str] =
+    &["read", "view", "list", "ls", "glob", "grep", "search", "find", "open", "cat", "tree"];
+/// Parts of names of tools that look at pages.
+const FETCHING: &[&str] =
+    &["webfetch", "websearch", "fetchurl", "readurl", "openurl", "fetchwebpage"];
+/// First words of names of tools that write.
+const WRITING: &[&str] = &[
+    "write", "edit", "create", "replace", "update", "apply", "patch", "insert", "append", "modify",
+    "multi", "notebook", "str", "save", "delete", "remove", "move", "rename", "mkdir", "copy",
+];
+/// Names of tools by which an agent keeps its own plan, thinks, waits, hands on work or asks.
+const NOTES: &[&str] = &[
+    "todowrite",
+    "todoread",
+    "updateplan",
+    "plan",
+    "think",
+    "exitplanmode",
+    "enterplanmode",
+    "askuserquestion",
+    "requestuserinput",
+    "askfollowupquestion",
+    "askuser",
+    "task",
+    "taskoutput",
+    "taskcreate",
+    "taskupdate",
+    "tasklist",
+    "taskget",
+    "taskstop",
+    "agent",
+    "dispatchagent",
+    "spawnagent",
+    "waitagent",
+    "wait",
+    "bashoutput",
+    "killshell",
+    "killbash",
+    "writetodos",
+    "finish",
+    "submit",
+    "attemptcompletion",
+    "skill",
+    "toolsearch",
+    "sendinput",
+    "closeagent",
+    "resumeagent",
+    "structuredoutput",
+    "sleep",
+    "writestdin",
+    "slashcommand",
+    "senduserfile",
+    "transfertohumanagents",
+    "transfertohuman",
+    "escalatetohuman",
+    "handofftohuman",
+];
+
+impl Job {
+    /// What `tool` is for.
+    pub(crate) fn of(tool: &ToolDef) -> Self {
+        let name = tool.name.as_str();
+        // A tool of a server that is not the agent's own: `mcp__files__read_file`.
+        if name.contains("__") {
+            return Self::Other;
+        }
+        let bare: String = name.chars().filter(|it| it.is_alphanumeric()).collect();
+        let bare = bare.to_lowercase();
+        let has = |names: &[&str]| {
+            tool.parameters().any(|(param, _)| names.contains(&param.to_lowercase().as_str()))
+        };
+        let first = first_word(name);
+        if has(COMMANDS) {
+            return Self::Run;
+        }
+        if NOTES.contains(&bare.as_str()) {
+            return Self::Note;
+        }
+        let writes = WRITING.contains(&first.as_str());
+        let is_patch = bare.contains("patch") && has(TEXTS);
+        if is_patch || (writes && has(PATHS)) {
+            return Self::Write;
+        }
+        if FETCHING.iter().any(|it| bare.contains(it))
+            && has(&["url", "urls", "uri", "query", "queries"])
+        {
+            return Self::Fetch;
+        }
+        if LOOKING.contains(&first.as_str()) && (has(PATHS) || has(&["pattern", "glob"])) {
+            return Self::Look;
+        }
+        Self::Other
+    }
+}
+
+/// `readFile`, `read_file`, `ReadFile`: read.
+fn first_word(name: &str) -> String {
+    let mut word = String::new();
+    for (at, it) in name.chars().enumerate() {
+        if !it.is_alphanumeric() || (at > 0 && it.is_uppercase()) {
+            break;
+        }
+        word.extend(it.to_lowercase());
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tools_of_coding_agents_are_known_by_what_they_take() {
+        for (name, params, job) in [
+            ("Bash", &["command", "description"][..], Job::Run),
+            ("shell", &["command", "workdir"], Job::Run),
+            ("exec_command", &["cmd"], Job::Run),
+            ("Read", &["file_path", "offset"], Job::Look),
+            ("Glob", &["pattern"], Job::Look),
+            ("Grep", &["pattern", "path"], Job::Look),
+            ("Edit", &["file_path", "old_string", "new_string"], Job::Write),
+            ("Write", &["file_path", "content"], Job::Write),
+            ("write_file", &["file_path", "content"], Job::Write),
+            ("apply_patch", &["input"], Job::Write),
+            ("TodoWrite", &["todos"], Job::Note),
+            ("Task", &["prompt"], Job::Note),
+            ("WebFetch", &["url", "prompt"], Job::Fetch),
+            ("google_web_search", &["query"], Job::Fetch),
+            ("send_email", &["to", "body"], Job::Other),
+            ("mcp__files__write_file", &["path", "content"], Job::Other),
+            ("search_emails", &["query"], Job::Other),
+        ] {
+            let properties: serde_json::Map<_, _> =
+                params.iter().map(|it| ((*it).to_owned(), json!({"type": "string"}))).collect();
+            let tool = json!({"name": name, "inputSchema": {"properties": properties}});
+            assert_eq!(Job::of(&ToolDef::from_value(&tool).unwrap()), job, "{name}");
+        }
+    }
+}

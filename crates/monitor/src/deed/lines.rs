@@ -1,0 +1,102 @@
+//! What commands do that lasts or goes out.
+
+use shell::{Access, Act, Class, Rule};
+
+use super::{Deed, Deeds, Kind, of_file};
+use crate::command::Command;
+
+/// What a finding about a command amounts to, where it is an act: a person is asked, unless the user asked for it.
+fn act_of(rule: Rule) -> Option<Kind> {
+    ACTS.iter().find(|(rules, _)| rules.contains(&rule)).map(|(_, kind)| *kind)
+}
+
+const ACTS: &[(&[Rule], Kind)] = &[
+    (&[Rule::Egress, Rule::Carried, Rule::CloudCopy, Rule::Collection], Kind::Send),
+    (&[Rule::Agent, Rule::Persistence, Rule::Service], Kind::Command(Act::Extend)),
+    (&[Rule::CloudIdentity, Rule::Accounts, Rule::Privilege], Kind::Command(Act::Grant)),
+    (&[Rule::SecurityOff, Rule::History, Rule::LogTampering], Kind::Command(Act::Weaken)),
+    (&[Rule::ForcePush, Rule::Encrypt], Kind::Command(Act::Erase)),
+];
+
+/// What the commands do.
+pub(super) fn of(commands: &[Command]) -> Deeds {
+    let mut acts: Vec<Deed> = Vec::new();
+    let mut works = false;
+    for command in commands {
+        let reading = &command.reading;
+        for done in &reading.acts {
+            let what = format!("`{}`", done.command);
+            acts.push(Deed { kind: Kind::Command(done.act), what, object: done.named.clone() });
+        }
+        for finding in &reading.findings {
+            let Some(kind) = act_of(finding.rule) else { continue };
+            // What goes out by an act that has a name is that act.
+            if kind != Kind::Send || reading.acts.is_empty() {
+                let what = format!("the command ({})", finding.reason);
+                acts.push(Deed { kind, what, object: String::new() });
+            }
+        }
+        for place in &reading.places {
+            match place.access {
+                Access::Write => acts.extend(of_file(&place.path)),
+                Access::Delete if is_elsewhere(&place.path) => acts.push(Deed {
+                    kind: Kind::Command(Act::Erase),
+                    what: format!("deleting `{}`", place.path),
+                    object: place.path.rsplit('/').next().unwrap_or_default().to_owned(),
+                }),
+                Access::Read | Access::Delete | Access::Execute => {}
+            }
+        }
+        let looks = |it: &Class| matches!(it, Class::Read);
+        works |= !reading.classes.iter().all(looks);
+    }
+    acts.sort_by_key(|it| it.kind);
+    acts.dedup_by(|a, b| a.kind == b.kind && a.object == b.object);
+    match (acts.is_empty(), works) {
+        (false, _) => Deeds::Acts(acts),
+        (true, true) => Deeds::Work,
+        (true, false) => Deeds::Look,
+    }
+}
+
+/// Is it beyond what work leaves behind: not where the agent works, and not where everybody keeps what is thrown away?
+fn is_elsewhere(path: &str) -> bool {
+    let thrown_away = ["/tmp/", "/var/tmp/", "/dev/shm/", "/private/tmp/"];
+    let parts = path.split('/').filter(|it| !it.is_empty()).count();
+    let is_deep = path.starts_with("/home/") && parts > 3 || path.starts_with("~/") && parts > 2;
+    path.starts_with(['/', '~']) && !is_deep && !thrown_away.iter().any(|it| path.starts_with(it))
+}
+
+/// Did what they print come from elsewhere?
+pub(crate) fn print_others(commands: &[Command]) -> bool {
+    commands.iter().any(|it| {
+        let reading = &it.reading;
+        let told = &reading.told;
+        !reading.hosts.is_empty()
+            || told.programs.iter().any(|it| ASKING.contains(&it.as_str()))
+            || told.commands.iter().any(|it| FETCHING.contains(&it.as_str()))
+            || reading.places.iter().any(|it| super::edits::is_of_others(&it.path))
+    })
+}
+
+/// Programs that show what others wrote on a server.
+const ASKING: &[&str] =
+    &["gh", "glab", "hub", "jira", "curl", "wget", "http", "lynx", "w3m", "acli", "sentry-cli"];
+/// Commands that bring what others wrote.
+const FETCHING: &[&str] = &[
+    "git clone",
+    "git fetch",
+    "git pull",
+    "git ls-remote",
+    "git submodule",
+    "npm view",
+    "npm info",
+    "npm search",
+    "cargo search",
+    "cargo info",
+    "pip search",
+    "pip show",
+    "docker pull",
+    "docker search",
+    "go list",
+];

@@ -1,0 +1,53 @@
+//! What the user's words of this turn and the one before it ask for, name and give.
+
+use super::bits::Bits;
+use super::given::{Given, Shape};
+use super::ledger::Ledger;
+use super::norm::{fold, word_key, words};
+use crate::deed::Deed;
+
+impl Ledger {
+    /// Do the user's words of this turn or the one before it ask for an act, or name what it is done to?
+    pub(super) fn asks_for(&self, deed: &Deed) -> bool {
+        let acts = self.turn.acts.with(self.before.acts);
+        let named = || {
+            let folded = fold(&deed.object);
+            let mut all = words(&folded).filter(|it| it.len() > 2).peekable();
+            all.peek().is_some()
+                && all.all(|it| {
+                    let key = word_key(&it);
+                    self.turn.words.contains(&key) || self.before.words.contains(&key)
+                })
+        };
+        acts.has(deed.kind) || named()
+    }
+
+    /// Did the user give another value of this kind in this turn, which the call does not have? An act that had it has
+    /// used it up.
+    pub(super) fn gave_another(&self, value: Given, used: &[Given]) -> bool {
+        let given = &self.turn.given;
+        let is_own = given.contains(&value) || self.before.given.contains(&value);
+        let is_left = |it: &&Given| {
+            it.shape == value.shape && !used.contains(it) && !self.used.contains(&it.key)
+        };
+        let counts = match value.shape {
+            Shape::Email | Shape::Account | Shape::Id(_) => true,
+            // What nobody outside speaks of is the agent's own reckoning.
+            Shape::Number | Shape::Day => self.bits(value.key).has(Bits::MENTIONED),
+        };
+        counts
+            && !is_own
+            && !self.bits(value.key).is_vouched_for()
+            && given.iter().any(|it| is_left(&it))
+    }
+
+    /// Did the user accept what was offered?
+    pub(super) fn accepted(&self) -> bool {
+        self.turn.accepted
+    }
+
+    /// Has anybody said what is wanted?
+    pub(super) fn has_user(&self) -> bool {
+        self.has_user
+    }
+}

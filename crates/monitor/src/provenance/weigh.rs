@@ -1,0 +1,133 @@
+//! Weighs acts: did the user ask for them, or somebody who may, and do they have the values that the user gave?
+
+use model::{Call, Flow, Role};
+
+use super::acts::Act;
+use super::bits::Bits;
+use super::facts::shorten;
+use super::given::{Given, given, strings};
+use super::label::things;
+use super::ledger::Ledger;
+use super::norm::word_key;
+use super::trace::{Named, VALUES_PER_CALL_MAX, gather};
+use super::verdict::{Label, Sink, Traced, act_objection, deed_objection, sink_objection};
+use crate::deed::{self, Deeds};
+
+impl Ledger {
+    /// What speaks against acts that are known by themselves: nobody asked for them. Without a user's words there is
+    /// nothing to hold them against, unless something came from outside.
+    pub(crate) fn trace_deeds(&self, deeds: &Deeds, traced: &mut Traced) {
+        let held = self.has_user() || self.untrusted;
+        for deed in deeds.acts() {
+            let counts = held || matches!(deed.kind, deed::Kind::Obeyed(_));
+            let is_asked_for = self.asks_for(deed);
+            if counts && !is_asked_for {
+                traced.objections.push(deed_objection(deed));
+            }
+            traced.asked_for |= is_asked_for;
+        }
+        traced.asked_for &= traced.objections.is_empty();
+    }
+
+    /// The user did not ask for this kind of act. Did somebody else who may?
+    pub(super) fn weigh_act(&self, call: &Call, flow: &Flow, act: &Act, traced: &mut Traced) {
+        let spoken = |word: &str| self.spoke(word);
+        let asked = self.asked();
+        let (lent, lender) = self.lent();
+        if !lent.is_empty() {
+            let heard = |word: &str| self.bits(word_key(word)).has(Bits::HANDED_ON) || spoken(word);
+            if act.is_asked_for(lent, heard) {
+                traced.delegated = Some(lender.to_owned());
+                return;
+            }
+        }
+        // A way to do what was asked for that no word of the user names: it passes if no text from
+        // outside asks for it either, and nothing is lost by it.
+        let hinted = |word: &str| {
+            let bits = self.bits(word_key(word));
+            bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED)
+        };
+        let idle = asked.is_empty() && lent.is_empty() && !self.accepted();
+        let grave = flow.destructive || act.is_delicate();
+        let is_hinted = act.is_hinted_at(self.foreign(), hinted);
+        // What the user gave values for, and nobody else speaks of, was asked for in words that no table has.
+        let is_safe = !is_hinted || !flow.destructive;
+        if !act.is_delicate() && is_safe && self.rests_on_user(call, flow) {
+            return;
+        }
+        // What the agent offered in words of the tool, and the user accepted.
+        let offered = act.words.iter().any(|it| it.len() > 3 && self.spoke(it));
+        if !act.is_delicate() && self.accepted() && offered {
+            return;
+        }
+        if idle || grave || is_hinted || self.names_what_prose_names(call, flow) {
+            traced.objections.push(act_objection(call.tool().as_str()));
+        }
+    }
+
+    /// Holds values that stand instead of ones that the user gave.
+    pub(super) fn compare(&self, call: &Call, values: &[Named<'_>], traced: &mut Traced) {
+        let mut texts = Vec::new();
+        call.args().values().for_each(|it| strings(it, &mut texts));
+        let used: Vec<Given> = texts.iter().flat_map(|it| given(it)).collect();
+        for value in values.iter().take(VALUES_PER_CALL_MAX) {
+            let Some(role @ (Role::Destination | Role::Target | Role::Control)) = value.role else {
+                continue;
+            };
+            let is_held =
+                traced.sinks.iter().any(|it| it.param == value.param && !it.label.is_chosen());
+            if is_held || !given(&value.text).into_iter().any(|it| self.gave_another(it, &used)) {
+                continue;
+            }
+            let (param, atom) = (value.param.to_owned(), shorten(&value.text));
+            traced.sinks.retain(|it| it.param != param || it.atom != atom);
+            let sink = Sink { param, atom, label: Label::Instead };
+            traced.objections.push(sink_objection(role, &sink));
+            traced.sinks.push(sink);
+        }
+    }
+
+    /// Did the user give a value that decides something in the call, and nobody else any?
+    fn rests_on_user(&self, call: &Call, flow: &Flow) -> bool {
+        let mut values = Vec::new();
+        for (param, value) in call.args() {
+            let role = flow.roles.get(param).copied();
+            if matches!(role, Some(Role::Destination | Role::Target | Role::Control)) {
+                gather(param, role, value, &mut values);
+            }
+        }
+        let mut has_own = false;
+        for thing in values.iter().flat_map(|it| things(&it.text)) {
+            let bits = self.bits(thing.key);
+            let of_others = bits.has(Bits::FLAGGED)
+                || bits.has(Bits::ORDERED)
+                || (bits.has(Bits::MENTIONED) && !bits.is_listed_well());
+            let ordered = bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED);
+            if bits.is_vouched_for() && !ordered {
+                has_own = true;
+            } else if of_others || ordered {
+                return false;
+            }
+        }
+        has_own
+    }
+
+    /// Does the call go to or act on something that stands in prose and that the user did not name?
+    fn names_what_prose_names(&self, call: &Call, flow: &Flow) -> bool {
+        let mut values = Vec::new();
+        for (param, value) in call.args() {
+            let role = flow.roles.get(param).copied();
+            let decides = matches!(role, Some(Role::Destination | Role::Target));
+            if decides {
+                gather(param, role, value, &mut values);
+            }
+        }
+        values.iter().flat_map(|it| things(&it.text)).any(|thing| {
+            let bits = self.bits(thing.key);
+            let alien = bits.has(Bits::MENTIONED) && !bits.has(Bits::HANDED_ON);
+            let handed_on = bits.has(Bits::HANDED_ON) && self.cues().tasks;
+            let ordered = bits.has(Bits::ORDERED) && !handed_on;
+            (alien || ordered || bits.has(Bits::FLAGGED)) && !bits.is_vouched_for()
+        })
+    }
+}
