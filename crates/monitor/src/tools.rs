@@ -15,6 +15,7 @@ pub(crate) struct Tool {
     pub(crate) flow: Arc<Flow>,
     pub(crate) act: Act,
     job: Job,
+    is_note_anywhere: bool,
 }
 
 /// The tools of a session.
@@ -32,7 +33,10 @@ impl Tools {
 
     /// What a tool is for, to an agent that works in a folder. To any other, files may be anybody's, and lie anywhere.
     pub(crate) fn job(&self, tool: &Tool) -> Job {
-        if self.run_commands || tool.job == Job::Note { tool.job } else { Job::Other }
+        match self.run_commands || tool.is_note_anywhere {
+            true => tool.job,
+            false => Job::Other,
+        }
     }
 }
 
@@ -84,7 +88,8 @@ fn classify(defs: &[ToolDef], catalogue: &Catalogue) -> Result<Tools, ToolsError
     let mut tools = HashMap::with_capacity(defs.len());
     for def in defs {
         let flow = Arc::new(catalogue.flow(def));
-        let tool = Tool { act: Act::of(def, &flow), flow, job: Job::of(def) };
+        let (job, is_note_anywhere) = (Job::of(def), Job::is_note_anywhere(def.name.as_str()));
+        let tool = Tool { act: Act::of(def, &flow), flow, job, is_note_anywhere };
         if tools.insert(def.name.clone(), tool).is_some() {
             return Err(ToolsError::Twice { name: def.name.as_str().to_owned() });
         }

@@ -82,16 +82,7 @@ impl Engine<'_> {
         {
             return Some(self.env_split(at, plain, state, call.stdin));
         }
-        // What the words before it say can be said by options, too.
-        let told = prefix.name == "runcon" && plain.first().is_some_and(|it| it.starts_with('-'));
-        let words = if told { 0 } else { prefix.words };
-        let mut rest = after_options(call.args, prefix.values, words);
-        if prefix.name == "setarch" {
-            rest = after_options(call.args, prefix.values, 0);
-            let is_machine =
-                rest.first().is_some_and(|it| it.contains(|it: char| it.is_ascii_digit()));
-            rest = rest.get(usize::from(is_machine)..).unwrap_or_default();
-        }
+        let mut rest = behind(prefix, call);
         self.judge_prefix(call);
         let mut inner = state.clone();
         if let Some(place) = begun_at(prefix.name, call.args) {
@@ -219,6 +210,18 @@ impl Engine<'_> {
         }
         None
     }
+}
+
+/// The words behind a prefix and what belongs to it.
+fn behind<'a>(prefix: &Prefix<'_>, call: &Call<'a>) -> &'a [String] {
+    // What the words before it say can be said by options, too.
+    let is_told =
+        prefix.name == "runcon" && call.plain().first().is_some_and(|it| it.starts_with('-'));
+    let words = if is_told || prefix.name == "setarch" { 0 } else { prefix.words };
+    let rest = after_options(call.args, prefix.values, words);
+    let is_machine = prefix.name == "setarch"
+        && rest.first().is_some_and(|it| it.contains(|it: char| it.is_ascii_digit()));
+    rest.get(usize::from(is_machine)..).unwrap_or_default()
 }
 
 /// `env -C DIR`: where the command begins.

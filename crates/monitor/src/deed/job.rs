@@ -22,6 +22,21 @@ pub(crate) enum Job {
 
 /// A parameter that holds a command.
 const COMMANDS: &[&str] = &["command", "cmd", "commands", "script", "shell_command"];
+/// First words of names of tools that run commands here.
+const RUNNING: &[&str] = &[
+    "bash",
+    "cmd",
+    "command",
+    "exec",
+    "execute",
+    "local",
+    "powershell",
+    "run",
+    "sh",
+    "shell",
+    "terminal",
+    "zsh",
+];
 /// A parameter that holds the path of a file or folder of this machine.
 const PATHS: &[&str] = &[
     "file_path",
@@ -111,7 +126,26 @@ const NOTES: &[&str] = &[
     "handofftohuman",
 ];
 
+/// Those of them that mean the same wherever they are: no service calls an act so.
+const NOTES_ANYWHERE: &[&str] = &[
+    "think",
+    "todowrite",
+    "writetodos",
+    "updateplan",
+    "askuser",
+    "askuserquestion",
+    "transfertohuman",
+    "transfertohumanagents",
+    "escalatetohuman",
+    "handofftohuman",
+];
+
 impl Job {
+    /// Is it a note of the agent, or a question to the person, whatever the other tools are?
+    pub(crate) fn is_note_anywhere(name: &str) -> bool {
+        NOTES_ANYWHERE.contains(&bare(name).as_str())
+    }
+
     /// What `tool` is for.
     pub(crate) fn of(tool: &ToolDef) -> Self {
         let name = tool.name.as_str();
@@ -119,13 +153,13 @@ impl Job {
         if name.contains("__") {
             return Self::Other;
         }
-        let bare: String = name.chars().filter(|it| it.is_alphanumeric()).collect();
-        let bare = bare.to_lowercase();
+        let bare = bare(name);
         let has = |names: &[&str]| {
             tool.parameters().any(|(param, _)| names.contains(&param.to_lowercase().as_str()))
         };
         let first = first_word(name);
-        if has(COMMANDS) {
+        // `router_command` speaks to something else than a shell of this machine.
+        if has(COMMANDS) && RUNNING.contains(&first.as_str()) {
             return Self::Run;
         }
         if NOTES.contains(&bare.as_str()) {
@@ -146,6 +180,11 @@ impl Job {
         }
         Self::Other
     }
+}
+
+/// The letters and digits of a name, in small letters.
+fn bare(name: &str) -> String {
+    name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// `readFile`, `read_file`, `ReadFile`: read.
@@ -172,6 +211,8 @@ mod tests {
             ("Bash", &["command", "description"][..], Job::Run),
             ("shell", &["command", "workdir"], Job::Run),
             ("exec_command", &["cmd"], Job::Run),
+            ("device_control", &["command"], Job::Other),
+            ("router__run_command", &["command"], Job::Other),
             ("Read", &["file_path", "offset"], Job::Look),
             ("Glob", &["pattern"], Job::Look),
             ("Grep", &["pattern", "path"], Job::Look),

@@ -4,7 +4,7 @@ use super::bits::Bits;
 use super::given::{Given, Shape};
 use super::ledger::Ledger;
 use super::norm::{fold, word_key, words};
-use crate::deed::Deed;
+use crate::deed::{Deed, Kind};
 
 impl Ledger {
     /// Do the user's words of this turn or the one before it ask for an act, or name what it is done to?
@@ -13,7 +13,10 @@ impl Ledger {
         let named = || {
             let folded = fold(&deed.object);
             let mut all = words(&folded).filter(|it| it.len() > 2).peekable();
-            all.peek().is_some()
+            // `config` is a word of every day; `CLAUDE.md` and `.bashrc` are files.
+            let tells = !matches!(deed.kind, Kind::Obeyed(_)) || deed.object.contains('.');
+            tells
+                && all.peek().is_some()
                 && all.all(|it| {
                     let key = word_key(&it);
                     self.turn.words.contains(&key) || self.before.words.contains(&key)

@@ -188,7 +188,10 @@ impl Ledger {
             }
             Change::User(said) => {
                 // INVARIANT (HostDecidesTaint): what was offered counts by the user's yes alone.
-                if let Some(offer) = self.offer.take().filter(|_| said.yes) {
+                if let Some(mut offer) = self.offer.take().filter(|_| said.yes) {
+                    // What somebody outside ordered is not made the user's by being repeated.
+                    let is_ordered = |it: &Bits| it.has(Bits::FLAGGED) || it.has(Bits::ORDERED);
+                    offer.entries.retain(|key, _| !is_ordered(&self.bits(*key)));
                     self.hear(&offer);
                     self.turn.accepted = true;
                 }

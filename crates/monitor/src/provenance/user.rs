@@ -119,11 +119,13 @@ pub(super) fn hear(text: &str) -> Said {
 /// Reads what the agent says to the user at the end of its turn: it counts once the user has accepted it. What is asked
 /// there is offered.
 pub(super) fn hear_offer(text: &str) -> Said {
-    let start = (text.len().saturating_sub(OFFER_BYTES_MAX)..=text.len())
-        .find(|at| text.is_char_boundary(*at));
-    let end = start.and_then(|it| text.get(it..)).unwrap_or_default();
-    let mut said = Said { asked: Asked::of(end), ..Said::default() };
-    for sentence in sentences(end) {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(OFFER_BYTES_MAX));
+    let end = text.get(start..).unwrap_or_default();
+    // What it tells besides is told, and not offered: only the last part with a question counts.
+    let is_question = |it: &&str| it.contains(['?', '？']);
+    let Some(offer) = end.rsplit("\n\n").find(is_question) else { return Said::default() };
+    let mut said = Said { asked: Asked::of(offer), ..Said::default() };
+    for sentence in sentences(offer) {
         said.hear(sentence, false);
     }
     said.cues = Cues::default();
