@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use model::{Call, Flow, Reach, Role};
 use serde_json::Value;
 
-use super::acts::{Act, verb};
+use super::acts::{Act, name_words, verb};
 use super::atoms::{self, Kind};
 use super::bits::Bits;
 use super::facts::shorten;
@@ -22,6 +22,12 @@ pub const VALUES_PER_CALL_MAX: usize = 512;
 const VERBATIM_WORDS: usize = 5;
 /// A flag, a date or a limit has no more words than this.
 const CONTROL_WORDS_MAX: usize = 24;
+
+/// Acts by which a secret becomes one, or gets to somebody.
+const SETTING: u32 =
+    verb::UPDATE | verb::CREATE | verb::ADD | verb::SHARE | verb::SEND | verb::PUBLISH;
+/// Words in the names of parameters for secrets that stay what they are once they are set.
+const KEPT: &[&str] = &["password", "passwd", "passphrase", "pin", "secret", "key"];
 
 /// What becomes of a machine that stands nowhere, in a session that has read what others wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +131,7 @@ impl Ledger {
             }
             Role::Target if acts => self.target(&value.text),
             Role::Content if acts => self.content(&value.text, flow, act),
-            Role::Secret => vec![self.secret(&value.text)],
+            Role::Secret => vec![self.secret(value, act)],
             Role::Control if acts => self.control(&value.text),
             Role::Target | Role::Content | Role::Control => Vec::new(),
         }
@@ -288,12 +294,23 @@ impl Ledger {
         Vec::new()
     }
 
-    fn secret(&self, text: &str) -> (Label, String, bool) {
+    /// A code or token that a tool of the user gave back may go back to a service; a password that is set, and what is sent
+    /// to somebody, must be the user's.
+    fn secret(&self, value: &Named<'_>, act: &Act) -> (Label, String, bool) {
+        let text = &value.text;
+        let sets = act.verbs & SETTING != 0;
+        let is_kept = name_words(value.param).iter().any(|it| KEPT.contains(&it.as_str()));
         let mut keys: Vec<Key> = atoms::atoms(text).into_iter().map(|it| it.key).collect();
         keys.extend(phrase(text));
         let bits = keys.iter().fold(Bits::default(), |all, it| all.with(self.bits(*it)));
         if bits.is_vouched_for() {
             return (Label::User, String::new(), false);
+        }
+        let ordered = bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED);
+        let listed = bits.is_listed_well() || bits.has(Bits::LISTED);
+        let goes_back = if sets { listed && !is_kept } else { bits != Bits::default() };
+        if goes_back && !ordered {
+            return (Label::Listed, String::new(), false);
         }
         let place = keys.first().map(|it| self.place(*it).to_owned()).unwrap_or_default();
         let label = match bits.has(Bits::FLAGGED) {
