@@ -8,7 +8,7 @@ mod stopped;
 use std::sync::Arc;
 
 use aegx::{Digest, Principal};
-use model::{Caller, Effect, Profile, SessionId, Source, Taint, TaintTag, Trust};
+use model::{Caller, Effect, Profile, Role, SessionId, Source, Taint, TaintTag, Trust};
 
 use crate::admission::Admission;
 use crate::asked::Asked;
@@ -199,7 +199,9 @@ impl Session {
             self.ledger.trace_hosts(("url", unseen), host.iter().map(String::as_str), &mut traced);
             return traced;
         }
-        if !asked.deeds.are_known() {
+        // To follow a link is what a reader does, unless there is something to lose.
+        let is_fetch = asked.call.flow.roles.values().any(|it| *it == Role::Destination);
+        if !asked.deeds.are_known() || is_fetch && self.has_something_to_lose() {
             let mut traced = self.ledger.trace(&asked.call.call, &asked.call.flow, &asked.act);
             let hosts = command::hosts(&asked.commands);
             self.ledger.trace_hosts(("command", Unseen::Passes), hosts, &mut traced);

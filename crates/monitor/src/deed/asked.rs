@@ -102,6 +102,46 @@ const fn bit(kind: Kind) -> u32 {
 
 /// Words of a yes, each of which may stand alone.
 const YES: &str = include_str!("yes.txt");
+/// Words and signs that take a yes back.
+const WAITING: &[&str] = &[
+    "but",
+    "stop",
+    "wait",
+    "leave",
+    "hold",
+    "except",
+    "instead",
+    "cancel",
+    "continue",
+    "morning",
+    "correct",
+    "aber",
+    "warte",
+    "stopp",
+    "mais",
+    "attends",
+    "pero",
+    "espera",
+    "ma",
+    "aspetta",
+    "mas",
+    "espere",
+    "maar",
+    "wacht",
+    "ale",
+    "czekaj",
+    "ama",
+    "bekle",
+    "но",
+    "нет",
+    "подожди",
+    "nein",
+    "odd",
+    "wrong",
+    "forget",
+    "mind",
+];
+const UNSURE: &[&str] = &["不", "没", "別", "やめ", "ない", "ません", "待", "취소", "아니"];
 /// The longest text that is only a yes, in words.
 const YES_WORDS_MAX: usize = 14;
 
@@ -117,7 +157,11 @@ pub(crate) fn is_yes<S: AsRef<str>>(folded: &str, words: &[S]) -> bool {
             folded.trim_start().starts_with(entry)
         }
     };
-    short && YES.split_whitespace().any(opens)
+    // A yes with more than a yes in it may be anything: `ok, but don't`.
+    let is_plain = !folded.contains(['?', '？', '¿'])
+        && !UNSURE.iter().any(|it| folded.contains(it))
+        && !words.iter().any(|it| DENYING.contains(&it.as_ref()) || WAITING.contains(&it.as_ref()));
+    short && is_plain && YES.split_whitespace().any(opens)
 }
 
 #[cfg(test)]
@@ -168,6 +212,18 @@ mod tests {
             "ok do it",
         ] {
             assert!(is_yes(text, &words(text)), "{text}");
+        }
+        for text in [
+            "ok, but don't",
+            "fine, leave it",
+            "please stop",
+            "sure? that looks odd",
+            "bitte nicht",
+            "por favor no",
+            "请不要",
+            "いいです、やめて",
+        ] {
+            assert!(!is_yes(text, &words(text)), "{text}");
         }
         for text in ["no", "wait", "what does it cost?", "yesterday it failed"] {
             assert!(!is_yes(text, &words(text)), "{text}");

@@ -2,6 +2,8 @@
 
 use model::ToolDef;
 
+use crate::provenance::name_words;
+
 /// What a tool is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Job {
@@ -22,20 +24,148 @@ pub(crate) enum Job {
 
 /// A parameter that holds a command.
 const COMMANDS: &[&str] = &["command", "cmd", "commands", "script", "shell_command"];
-/// First words of names of tools that run commands here.
+/// Every word of the name of a tool that runs commands here is one of these.
 const RUNNING: &[&str] = &[
     "bash",
     "cmd",
     "command",
+    "commands",
     "exec",
     "execute",
     "local",
     "powershell",
     "run",
+    "script",
     "sh",
     "shell",
     "terminal",
+    "tool",
     "zsh",
+];
+/// The same for tools that look at files and write them: `delete_backup` and `create_link` are somebody's service.
+const FILING: &[&str] = &[
+    "add",
+    "append",
+    "apply",
+    "cat",
+    "code",
+    "content",
+    "contents",
+    "copy",
+    "create",
+    "delete",
+    "diff",
+    "dir",
+    "directory",
+    "edit",
+    "editor",
+    "file",
+    "files",
+    "find",
+    "folder",
+    "glob",
+    "grep",
+    "image",
+    "in",
+    "insert",
+    "list",
+    "ls",
+    "make",
+    "many",
+    "modify",
+    "move",
+    "multi",
+    "notebook",
+    "open",
+    "patch",
+    "read",
+    "remove",
+    "rename",
+    "replace",
+    "save",
+    "search",
+    "str",
+    "string",
+    "text",
+    "tool",
+    "tree",
+    "update",
+    "view",
+    "write",
+];
+/// What tools of both kinds take besides; one that takes anything else (a person, a role, an amount) does something else, too.
+const BESIDES: &[&str] = &[
+    "-a",
+    "-b",
+    "-c",
+    "-i",
+    "-n",
+    "allow_multiple",
+    "append",
+    "background",
+    "blocking",
+    "case_sensitive",
+    "cell_id",
+    "cell_type",
+    "context",
+    "cwd",
+    "dangerouslydisablesandbox",
+    "description",
+    "dir_path",
+    "edit_mode",
+    "encoding",
+    "end_line",
+    "env",
+    "expected_replacements",
+    "explanation",
+    "file_filtering_options",
+    "glob",
+    "head_limit",
+    "ignore",
+    "include",
+    "insert_line",
+    "instruction",
+    "is_background",
+    "is_input",
+    "justification",
+    "limit",
+    "login",
+    "max_output_tokens",
+    "multiline",
+    "offset",
+    "old_str",
+    "old_string",
+    "old_text",
+    "output_mode",
+    "overwrite",
+    "pages",
+    "pattern",
+    "prefix_rule",
+    "recursive",
+    "replace_all",
+    "respect_git_ignore",
+    "restart",
+    "run_in_background",
+    "sandbox_permissions",
+    "security_risk",
+    "shell",
+    "start_line",
+    "summary",
+    "task_id",
+    "thought",
+    "timeout",
+    "timeout_ms",
+    "tty",
+    "type",
+    "undo_edit",
+    "view_range",
+    "with_escalated_permissions",
+    "workdir",
+    "yield_time_ms",
+    "query",
+    "regex",
+    "max_results",
+    "depth",
 ];
 /// A parameter that holds the path of a file or folder of this machine.
 const PATHS: &[&str] = &[
@@ -112,14 +242,10 @@ const NOTES: &[&str] = &[
     "attemptcompletion",
     "skill",
     "toolsearch",
-    "sendinput",
     "closeagent",
     "resumeagent",
     "structuredoutput",
     "sleep",
-    "writestdin",
-    "slashcommand",
-    "senduserfile",
     "transfertohumanagents",
     "transfertohuman",
     "escalatetohuman",
@@ -158,15 +284,24 @@ impl Job {
             tool.parameters().any(|(param, _)| names.contains(&param.to_lowercase().as_str()))
         };
         let first = first_word(name);
+        let words = name_words(name);
+        let is_made_of = |list: &[&str]| words.iter().all(|it| list.contains(&it.as_str()));
+        let takes = |lists: &[&[&str]]| {
+            tool.parameters().all(|(param, _)| {
+                let param = param.to_lowercase();
+                lists.iter().any(|it| it.contains(&param.as_str()))
+            })
+        };
         // `router_command` speaks to something else than a shell of this machine.
-        if has(COMMANDS) && RUNNING.contains(&first.as_str()) {
+        if has(COMMANDS) && is_made_of(RUNNING) && takes(&[COMMANDS, BESIDES]) {
             return Self::Run;
         }
         if NOTES.contains(&bare.as_str()) {
             return Self::Note;
         }
-        let writes = WRITING.contains(&first.as_str());
-        let is_patch = bare.contains("patch") && has(TEXTS);
+        let is_of_files = is_made_of(FILING) && takes(&[PATHS, TEXTS, COMMANDS, BESIDES]);
+        let writes = WRITING.contains(&first.as_str()) && is_of_files;
+        let is_patch = bare.contains("patch") && has(TEXTS) && is_of_files;
         if is_patch || (writes && has(PATHS)) {
             return Self::Write;
         }
@@ -175,7 +310,10 @@ impl Job {
         {
             return Self::Fetch;
         }
-        if LOOKING.contains(&first.as_str()) && (has(PATHS) || has(&["pattern", "glob"])) {
+        if LOOKING.contains(&first.as_str())
+            && is_of_files
+            && (has(PATHS) || has(&["pattern", "glob"]))
+        {
             return Self::Look;
         }
         Self::Other
@@ -212,6 +350,13 @@ mod tests {
             ("shell", &["command", "workdir"], Job::Run),
             ("exec_command", &["cmd"], Job::Run),
             ("device_control", &["command"], Job::Other),
+            ("execute_trade", &["command"], Job::Other),
+            ("write_stdin", &["session_id", "chars"], Job::Other),
+            ("create_share", &["path", "email"], Job::Other),
+            ("update_user", &["file", "role"], Job::Other),
+            ("delete_backup", &["path"], Job::Other),
+            ("read_and_forward", &["path", "to"], Job::Other),
+            ("str_replace_editor", &["command", "path", "file_text"], Job::Write),
             ("router__run_command", &["command"], Job::Other),
             ("Read", &["file_path", "offset"], Job::Look),
             ("Glob", &["pattern"], Job::Look),

@@ -157,7 +157,7 @@ impl Act {
 }
 
 /// The words of a name in `snake_case`, `camelCase`, `kebab-case` or `a__b`.
-pub(super) fn name_words(name: &str) -> Vec<String> {
+pub(crate) fn name_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut small = false;
     for it in name.chars() {

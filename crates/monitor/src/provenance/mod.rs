@@ -43,6 +43,7 @@ mod written_out;
 mod yamlish;
 
 pub use acts::Act;
+pub(crate) use acts::name_words;
 pub use catalogue::{CATALOGUE_BYTES_MAX, Catalogue, CatalogueError, Trusted};
 pub use facts::Scan;
 pub(crate) use flags::orders;

@@ -2,7 +2,7 @@
 
 use model::{Call, Flow, Role};
 
-use super::acts::Act;
+use super::acts::{Act, verb};
 use super::bits::Bits;
 use super::facts::shorten;
 use super::given::{Given, given, strings};
@@ -51,7 +51,9 @@ impl Ledger {
         let grave = flow.destructive || act.is_delicate();
         let is_hinted = act.is_hinted_at(self.foreign(), hinted);
         // What the user gave values for, and nobody else speaks of, was asked for in words that no table has.
-        let is_safe = !is_hinted || !flow.destructive;
+        let gives =
+            act.verbs & (verb::PAY | verb::SHARE | verb::PUBLISH | verb::INVITE | verb::SEND) != 0;
+        let is_safe = !is_hinted || !(flow.destructive || gives);
         if !act.is_delicate() && is_safe && self.rests_on_user(call, flow) {
             return;
         }
