@@ -42,7 +42,7 @@ pub struct Done {
     pub act: Act,
     /// The command: `npm install`.
     pub command: String,
-    /// The first thing that it names; empty if it names none.
+    /// What it names; empty if it names nothing. Of several packages each is an act of its own.
     pub named: String,
 }
 
@@ -83,13 +83,19 @@ pub(super) fn of(program: &str, args: &[&str], told: &Told) -> Vec<Done> {
         for (act, needed) in ENTRIES.get(command).into_iter().flatten() {
             let behind = behind(command, args);
             if needed.split(" + ").all(|it| it.is_empty() || stands(it, behind)) {
-                let named = behind.iter().find(|it| is_name(it)).copied().unwrap_or_default();
-                found.push(Done::new(*act, command, named));
+                let most = if needed.contains("NAME") { ACTS_MAX } else { 1 };
+                let before = found.len();
+                found.extend(names(behind).take(most).map(|it| Done::new(*act, command, it)));
+                if found.len() == before {
+                    found.push(Done::new(*act, command, ""));
+                }
             }
         }
     }
     if told.commands.contains("gh api") && changes(behind("gh api", args)) {
-        found.push(Done::new(Act::Message, "gh api", ""));
+        let deletes = args.iter().any(|it| it.to_ascii_lowercase().ends_with("delete"));
+        let act = if deletes { Act::Erase } else { Act::Message };
+        found.push(Done::new(act, "gh api", ""));
     }
     if told.commands.contains("git push") {
         found.extend(pushed(behind("git push", args)));
@@ -125,11 +131,17 @@ fn behind<'a>(command: &str, args: &'a [&'a str]) -> &'a [&'a str] {
 fn stands(needed: &str, args: &[&str]) -> bool {
     needed.split('|').any(|one| match one.strip_suffix('=') {
         Some(start) => args.iter().any(|it| it.starts_with(start)),
-        None if one == "NAME" => args.iter().enumerate().any(|(at, it)| {
-            let before = at.checked_sub(1).and_then(|it| args.get(it));
-            is_name(it) && !before.is_some_and(|it| TAKES_A_FILE.contains(it))
-        }),
+        None if one == "NAME" => names(args).next().is_some(),
         None => args.contains(&one),
+    })
+}
+
+/// What the arguments name elsewhere.
+fn names<'a>(args: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
+    args.iter().enumerate().filter_map(|(at, it)| {
+        let before = at.checked_sub(1).and_then(|it| args.get(it));
+        let is_listed = before.is_some_and(|it| TAKES_A_FILE.contains(it));
+        (is_name(it) && (!is_listed || it.contains("://"))).then_some(*it)
     })
 }
 
@@ -170,6 +182,8 @@ fn pushed(args: &[&str]) -> Vec<Done> {
     let forced = args.iter().any(|it| {
         matches!(*it, "-f" | "--force" | "-d" | "--delete" | "--mirror" | "--prune")
             || it.starts_with('+')
+            // `-qf`, `-fu`, `-qd`.
+            || it.strip_prefix('-').is_some_and(|it| !it.starts_with('-') && it.contains(['f', 'd']))
     });
     if forced || words.any(|it| it.starts_with([':', '+'])) {
         let named = args.iter().filter(|it| !it.starts_with('-')).nth(1).copied();
@@ -188,8 +202,11 @@ const DATABASES: &[&str] =
 
 /// A statement that empties a table or drops it.
 fn empties(statement: &str) -> bool {
-    let text = statement.to_ascii_lowercase();
-    let all: Vec<&str> = text.split_whitespace().collect();
+    statement.to_ascii_lowercase().split(';').any(empties_one)
+}
+
+fn empties_one(statement: &str) -> bool {
+    let all: Vec<&str> = statement.split_whitespace().collect();
     let drops = all.windows(2).any(|it| {
         matches!(
             it,
@@ -246,7 +263,7 @@ mod tests {
             ("helm uninstall web", Act::Erase),
             ("gh pr create --title x", Act::Message),
             ("gh secret set X", Act::Grant),
-            ("gh api -X DELETE repos/a/b", Act::Message),
+            ("gh api -X DELETE repos/a/b", Act::Erase),
             ("gh api graphql -f query='mutation { x }'", Act::Message),
         ] {
             assert!(acts(text).contains(&act), "{text}: {:?}", acts(text));
