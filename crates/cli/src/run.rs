@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    access, approvals, check, credentials, demo, doctor, evidence, exec, gate, help, ipc, output,
-    plugins, policy, providers, proxy, replay, say, scheduler, schema, sessions, skills, taint,
-    vault,
+    access, approvals, catalogue, check, credentials, demo, doctor, evidence, exec, gate, help,
+    ipc, output, plugins, policy, providers, proxy, replay, say, scheduler, schema, sessions,
+    skills, taint, vault,
 };
 
 /// A security runtime for AI agents.
@@ -49,6 +49,7 @@ enum Command {
     Skills(skills::Args),
     Scheduler(scheduler::Args),
     Gate(gate::Args),
+    Catalogue(catalogue::Args),
     Sessions(sessions::Args),
     Taint(taint::Args),
     Vault(vault::Args),
@@ -114,6 +115,7 @@ pub(crate) fn run() -> ExitCode {
         },
         Command::Scheduler(args) => scheduler::run(&args),
         Command::Gate(args) => gate::run(&args),
+        Command::Catalogue(args) => catalogue::run(&args),
         Command::Sessions(args) => sessions::run(&args),
         Command::Taint(args) => taint::run(&args),
         Command::Vault(args) => vault::run(&args),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aegx::{Digest, Principal};
 use evidence::{Clock, Journal};
-use model::{Caller, EffectKind, Profile, SessionId, Source, TaintTag, ToolDef};
+use model::{Caller, EffectKind, IntentReader, Profile, SessionId, Source, TaintTag, ToolDef};
 use policy::Policy;
 use serde_json::json;
 
@@ -27,6 +27,7 @@ pub struct Monitor {
     setup: Setup,
     sessions: Sessions,
     toolboxes: Toolboxes,
+    pub(crate) reader: Option<Arc<dyn IntentReader>>,
     pub(crate) scrubber: Option<Arc<dyn Scrubber>>,
     pub(crate) surroundings: Option<Arc<Recorded>>,
 }
@@ -132,7 +133,7 @@ impl Monitor {
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         let (sessions, toolboxes) = (Sessions::default(), Toolboxes::default());
-        Self { setup, sessions, toolboxes, scrubber: None, surroundings: None }
+        Self { setup, sessions, toolboxes, reader: None, scrubber: None, surroundings: None }
     }
 
     /// Opens a session, or finds it again, as tainted as it was. One that is open here goes on with the
@@ -142,7 +143,7 @@ impl Monitor {
     /// If it belongs to somebody else, or cannot be kept, read or recorded.
     pub fn open_session(&self, opening: Opening) -> Result<(), OpenError> {
         let Opening { who, principal, profile, parent, admission, approver, tools } = opening;
-        let tools = self.toolboxes.of(&tools, &self.setup.catalogue)?;
+        let tools = self.toolboxes.of(&tools, &self.setup.catalogue, self.reader.as_ref())?;
         let _door = self.sessions.door(&who.session);
         if let Some(found) = self.sessions.find(&who.session) {
             if !found.is_of(&who) {

@@ -202,7 +202,9 @@ impl Session {
         // To follow a link is what a reader does, unless there is something to lose.
         let is_fetch = asked.call.flow.roles.values().any(|it| *it == Role::Destination);
         if !asked.deeds.are_known() || is_fetch && self.has_something_to_lose() {
-            let mut traced = self.ledger.trace(&asked.call.call, &asked.call.flow, &asked.act);
+            let intent = self.tools.intent(&self.ledger, &asked.call);
+            let mut traced =
+                self.ledger.trace(&asked.call.call, &asked.call.flow, &asked.act, intent);
             let hosts = command::hosts(&asked.commands);
             self.ledger.trace_hosts(("command", Unseen::Passes), hosts, &mut traced);
             return traced;

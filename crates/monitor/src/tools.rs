@@ -4,18 +4,29 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use aegx::Digest;
-use model::{Flow, TOOLS_MAX, ToolDef, ToolName};
+use model::{Flow, Intent, IntentReader, Reach, TOOLS_MAX, ToolCall, ToolDef, ToolName, ToolText};
 
 use crate::deed::Job;
-use crate::provenance::{Act, Catalogue};
+use crate::monitor::Monitor;
+use crate::provenance::{Act, Catalogue, Ledger};
+
+/// The start of a description that readers of intent are shown, in letters.
+const DESCRIPTION_LETTERS: usize = 240;
 
 /// One tool: what its server says of it, what we hold of it.
 #[derive(Debug)]
 pub(crate) struct Tool {
     pub(crate) flow: Arc<Flow>,
     pub(crate) act: Act,
+    description: String,
     job: Job,
     is_note_anywhere: bool,
+}
+
+impl Tool {
+    fn text<'a>(&'a self, name: &'a ToolName) -> ToolText<'a> {
+        ToolText { name: name.as_str(), description: &self.description }
+    }
 }
 
 /// The tools of a session.
@@ -24,11 +35,36 @@ pub(crate) struct Tools {
     all: HashMap<ToolName, Tool>,
     /// One of them runs commands: the agent works in a folder of this machine.
     run_commands: bool,
+    /// Who reads the user's words, beside the tables.
+    reader: Option<Arc<dyn IntentReader>>,
 }
 
 impl Tools {
     pub(crate) fn get(&self, name: &ToolName) -> Option<&Tool> {
         self.all.get(name)
+    }
+
+    /// What the reader of the user's words says of a call, where it may matter: an act, after something came from outside.
+    pub(crate) fn intent(&self, ledger: &Ledger, call: &ToolCall) -> Intent {
+        let acts = call.flow.reach != Reach::Read || call.flow.destructive;
+        match acts && ledger.is_untrusted() {
+            true => ledger.intent(|words| self.read(words, call.call.tool())),
+            false => Intent::Unsure,
+        }
+    }
+
+    /// Do the user's `words` ask for this tool, rather than for another that acts?
+    fn read(&self, words: &str, name: &ToolName) -> Intent {
+        let (Some(reader), Some(tool)) = (&self.reader, self.all.get(name)) else {
+            return Intent::Unsure;
+        };
+        if words.is_empty() {
+            return Intent::Unsure;
+        }
+        let is_other = |it: &ToolName, tool: &Tool| it != name && tool.flow.reach != Reach::Read;
+        let others = self.all.iter().filter(|(it, tool)| is_other(it, tool));
+        let others: Vec<ToolText<'_>> = others.map(|(it, tool)| tool.text(it)).collect();
+        reader.read(words, tool.text(name), &others)
     }
 
     /// What a tool is for, to an agent that works in a folder. To any other, files may be anybody's, and lie anywhere.
@@ -68,16 +104,27 @@ impl Toolboxes {
         &self,
         defs: &[ToolDef],
         catalogue: &Catalogue,
+        reader: Option<&Arc<dyn IntentReader>>,
     ) -> Result<Arc<Tools>, ToolsError> {
         let key = digest(defs);
         let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tools) = boxes.get(&key).and_then(Weak::upgrade) {
             return Ok(tools);
         }
-        let tools = Arc::new(classify(defs, catalogue)?);
+        let reader = reader.map(Arc::clone);
+        let tools = Arc::new(Tools { reader, ..classify(defs, catalogue)? });
         boxes.retain(|_, tools| tools.strong_count() > 0);
         boxes.insert(key, Arc::downgrade(&tools));
         Ok(tools)
+    }
+}
+
+impl Monitor {
+    /// The same with somebody who reads the user's words, beside the tables.
+    #[must_use]
+    pub fn with_reader(mut self, reader: Arc<dyn IntentReader>) -> Self {
+        self.reader = Some(reader);
+        self
     }
 }
 
@@ -89,13 +136,14 @@ fn classify(defs: &[ToolDef], catalogue: &Catalogue) -> Result<Tools, ToolsError
     for def in defs {
         let flow = Arc::new(catalogue.flow(def));
         let (job, is_note_anywhere) = (Job::of(def), Job::is_note_anywhere(def.name.as_str()));
-        let tool = Tool { act: Act::of(def, &flow), flow, job, is_note_anywhere };
+        let description = def.description.chars().take(DESCRIPTION_LETTERS).collect();
+        let tool = Tool { act: Act::of(def, &flow), flow, description, job, is_note_anywhere };
         if tools.insert(def.name.clone(), tool).is_some() {
             return Err(ToolsError::Twice { name: def.name.as_str().to_owned() });
         }
     }
     let run_commands = tools.values().any(|it| it.job == Job::Run);
-    Ok(Tools { all: tools, run_commands })
+    Ok(Tools { all: tools, run_commands, reader: None })
 }
 
 fn digest(defs: &[ToolDef]) -> Digest {

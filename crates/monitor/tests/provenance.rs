@@ -110,7 +110,12 @@ impl Session {
     fn trace(&self, tool: &str, args: &Value) -> Traced {
         let definition = &self.tools[tool];
         let flow = Catalogue::default().flow(definition);
-        self.ledger.trace(&call(tool, args), &flow, &Act::of(definition, &flow))
+        self.ledger.trace(
+            &call(tool, args),
+            &flow,
+            &Act::of(definition, &flow),
+            model::Intent::Unsure,
+        )
     }
 }
 

@@ -1,12 +1,13 @@
 //! `lazaret gate`: the gate itself.
 
 mod bench;
+mod explain;
 mod load;
 pub(crate) mod setup;
 
 use crate::failure::{Exit, Failure};
 
-/// Measure the gate.
+/// The gate: what decided about a call, and how fast it is.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -15,11 +16,13 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
+    Explain(explain::Args),
     Bench(bench::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
+        Command::Explain(args) => explain::run(args),
         Command::Bench(args) => bench::run(args),
     }
 }

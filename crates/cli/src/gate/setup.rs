@@ -54,7 +54,12 @@ pub(crate) fn open(
         catalogue,
         clock: Arc::new(SystemClock),
     };
-    let monitor = Arc::new(Monitor::new(setup));
+    let reader = host::reader(home).map_err(Failure::usage)?;
+    let monitor = Monitor::new(setup);
+    let monitor = Arc::new(match reader {
+        Some(reader) => monitor.with_reader(reader),
+        None => monitor,
+    });
     Ok(Gate { monitor, journal, store, bond, keeper: None, search_key: None })
 }
 

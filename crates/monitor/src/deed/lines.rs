@@ -30,8 +30,8 @@ pub(super) fn of(commands: &[Command]) -> Deeds {
         }
         for finding in &reading.findings {
             let Some(kind) = act_of(finding.rule) else { continue };
-            // What goes out by an act that has a name is that act.
-            if kind != Kind::Send || reading.acts.is_empty() {
+            // What goes out by an act that has a name is that act; what is installed or lost sends nothing.
+            if kind != Kind::Send || !reading.acts.iter().any(|it| sends(it.act)) {
                 let what = format!("the command ({})", finding.reason);
                 acts.push(Deed { kind, what, object: String::new() });
             }
@@ -57,6 +57,11 @@ pub(super) fn of(commands: &[Command]) -> Deeds {
         (true, true) => Deeds::Work,
         (true, false) => Deeds::Look,
     }
+}
+
+/// Does an act of this kind give something to others by itself?
+pub(super) const fn sends(act: Act) -> bool {
+    matches!(act, Act::Publish | Act::Push | Act::Merge | Act::Message)
 }
 
 /// Is it beyond what work leaves behind: not where the agent works, and not where everybody keeps what is thrown away?

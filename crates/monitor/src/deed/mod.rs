@@ -69,6 +69,17 @@ pub(crate) enum Obeyed {
     Settings,
 }
 
+impl Kind {
+    /// Does something go to others by it, or get into their hands?
+    const fn gives(self) -> bool {
+        match self {
+            Self::Send => true,
+            Self::Command(act) => lines::sends(act) || matches!(act, Act::Grant),
+            Self::Obeyed(_) => false,
+        }
+    }
+}
+
 /// An act, and on what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Deed {
@@ -138,7 +149,8 @@ impl Deeds {
             Self::OfTool => return Arc::clone(flow),
             Self::Look => Reach::Read,
             Self::Work => Reach::Write,
-            Self::Acts(_) => Reach::Send,
+            Self::Acts(acts) if acts.iter().any(|it| it.kind.gives()) => Reach::Send,
+            Self::Acts(_) => Reach::Write,
         };
         let output = if is_outside { Trust::Untrusted } else { Trust::Own };
         let egress = is_outside && flow.egress && reach == Reach::Send;

@@ -71,8 +71,7 @@ impl Asked {
         let mut asked = Self::default();
         let folded = fold(text);
         let mut before = Clause::default();
-        let is_english =
-            words(&folded).filter(|it| ENGLISH.contains(&it.as_ref())).nth(1).is_some();
+        let is_english = is_english(&folded);
         for sentence in sentences(&folded) {
             for piece in sentence.split([':', ',', '(', ')', '"', '–', '—']) {
                 let all: Vec<_> = words(piece).collect();
@@ -95,6 +94,19 @@ impl Asked {
         }
         asked
     }
+}
+
+/// Does a text in lower case have two of the little words of English?
+pub(super) fn is_english(folded: &str) -> bool {
+    words(folded).filter(|it| ENGLISH.contains(&it.as_ref())).nth(1).is_some()
+}
+
+/// The same for a short text: one of them and a verb, or a verb at its start, will do.
+pub(super) fn reads_as_english(folded: &str) -> bool {
+    let has_verb = || words(folded).any(|it| verb_of(&it).is_some());
+    let has_little = || words(folded).any(|it| ENGLISH.contains(&it.as_ref()));
+    let begins = || words(folded).next().is_some_and(|it| verb_of(&it).is_some());
+    is_english(folded) || (folded.is_ascii() && (begins() || (has_little() && has_verb())))
 }
 
 impl Clause {

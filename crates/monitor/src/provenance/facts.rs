@@ -12,7 +12,7 @@ use super::acts::Act;
 use super::asked::{Asked, is_thing, singular};
 use super::atoms::{self, Kind, is_ending};
 use super::fields;
-use super::given::{days, given, strings};
+use super::given::{days, given, measures, strings};
 use super::hash::Key;
 use super::mentions::{Recent, capitals, ids, telling_words};
 use super::norm::{PHRASE_WORDS_MAX, fold, hashed, phrase, prefixes, word_key, words};
@@ -235,6 +235,9 @@ fn draw(rows: &[Row], scan: Scan<'_>) -> Seen {
     seen
 }
 
+/// A field of fewer words without digits is one value, and nothing is spoken of in it.
+const SPOKEN_WORDS_MIN: usize = 2;
+
 fn is_short_order(text: &str) -> bool {
     text.split_whitespace().count() >= 3 && is_order(text)
 }
@@ -267,6 +270,11 @@ impl Facts {
             self.title = format!("{}{gap}{}", self.title, shorten(&field.text));
         }
         self.listed.push(whole);
+        // `corrected to 400 pcs`: in several words a number is spoken of.
+        let has_letters = |it: &&str| it.chars().all(char::is_alphabetic);
+        if field.text.split_whitespace().filter(has_letters).count() >= SPOKEN_WORDS_MIN {
+            self.mentioned.extend(measures(&field.text));
+        }
         let atoms = atoms::atoms(&field.text);
         let quoted = field.shape == Shape::Title;
         for atom in atoms {

@@ -71,6 +71,12 @@ pub(super) fn given(text: &str) -> Vec<Given> {
     found
 }
 
+/// The numbers and days in `text`.
+pub(super) fn measures(text: &str) -> impl Iterator<Item = Key> {
+    let is_measure = |it: &Given| matches!(it.shape, Shape::Number | Shape::Day);
+    given(text).into_iter().filter(is_measure).map(|it| it.key)
+}
+
 /// Two letters, two digits and a long rest: an account of a bank. Other long numbers may be anything.
 fn is_bank_account(text: &str) -> bool {
     let plain: Vec<u8> = text.bytes().filter(u8::is_ascii_alphanumeric).collect();

@@ -1,5 +1,8 @@
 //! What the user's words of this turn and the one before it ask for, name and give.
 
+use model::Intent;
+
+use super::asked::reads_as_english;
 use super::bits::Bits;
 use super::given::{Given, Shape};
 use super::ledger::Ledger;
@@ -44,9 +47,31 @@ impl Ledger {
             && given.iter().any(|it| is_left(&it))
     }
 
+    /// The user's own words of the last turns, for readers of intent.
+    fn heard(&self) -> String {
+        let turns: Vec<&str> =
+            self.heard.iter().map(String::as_str).filter(|it| !it.is_empty()).collect();
+        turns.join(" / ")
+    }
+
+    /// What a reader says of an act, as far as it can be believed: in other languages than English, that something was not
+    /// asked for is a guess.
+    pub(crate) fn intent(&self, read: impl FnOnce(&str) -> Intent) -> Intent {
+        let words = self.heard();
+        match read(&words) {
+            Intent::NotAsked if !reads_as_english(&fold(&words)) => Intent::Unsure,
+            other @ (Intent::Asked | Intent::Unsure | Intent::NotAsked) => other,
+        }
+    }
+
     /// Did the user accept what was offered?
     pub(super) fn accepted(&self) -> bool {
         self.turn.accepted
+    }
+
+    /// Was content seen that others may have written?
+    pub(crate) fn is_untrusted(&self) -> bool {
+        self.untrusted
     }
 
     /// Has anybody said what is wanted?

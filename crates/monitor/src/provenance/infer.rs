@@ -9,7 +9,7 @@ use super::acts::{Act, name_words, verb};
 use super::asked::{singular, verb_of};
 use super::words::{
     COMMANDS, CONTENTS, CONTROLS, GROUPS, List, NOUN_STARTS, NUMBERS, OTHERS, OWN, PEOPLE, PLACES,
-    READS, RECIPIENTS, SECRETS, WEB,
+    READS, RECIPIENTS, SECRETS, WEB, tool_verb,
 };
 
 /// What `tool` does, as far as its name, its description and its schema tell.
@@ -79,6 +79,10 @@ fn reach(tool: &ToolDef, act: &Act) -> Reach {
         (Some(read), Some(doing)) if read < doing || (read == doing && is_viewer(tool)) => {
             Reach::Read
         }
+        // `order_get`, `bookingSearch`: the thing stands first, and its word can be a verb.
+        (Some(read), Some(doing)) if read > doing && is_last(read, act) && is_noun(doing, act) => {
+            Reach::Read
+        }
         (Some(_), None) => Reach::Read,
         (_, Some(_)) if act.verbs & outward != 0 || has_recipients(tool) => Reach::Send,
         (_, Some(_)) => Reach::Write,
@@ -93,8 +97,65 @@ fn by_description(tool: &ToolDef) -> Reach {
     let reads = [first.as_str(), one].iter().any(|it| READS.has(it));
     // `Photos of an album`: named and described by things alone, without a verb that does anything.
     let does = verb_of(one).is_some_and(|it| !it.ambiguous);
-    let things = NOUN_STARTS.has(one) || (!first.is_empty() && first != one && !does);
-    if reads || things { Reach::Read } else { Reach::Send }
+    // `Changes the state` is what it does, `Changes of an account` what it shows.
+    let next = tool.description.split_whitespace().nth(1).unwrap_or_default();
+    let is_verb = tool_verb(one).is_some() && ["the", "a", "an", "one", "your"].contains(&next);
+    let things = NOUN_STARTS.has(one) || (!first.is_empty() && first != one && !does && !is_verb);
+    if !reads && is_meant_to_act(&tool.description) {
+        return Reach::Send;
+    }
+    if (reads || things) && !lists_acts(tool) { Reach::Read } else { Reach::Send }
+}
+
+/// How a description begins that says what a tool is for further on.
+const PREAMBLES: &[&str] = &[
+    "a", "an", "the", "this", "use", "utilize", "employ", "deploy", "to", "allows", "enables",
+    "helps",
+];
+
+/// `A tool to review and correct …`, `Use it to …`, `To …`: is it meant for something that is an act?
+fn is_meant_to_act(description: &str) -> bool {
+    let first = description.split(['.', '\n']).next().unwrap_or_default().to_lowercase();
+    let letters = |it: char| !it.is_alphanumeric();
+    let all: Vec<&str> = first.split(letters).filter(|it| !it.is_empty()).collect();
+    let begins = all.first().is_some_and(|it| PREAMBLES.contains(it));
+    // `A tool that gives access to …` says what it is.
+    let at = all.iter().position(|it| ["to", "that", "which"].contains(it));
+    let Some(at) = at.filter(|it| begins && all.get(*it) == Some(&"to")) else { return false };
+    let rest = all.get(at.saturating_add(1)..).unwrap_or_default();
+    let joined = rest.get(2).filter(|_| rest.get(1) == Some(&"and"));
+    rest.first()
+        .into_iter()
+        .chain(joined)
+        .any(|it| tool_verb(it).is_some() || verb_of(it).is_some())
+}
+
+/// Is it the last word of the name, and one that only looks?
+fn is_last(at: usize, act: &Act) -> bool {
+    let looks =
+        ["get", "list", "search", "lookup", "find", "view", "show", "read", "fetch", "details"];
+    let word = act.words.get(at).map_or("", String::as_str);
+    at.saturating_add(1) == act.words.len() && looks.contains(&word)
+}
+
+/// Can the word at this place of the name be a thing?
+fn is_noun(at: usize, act: &Act) -> bool {
+    act.words.get(at).is_some_and(|it| verb_of(it).is_none_or(|it| it.ambiguous))
+}
+
+/// `List, create, update and delete …`: does its description begin with several verbs, of which one acts?
+fn lists_acts(tool: &ToolDef) -> bool {
+    let first = tool.description.split(['.', '\n']).next().unwrap_or_default().to_lowercase();
+    let parts = first
+        .split([',', ';', '/'])
+        .flat_map(|it| it.split(" and "))
+        .flat_map(|it| it.split(" or "));
+    parts.skip(1).filter_map(|it| it.split_whitespace().next()).any(|it| {
+        let word = it.trim_matches(|it: char| !it.is_alphabetic());
+        let acts =
+            |it: &str| tool_verb(it).is_some() && verb_of(it).is_some_and(|it| !it.ambiguous);
+        acts(word) || acts(singular(word))
+    })
 }
 
 /// `open` and the like look at a page or file, and act on anything else.
@@ -113,7 +174,9 @@ fn has_recipients(tool: &ToolDef) -> bool {
 fn output(tool: &ToolDef, reach: Reach, act: &Act) -> Trust {
     if reach != Reach::Read {
         // A command can print anything; other acts tell what they did.
-        return if act.verbs == 0 || act.verbs & verb::RUN != 0 {
+        // What is called by a word for looking as well may show anything.
+        let looks = act.words.iter().any(|it| READS.has(it.as_str()));
+        return if act.verbs == 0 || looks || act.verbs & verb::RUN != 0 {
             Trust::Untrusted
         } else {
             Trust::Own

@@ -13,6 +13,7 @@ use super::facts::{self, Facts, Scan, Seen, Standing};
 use super::given::Given;
 use super::hash::{Key, KeyHasher};
 use super::norm::{phrase, word_key};
+use super::own_words;
 use super::structure::Body;
 use super::tie;
 use super::user::{self, Cues, Said};
@@ -24,6 +25,8 @@ pub const INDEX_KEYS_MAX: usize = 1 << 20;
 pub const ROWS_KEPT_MAX: usize = 2048;
 /// Values of one turn that others could take the place of.
 const GIVEN_MAX: usize = 256;
+/// Turns whose words readers of intent are shown.
+const TURNS_HEARD_MAX: usize = 4;
 /// Names of origins that are kept for people; later ones are called by their tool only.
 const ORIGINS_MAX: usize = 4096;
 
@@ -42,6 +45,9 @@ pub struct Ledger {
     /// What the agent last said to the user.
     #[serde(default)]
     offer: Option<Said>,
+    /// The user's own words of the last turns. Nothing at rest holds them: after a restart only the tables know.
+    #[serde(skip)]
+    pub(super) heard: VecDeque<String>,
     /// Values of acts since the turn began.
     #[serde(default)]
     pub(super) used: HashSet<Key>,
@@ -185,6 +191,10 @@ impl Ledger {
             Change::Turn => {
                 self.before = std::mem::take(&mut self.turn);
                 self.used.clear();
+                self.heard.push_back(String::new());
+                if self.heard.len() > TURNS_HEARD_MAX {
+                    self.heard.pop_front();
+                }
             }
             Change::User(said) => {
                 // INVARIANT (HostDecidesTaint): what was offered counts by the user's yes alone.
@@ -208,6 +218,8 @@ impl Ledger {
 
     fn hear(&mut self, said: &Said) {
         self.has_user = true;
+        let last = self.heard.pop_back().unwrap_or_default();
+        self.heard.push_back(own_words::tail(&format!("{last} {}", said.text)));
         self.turn.asked.add(&said.asked);
         self.turn.cues.add(said.cues);
         self.turn.acts = self.turn.acts.with(said.acts);

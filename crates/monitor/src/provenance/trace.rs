@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use model::{Call, Flow, Reach, Role};
+use model::{Call, Flow, Intent, Reach, Role};
 use serde_json::Value;
 
 use super::acts::{Act, name_words, verb};
@@ -37,9 +37,9 @@ pub(crate) enum Unseen {
 }
 
 impl Ledger {
-    /// Where each value of `call` came from, and what speaks against it.
+    /// Where each value of `call` came from, and what speaks against it. `intent` is what a reader of the user's words says.
     #[must_use]
-    pub fn trace(&self, call: &Call, flow: &Flow, act: &Act) -> Traced {
+    pub fn trace(&self, call: &Call, flow: &Flow, act: &Act, intent: Intent) -> Traced {
         let mut traced = Traced::default();
         let mut values = Vec::new();
         for (param, value) in call.args() {
@@ -48,12 +48,18 @@ impl Ledger {
         }
         let acts = flow.reach != Reach::Read || flow.destructive;
         let denied = self.asked().denied() & act.verbs != 0;
-        let asked_for = !denied && act.is_asked_for(self.asked(), |word| self.spoke(word));
+        let by_tables = act.is_asked_for(self.asked(), |word| self.spoke(word));
+        // INVARIANT (HostDecidesTaint): for credentials and access every reader must agree.
+        let asked_for = !denied
+            && match intent {
+                Intent::Asked => by_tables || !act.is_delicate(),
+                Intent::Unsure | Intent::NotAsked => by_tables,
+            };
         if acts && denied && self.untrusted {
             traced.objections.push(act_objection(call.tool().as_str()));
         }
         if acts && self.untrusted && !asked_for && !denied {
-            self.weigh_act(call, flow, act, &mut traced);
+            self.weigh_act(call, (flow, act), intent, &mut traced);
         }
         for value in values.iter().take(VALUES_PER_CALL_MAX) {
             let Some(role) = value.role else { continue };

@@ -12,10 +12,11 @@ use super::bits::Bits;
 use super::given::{Given, given};
 use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, hashed, phrases, word_key, words};
+use super::own_words::{own_words, tail};
 use super::segments::sentences;
+use super::tasks::hands_on_tasks;
 use super::words::{
-    ACCOUNTS, DOUBTS, FOLLOWING, GENERIC, GUIDES, Known, LINKS, List, MAILS, PERSONS, SAYING, SETS,
-    STOP, TASKS,
+    ACCOUNTS, DOUBTS, GENERIC, GUIDES, Known, LINKS, List, MAILS, PERSONS, SETS, STOP,
 };
 
 /// The longest text of a person that is read word by word, in bytes; of the rest only atoms count.
@@ -39,6 +40,9 @@ pub(super) struct Said {
     /// It accepts what was offered.
     #[serde(default)]
     pub(super) yes: bool,
+    /// The end of the user's own words. It is not kept with the session: nothing at rest holds what was said.
+    #[serde(skip)]
+    pub(super) text: String,
 }
 
 /// How the user hands things on.
@@ -111,6 +115,13 @@ pub(super) fn hear(text: &str) -> Said {
         said.hear(sentence, true);
     }
     said.cues.tasks = hands_on_tasks(read);
+    let own = own_words(read);
+    // What is quoted asks for nothing.
+    if own.len() < read.len() {
+        said.acts = AskedActs::default();
+        sentences(&own).for_each(|it| said.hear_acts(it));
+    }
+    said.text = tail(&own);
     let folded = fold(read);
     said.yes = is_yes(&folded, &words(&folded).take(YES_LOOKED_AT).collect::<Vec<_>>());
     said
@@ -129,6 +140,7 @@ pub(super) fn hear_offer(text: &str) -> Said {
         said.hear(sentence, false);
     }
     said.cues = Cues::default();
+    said.text = tail(offer);
     said
 }
 
@@ -187,6 +199,15 @@ impl Said {
         }
         phrases(&hashed(&folded), 2, PHRASE_WORDS_MAX, |key| self.note(key, stands));
         self.cues.gave_name |= !doubted && gives_name(sentence);
+    }
+
+    /// The kinds of acts alone that a sentence asks for.
+    fn hear_acts(&mut self, sentence: &str) {
+        let folded = fold(sentence);
+        let all: Vec<_> = words(&folded).collect();
+        if !is_doubt(sentence, &all) {
+            self.acts = self.acts.with(AskedActs::of(&folded, &all));
+        }
     }
 
     fn cue(&mut self, word: &str) {
@@ -275,51 +296,6 @@ fn gives_name(sentence: &str) -> bool {
             ];
             to.contains(&before.as_ref())
                 && after.trim_start_matches(['\'', '"']).starts_with(char::is_uppercase)
-        }
-        _ => false,
-    })
-}
-
-/// Does the user hand on the tasks themselves: `follow the instructions in …`, `do what it says`?
-fn hands_on_tasks(text: &str) -> bool {
-    let folded = fold(text);
-    let all: Vec<_> = words(&folded).collect();
-    let is = |word: &str, list: &List| list.has(word) || list.has(singular(word));
-    let says = all.iter().any(|it| SAYING.has(it.as_ref()));
-    let (mut following, mut task) = (None, None);
-    for (at, word) in all.iter().enumerate() {
-        let before = at.checked_sub(1).and_then(|it| all.get(it)).map(AsRef::as_ref);
-        if is(word, &TASKS) && !matches!(before, Some("following" | "these")) {
-            // `follow … the instructions`.
-            if following.is_some_and(|it: usize| at.saturating_sub(it) <= 8) {
-                return true;
-            }
-            task = Some(at);
-        }
-        if FOLLOWING.has(word.as_ref()) {
-            let next = all.get(at.saturating_add(1)).map_or("", AsRef::as_ref);
-            let near = all.iter().skip(at.saturating_add(1)).take(5);
-            let mut them = near.clone().map(AsRef::as_ref);
-            // `the tasks that … . Do all of them.`, `he asks for … . Please do that.`
-            let again = them.any(|it| {
-                ["them", "it", "those", "everything", "all", "that", "this", "so"].contains(&it)
-            });
-            if again && (task.is_some() || (says && word == "do")) {
-                return true;
-            }
-            // `do what … says`, `do for him what …`.
-            let what = near.clone().any(|it| it == "what" || it == "whatever");
-            if what && (says || next == "what" || next == "whatever") {
-                return true;
-            }
-            following = Some(at);
-        }
-    }
-    // `give them what they need`.
-    let wants = ["need", "needs", "want", "wants", "ask", "asks"];
-    all.windows(5).any(|it| match it {
-        [give, _, what, they, want] => {
-            give == "give" && what == "what" && they.len() <= 4 && wants.contains(&want.as_ref())
         }
         _ => false,
     })

@@ -1,6 +1,6 @@
 //! Weighs acts: did the user ask for them, or somebody who may, and do they have the values that the user gave?
 
-use model::{Call, Flow, Role};
+use model::{Call, Flow, Intent, Role};
 
 use super::acts::{Act, verb};
 use super::bits::Bits;
@@ -30,7 +30,13 @@ impl Ledger {
     }
 
     /// The user did not ask for this kind of act. Did somebody else who may?
-    pub(super) fn weigh_act(&self, call: &Call, flow: &Flow, act: &Act, traced: &mut Traced) {
+    pub(super) fn weigh_act(
+        &self,
+        call: &Call,
+        (flow, act): (&Flow, &Act),
+        intent: Intent,
+        traced: &mut Traced,
+    ) {
         let spoken = |word: &str| self.spoke(word);
         let asked = self.asked();
         let (lent, lender) = self.lent();
@@ -62,7 +68,9 @@ impl Ledger {
         if !act.is_delicate() && self.accepted() && offered {
             return;
         }
-        if idle || grave || is_hinted || self.names_what_prose_names(call, flow) {
+        // Where some text gave orders, what a reader does not find in the user's words is not done by itself.
+        let unasked = intent == Intent::NotAsked && self.marked;
+        if unasked || idle || grave || is_hinted || self.names_what_prose_names(call, flow) {
             traced.objections.push(act_objection(call.tool().as_str()));
         }
     }

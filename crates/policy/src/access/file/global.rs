@@ -1,5 +1,5 @@
 //! The host's settings: `config.yaml`, with `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`,
-//! `shell` and `scheduler`.
+//! `shell`, `scheduler` and `intent`.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 use super::FileError;
 use super::browser::Browser;
 use super::egress::Egress;
+use super::intent::Readers;
 use super::providers::Providers;
 use super::sandbox::SandboxProfile;
 use super::scalar::{Flag, Label};
@@ -31,6 +32,7 @@ pub struct Global {
     sandbox: SandboxProfile,
     shell: Shell,
     scheduler: SchedulerSettings,
+    readers: Readers,
 }
 
 /// Settings of one domain.
@@ -69,9 +71,10 @@ impl Global {
             file.sandbox.is_some(),
             file.shell.is_some(),
             file.scheduler.is_some(),
+            file.intent.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell` and `scheduler`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler` and `intent`";
             return Err(FileError::at(1, there));
         }
         Ok(Self {
@@ -83,6 +86,7 @@ impl Global {
             sandbox: file.sandbox.unwrap_or_default(),
             shell: file.shell.unwrap_or_default(),
             scheduler: file.scheduler.unwrap_or_default(),
+            readers: file.intent.unwrap_or_default(),
         })
     }
 
@@ -138,6 +142,12 @@ impl Global {
         &self.scheduler
     }
 
+    /// Who reads the user's words.
+    #[must_use]
+    pub fn readers(&self) -> Readers {
+        self.readers
+    }
+
     /// Is the domain on?
     #[must_use]
     pub fn is_enabled(&self, domain: Domain) -> bool {
@@ -170,6 +180,8 @@ struct File {
     shell: Option<Shell>,
     #[serde(default, deserialize_with = "there")]
     scheduler: Option<SchedulerSettings>,
+    #[serde(default, deserialize_with = "there")]
+    intent: Option<Readers>,
 }
 
 /// A section that is there counts as there, whatever is in it.

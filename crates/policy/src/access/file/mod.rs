@@ -6,6 +6,7 @@ mod egress;
 mod error;
 mod front;
 mod global;
+mod intent;
 mod manifest;
 mod parts;
 mod providers;
@@ -22,6 +23,7 @@ pub use browser::Browser;
 pub use egress::{Egress, Search, SearchEngine};
 pub use error::FileError;
 pub use global::{Global, GlobalTool, Peer};
+pub use intent::Readers;
 pub use manifest::{Access, Manifest, ToolFilter};
 pub use parts::{
     Approval, Effort, Grant, Mount, MountMode, Network, Operations, Sandbox, SubAgent,
