@@ -3,6 +3,7 @@
 mod acts;
 mod approvals;
 mod browser;
+mod catalogue;
 mod check_files;
 mod check_ipc;
 mod check_shell;
@@ -11,6 +12,7 @@ mod cli;
 mod doctor;
 mod documents;
 mod exec;
+mod explain;
 mod gate;
 mod guide;
 mod ipc;
