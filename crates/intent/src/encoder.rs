@@ -4,17 +4,17 @@ use std::sync::{Arc, OnceLock};
 
 use model::{Intent, IntentReader, ToolText};
 
-use crate::WeightsError;
 use crate::cache::Cache;
 use crate::network::Network;
 use crate::tokens::Vocabulary;
+use crate::weights::WeightsError;
 
 const WEIGHTS: &[u8] = include_bytes!("../model/weights.bin");
 /// Pieces of the user's words that are read, from the end; of a tool, from the start.
 const USER_PIECES: usize = 94;
 const TOOL_PIECES: usize = 62;
 /// The end of the user's words that is looked at, in bytes.
-pub const TURNS_BYTES_MAX: usize = 900;
+const TURNS_BYTES_MAX: usize = 900;
 /// The start of a description that is looked at, in letters.
 const DESCRIPTION_LETTERS: usize = 200;
 /// How far a tool may stand out among the others of the session, or fall behind them, and what that counts.
@@ -65,15 +65,6 @@ impl Encoder {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Reads the weights of this program.
-    ///
-    /// # Errors
-    ///
-    /// They are not those that this program can use.
-    pub fn check() -> Result<(), WeightsError> {
-        Loaded::read().map(|_| ())
     }
 
     fn loaded(&self) -> Option<&Loaded> {

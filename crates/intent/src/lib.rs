@@ -9,5 +9,4 @@ mod network;
 mod tokens;
 mod weights;
 
-pub use encoder::{Encoder, TURNS_BYTES_MAX};
-pub use weights::WeightsError;
+pub use encoder::Encoder;

@@ -6,8 +6,7 @@ use serde::Deserialize;
 
 /// Why a file of weights is not taken.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WeightsError {
+pub(crate) enum WeightsError {
     /// Its first line.
     #[error("the first line of the weights is not what it should be: {0}")]
     Head(#[from] serde_json::Error),

@@ -108,7 +108,7 @@ fn explain(id: &str, call: &Value) {
     let budget = facts.get("taint_permille").and_then(Value::as_u64).unwrap_or_default();
     output::line(&format!(
         "  the session is {}; {}.{} % of what it holds came from outside; it is {}",
-        if taint.is_empty() { "clean".to_owned() } else { taint.join(", ") },
+        if taint.is_empty() { "clean".to_owned() } else { printable(&taint.join(", ")) },
         budget / 10,
         budget % 10,
         printable(text(facts, "profile")),

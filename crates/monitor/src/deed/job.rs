@@ -177,7 +177,6 @@ const PATHS: &[&str] = &[
     "absolute_path",
     "dir_path",
     "directory",
-    "directory",
     "target_file",
     "file",
     "filename",

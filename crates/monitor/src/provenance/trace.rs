@@ -88,7 +88,9 @@ impl Ledger {
             };
             traced.objections.push(sink_objection(Role::Target, &sink));
         }
+        // What nothing brings back passes other rules by the tables' word alone: a reader may err.
         traced.asked_for = asked_for
+            && by_tables
             && flow.destructive
             && traced.objections.is_empty()
             && traced.delegated.is_none()
