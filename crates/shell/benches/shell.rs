@@ -216,6 +216,7 @@ fn worst(out: &mut impl std::io::Write) {
     texts.push(
         "i=0; while ((i<500)); do j=0; while ((j<500)); do ((j++)); done; ((i++)); done".into(),
     );
+    texts.extend(growing());
     let times = texts.iter().map(|it| {
         let begun = Instant::now();
         black_box(read(black_box(it)));
@@ -228,6 +229,27 @@ fn worst(out: &mut impl std::io::Write) {
         texts.len()
     )
     .unwrap();
+}
+
+/// Short texts that make long ones, or compare what is long with much.
+fn growing() -> Vec<String> {
+    let long = "z".repeat(50_000);
+    let arms = "*a*a*a*a*b) ls;; ".repeat(300);
+    vec![
+        format!("echo a | tr '{}' b", "\u{80}-\u{10fff0}".repeat(4_000)),
+        format!("echo {} | cut -c {}1", "a".repeat(30_000), "-,".repeat(12_000)),
+        format!("echo {{1..4000}}{long}"),
+        format!("printf '{}'", "%4096s".repeat(10_000)),
+        format!("echo {long} | xargs -I z echo {}", "z".repeat(5_000)),
+        "gcloud --a b --a b --a b --a b --a b --a b --a b --a b\n".repeat(900),
+        "for i in {1..500}; do x+=({1..4000}); done".to_owned(),
+        format!("x={}; for i in {{1..60}}; do case $x in {arms} esac; done", "a".repeat(60)),
+        format!(
+            "echo {long} > f; for i in {{1..400}}; do cat f | grep -E '(z{{1,200}}){{1,4}}y'; done"
+        ),
+        format!("npm install {}", "a ".repeat(4_000)),
+        format!("git {} push x", "-c a.b=c ".repeat(5_000)),
+    ]
 }
 
 fn data(text: &str) -> String {

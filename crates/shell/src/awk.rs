@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// Programs that run more than this are not looked at one by one.
-const EXPRESSIONS_MAX: usize = 64;
+use crate::limits::EXPRESSIONS_MAX;
+
 /// Texts and patterns.
 static QUOTED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#""(?:\\.|[^"\\])*"|/(?:\\.|[^/\n])*/"#).ok());

@@ -1,6 +1,6 @@
 //! Brace expansion: `{a,b}`, `{1..3}`, `{a..e}`.
 
-use crate::limits::FIELDS_MAX;
+use crate::limits::{BRACE_LEVELS_MAX, BRACED_LETTERS_MAX, BRACES_MAX, FIELDS_MAX};
 use crate::syntax::{Part, Word};
 
 /// A letter outside quotes, or a part that braces do not see into.
@@ -10,14 +10,22 @@ enum Piece {
     Closed(Part),
 }
 
+/// What a word with braces stands for.
+pub(super) enum Braced {
+    Words(Vec<Word>),
+    /// More words or longer ones than are made.
+    TooMuch,
+}
+
 /// The words that a word stands for; `None` if it has no braces to expand.
-pub(super) fn expand(word: &Word) -> Option<Vec<Word>> {
+pub(super) fn expand(word: &Word) -> Option<Braced> {
     let is_bare_brace = |it: &Part| matches!(it, Part::Bare(text) if text.contains('{'));
     if !word.parts.iter().any(is_bare_brace) {
         return None;
     }
-    if is_too_much(word) {
-        return Some(Vec::new());
+    let braces = |it: &Part| if let Part::Bare(text) = it { text.matches('{').count() } else { 0 };
+    if word.parts.iter().map(braces).sum::<usize>() > BRACES_MAX {
+        return Some(Braced::TooMuch);
     }
     let mut pieces = Vec::new();
     for part in &word.parts {
@@ -27,15 +35,10 @@ pub(super) fn expand(word: &Word) -> Option<Vec<Word>> {
             pieces.push(Piece::Closed(part.clone()));
         }
     }
-    let words = expanded(&pieces, 0);
+    let mut room = BRACED_LETTERS_MAX.max(pieces.len());
+    let Some(words) = expanded(&pieces, 0, &mut room) else { return Some(Braced::TooMuch) };
     (words.len() > 1 || words.first().is_some_and(|it| it.len() != pieces.len()))
-        .then(|| words.into_iter().map(word_of).collect())
-}
-
-/// More braces than are expanded: such a word becomes no words.
-pub(super) fn is_too_much(word: &Word) -> bool {
-    let braces = |it: &Part| if let Part::Bare(text) = it { text.matches('{').count() } else { 0 };
-    word.parts.iter().map(braces).sum::<usize>() > BRACES_MAX
+        .then(|| Braced::Words(words.into_iter().map(word_of).collect()))
 }
 
 fn word_of(pieces: Vec<Piece>) -> Word {
@@ -58,14 +61,10 @@ fn word_of(pieces: Vec<Piece>) -> Word {
     Word { parts }
 }
 
-/// Opening braces of one word.
-const BRACES_MAX: usize = 64;
-/// Braces in braces, in levels.
-const LEVELS_MAX: usize = 16;
-
-fn expanded(pieces: &[Piece], level: usize) -> Vec<Vec<Piece>> {
-    if level > LEVELS_MAX {
-        return vec![pieces.to_vec()];
+/// `None`: there is no `room` for all of them.
+fn expanded(pieces: &[Piece], level: usize, room: &mut usize) -> Option<Vec<Vec<Piece>>> {
+    if level > BRACE_LEVELS_MAX {
+        return None;
     }
     for (at, piece) in pieces.iter().enumerate() {
         if !matches!(piece, Piece::Letter('{')) {
@@ -73,21 +72,23 @@ fn expanded(pieces: &[Piece], level: usize) -> Vec<Vec<Piece>> {
         }
         let Some((choices, end)) = choices(pieces, at) else { continue };
         let before = pieces.get(..at).unwrap_or_default();
-        let after = expanded(pieces.get(end..).unwrap_or_default(), level + 1);
+        let after = expanded(pieces.get(end..).unwrap_or_default(), level + 1, room)?;
         let mut words = Vec::new();
         for choice in choices {
-            for middle in expanded(&choice, level + 1) {
+            for middle in expanded(&choice, level + 1, room)? {
                 for tail in &after {
                     if words.len() >= FIELDS_MAX {
-                        return words;
+                        return None;
                     }
+                    *room = room.checked_sub(before.len() + middle.len() + tail.len())?;
                     words.push([before, middle.as_slice(), tail.as_slice()].concat());
                 }
             }
         }
-        return words;
+        return Some(words);
     }
-    vec![pieces.to_vec()]
+    *room = room.checked_sub(pieces.len())?;
+    Some(vec![pieces.to_vec()])
 }
 
 /// What stands between the braces that open at `at`, and where it goes on behind them.
@@ -137,7 +138,7 @@ fn range(pieces: &[Piece]) -> Option<Vec<Vec<Piece>>> {
     if let (Ok(from), Ok(to)) = (first.parse::<i64>(), last.parse::<i64>()) {
         let (low, high) = (from.min(to), from.max(to));
         let width = if first.starts_with('0') && first.len() > 1 { first.len() } else { 0 };
-        let numbers = (low..=high).step_by(step).take(FIELDS_MAX);
+        let numbers = (low..=high).step_by(step).take(FIELDS_MAX + 1);
         let mut words: Vec<_> = numbers.map(|it| letters(format!("{it:0width$}"))).collect();
         if from > to {
             words.reverse();

@@ -7,7 +7,7 @@ use crate::{Call, Engine, HOLE, Output, Rule, State, Var, Words, marks, names, p
 /// They read arguments as names or expressions, and expand the subscripts in them.
 static EVALUATING: Words = Words::named("builtins.EVALUATING");
 
-impl Engine<'_> {
+impl Engine {
     /// `None`: it is no builtin of this kind.
     pub(super) fn builtin(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
         // A builtin has no path.
@@ -152,12 +152,9 @@ impl Engine<'_> {
                 }
             }
             "compgen" | "complete" | "bind" => {
-                let pairs = call.plain().windows(2);
-                let texts =
-                    pairs.filter(|it| matches!(it, [flag, _] if flag == "-C" || flag == "-x"));
-                for text in texts.filter_map(|it| it.last()).cloned().collect::<Vec<_>>() {
-                    let text = text.rsplit("\":").next().unwrap_or(&text).to_owned();
-                    self.run_text(&text, &mut state.clone(), None);
+                for (_, text) in call.pairs().filter(|it| matches!(it.0, "-C" | "-x")) {
+                    let text = text.rsplit("\":").next().unwrap_or(text);
+                    self.run_text(text, &mut state.clone(), None);
                 }
                 self.record_all(call);
             }
@@ -166,9 +163,9 @@ impl Engine<'_> {
                     self.subscripts(arg, state);
                 }
                 let rest = call.args.get(2..).unwrap_or_default();
-                let text = super::tools::printf(rest).map(|it| super::engine::text(&it));
+                let text = self.known_or_not(super::printing::printf(rest));
                 let name = call.plain().get(1).cloned().unwrap_or_default();
-                self.put(&name, text.unwrap_or_else(|| HOLE.to_string()), state);
+                self.put(&name, super::engine::text(&text), state);
             }
             "alias" => {
                 for (name, value) in
@@ -234,7 +231,7 @@ impl Engine<'_> {
 
     fn set(&mut self, call: &Call<'_>, state: &mut State) {
         let args = call.plain();
-        if args.windows(2).any(|it| matches!(it, [a, b] if a == "+o" && b == "history")) {
+        if call.pairs().any(|it| it == ("+o", "history")) {
             self.history("set +o history");
         }
         let operands = args.iter().position(|it| it == "--").map(|it| it + 1);

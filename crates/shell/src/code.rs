@@ -3,22 +3,23 @@
 //! It is not parsed: literals are taken out, put together and read, and words say what is done with
 //! them. What decodes and runs something that is not seen is a question.
 
-use crate::judge::{Options, is_everything};
-use crate::simple::known;
+use std::collections::BTreeSet;
+
+use crate::judge::{Options, is_everything, is_of_this_machine};
+use crate::limits::{LAYERS_MAX, LITERALS_MAX};
+use crate::simple::{known, pairs};
 use crate::spelled::{decoded, literals};
 use crate::words::{CONNECTS, DECODES, DELETES, PACKS, RUNS};
 use crate::{
-    Access, Call, Class, Decision, Engine, Input, NETWORK, Output, Rule, State, from_network,
-    marks, names, paths, text, unknown,
+    Access, Call, Class, Decision, Engine, Finding, Input, NETWORK, Output, Rule, State,
+    from_network, marks, names, paths, text, unknown,
 };
 
 /// Programs that serve what lies in a directory.
 const SERVERS: [&str; 6] =
     ["http.server", "simplehttpserver", "pyftpdlib", "smtpd", "aiosmtpd", "webdav"];
-/// Code in code, in levels.
-const LAYERS_MAX: usize = 3;
 
-impl Engine<'_> {
+impl Engine {
     /// An interpreter of another language; `None` if it is none.
     pub(super) fn interpret(&mut self, call: &Call<'_>, state: &State) -> Option<Output> {
         if matches!(call.name.as_str(), "awk" | "gawk" | "mawk" | "nawk") {
@@ -133,7 +134,9 @@ impl Engine<'_> {
     /// Judges code by what it names.
     pub(super) fn code(&mut self, code: &str, state: &State, layer: usize) {
         let mut literals = literals(code);
-        literals.extend(super::spelled::bracketed(code));
+        let bracketed = super::spelled::bracketed(code);
+        let has_more = literals.len().max(bracketed.len()) >= LITERALS_MAX;
+        literals.extend(bracketed);
         let lower = format!("{code}\n{}", literals.join("\n")).to_lowercase();
         let has = |words: &[&str]| words.iter().any(|it| lower.contains(it));
         // Perl's `open F, "|sh"`.
@@ -168,14 +171,16 @@ impl Engine<'_> {
         let writes = ["'w", "\"w", "write", "> \"", ">\""].iter().any(|it| lower.contains(it));
         self.paths_of(&literals, writes, state);
         if runs {
+            // What stands behind those that were taken out may be what is run.
+            if has_more {
+                self.too_much();
+            }
             self.commands_of(&literals, state);
         }
         // Code that is text of the code.
-        if layer < LAYERS_MAX && has(&["eval", "exec(", "exec ", "compile("]) {
+        if has(&["eval", "exec(", "exec ", "compile("]) {
             for inner in literals.iter().filter(|it| it.contains(['(', '"', '`', '%'])) {
-                if self.may_probe() {
-                    self.code(inner, state, layer + 1);
-                }
+                self.inner_code(inner, state, layer);
             }
         }
         let executes = ["exec", "eval", "system", "popen", "subprocess", "`"];
@@ -183,11 +188,15 @@ impl Engine<'_> {
             self.ask(Rule::Dynamic, "its code puts something together and runs it");
             let texts = decoded(code, &literals);
             self.commands_of(&texts, state);
-            for inner in &texts {
-                if layer < LAYERS_MAX && self.may_probe() {
-                    self.code(inner, state, layer + 1);
-                }
-            }
+            texts.iter().for_each(|it| self.inner_code(it, state, layer));
+        }
+    }
+
+    /// Code that was a text of code.
+    fn inner_code(&mut self, code: &str, state: &State, layer: usize) {
+        match layer < LAYERS_MAX && self.may_probe() {
+            true => self.code(code, state, layer + 1),
+            false => self.too_much(),
         }
     }
 
@@ -250,21 +259,13 @@ impl Engine<'_> {
             let mut probe = self.probe();
             probe.run_text(text, &mut state.clone(), None);
             self.probed(&probe);
-            probe.steps.drain(..).for_each(|it| self.take_step(it));
-            self.told.merge(std::mem::take(&mut probe.told));
-            let told = probe.findings.into_iter().filter(|it| {
-                it.decision == Decision::Deny
-                    || !matches!(
-                        it.rule,
-                        Rule::Unreadable | Rule::Disagree | Rule::UnknownCommand | Rule::TooLarge
-                    )
-            });
-            let told: Vec<_> = told.collect();
-            if !told.is_empty() {
-                self.classes.extend(probe.classes);
-                self.hosts.extend(probe.hosts);
-                self.findings.extend(told);
+            let is_telling = |it: &Finding| it.decision == Decision::Deny || super::is_telling(it);
+            // A word that is no command is only tried: what was found of it counts where it tells something.
+            if !probe.findings.iter().any(is_telling) {
+                (probe.classes, probe.hosts) = (BTreeSet::new(), Vec::new());
+                probe.places.clear();
             }
+            self.absorb(probe, is_telling);
         }
     }
 
@@ -282,12 +283,8 @@ impl Engine<'_> {
 
 /// `--bind 127.0.0.1`, `-S localhost:8000`: only this machine can ask. The last one counts.
 fn serves_itself(args: &[String]) -> bool {
-    let mut places = args.windows(2).rev().filter_map(|it| match it {
-        [flag, place] if matches!(flag.as_str(), "-b" | "--bind" | "-S") => Some(place.as_str()),
-        _ => None,
-    });
-    let host = places.next().map(|it| it.rsplit_once(':').map_or(it, |it| it.0));
-    matches!(host, Some("127.0.0.1" | "localhost"))
+    let place = pairs(args).rfind(|it| matches!(it.0, "-b" | "--bind" | "-S"));
+    place.is_some_and(|it| is_of_this_machine(it.1) && !it.1.starts_with("0."))
         && !args.iter().any(|it| it.starts_with("--bind="))
 }
 

@@ -5,7 +5,7 @@ use crate::lines::compiled;
 use crate::syntax::Word;
 use crate::{Engine, HOLE, State, UNSET, Var, marks};
 
-impl Engine<'_> {
+impl Engine {
     /// `[[ … ]]`.
     pub(super) fn condition(&mut self, words: &[Word], state: &mut State) {
         let words: Vec<String> = words.iter().map(|it| self.text(it, state)).collect();

@@ -1,11 +1,12 @@
 //! What is gathered while a command is followed: findings, the normal form, what is touched.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::acts::Done;
 use crate::limits::{
-    ALL_TURNS_MAX, COMMANDS_MAX, HANDLED_MAX, NORMAL_BYTES_MAX, PROBES_MAX, READ_AGAIN_BYTES_MAX,
-    READ_AGAIN_MAX, TARGETS_MAX,
+    ALL_TURNS_MAX, COMMANDS_MAX, HANDLED_MAX, MADE_BYTES_MAX, NORMAL_BYTES_MAX, PROBES_MAX,
+    READ_AGAIN_BYTES_MAX, READ_AGAIN_MAX, TARGETS_MAX, TURNED_BYTES_MAX, VALUE_BYTES_MAX,
 };
 use crate::steps::Step;
 use crate::syntax::Script;
@@ -33,8 +34,8 @@ pub(super) struct Left {
 
 /// Follows commands without running them.
 #[derive(Default)]
-pub(super) struct Engine<'a> {
-    pub(super) blocklist: &'a Blocklist,
+pub(super) struct Engine {
+    pub(super) blocklist: Rc<Blocklist>,
     pub(super) findings: Vec<Finding>,
     pub(super) normal: String,
     /// What stands before the next command of the normal form.
@@ -85,6 +86,8 @@ pub(super) struct Engine<'a> {
     /// Arguments that were looked at.
     handled: usize,
     turns: usize,
+    /// Bytes that programs turned into others.
+    turned: usize,
     /// Texts that all parsers have read, and their bytes.
     checked: BTreeSet<String>,
     again: usize,
@@ -92,9 +95,9 @@ pub(super) struct Engine<'a> {
     probes: usize,
 }
 
-impl<'a> Engine<'a> {
-    pub(super) fn new(blocklist: &'a Blocklist) -> Self {
-        Self { blocklist, joint: "; ", stages: 1, ..Self::default() }
+impl Engine {
+    pub(super) fn new(blocklist: &Rc<Blocklist>) -> Self {
+        Self { blocklist: Rc::clone(blocklist), joint: "; ", stages: 1, ..Self::default() }
     }
 
     pub(super) fn deny(&mut self, rule: Rule, reason: impl Into<String>) {
@@ -105,11 +108,17 @@ impl<'a> Engine<'a> {
         self.find(Decision::StepUp, rule, reason.into());
     }
 
+    /// What is followed and is no part of the normal form.
+    pub(super) fn quietly<T>(&mut self, follow: impl FnOnce(&mut Self) -> T) -> T {
+        self.quiet += 1;
+        let result = follow(self);
+        self.quiet -= 1;
+        result
+    }
+
     /// A text that is run, and is no part of the normal form.
     pub(super) fn run_quietly(&mut self, source: &str, state: &State) {
-        self.quiet += 1;
-        self.run_text(source, &mut state.clone(), None);
-        self.quiet -= 1;
+        self.quietly(|it| it.run_text(source, &mut state.clone(), None));
     }
 
     pub(super) fn find(&mut self, decision: Decision, rule: Rule, reason: String) {
@@ -136,11 +145,12 @@ impl<'a> Engine<'a> {
 
     /// Another reader for a text that may be a command; what it costs is counted here, too.
     pub(super) fn probe(&self) -> Self {
-        let mut probe = Self::new(self.blocklist);
+        let mut probe = Self::new(&self.blocklist);
         probe.depth = self.depth + 4;
         probe.commands = self.commands;
         probe.handled = self.handled;
         probe.turns = self.turns;
+        probe.turned = self.turned;
         probe.again = self.again;
         probe.probes = self.probes + 1;
         probe
@@ -148,7 +158,7 @@ impl<'a> Engine<'a> {
 
     pub(super) fn probed(&mut self, probe: &Self) {
         (self.commands, self.again, self.probes) = (probe.commands, probe.again, probe.probes);
-        (self.turns, self.handled) = (probe.turns, probe.handled);
+        (self.turns, self.handled, self.turned) = (probe.turns, probe.handled, probe.turned);
     }
 
     /// One more command, or too many.
@@ -169,6 +179,12 @@ impl<'a> Engine<'a> {
         self.handled <= HANDLED_MAX
     }
 
+    /// So many more bytes that are turned into others; may they be?
+    pub(super) fn turn_text(&mut self, bytes: usize) -> bool {
+        self.turned = self.turned.saturating_add(bytes);
+        self.turned <= TURNED_BYTES_MAX
+    }
+
     /// Were there too many commands already?
     pub(super) fn is_exhausted(&self) -> bool {
         self.commands > COMMANDS_MAX || self.turns > ALL_TURNS_MAX || self.handled > HANDLED_MAX
@@ -183,11 +199,29 @@ impl<'a> Engine<'a> {
         !self.is_exhausted()
     }
 
+    /// A text with another one in each place of a third, unless that makes more than is read.
+    pub(super) fn replaced(&mut self, text: &str, old: &str, new: &str) -> String {
+        let count = text.matches(old).count();
+        if count == 0 {
+            return text.to_owned();
+        }
+        let size = text.len().saturating_add(count.saturating_mul(new.len()));
+        self.made = self.made.saturating_add(size);
+        if size > VALUE_BYTES_MAX || self.made > MADE_BYTES_MAX {
+            self.too_much();
+            return self::text(&forgotten(format!("{text}{new}").as_bytes()));
+        }
+        text.replace(old, new)
+    }
+
     /// Adds a command to the normal form.
     pub(super) fn record(&mut self, fields: &[String]) {
         let prefix = std::mem::take(&mut self.prefix);
-        if self.quiet > 0 || self.normal.len() > NORMAL_BYTES_MAX {
+        if self.quiet > 0 {
             return;
+        }
+        if self.normal.len() > NORMAL_BYTES_MAX {
+            return self.too_much();
         }
         if !self.normal.is_empty() {
             self.normal.push_str(self.joint);
@@ -220,17 +254,15 @@ impl<'a> Engine<'a> {
             Access::Execute => Class::Execute,
         });
         let place = Place { access, path: marks::shown(&paths::homely(&path)) };
-        if self.places.len() < TARGETS_MAX && !self.places.contains(&place) {
-            self.places.push(place);
-        }
+        self.add_place(place);
         path
     }
 
     pub(super) fn reach(&mut self, host: &str) {
         self.classes.insert(Class::Network);
         let host = marks::shown(host).to_lowercase();
-        if !host.is_empty() && self.hosts.len() < TARGETS_MAX && !self.hosts.contains(&host) {
-            self.hosts.push(host);
+        if !host.is_empty() {
+            self.add_host(host);
         }
     }
 
@@ -269,9 +301,7 @@ impl<'a> Engine<'a> {
     /// What is written to `>(…)` is read there.
     pub(super) fn pour_into(&mut self, path: &str, output: &[u8], state: &State) {
         if let Some(script) = self.sinks.get(path).cloned() {
-            self.quiet += 1;
-            self.script(&script, &mut state.clone(), Some(output));
-            self.quiet -= 1;
+            self.quietly(|it| it.script(&script, &mut state.clone(), Some(output)));
         }
     }
 
@@ -334,6 +364,11 @@ impl<'a> Engine<'a> {
 /// Output that only a run would show.
 pub(super) fn unknown() -> Output {
     HOLE.to_string().into_bytes()
+}
+
+/// What is left of output that is too much: where it came from.
+pub(super) fn forgotten(output: &[u8]) -> Output {
+    if text(output).contains(NETWORK) { from_network() } else { unknown() }
 }
 
 /// Output of somebody else's machine.

@@ -1,10 +1,12 @@
 //! From words to arguments, as bash does it: braces, tildes, parameters, substitutions, splitting.
 
 use crate::arithmetic::evaluate;
+use crate::braces::Braced;
+use crate::engine::{forgotten, text};
 use crate::limits::{FIELDS_MAX, MADE_BYTES_MAX, VALUE_BYTES_MAX};
 use crate::marks::SPLIT;
 use crate::syntax::{Part, Word};
-use crate::{Engine, HOLE, HOME, Rule, State, UNSET, marks, syntax};
+use crate::{Engine, HOLE, HOME, Rule, State, UNSET, braces, marks, syntax};
 
 /// Something quoted stood here: the argument exists though it may be empty.
 const KEEP: char = '\u{E006}';
@@ -18,20 +20,25 @@ pub(super) struct How {
     pub(super) split: bool,
 }
 
-impl Engine<'_> {
+impl Engine {
     /// All arguments that the words become.
     pub(super) fn arguments(&mut self, words: &[Word], state: &mut State) -> Vec<String> {
         let mut arguments = Vec::new();
         for word in words {
-            match super::braces::expand(word) {
-                Some(words) => {
-                    if words.is_empty() {
-                        self.too_much();
-                        arguments.push(HOLE.to_string());
-                    }
+            // Nothing more is made of it.
+            if self.made > MADE_BYTES_MAX {
+                arguments.push(HOLE.to_string());
+                break;
+            }
+            match braces::expand(word) {
+                Some(Braced::Words(words)) => {
                     for word in words {
                         self.split(&word, state, &mut arguments);
                     }
+                }
+                Some(Braced::TooMuch) => {
+                    self.too_much();
+                    arguments.push(HOLE.to_string());
                 }
                 None => self.split(word, state, &mut arguments),
             }
@@ -121,13 +128,13 @@ impl Engine<'_> {
             }
             if raw.len() > VALUE_BYTES_MAX {
                 self.too_much();
-                return HOLE.to_string();
+                return text(&forgotten(raw.as_bytes()));
             }
         }
         self.made += raw.len();
         if self.made > MADE_BYTES_MAX {
             self.too_much();
-            return HOLE.to_string();
+            return text(&forgotten(raw.as_bytes()));
         }
         raw
     }

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use crate::limits::DEPTH_MAX;
+use crate::engine::forgotten;
+use crate::limits::{DEPTH_MAX, VALUE_BYTES_MAX};
 use crate::state::remembered;
 use crate::steps::Step;
 use crate::syntax::{Chain, Command, Joint, Kind, Pipeline, Redirect, RedirectKind, Script, Word};
@@ -20,7 +21,7 @@ pub(super) struct Pipes {
     sends: bool,
 }
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn script(
         &mut self,
         script: &Script,
@@ -50,6 +51,10 @@ impl Engine<'_> {
                 output.extend(self.chain(chain, state, stdin));
             }
             self.joint = "; ";
+            if output.len() > VALUE_BYTES_MAX {
+                self.too_much();
+                output = forgotten(&output);
+            }
         }
         if let Some(reached) = reached {
             state.join(reached);

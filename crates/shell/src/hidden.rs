@@ -27,14 +27,17 @@ pub(super) fn cleaned(command: &str) -> Cleaned {
     }
     let mut cleaned = String::with_capacity(text.len());
     let mut before = ' ';
-    for letter in text.chars() {
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
         // Part of an emoji, or of a script that needs it.
         let joins = matches!(letter, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
         let belongs = joins && !before.is_ascii();
         let ascii_control = u8::try_from(letter).is_ok_and(is_control);
         before = letter;
         if ascii_control || scan::is_invisible(letter) {
-            if !belongs {
+            // The sign that colours begin with, as a pattern: no terminal takes what follows for a colour.
+            let is_pattern = letter == '\u{1b}' && letters.peek() == Some(&'\\');
+            if !belongs && !is_pattern {
                 reason = Some("it has characters that nobody sees");
             }
             continue;

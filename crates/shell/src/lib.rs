@@ -18,6 +18,7 @@ mod expand;
 mod fix;
 mod follow;
 pub mod fuzzing;
+mod gathered;
 mod hidden;
 mod judge;
 mod letters;
@@ -31,6 +32,7 @@ mod names;
 mod params;
 mod paths;
 mod places;
+mod printing;
 mod reading;
 mod revealed;
 mod rule;
@@ -54,6 +56,8 @@ pub use judge::Blocklist;
 pub use rule::Rule;
 pub use steps::Step;
 pub use told::Told;
+
+use std::rc::Rc;
 
 use engine::{Engine, Input, Output, from_network, text, unknown};
 use marks::{HOLE, NETWORK, UNSET};
@@ -169,7 +173,8 @@ pub fn read_with(command: &str, blocklist: &Blocklist) -> Reading {
 /// Reads a command that starts in `folder`, a relative path below the workspace.
 #[must_use]
 pub fn read_from(command: &str, blocklist: &Blocklist, folder: &str) -> Reading {
-    let mut engine = Engine::new(blocklist);
+    let blocklist = Rc::new(blocklist.clone());
+    let mut engine = Engine::new(&blocklist);
     if command.len() > limits::COMMAND_BYTES_MAX {
         engine.too_much();
         return finished(engine);
@@ -181,27 +186,18 @@ pub fn read_from(command: &str, blocklist: &Blocklist, folder: &str) -> Reading 
     follow(&cleaned.text, folder, &mut engine);
     // What nobody sees can be data, and the shell sees it.
     if let Some(raw) = cleaned.raw {
-        let mut other = Engine::new(blocklist);
+        let mut other = Engine::new(&blocklist);
         follow(&raw, folder, &mut other);
-        engine.findings.extend(
-            other.findings.into_iter().filter(|it| it.decision == Decision::Deny || is_telling(it)),
-        );
-        engine.places.extend(other.places);
-        engine.hosts.extend(other.hosts);
-        engine.classes.extend(other.classes);
-        engine.told.merge(other.told);
-        engine.acts.extend(other.acts);
+        engine.absorb(other, |it| it.decision == Decision::Deny || is_telling(it));
     }
     // Escapes that only look like those of the shell: who reads over them sees another command.
     if let Some(text) = hidden::unescaped(&cleaned.text) {
-        let mut other = Engine::new(blocklist);
+        let mut other = Engine::new(&blocklist);
         follow(&text, folder, &mut other);
-        let strictest = |it: &Engine<'_>| it.findings.iter().map(|it| it.decision).max();
+        let strictest = |it: &Engine| it.findings.iter().map(|it| it.decision).max();
         if strictest(&other) >= strictest(&engine) {
-            other.findings.append(&mut engine.findings);
-            other.told.merge(std::mem::take(&mut engine.told));
-            other.acts.append(&mut engine.acts);
-            engine = other;
+            std::mem::swap(&mut engine, &mut other);
+            engine.absorb(other, |_| true);
         }
     }
     finished(engine)
@@ -212,7 +208,7 @@ fn is_telling(finding: &Finding) -> bool {
     !matches!(finding.rule, Rule::Unreadable | Rule::Disagree | Rule::UnknownCommand)
 }
 
-fn follow(text: &str, folder: &str, engine: &mut Engine<'_>) {
+fn follow(text: &str, folder: &str, engine: &mut Engine) {
     match syntax::parse(text, 0) {
         Ok((script, names)) => {
             if let Err(disagreement) = agree::check(text, &names) {
@@ -229,7 +225,7 @@ fn follow(text: &str, folder: &str, engine: &mut Engine<'_>) {
 /// Says more than that a command is on the list.
 const TELLING: [Rule; 4] = [Rule::RemoteCode, Rule::ReverseShell, Rule::EraseRoot, Rule::ForkBomb];
 
-fn finished(mut engine: Engine<'_>) -> Reading {
+fn finished(mut engine: Engine) -> Reading {
     if engine.unended {
         engine.ask(Rule::Endless, "it goes on without an end, and nobody waits for it");
     }

@@ -5,7 +5,7 @@ use std::io::Read;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use regex::{Regex, RegexBuilder};
 
-use crate::limits::VALUE_BYTES_MAX;
+use crate::limits::{PATTERN_BYTES_MAX, VALUE_BYTES_MAX};
 
 /// `sort`, `sort -n`, `-r`, `-u`; other orders are not known.
 pub(super) fn sort(args: &[String], text: &str) -> Option<Vec<u8>> {
@@ -69,9 +69,6 @@ pub(super) fn grep(args: &[String], name: &str, text: &str) -> Option<Vec<u8>> {
     }
     Some(output.into_bytes())
 }
-
-/// A compiled pattern, in bytes.
-const PATTERN_BYTES_MAX: usize = 1 << 18;
 
 /// A pattern of `grep` as one of ours; `None` where the two differ too much.
 pub(super) fn compiled(pattern: &str, extended: bool, folds: bool) -> Option<Regex> {

@@ -52,17 +52,15 @@ fn of_fd(args: &[String]) -> Vec<&str> {
 }
 
 /// What is printed by a command that lists places outside of the work; `None`: it is none of these.
-pub(super) fn printed(engine: &Engine<'_>, call: &Call<'_>, state: &State) -> Option<Output> {
+pub(super) fn printed(engine: &Engine, call: &Call<'_>, state: &State) -> Option<Output> {
     if INDEXED.contains(&call.name.as_str()) {
         return Some(format!("{BELOW}\n").into_bytes());
     }
     let plain = call.plain();
-    let mut pairs = plain.windows(2);
     let lists = match call.name.as_str() {
         "find" | "gfind" | "fd" | "fdfind" => {
-            let says_more = pairs
-                .any(|it| matches!(it, [flag, how] if flag == "-printf" && !how.contains("%p")));
-            !says_more && !call.has(&SILENCING)
+            let says_more = |it: (&str, &str)| it.0 == "-printf" && !it.1.contains("%p");
+            !call.pairs().any(says_more) && !call.has(&SILENCING)
         }
         "rg" => call.has(&["--files"]),
         "get-childitem" | "gci" => true,

@@ -5,7 +5,7 @@ use crate::limits::TURNS_MAX;
 use crate::syntax::{Command, Joint, Kind, Pipeline, Script, Word, literal};
 use crate::{Engine, HOLE, Input, Output, Rule, State, arithmetic, marks, unknown};
 
-impl Engine<'_> {
+impl Engine {
     /// `while` and `until`.
     pub(super) fn looped(
         &mut self,

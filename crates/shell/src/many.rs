@@ -12,21 +12,17 @@ static XARGS: Words = Words::named("many.XARGS");
 /// The same of `parallel`.
 static PARALLEL: Words = Words::named("many.PARALLEL");
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn find_exec(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
         let plain = call.plain();
         let roots = listed::roots(call);
         let is_of_fd = call.name.starts_with("fd");
         let signs = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
-        for pair in plain.windows(2) {
-            if let [sign, path] = pair
-                && WRITING.contains(&sign.as_str())
-            {
-                self.touch(super::Access::Write, path, state);
-            }
+        for (_, path) in call.pairs().filter(|it| WRITING.contains(&it.0)) {
+            self.touch(super::Access::Write, path, state);
         }
         let first = roots.first().map(|it| marks::plain(it)).unwrap_or_default();
-        let place = format!("{}/{}", first.trim_end_matches('/'), found_by(plain));
+        let place = format!("{}/{}", first.trim_end_matches('/'), found_by(call));
         let wholes: Vec<String> = roots.iter().map(|it| paths::resolved(it, state)).collect();
         let everything = wholes.iter().any(|it| is_everything(it.trim_end_matches('/')));
         let mut at = 0;
@@ -38,11 +34,8 @@ impl Engine<'_> {
                 .iter()
                 .position(|it| matches!(marks::plain(it).as_str(), ";" | "+"))
                 .unwrap_or(rest.len());
-            let mut inner: Vec<String> = rest
-                .iter()
-                .take(length)
-                .map(|it| if it.contains("{}") { it.replace("{}", &place) } else { it.clone() })
-                .collect();
+            let inner = rest.iter().take(length);
+            let mut inner: Vec<String> = inner.map(|it| self.replaced(it, "{}", &place)).collect();
             // Without a sign for it, `fd` puts what it finds behind the command.
             if is_of_fd && !rest.iter().take(length).any(|it| it.contains('{')) {
                 inner.push(place.clone());
@@ -98,7 +91,10 @@ impl Engine<'_> {
             let by_line = mark.is_some() || options.has("d", "delimiter");
             xargs_items(&input, by_line).unwrap_or_else(|| vec![HOLE.to_string()])
         };
-        items.truncate(FIELDS_MAX);
+        if items.len() > FIELDS_MAX {
+            self.too_much();
+            items.truncate(FIELDS_MAX);
+        }
         if rest.is_empty() {
             return items.join(" ").into_bytes();
         }
@@ -109,6 +105,9 @@ impl Engine<'_> {
         let none = [String::new()];
         let turns: Vec<&[String]> =
             if items.is_empty() { vec![&none[..0]] } else { items.chunks(size).collect() };
+        if turns.len() > TURNS_MAX {
+            self.too_much();
+        }
         for turn in turns.into_iter().take(TURNS_MAX) {
             if self.is_exhausted() {
                 break;
@@ -116,7 +115,7 @@ impl Engine<'_> {
             let fields: Vec<String> = match &mark {
                 Some(mark) => {
                     let item = turn.join(" ");
-                    rest.iter().map(|it| it.replace(mark, &item)).collect()
+                    rest.iter().map(|it| self.replaced(it, mark, &item)).collect()
                 }
                 None => rest.iter().chain(turn).cloned().collect(),
             };
@@ -135,8 +134,10 @@ impl Engine<'_> {
             return self.run_text(&item, &mut state.clone(), None);
         }
         let text = joined(command);
-        let text =
-            if text.contains("{}") { text.replace("{}", &item) } else { format!("{text} {item}") };
+        let text = match text.contains("{}") {
+            true => self.replaced(&text, "{}", &item),
+            false => format!("{text} {item}"),
+        };
         let before = self.findings.len();
         let output = self.run_text(&text, &mut state.clone(), None);
         // What stands in for the items is an argument, not text that is run.
@@ -166,12 +167,10 @@ fn finds_all(plain: &[String]) -> bool {
 }
 
 /// What the places that `find` finds are called, as far as it is told.
-fn found_by(plain: &[String]) -> String {
-    let mut told = plain.windows(2).filter_map(|it| match it {
-        [sign, name] if matches!(sign.as_str(), "-name" | "-iname") => Some(name),
-        _ => None,
-    });
-    let says_more = |it: &&String| it.chars().filter(char::is_ascii_alphanumeric).count() > 1;
+fn found_by(call: &Call<'_>) -> String {
+    let told = call.pairs().filter(|it| matches!(it.0, "-name" | "-iname"));
+    let mut told = told.map(|it| it.1);
+    let says_more = |it: &&str| it.chars().filter(char::is_ascii_alphanumeric).count() > 1;
     match (told.next().filter(says_more), told.next()) {
         (Some(name), None) if name.contains(['*', '?', '[']) => marks::with_patterns(name),
         (Some(_) | None, _) => HOLE.to_string(),

@@ -3,6 +3,8 @@
 //! They are of a private-use area; those that stand in the input are replaced before it is read, so
 //! that nobody can forge one.
 
+use crate::limits::MATCH_STEPS_MAX;
+
 /// Text that only a run would show.
 pub(super) const HOLE: char = '\u{E000}';
 /// A variable that this text does not set: most likely nothing.
@@ -112,7 +114,7 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Does a pattern match a text?
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    let mut steps = STEPS_MAX;
+    let mut steps = MATCH_STEPS_MAX;
     matches_within(pattern, text, &mut steps)
 }
 
@@ -123,37 +125,48 @@ pub(super) fn matches_within(pattern: &str, text: &str, steps: &mut usize) -> bo
     match_from(&pattern, &text, steps)
 }
 
-/// Steps of the comparisons that belong together.
-pub(super) const STEPS_MAX: usize = 100_000;
-
+/// From left to right; where it does not fit, the last `*` takes one letter more. That finds a way if there is one.
 fn match_from(pattern: &[char], text: &[char], steps: &mut usize) -> bool {
-    let Some(left) = steps.checked_sub(1) else { return false };
-    *steps = left;
-    let Some((first, rest)) = pattern.split_first() else { return text.is_empty() };
-    match *first {
-        STAR => {
-            let rest = strip_stars(rest);
-            (0..=text.len())
-                .any(|it| text.get(it..).is_some_and(|after| match_from(rest, after, steps)))
-        }
-        ANY | HOLE => text.split_first().is_some_and(|(_, after)| match_from(rest, after, steps)),
-        UNSET => match_from(rest, text, steps),
-        CLASS => match (class(rest), text.split_first()) {
-            (Some((inside, after_class)), Some((letter, after))) => {
-                in_class(inside, *letter) && match_from(after_class, after, steps)
+    let (mut rest, mut left) = (pattern, text);
+    let mut star: Option<(&[char], &[char])> = None;
+    loop {
+        let Some(fewer) = steps.checked_sub(1) else { return false };
+        *steps = fewer;
+        match rest.split_first() {
+            None if left.is_empty() => return true,
+            Some((&STAR, after)) => {
+                star = Some((after, left));
+                rest = after;
+                continue;
             }
-            (None, Some(('[', after))) => match_from(rest, after, steps),
-            (Some(_) | None, _) => false,
-        },
-        letter => text
-            .split_first()
-            .is_some_and(|(found, after)| *found == letter && match_from(rest, after, steps)),
+            Some((&UNSET, after)) => {
+                rest = after;
+                continue;
+            }
+            Some(_) | None => {}
+        }
+        if let Some((after, behind)) = one(rest, left) {
+            (rest, left) = (after, behind);
+        } else if let Some((after, [_, behind @ ..])) = star {
+            star = Some((after, behind));
+            (rest, left) = (after, behind);
+        } else {
+            return false;
+        }
     }
 }
 
-fn strip_stars(pattern: &[char]) -> &[char] {
-    let stars = pattern.iter().take_while(|it| **it == STAR).count();
-    pattern.get(stars..).unwrap_or_default()
+/// What is left of both if the first of the pattern stands for the first letter.
+fn one<'a>(pattern: &'a [char], text: &'a [char]) -> Option<(&'a [char], &'a [char])> {
+    let (first, rest) = pattern.split_first()?;
+    let (letter, behind) = text.split_first()?;
+    match (*first, class(rest).filter(|_| *first == CLASS)) {
+        (ANY | HOLE, _) => Some((rest, behind)),
+        (_, Some((inside, after))) => in_class(inside, *letter).then_some((after, behind)),
+        // What has no end is a letter.
+        (CLASS, None) => (*letter == '[').then_some((rest, behind)),
+        (other, None) => (other == *letter).then_some((rest, behind)),
+    }
 }
 
 /// The inside of `[…]` and what follows it.

@@ -12,6 +12,9 @@ pub(super) static SHELLS: Words = Words::named("names.SHELLS");
 /// Programs that take code as an argument or on stdin.
 static INTERPRETERS: Words = Words::named("names.INTERPRETERS");
 
+/// Programs that run recipes.
+pub(super) static MAKES: Words = Words::named("names.MAKES");
+
 /// Names that a pattern in place of a command can stand for: those that matter.
 static PATTERNED: Words = Words::named("names.PATTERNED");
 

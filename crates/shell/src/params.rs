@@ -2,11 +2,9 @@
 
 use crate::arithmetic::evaluate;
 use crate::expand::{How, value, values};
+use crate::limits::{MATCH_STEPS_MAX, TRIED_LETTERS_MAX, VALUE_BYTES_MAX};
 use crate::syntax::{Change, Parameter, Word, ansi_c};
 use crate::{Engine, HOLE, Rule, State, UNSET, Var, marks};
-
-/// Letters of a value that patterns are tried on, one place after the other.
-const TRIED_MAX: usize = 512;
 
 /// What a name stands for.
 enum Found {
@@ -16,7 +14,7 @@ enum Found {
     Many(Vec<String>, bool),
 }
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn parameter(
         &mut self,
         parameter: &Parameter,
@@ -165,7 +163,15 @@ impl Engine<'_> {
             Change::Replace { all, anchor, pattern, with } => {
                 let pattern = self.text(pattern, state);
                 let with = marks::plain(&self.text(with, state));
-                replace(text, &pattern, &with, *all, *anchor)
+                if *all && !marks::has_pattern(&pattern) && anchor.is_none() && !pattern.is_empty()
+                {
+                    return self.replaced(text, &marks::plain(&pattern), &with);
+                }
+                let replaced = replace(text, &pattern, &with, *all, *anchor);
+                replaced.unwrap_or_else(|| {
+                    self.too_much();
+                    HOLE.to_string()
+                })
             }
             Change::Case { sign, all } => with_case(text, *sign, *all),
             Change::Transform('E') => ansi_c(text),
@@ -245,14 +251,14 @@ fn bounds(size: usize, offset: i64, length: Option<i64>) -> Option<(usize, usize
 
 fn strip(text: &str, pattern: &str, suffix: bool, longest: bool) -> String {
     let letters: Vec<char> = text.chars().collect();
-    if letters.len() > TRIED_MAX * 8 {
+    if letters.len() > TRIED_LETTERS_MAX * 8 {
         return HOLE.to_string();
     }
     let whole = |from: usize, to: usize| -> String {
         letters.get(from..to).unwrap_or_default().iter().collect()
     };
     let size = letters.len();
-    let mut steps = marks::STEPS_MAX;
+    let mut steps = MATCH_STEPS_MAX;
     let mut cuts: Vec<usize> = (0..=size).collect();
     // From the shortest to the longest that goes.
     if suffix != longest {
@@ -267,31 +273,40 @@ fn strip(text: &str, pattern: &str, suffix: bool, longest: bool) -> String {
         if marks::matches_within(pattern, &gone, &mut steps) {
             return kept;
         }
+        if steps == 0 {
+            return HOLE.to_string();
+        }
     }
-    if steps == 0 { HOLE.to_string() } else { text.to_owned() }
+    text.to_owned()
 }
 
-fn replace(text: &str, pattern: &str, with: &str, all: bool, anchor: Option<char>) -> String {
+/// `None`: it is longer than one value may be.
+fn replace(
+    text: &str,
+    pattern: &str,
+    with: &str,
+    all: bool,
+    anchor: Option<char>,
+) -> Option<String> {
     if pattern.is_empty() {
-        return match anchor {
+        return Some(match anchor {
             Some('#') => format!("{with}{text}"),
             Some(_) => format!("{text}{with}"),
             None => text.to_owned(),
-        };
+        });
     }
     if !marks::has_pattern(pattern) && anchor.is_none() {
-        let pattern = marks::plain(pattern);
-        return if all { text.replace(&pattern, with) } else { text.replacen(&pattern, with, 1) };
+        return Some(text.replacen(&marks::plain(pattern), with, 1));
     }
     let letters: Vec<char> = text.chars().collect();
-    if letters.len() > TRIED_MAX {
-        return HOLE.to_string();
+    if letters.len() > TRIED_LETTERS_MAX {
+        return Some(HOLE.to_string());
     }
     let part = |from: usize, to: usize| -> String {
         letters.get(from..to).unwrap_or_default().iter().collect()
     };
     let mut result = String::new();
-    let mut steps = marks::STEPS_MAX;
+    let mut steps = MATCH_STEPS_MAX;
     let mut at = 0;
     while at < letters.len() {
         let may_start = anchor != Some('#') || at == 0;
@@ -300,7 +315,10 @@ fn replace(text: &str, pattern: &str, with: &str, all: bool, anchor: Option<char
             .filter(|it| may_start && (anchor != Some('%') || *it == letters.len()))
             .find(|it| marks::matches_within(pattern, &part(at, *it), &mut steps));
         if steps == 0 {
-            return HOLE.to_string();
+            return Some(HOLE.to_string());
+        }
+        if result.len() > VALUE_BYTES_MAX {
+            return None;
         }
         match end {
             Some(end) => {
@@ -316,7 +334,7 @@ fn replace(text: &str, pattern: &str, with: &str, all: bool, anchor: Option<char
             }
         }
     }
-    result + &part(at, letters.len())
+    Some(result + &part(at, letters.len()))
 }
 
 fn with_case(text: &str, sign: char, all: bool) -> String {

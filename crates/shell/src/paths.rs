@@ -246,7 +246,7 @@ pub(super) fn is_system(path: &str) -> bool {
     SYSTEM.iter().any(|it| within(path, it)) && !is_shared(path)
 }
 
-impl Engine<'_> {
+impl Engine {
     /// What it means that this place is read, written, deleted or run.
     pub(super) fn judge_place(&mut self, access: Access, path: &str) {
         let shown = marks::shown(&homely(path));

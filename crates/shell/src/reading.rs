@@ -1,9 +1,9 @@
 //! `read` and `mapfile`: words that come from elsewhere, as far as they are known.
 
 use crate::simple::known;
-use crate::{Call, Engine, HOLE, State, Var, marks};
+use crate::{Call, Engine, HOLE, State, marks};
 
-impl Engine<'_> {
+impl Engine {
     /// What is read is known only if it comes from here.
     pub(super) fn read(&mut self, call: &Call<'_>, state: &mut State) {
         let is_read = call.name == "read";
@@ -26,7 +26,8 @@ impl Engine<'_> {
                 Some(_) | None => it,
             });
             let items = parts.enumerate().map(|(i, it)| (i.to_string(), it.to_owned()));
-            return state.set(&name, Var::List(items.collect()));
+            let var = self.list(items.collect());
+            return state.set(&name, var);
         }
         let end = by.unwrap_or(Some('\n'));
         let line = text.split(|it| Some(it) == end).next().unwrap_or_default();
@@ -43,7 +44,8 @@ impl Engine<'_> {
         if let Some(name) = asked.value('a') {
             let parts = line.split(|it| ifs.contains(it)).filter(|it| !it.is_empty());
             let items = parts.enumerate().map(|(i, it)| (i.to_string(), it.to_owned()));
-            return state.set(name, Var::List(items.collect()));
+            let var = self.list(items.collect());
+            return state.set(name, var);
         }
         let names = if names.is_empty() { vec!["REPLY".to_owned()] } else { names };
         // `-N` takes letters as they are.

@@ -4,10 +4,7 @@ use crate::syntax::{Part, Word};
 use crate::tools::decodes;
 use crate::{Call, Engine, State, marks, text};
 
-/// Texts that were hidden, of one command.
-const REVEALED_MAX: usize = 64;
-
-impl Engine<'_> {
+impl Engine {
     /// Keeps what was hidden: whoever hides a text and runs it does not want it to be read.
     pub(super) fn reveal(&mut self, call: &Call<'_>, output: &[u8]) {
         let hidden = match call.name.as_str() {
@@ -20,8 +17,8 @@ impl Engine<'_> {
             _ => false,
         };
         let shown = text(output);
-        if hidden && !marks::has_hole(&shown) && self.revealed.len() < REVEALED_MAX {
-            self.revealed.push(shown.trim().to_owned());
+        if hidden && !marks::has_hole(&shown) {
+            self.add_revealed(shown.trim().to_owned());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{Call, Class, Engine, Output, Rule, State, marks, paths, unknown};
 
-impl Engine<'_> {
+impl Engine {
     /// `sh -c TEXT`, `sh FILE`, `sh` with text on stdin.
     pub(super) fn shell(&mut self, call: &Call<'_>, state: &State) -> Output {
         self.classes.insert(Class::Execute);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::limits::CALLS_MAX;
 use crate::syntax::{Assignment, Simple, Value};
 use crate::{
     Access, Engine, HOLE, Input, Output, Rule, State, UNSET, Var, marks, names, text, unknown,
@@ -10,8 +11,6 @@ use crate::{
 
 /// What a variable from outside would name for these matters though it is not known.
 const ERASING: [&str; 8] = ["rm", "grm", "srm", "shred", "wipe", "unlink", "rmdir", "find"];
-/// A function that calls itself, in levels.
-const CALLS_MAX: usize = 6;
 
 /// One command with its arguments, on its way to be judged.
 pub(super) struct Call<'a> {
@@ -49,6 +48,11 @@ impl<'a> Call<'a> {
         &self.plain
     }
 
+    /// Each argument with the one behind it.
+    pub(super) fn pairs(&self) -> impl DoubleEndedIterator<Item = (&str, &str)> {
+        pairs(&self.plain)
+    }
+
     /// Is one of these among the arguments?
     pub(super) fn has(&self, wanted: &[&str]) -> bool {
         self.plain.iter().any(|it| wanted.contains(&it.as_str()))
@@ -74,7 +78,7 @@ impl<'a> Call<'a> {
     }
 }
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn simple(
         &mut self,
         simple: &Simple,
@@ -179,7 +183,7 @@ impl Engine<'_> {
                         }
                     }
                 }
-                Var::list(items)
+                self.list(items)
             }
         };
         self.judge_variable(name, &var.first(), state);
@@ -326,6 +330,12 @@ impl Engine<'_> {
             self.touch(access, target, state);
         }
     }
+}
+
+/// Each of them with the one behind it.
+pub(super) fn pairs(args: &[String]) -> impl DoubleEndedIterator<Item = (&str, &str)> {
+    let behind = args.get(1..).unwrap_or_default();
+    args.iter().zip(behind).map(|it| (it.0.as_str(), it.1.as_str()))
 }
 
 /// Patterns become letters; where a value came from is kept.

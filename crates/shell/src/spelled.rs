@@ -2,19 +2,14 @@
 
 use data_encoding::{BASE32, BASE64, HEXLOWER_PERMISSIVE};
 
+use crate::limits::{DECODED_BYTES_MAX, LITERALS_MAX, TEXTS_MAX};
 use crate::lines::unpacked;
 use crate::syntax::ansi_c;
-
-const LITERALS_MAX: usize = 64;
-/// Texts of one piece of code.
-const TEXTS_MAX: usize = 32;
 
 /// Fewer letters in a row are no text.
 const LETTERS_MIN: usize = 3;
 /// Fewer bytes are no encoded text.
 const ENCODED_BYTES_MIN: usize = 6;
-/// What is decoded for one piece of code, in bytes.
-const DECODED_BYTES_MAX: usize = 128 << 10;
 
 /// Texts that code spells with numbers, and what its literals become that are encoded or packed, also over and over.
 pub(super) fn decoded(code: &str, literals: &[String]) -> Vec<String> {
@@ -56,7 +51,7 @@ fn numbers(code: &str) -> Vec<String> {
 pub(super) fn bracketed(code: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for sign in ["%x", "qx", "%q", "qq", "%Q", "qw", "%w", " q", "(q"] {
-        for rest in code.split(sign).skip(1).take(TEXTS_MAX) {
+        for rest in code.split(sign).skip(1).take(LITERALS_MAX.saturating_sub(texts.len())) {
             let close = match rest.chars().next() {
                 Some('(') => ')',
                 Some('{') => '}',

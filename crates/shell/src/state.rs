@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use crate::limits::VALUE_BYTES_MAX;
+use crate::limits::{REFERENCES_MAX, VALUE_BYTES_MAX};
 use crate::tables::lines;
 use crate::{HOLE, Words, syntax};
 
@@ -72,11 +72,8 @@ pub(super) struct State {
 
 /// What is remembered of a file: of a long one only that it is there. In a loop it would grow with every turn.
 pub(super) fn remembered(content: Vec<u8>) -> Vec<u8> {
-    if content.len() > VALUE_BYTES_MAX { HOLE.to_string().into_bytes() } else { content }
+    if content.len() > VALUE_BYTES_MAX { super::engine::forgotten(&content) } else { content }
 }
-
-/// How many names may stand for one another, one after the other.
-const REFERENCES_MAX: usize = 8;
 
 impl State {
     /// `None`: not set by this text.

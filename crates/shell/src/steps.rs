@@ -2,6 +2,8 @@
 //!
 //! For whoever looks at a chain of commands: a file that is read and then something that leaves.
 
+use crate::judge::is_of_this_machine;
+use crate::limits::KEPT_STEPS_MAX;
 use crate::wrappers::RAISING;
 use crate::{Call, Engine, Rows, Words, names, text};
 
@@ -20,10 +22,7 @@ pub struct Step {
     pub reveals: bool,
 }
 
-/// Steps of one text that are kept.
-const STEPS_MAX: usize = 2_000;
-
-impl Engine<'_> {
+impl Engine {
     /// Keeps what a command does.
     pub(super) fn step(&mut self, call: &Call<'_>) {
         let args: Vec<&str> = call.plain().iter().map(String::as_str).collect();
@@ -51,8 +50,9 @@ impl Engine<'_> {
     }
 
     pub(super) fn take_step(&mut self, step: Step) {
-        if self.steps.len() < STEPS_MAX {
-            self.steps.push(step);
+        match self.steps.len() < KEPT_STEPS_MAX {
+            true => self.steps.push(step),
+            false => self.too_much(),
         }
     }
 
@@ -91,7 +91,7 @@ fn sends(program: &str, args: &[&str]) -> bool {
         || SENDERS_WITH.get(program).is_some_and(|it| it.contains(&first));
     let local = || {
         let mut places = args.iter().filter(|it| names_a_place(it)).peekable();
-        places.peek().is_some() && places.all(|it| is_loopback(it))
+        places.peek().is_some() && places.all(|it| is_of_this_machine(it))
     };
     let is_socket = |it: &&str| it.starts_with("/dev/tcp/") || it.starts_with("/dev/udp/");
     (able && !local()) || args.iter().any(is_socket)
@@ -134,14 +134,6 @@ fn names_a_place(arg: &str) -> bool {
     let option = arg.starts_with(['-', '@', '{', '[']);
     let text = arg.contains(char::is_whitespace) || arg.contains(": ");
     !option && !text && (arg.contains(['.', ':']) || arg == "localhost")
-}
-
-fn is_loopback(place: &str) -> bool {
-    let (_, rest) = place.split_once("://").unwrap_or(("", place));
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
-    let host = authority.rsplit('@').next().unwrap_or(authority);
-    let name = host.split(':').next().unwrap_or(host);
-    matches!(name, "localhost" | "127.0.0.1") || host.starts_with("[::1]")
 }
 
 /// They see that a file is there, not what is in it.

@@ -82,7 +82,11 @@ impl Rows {
 
     /// The rows of a key, in their order.
     pub(crate) fn all(&'static self, key: &str) -> &'static [Row] {
-        let read = self.read.get_or_init(|| {
+        self.read().get(key).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn read(&'static self) -> &'static HashMap<&'static str, Vec<Row>> {
+        self.read.get_or_init(|| {
             let mut rows: HashMap<_, Vec<Row>> = HashMap::new();
             for (keys, row) in lines(self.name).filter_map(|it| it.split_once(':')) {
                 for key in words(keys) {
@@ -90,8 +94,12 @@ impl Rows {
                 }
             }
             rows
-        });
-        read.get(key).map(Vec::as_slice).unwrap_or_default()
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn keys(&'static self) -> impl Iterator<Item = &'static str> {
+        self.read().keys().copied()
     }
 
     /// The first row of a key.
@@ -106,15 +114,15 @@ mod tests {
 
     use super::*;
 
-    fn named_in(folder: &Path, found: &mut Vec<String>) {
+    fn named_in(folder: &Path, signs: &[&str], found: &mut Vec<String>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                named_in(&path, found);
+                named_in(&path, signs, found);
             } else if path.extension().is_some_and(|it| it == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                for sign in ["::named(\"", "lines(\""] {
-                    let names = text.split(sign).skip(1).filter_map(|it| it.split('"').next());
+                for sign in signs {
+                    let names = text.split(*sign).skip(1).filter_map(|it| it.split('"').next());
                     found.extend(names.map(str::to_owned));
                 }
             }
@@ -124,12 +132,37 @@ mod tests {
     #[test]
     fn every_table_that_is_named_is_there_and_every_one_that_is_there_is_named() {
         let mut found = Vec::new();
-        named_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        named_in(&source, &["::named(\"", "lines(\""], &mut found);
         for name in &found {
             assert!(TABLES.get(name.as_str()).is_some_and(|it| !it.is_empty()), "{name}");
         }
         for name in TABLES.keys() {
             assert!(found.iter().any(|it| it == name), "nobody names {name}");
         }
+    }
+
+    #[test]
+    fn every_line_has_the_form_of_its_table() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let named = |sign: &str| {
+            let mut found = Vec::new();
+            named_in(&source, &[sign], &mut found);
+            found
+        };
+        for name in named("Rows::named(\"") {
+            for line in lines(&name) {
+                let keys = line.split_once(':').map(|it| words(it.0).count());
+                assert!(keys.is_some_and(|it| it > 0), "{name}: {line}");
+            }
+        }
+        // A name of a table that is written wrongly would be words of the one before it.
+        for name in named("Words::named(\"") {
+            for word in lines(&name).flat_map(words) {
+                let is_name = word.starts_with('[') && word.len() > 2;
+                assert!(!is_name && !word.starts_with('#'), "{name}: {word}");
+            }
+        }
+        assert!(!TABLES.contains_key(""), "a line before the first table");
     }
 }

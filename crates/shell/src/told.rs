@@ -3,9 +3,9 @@
 //! Where an option may take the word behind it, both words count: a rule should rather be asked once too
 //! often. What only a run would show is said to be unsure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::acts::ACTS_MAX;
+use crate::limits::{RUNS_MAX, TOLD_MAX, TOLD_WORDS_MAX, WAYS_MAX, WORD_BYTES_MAX};
 use crate::tables::Row;
 use crate::{Call, Engine, Rows, Words, acts, marks, names};
 
@@ -17,19 +17,8 @@ static NESTED: Rows = Rows::named("told.NESTED");
 static NESTED_GIT: Words = Words::named("told.NESTED_GIT");
 /// Each word behind these is told.
 static MANY: Words = Words::named("told.MANY");
-/// What runs the program behind it: by itself, or told so.
-static RUNNERS: Rows = Rows::named("told.RUNNERS");
 /// Nobody tells these what to do by a word: what stands behind them are files, patterns and texts.
 static BARE: Words = Words::named("told.BARE");
-
-/// How many programs and commands of one text are kept.
-const TOLD_MAX: usize = 256;
-/// How many arguments are looked at for what a program is told.
-const ARGUMENTS_MAX: usize = 64;
-/// The longest word that tells a program what to do, in bytes.
-const WORD_BYTES_MAX: usize = 64;
-/// A program that runs a program that runs a program, in levels.
-const RUNS_MAX: usize = 4;
 
 /// What the programs of a text are, and what they are told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,15 +31,15 @@ pub struct Told {
     pub unsure: bool,
 }
 
-impl Engine<'_> {
+impl Engine {
     /// Keeps what a command is told.
     pub(super) fn tell<'a>(&mut self, call: Call<'a>) -> Call<'a> {
         let args: Vec<&str> = call.plain().iter().map(String::as_str).collect();
-        let mut told = Told::default();
-        told.see(&call.name, &args, RUNS_MAX);
-        let room = ACTS_MAX.saturating_sub(self.acts.len());
-        self.acts.extend(acts::of(&call.name, &args, &told).into_iter().take(room));
-        self.told.merge(told);
+        let mut telling = Telling { told: Told::default(), commands: BTreeMap::new() };
+        telling.see(&call.name, &args, RUNS_MAX);
+        let told = telling.commands.iter().map(|it| (it.0.0.as_str(), *it.1));
+        acts::of(&call, told).into_iter().for_each(|it| self.add_act(it));
+        self.told.merge(telling.told);
         call
     }
 }
@@ -78,35 +67,72 @@ impl Told {
             self.unsure |= !self.commands.contains(&text);
         }
     }
+}
 
-    fn see(&mut self, program: &str, args: &[&str], levels: usize) {
+/// Arguments of a program.
+type Args<'a> = &'a [&'a str];
+
+/// What one command is told, as it is found out.
+struct Telling<'a> {
+    told: Told,
+    /// Programs and commands, each with the arguments behind it and how many these are.
+    commands: BTreeMap<(String, usize), Args<'a>>,
+}
+
+impl<'a> Telling<'a> {
+    fn command(&mut self, text: String, behind: Args<'a>) {
+        self.told.command(text.clone());
+        self.may_be(text, behind);
+    }
+
+    fn may_be(&mut self, text: String, behind: Args<'a>) {
+        self.commands.insert((text, behind.len()), behind);
+    }
+
+    fn see(&mut self, program: &str, args: Args<'a>, levels: usize) {
         if program.is_empty() || marks::has_hole(program) {
-            self.unsure = true;
+            self.told.unsure = true;
             return;
         }
-        self.program(program);
+        self.told.program(program);
+        self.may_be(program.to_owned(), args);
         // `git-push` is git's own name of `git push`, and `pip3` is pip.
         if let Some(verb) = program.strip_prefix("git-").filter(|it| is_word(it)) {
-            self.program("git");
-            self.command(format!("git {verb}"));
+            self.told.program("git");
+            self.command(format!("git {verb}"), args);
         }
         let bare = program.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.');
         if bare == "pip" && bare != program {
             self.see(bare, args, levels);
         }
-        if names::interpreter(program).is_some() && !matches!(bare, "deno" | "bun") {
-            return self.module(program, args, levels);
-        }
         if BARE.contains(&program) {
             return;
         }
         let words = words(TONGUES.all(program).first(), args);
-        self.verbs(program, &words, 1, program);
-        self.runs(program, args, levels);
+        if acts::knows(program) {
+            self.in_a_row(program, words.iter().filter(|it| !it.may_be_value));
+            self.in_a_row(program, words.iter());
+        }
+        if names::interpreter(program).is_some() && !matches!(bare, "deno" | "bun") {
+            return self.module(program, args, levels);
+        }
+        self.verbs(program, &words, 1, program, &mut WAYS_MAX.clone());
+    }
+
+    /// The program with its first words: `claude mcp add`. Not all of them may be told to it.
+    fn in_a_row<'w>(&mut self, program: &str, words: impl Iterator<Item = &'w Word<'a>>)
+    where
+        'a: 'w,
+    {
+        let mut command = program.to_owned();
+        for word in words.take(TOLD_WORDS_MAX) {
+            command = format!("{command} {}", word.text);
+            self.may_be(command.clone(), word.behind);
+        }
     }
 
     /// `python3 -m pip install x`: python is told `pip`, and pip is told `install`.
-    fn module(&mut self, program: &str, args: &[&str], levels: usize) {
+    fn module(&mut self, program: &str, args: Args<'a>, levels: usize) {
         let is_module = |it: &&str| {
             let letters = it.strip_prefix('-').filter(|it| !it.starts_with('-'));
             letters.is_some_and(|it| it.contains('m') && it.chars().all(|it| it.is_alphanumeric()))
@@ -122,18 +148,31 @@ impl Told {
             Some([]) | None => return,
         };
         if marks::has_hole(module) {
-            self.unsure = true;
+            self.told.unsure = true;
             return;
         }
-        self.command(format!("{program} {module}"));
-        if let Some(levels) = levels.checked_sub(1) {
-            self.see(module, rest, levels);
+        self.command(format!("{program} {module}"), rest);
+        match levels.checked_sub(1) {
+            Some(levels) => self.see(module, rest, levels),
+            None => self.told.unsure = true,
         }
     }
 
-    /// Every way to read the words behind a program, `depth` words deep so far.
-    fn verbs(&mut self, program: &str, words: &[Word<'_>], depth: usize, so_far: &str) {
+    /// Every way to read the words behind a program, `depth` words deep so far; so many `ways`, or it is unsure.
+    fn verbs(
+        &mut self,
+        program: &str,
+        words: &[Word<'a>],
+        depth: usize,
+        so_far: &str,
+        ways: &mut usize,
+    ) {
         for (at, word) in words.iter().enumerate() {
+            let Some(left) = ways.checked_sub(1) else {
+                self.told.unsure = true;
+                return;
+            };
+            *ways = left;
             if is_word(word.text) {
                 let command = format!("{so_far} {}", word.text);
                 let rest = words.get(at + 1..).unwrap_or_default();
@@ -141,36 +180,19 @@ impl Told {
                     NESTED.get(program).is_some_and(|it| {
                         it.iter().any(|it| it.parse().is_ok_and(|it: usize| depth < it))
                     }) || (program == "git" && depth == 1 && NESTED_GIT.contains(&word.text));
-                self.command(command.clone());
-                if deeper && self.commands.len() < TOLD_MAX {
-                    self.verbs(program, rest, depth + 1, &command);
+                self.command(command.clone(), word.behind);
+                if deeper {
+                    self.verbs(program, rest, depth + 1, &command, ways);
                 }
             } else if depth == 1 && !word.may_be_value && TONGUES.get(program).is_some() {
                 // A pattern, or a word of which only a run would show what it is.
-                self.unsure |= marks::has_hole(word.text) || word.text.contains(['*', '?', '[']);
+                self.told.unsure |=
+                    marks::has_hole(word.text) || word.text.contains(['*', '?', '[']);
             }
             let goes_on = word.may_be_value || (depth == 1 && MANY.contains(&program));
             if !goes_on {
                 break;
             }
-        }
-    }
-
-    /// `npx prettier`, `uv run pytest`: what is run is a program, too.
-    fn runs(&mut self, program: &str, args: &[&str], levels: usize) {
-        let Some(levels) = levels.checked_sub(1) else { return };
-        for verbs in RUNNERS.all(program) {
-            let mut rest = args.iter().copied().skip_while(|it| it.starts_with('-'));
-            if !verbs.iter().all(|verb| rest.next() == Some(verb)) {
-                continue;
-            }
-            let rest: Vec<&str> =
-                rest.skip_while(|it| it.starts_with('-')).take(ARGUMENTS_MAX).collect();
-            let Some((name, args)) = rest.split_first() else { continue };
-            // `prettier@3`, `@scope/tool@1`.
-            let name = name.rsplit('/').next().unwrap_or(name);
-            let name = name.split(['@', '=']).next().unwrap_or(name).to_lowercase();
-            self.see(&name, args, levels);
         }
     }
 }
@@ -179,21 +201,23 @@ impl Told {
 #[derive(Clone, Copy, Debug)]
 struct Word<'a> {
     text: &'a str,
+    behind: Args<'a>,
     /// It stands behind an option that may take it.
     may_be_value: bool,
 }
 
 /// The words that may tell a program what to do, without options and what surely belongs to them.
-fn words<'a>(tongue: Option<&Row>, args: &[&'a str]) -> Vec<Word<'a>> {
+fn words<'a>(tongue: Option<&Row>, all: Args<'a>) -> Vec<Word<'a>> {
     let mut found = Vec::new();
     let mut may_be_value = false;
-    let mut args = args.iter().take(ARGUMENTS_MAX);
-    while let Some(arg) = args.next() {
+    let mut args = all.iter().enumerate();
+    while let Some((at, arg)) = args.next() {
         let is_option = arg.len() > 1 && arg.starts_with('-');
         if !is_option {
             // `make CC=gcc install`.
             if !arg.contains('=') {
-                found.push(Word { text: arg, may_be_value });
+                let behind = all.get(at + 1..).unwrap_or_default();
+                found.push(Word { text: arg, behind, may_be_value });
             }
             may_be_value = false;
             continue;
@@ -214,6 +238,12 @@ fn words<'a>(tongue: Option<&Row>, args: &[&'a str]) -> Vec<Word<'a>> {
         }
     }
     found
+}
+
+/// Options of a program that stand before what it is told and take the word behind them.
+pub(super) fn valued(program: &str) -> &'static [&'static str] {
+    let row = TONGUES.get(program).unwrap_or_default();
+    row.split(|it| *it == "/").next().unwrap_or_default()
 }
 
 /// Is it the value of an option of an interpreter?

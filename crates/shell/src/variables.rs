@@ -1,5 +1,6 @@
 //! Variables that matter by their names, and those that belong to a function.
 
+use crate::judge::is_of_this_machine;
 use crate::syntax::Simple;
 use crate::{Engine, Rule, State, Var, Words, marks, paths};
 
@@ -13,7 +14,7 @@ const SEARCHED: [&str; 7] =
 /// Variables that lead what programs send over another machine.
 const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "all_proxy", "ftp_proxy"];
 
-impl Engine<'_> {
+impl Engine {
     /// Elements of lists that the shell keeps: aliases, and where commands lie.
     pub(super) fn named_by_shell(&mut self, name: &str, key: &str, value: &str, state: &mut State) {
         if name == "BASH_ALIASES" {
@@ -58,7 +59,7 @@ impl Engine<'_> {
             Some(item) => item.1 = value,
             None => items.push((key, value)),
         }
-        let var = Var::list(items);
+        let var = self.list(items);
         self.judge_variable(name, &var.first(), state);
         state.set(name, var);
     }
@@ -74,6 +75,7 @@ impl Engine<'_> {
     pub(super) fn judge_variable(&mut self, name: &str, value: &str, state: &State) {
         self.judge_number(value, state);
         self.judge_git_variable(name, value, state);
+        super::acts::of_variable(name, value).into_iter().for_each(|it| self.add_act(it));
         let is_shared = |it: &str| paths::is_shared(&format!("{}/", it.trim_end_matches('/')));
         let searches = (SEARCHED.contains(&name) && value.split(':').any(is_shared))
             || (name == "PATH" && searches_here(value, state));
@@ -87,11 +89,10 @@ impl Engine<'_> {
             }
         }
         if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") && value.contains(['$', '`']) {
-            self.quiet += 1;
-            self.prompt(value, &mut state.clone());
-            self.quiet -= 1;
+            self.quietly(|it| it.prompt(value, &mut state.clone()));
         }
-        if PROXIES.contains(&name.to_ascii_lowercase().as_str()) && leads_elsewhere(value) {
+        let is_proxy = PROXIES.contains(&name.to_ascii_lowercase().as_str());
+        if is_proxy && !value.is_empty() && !is_of_this_machine(value) {
             self.ask(Rule::Egress, format!("`{name}` leads everything over another machine"));
         }
         if super::judge::leads_to_containers(name, value) {
@@ -117,14 +118,6 @@ fn searches_here(path: &str, state: &State) -> bool {
         let is_here = paths::resolved(it, state) == "." || it == super::state::HERE;
         is_named && (is_relative || is_here)
     })
-}
-
-/// Is it the address of a proxy that is not on this machine?
-fn leads_elsewhere(value: &str) -> bool {
-    let place = value.split_once("://").map_or(value, |it| it.1);
-    let place = place.rsplit_once('@').map_or(place, |it| it.1);
-    let here = ["localhost", "127.", "[::1]"].iter().any(|it| place.starts_with(it));
-    !place.is_empty() && !here
 }
 
 /// What `declare` says of variables: letters of one kind, a map, another name.

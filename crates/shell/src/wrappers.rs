@@ -1,5 +1,6 @@
 //! Commands that run other commands: prefixes with their options.
 
+use crate::simple::pairs;
 use crate::{Call, Engine, Input, Output, Rows, Rule, State, marks, names, unknown};
 
 /// Commands that stand before others: how many words come before the command, and options that take a value.
@@ -16,7 +17,7 @@ struct Prefix<'a> {
     words: usize,
 }
 
-impl Engine<'_> {
+impl Engine {
     /// Runs what a command runs; `None` if it runs nothing else.
     pub(super) fn unwrap(&mut self, call: &Call<'_>, state: &mut State) -> Option<Output> {
         let name = call.name.as_str();
@@ -145,9 +146,7 @@ impl Engine<'_> {
             folder.ends_with("bin") && !it.starts_with('-') && assignment(it).is_none()
         };
         if other.len() < rest.len() && other.first().is_some_and(is_program) {
-            self.quiet += 1;
-            self.call(other.to_vec(), &mut state.clone(), None);
-            self.quiet -= 1;
+            self.quietly(|it| it.call(other.to_vec(), &mut state.clone(), None));
         }
     }
 
@@ -233,11 +232,8 @@ fn begun_at(prefix: &str, args: &[String]) -> Option<String> {
         let short = it.strip_prefix("-C").filter(|it| !it.is_empty());
         short.or_else(|| it.strip_prefix("--chdir=")).map(str::to_owned)
     };
-    let next = args.windows(2).find_map(|it| match it {
-        [flag, place] if flag == "-C" || flag == "--chdir" => Some(place.clone()),
-        _ => None,
-    });
-    next.or_else(|| args.iter().find_map(glued))
+    let next = pairs(args).find(|it| matches!(it.0, "-C" | "--chdir"));
+    next.map(|it| it.1.to_owned()).or_else(|| args.iter().find_map(glued))
 }
 
 /// `-S`, alone or behind other letters.

@@ -74,6 +74,14 @@ fn what_erases_or_raises_cannot_be_opened() {
 }
 
 #[test]
+fn what_erases_or_raises_is_blocked_in_a_cage_too() {
+    let list = Blocklist::in_a_cage();
+    for command in ["sudo id", "rm -rf /", "mkfs.ext4 x", "shutdown now"] {
+        assert_eq!(read_with(command, &list).decision, Decision::Deny, "{command}");
+    }
+}
+
+#[test]
 fn every_known_hole_is_closed() {
     let mut failed = Vec::new();
     for case in vectors("gaps_shell.json") {

@@ -21,7 +21,7 @@ const TOLD: [&str; 9] =
 /// A pattern for names of processes that is longer is not looked into, in bytes.
 const PATTERN_BYTES_MAX: usize = 64;
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_agents(&mut self, call: &Call<'_>) {
         if (AGENTS.contains(&call.name.as_str()) && widens(call)) || is_told_so(call) {
             self.ask(Rule::Agent, "an agent is given more than it was given before");

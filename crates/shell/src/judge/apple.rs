@@ -5,7 +5,7 @@ use crate::{Access, Call, Engine, Rule, State, marks};
 /// Kinds of files that are run when they are opened.
 const RUN: [&str; 7] = [".app", ".command", ".pkg", ".scpt", ".terminal", ".tool", ".workflow"];
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_apple(&mut self, call: &Call<'_>, state: &State) {
         match call.name.as_str() {
             "osascript" if only_tells(call) => {}

@@ -3,6 +3,7 @@
 //! Whether it runs its arguments is not known. What would be refused on its own is refused behind it, too;
 //! for less than that, words are too often only words.
 
+use crate::limits::TRIES_MAX;
 use crate::words::{CONNECTS, RUNS};
 use crate::{Call, Decision, Engine, Rule, State, Words, names};
 
@@ -22,10 +23,8 @@ const SEARCHING: [&str; 8] = ["ag", "egrep", "fgrep", "git", "grep", "gsed", "rg
 const CODED: [&str; 7] = ["-c", "-e", "-E", "-r", "--eval", "-eval", "--execute"];
 /// Programs whose first word is one of their own: what `git rm` removes can be had back.
 static WITH_VERBS: Words = Words::named("judge.behind.WITH_VERBS");
-/// Words of one command that are tried.
-const TRIES_MAX: usize = 2;
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_behind(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
         if super::SAYING.contains(&name) {
@@ -38,10 +37,10 @@ impl Engine<'_> {
         let verb = verb.filter(|_| WITH_VERBS.contains(&name));
         let plain = call.plain().iter().enumerate().filter(|(at, _)| Some(*at) != verb);
         let begins = |(at, it): &(usize, &String)| at + 1 < call.args.len() && names::matters(it);
-        let found: Vec<usize> = plain.filter(begins).map(|it| it.0).take(TRIES_MAX).collect();
-        for at in found {
-            if !self.may_probe() {
-                return;
+        let found: Vec<usize> = plain.filter(begins).map(|it| it.0).take(TRIES_MAX + 1).collect();
+        for (tries, at) in found.into_iter().enumerate() {
+            if tries == TRIES_MAX || !self.may_probe() {
+                return self.too_much();
             }
             let mut probe = self.probe();
             let words = call.args.get(at..).unwrap_or_default();

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::here::{self, Here};
 use super::option;
+use super::options::Options;
 use crate::paths::{is_disk, is_root};
 use crate::{Access, Call, Class, Decision, Engine, Rule, State, listed, marks, paths, text};
 
@@ -33,19 +34,6 @@ enum WhereItRuns {
 const NETWORK: [&str; 5] = ["curl", "wget", "nc", "ncat", "netcat"];
 /// They write over what they delete.
 const DESTROYING: [&str; 3] = ["shred", "srm", "wipe"];
-
-/// The default.
-static DEFAULT: Blocklist = Blocklist {
-    blocked: BTreeSet::new(),
-    opened: BTreeSet::new(),
-    where_it_runs: WhereItRuns::OnTheMachine,
-};
-
-impl Default for &Blocklist {
-    fn default() -> Self {
-        &DEFAULT
-    }
-}
 
 impl Blocklist {
     /// The default and `blocked`, without those of `opened`. What is in both is blocked.
@@ -90,7 +78,7 @@ impl Blocklist {
     }
 }
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_blocklist(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
         if let Some(pattern) = self.blocklist.names(name, call.plain()).map(str::to_owned) {
@@ -150,8 +138,9 @@ impl Engine<'_> {
                 .any(|it| it.starts_with('-') && !it.starts_with("--") && it.contains(wanted))
         };
         let unknown = call.args.iter().any(|it| it.starts_with(marks::HOLE));
-        let recursive = letters(&['r']) || option(call, None, "recursive") || finds;
-        let force = letters(&['f']) || option(call, None, "force") || finds;
+        let options = Options::of(call.plain(), "", &[]);
+        let recursive = letters(&['r']) || options.has("", "recursive") || finds;
+        let force = letters(&['f']) || options.has("", "force") || finds;
         let operands = call.args.iter().map(String::as_str).filter(|it| !it.starts_with('-'));
         let operands = if finds { listed::roots(call) } else { operands.collect() };
         let given = operands.is_empty().then(|| call.stdin.map(text)).flatten();

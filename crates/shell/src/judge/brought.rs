@@ -21,7 +21,7 @@ struct Brought {
     has_unnamed: bool,
 }
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_brought(&mut self, call: &Call<'_>, state: &State) {
         let brought = match call.name.as_str() {
             "curl" | "wget" | "aria2c" => by_address(call),

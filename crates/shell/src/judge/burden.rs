@@ -8,7 +8,7 @@ static POOLS: Words = Words::named("judge.burden.POOLS");
 /// A file that is larger fills disks.
 const GIGABYTES_MAX: u64 = 50;
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_burden(&mut self, call: &Call<'_>) {
         // What was begun is ended.
         if matches!(call.name.as_str(), "kill" | "pkill" | "killall") {

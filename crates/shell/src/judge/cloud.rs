@@ -3,6 +3,8 @@
 use super::option;
 use crate::{Call, Class, Engine, Rule, State, Words, listed, paths, text};
 
+/// Programs that run containers.
+static CONTAINERS: Words = Words::named("judge.cloud.CONTAINERS");
 /// Words people look for when they look for secrets.
 static SECRET_WORDS: Words = Words::named("judge.cloud.SECRET_WORDS");
 /// A file with such a name is a secret.
@@ -12,12 +14,10 @@ static SECRET_FILES: Words = Words::named("judge.cloud.SECRET_FILES");
 const SHOWING: [&str; 10] =
     ["cat", "head", "tail", "less", "more", "base64", "xxd", "strings", "cp", "curl"];
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_cloud(&mut self, call: &Call<'_>, state: &mut State) {
         match call.name.as_str() {
-            "docker" | "podman" | "nerdctl" | "docker-compose" | "ctr" | "lxc" | "incus" => {
-                self.judge_container(call, state);
-            }
+            name if CONTAINERS.contains(&name) => self.judge_container(call, state),
             "kubectl" | "oc" | "k3s" => self.judge_cluster(call, state),
             "grep" | "egrep" | "rg" | "ag" | "ack" => self.judge_search(call, state),
             // They search for secrets wherever they are told.
@@ -77,7 +77,6 @@ impl Engine<'_> {
     }
 
     fn judge_find(&mut self, call: &Call<'_>, state: &State) {
-        let plain = call.plain();
         self.swept |= listed::roots(call).into_iter().any(|it| {
             let path = paths::resolved(it, state);
             super::files::is_everything(path.trim_end_matches('/'))
@@ -87,13 +86,11 @@ impl Engine<'_> {
             path.starts_with(['/', '.']) && path != "."
         });
         // Certificates and the like of the work are no secret of somebody else, unless they are shown.
-        let shown = plain.windows(2).any(|it| {
-            matches!(it, [flag, name] if flag.starts_with("-exec") && SHOWING.contains(&name.as_str()))
-        });
-        let named = plain.windows(2).any(|it| {
-            matches!(it, [flag, name] if (flag == "-name" || flag == "-iname" || flag == "-path")
+        let shown = call.pairs().any(|it| it.0.starts_with("-exec") && SHOWING.contains(&it.1));
+        let named = call.pairs().any(|(flag, name)| {
+            matches!(flag, "-name" | "-iname" | "-path")
                 && (far || shown || !name.starts_with('*'))
-                && SECRET_FILES.contains(&name.as_str()))
+                && SECRET_FILES.contains(&name)
         });
         // These take a name without a flag before it.
         let by_name = matches!(call.name.as_str(), "locate" | "plocate" | "mdfind" | "slocate")
@@ -104,11 +101,9 @@ impl Engine<'_> {
         if named || by_name {
             self.ask(Rule::Credentials, "it searches for secrets");
         }
-        let special = plain.windows(2).any(|it| {
-            matches!(it, [flag, mode] if flag == "-perm"
-                && (mode.contains("4000") || mode.contains("2000") || mode.contains("6000") || mode.contains("=s") || mode.contains("+s")))
-        });
-        if special {
+        let is_special =
+            |it: &str| ["4000", "2000", "6000", "=s", "+s"].iter().any(|mode| it.contains(mode));
+        if call.pairs().any(|it| it.0 == "-perm" && is_special(it.1)) {
             self.ask(Rule::PrivilegeSearch, "it searches for programs that run as their owner");
         }
     }

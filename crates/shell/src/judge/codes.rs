@@ -13,7 +13,7 @@ const METHODS: [&str; 3] = ["exec(", "load(", "eval("];
 /// Modules of Python that are commands.
 const COMMANDS: [&str; 7] = ["pip", "pipx", "uv", "twine", "poetry", "pdm", "build"];
 
-impl Engine<'_> {
+impl Engine {
     /// `exec(input())`: whoever gives it something says what is run.
     pub(in super::super) fn judge_read_in(&mut self, code: &str, call: &Call<'_>, state: &State) {
         if !runs_what_it_reads(code) {
@@ -31,9 +31,7 @@ impl Engine<'_> {
         let at = call.plain().iter().position(|it| it == "-m").filter(|_| is_python);
         let Some(rest) = at.and_then(|it| call.args.get(it + 1..)) else { return };
         if rest.first().is_some_and(|it| COMMANDS.contains(&it.as_str())) {
-            self.quiet += 1;
-            self.call(rest.to_vec(), &mut state.clone(), call.stdin);
-            self.quiet -= 1;
+            self.quietly(|it| it.call(rest.to_vec(), &mut state.clone(), call.stdin));
         }
     }
 }

@@ -8,7 +8,7 @@ static COMPILING: Words = Words::named("judge.compiled.COMPILING");
 /// They compile if one of these words says so, and only what they are given.
 static TOLD: Rows = Rows::named("judge.compiled.TOLD");
 
-impl Engine<'_> {
+impl Engine {
     /// What a compiler makes of something that is not the work's own is as fresh as that.
     pub(super) fn judge_compiled(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
@@ -76,15 +76,9 @@ impl Engine<'_> {
 
     /// Java: a class that was made before, or one that lies where anybody can put something.
     pub(super) fn judge_classes(&mut self, call: &Call<'_>, state: &State) {
-        let is_path = |it: &String| matches!(it.as_str(), "-cp" | "-classpath" | "--class-path");
-        let mut pairs = call.plain().windows(2);
-        let shared = pairs.any(|it| match it {
-            [flag, all] if is_path(flag) => {
-                all.split(':').any(|it| paths::is_shared(&format!("{it}/")))
-            }
-            _ => false,
-        });
-        if shared {
+        let is_path = |it: &(&str, &str)| matches!(it.0, "-cp" | "-classpath" | "--class-path");
+        let mut folders = call.pairs().filter(is_path).flat_map(|it| it.1.split(':'));
+        if folders.any(|it| paths::is_shared(&format!("{it}/"))) {
             self.ask(Rule::TempRun, "it runs what anybody can have put there");
         }
         let made =

@@ -17,7 +17,7 @@ const VALUED: [&str; 7] = ["-H", "--host", "-c", "--context", "--url", "--connec
 /// Places where containers run that are this machine.
 const NEAR: [&str; 5] = ["colima", "default", "desktop-linux", "orbstack", "rootless"];
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_container(&mut self, call: &Call<'_>, state: &State) {
         let plain = call.plain();
         let behind = after_options(plain, &VALUED, 0);

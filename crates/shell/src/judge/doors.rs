@@ -8,7 +8,7 @@ static SERVICES: Words = Words::named("judge.doors.SERVICES");
 /// Words of another program that is called `sg`, too.
 const SEARCHING: [&str; 8] = ["run", "scan", "test", "new", "lsp", "completions", "docs", "help"];
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_doors(&mut self, call: &Call<'_>) {
         if changes_group(call) {
             self.ask(Rule::Privilege, format!("`{}` takes the rights of a group", call.name));

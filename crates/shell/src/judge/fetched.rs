@@ -10,7 +10,7 @@ static RUNNERS: Rows = Rows::named("judge.fetched.RUNNERS");
 const ADDRESSES: [&str; 9] =
     ["bitbucket:", "gist:", "git+", "git://", "git@", "github:", "gitlab:", "hg+", "sourcehut:"];
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_fetched(&mut self, call: &Call<'_>) {
         if runs_an_address(call) {
             self.classes.insert(Class::Network);

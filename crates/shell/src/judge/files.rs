@@ -19,7 +19,7 @@ const PERSONAL: [&str; 5] = ["Documents", "Desktop", "Pictures", "Downloads", "L
 const LOOT: [&str; 9] =
     ["/etc", "/var", "/var/log", "/home", "/Users", "/root", "/", "/var/spool/mail", "/var/mail"];
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_files(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
         let operands: Vec<&String> = call.args.iter().filter(|it| !it.starts_with('-')).collect();
@@ -74,7 +74,7 @@ impl Engine<'_> {
                 self.code_on_stdin(call, state);
             }
         }
-        if name == "make" {
+        if names::MAKES.contains(&name) {
             for path in &operands {
                 self.fresh.insert(paths::resolved(path, state));
             }

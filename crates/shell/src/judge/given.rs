@@ -2,10 +2,11 @@
 
 use super::git_settings::is_ssh;
 use super::options::Options;
+use super::pushed::settings;
 use crate::wrappers::after_options;
 use crate::{Call, Engine, Rows, Rule, State, Words, marks, names, text};
 
-impl Engine<'_> {
+impl Engine {
     /// `\\! command`, `!command`, `.shell command`: programs that run what stands behind a sign.
     pub(super) fn judge_escapes(&mut self, call: &Call<'_>, state: &State) {
         if !ESCAPING.contains(&call.name.as_str()) {
@@ -46,10 +47,8 @@ impl Engine<'_> {
             let rebase = Options::of(plain, "x", &[]);
             let told = rebase.values("x", "exec").filter(|_| call.has(&["rebase"]));
             texts.extend(told.map(str::to_owned));
-            let filters = plain.windows(2).filter(
-                |it| matches!(it, [flag, _] if flag.ends_with("-filter") || flag == "foreach"),
-            );
-            texts.extend(filters.filter_map(|it| it.get(1).cloned()));
+            let filters = call.pairs().filter(|it| it.0.ends_with("-filter") || it.0 == "foreach");
+            texts.extend(filters.map(|it| it.1.to_owned()));
         }
         if GIVEN.contains(&name) {
             texts.extend(call.operands().iter().filter(|it| it.contains(' ')).cloned());
@@ -77,7 +76,8 @@ impl Engine<'_> {
             words.next().is_some_and(|it| names::is_shell(&names::base(it)))
                 && words.next().is_some()
         };
-        let is_odd = ["make", "gmake", "bmake", "man", "sort", "tcpdump"].contains(&name)
+        let is_odd = names::MAKES.contains(&name)
+            || ["man", "sort", "tcpdump"].contains(&name)
             || COMPILERS.contains(&name);
         if is_odd && texts.iter().any(|it| starts_shell(&it.replace(',', " "))) {
             self.ask(Rule::Carried, "an option says what to run");
@@ -86,15 +86,12 @@ impl Engine<'_> {
             texts.extend(plain.iter().flat_map(|it| bound(it)));
         }
         if name == "ansible" {
-            let given = plain.windows(2).filter(|it| matches!(it, [flag, _] if flag == "-a"));
-            texts.extend(given.filter_map(|it| it.get(1).cloned()));
+            texts.extend(call.pairs().filter(|it| it.0 == "-a").map(|it| it.1.to_owned()));
         }
-        self.quiet += 1;
         for text in texts {
             let text = if name.ends_with("cc") { text.replace(',', " ") } else { text };
-            self.run_text(&text, &mut state.clone(), None);
+            self.run_quietly(&text, state);
         }
-        self.quiet -= 1;
         self.judge_running(call, state);
     }
 
@@ -105,9 +102,12 @@ impl Engine<'_> {
         self.quiet += 1;
         if let Some((words, verbs)) = RUNNING.get(name).and_then(<[_]>::split_first)
             && let Ok(words) = words.parse::<usize>()
-            && let Some(at) = plain.iter().position(|it| verbs.contains(&it.as_str()))
+            && let Some(at) = match verbs.is_empty() {
+                true => Some(0),
+                false => plain.iter().position(|it| verbs.contains(&it.as_str())).map(|it| it + 1),
+            }
         {
-            let rest = call.args.get(at + 1..).unwrap_or_default();
+            let rest = call.args.get(at..).unwrap_or_default();
             let rest = after_options(rest, &VALUED, words);
             let signed = rest.first().is_some_and(|it| it == "--");
             let rest = rest.get(usize::from(signed)..).unwrap_or_default();
@@ -115,11 +115,25 @@ impl Engine<'_> {
             let is_bare = matches!(rest, [only] if names::is_shell(&names::base(only)));
             let is_seat = is_bare && verbs.contains(&"exec") && words == 1;
             if !rest.is_empty() && !is_seat {
-                self.call(rest.to_vec(), &mut state.clone(), None);
+                let mut rest = rest.to_vec();
+                if let Some(first) = rest.first_mut() {
+                    *first = command_of(first).to_owned();
+                }
+                self.call(rest, &mut state.clone(), None);
             }
         }
         self.quiet -= 1;
     }
+}
+
+/// The command that a package brings: `prettier@3`, `@scope/tool@1`, `ruff==0.4`. A path is none.
+fn command_of(package: &str) -> &str {
+    let bare = match package.strip_prefix('@') {
+        Some(scoped) => scoped.split_once('/').map_or(scoped, |it| it.1),
+        None if package.contains('/') => return package,
+        None => package,
+    };
+    bare.split(['@', '=']).next().unwrap_or(bare)
 }
 
 /// What keys of `fzf` run: `enter:execute(TEXT)`.
@@ -157,7 +171,7 @@ fn set(name: &str, plain: &[String]) -> Vec<String> {
             .map(|it| it.1.trim_start_matches('!').to_owned())
             .collect(),
         // Another shell alone is nothing special.
-        "make" | "gmake" | "bmake" => settings
+        _ if names::MAKES.contains(&name) => settings
             .filter(|(key, value)| PROGRAMS.contains(key) && !names::is_shell(&names::base(value)))
             .map(|it| it.1.to_owned())
             .collect(),
@@ -167,12 +181,7 @@ fn set(name: &str, plain: &[String]) -> Vec<String> {
 
 /// What `git` runs because a setting says so: `-c diff.external=TEXT`, `config core.pager TEXT`, `ext::TEXT`.
 fn configured(plain: &[String]) -> Vec<String> {
-    let pairs = plain.windows(2).filter_map(|it| match it {
-        [key, value] => Some((key.as_str(), value.as_str())),
-        _ => None,
-    });
-    let told = plain.iter().filter_map(|it| it.split_once('='));
-    let settings = pairs.chain(told).filter(|it| is_run(it.0)).map(|it| it.1);
+    let settings = settings(plain).filter(|it| is_run(it.0)).map(|it| it.1);
     let fetched = plain.iter().filter_map(|it| it.strip_prefix("ext::"));
     let texts = settings.chain(fetched).map(|it| it.trim_start_matches('!').to_owned());
     texts.filter(|it| !it.starts_with('-') && !is_ssh(it)).collect()

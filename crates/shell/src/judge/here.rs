@@ -4,6 +4,7 @@
 //! one that changes nothing about where the command goes.
 
 use super::options::Options;
+use super::sending::host;
 use crate::{Call, State, Words, marks};
 
 /// Does a command stay on this machine?
@@ -147,6 +148,12 @@ fn is_port(text: &str) -> bool {
         Some((first, last)) => is_number(first) && is_number(last),
         None => is_number(&text),
     }
+}
+
+/// Is the machine of an address this one? With a scheme or without.
+pub(in super::super) fn is_of_this_machine(address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |it| it.1);
+    is_this_machine(&host(rest))
 }
 
 /// A name or a number of the machine itself, as it is usually written.

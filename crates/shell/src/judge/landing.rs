@@ -12,7 +12,7 @@ static CHANGING: Words = Words::named("judge.landing.CHANGING");
 const ARCHIVERS: [&str; 12] =
     ["7z", "7za", "7zr", "7zz", "bsdtar", "cpio", "gtar", "rar", "tar", "unar", "unrar", "unzip"];
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_landing(&mut self, call: &Call<'_>, state: &State) {
         let targets: Vec<String> = named(call).into_iter().chain(last(call)).collect();
         if unpacks(call) {

@@ -40,10 +40,12 @@ pub(super) use containers::leads_to_containers;
 pub(super) use doors::changes_group;
 pub(super) use files::is_everything;
 pub(super) use git_settings::is_ssh;
-pub(super) use options::Options;
+pub(super) use here::is_of_this_machine;
+pub(super) use options::{Given, Options};
+pub(super) use rules::is_true;
 pub(super) use watching::attaches;
 
-use crate::{Access, Call, Engine, HOLE, Rule, State, Words, marks, text};
+use crate::{Access, Call, Engine, HOLE, Rule, State, Words, marks, names, text};
 
 /// Commands whose arguments are words, not places.
 static SAYING: Words = Words::named("judge.SAYING");
@@ -52,12 +54,11 @@ static CARRYING: Words = Words::named("judge.CARRYING");
 /// Editors and pagers that run what follows `!`.
 const ESCAPING: [&str; 9] = ["vi", "vim", "nvim", "ex", "view", "less", "more", "ed", "gdb"];
 /// Databases, which take statements.
-const DATABASES: [&str; 8] =
-    ["mysql", "mariadb", "psql", "sqlite3", "sqlcmd", "mongo", "mongosh", "clickhouse-client"];
+pub(super) static DATABASES: Words = Words::named("judge.DATABASES");
 /// Editors with a language of their own.
 const EDITORS: [&str; 7] = ["vi", "vim", "nvim", "ex", "view", "emacs", "emacsclient"];
 
-impl Engine<'_> {
+impl Engine {
     /// Judges one command.
     pub(super) fn judge(&mut self, call: &Call<'_>, state: &mut State) {
         self.step(call);
@@ -156,7 +157,7 @@ impl Engine<'_> {
                 self.ask(Rule::Spawn, format!("`{name}` runs a command"));
             }
         }
-        if matches!(name, "make" | "gmake" | "bmake" | "pmake" | "remake") {
+        if names::MAKES.contains(&name) {
             let options = Options::of(call.plain(), "fCI", &["file", "makefile", "directory"]);
             let files = options.values("f", "file").chain(options.values("", "makefile"));
             let folders = options.values("C", "directory").map(|it| format!("{it}/Makefile"));
@@ -250,7 +251,6 @@ static DEBUGGING: Words = Words::named("judge.DEBUGGING");
 /// Values of options that are run: `rsync -e sh`, `tar -I sh`, `git config alias.x '!sh'`.
 fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {
     let flags: &[&str] = match call.name.as_str() {
-        "rsync" => &["-e"],
         "tar" | "bsdtar" | "gtar" => &["-I", "-F", "--to-command", "--info-script"],
         "zip" => &["-TT"],
         "expect" => &["-c"],
@@ -261,13 +261,15 @@ fn given<'a>(call: &'a Call<'_>) -> Vec<&'a str> {
     let debugs = matches!(call.name.as_str(), "gdb" | "lldb");
     let runs = |it: &&str| !debugs || !DEBUGGING.contains(&it.trim());
     let plain = call.plain();
-    let pairs = plain.iter().zip(plain.iter().skip(1));
-    let valued = pairs.filter(|it| flags.contains(&it.0.as_str())).map(|it| it.1.as_str());
+    let valued = call.pairs().filter(|it| flags.contains(&it.0)).map(|it| it.1);
+    // `rsync -avze TEXT`: letters in one word.
+    let options = Options::of(plain, "efBMT", &[]);
+    let shells: Vec<&str> = options.values("e", "").filter(|_| call.name == "rsync").collect();
     let told = plain.iter().filter(|_| call.name == "git");
     let told = told.filter_map(|it| it.strip_prefix('!').or_else(|| Some(it.split_once("=!")?.1)));
-    let valued = valued.filter(runs);
+    let valued = valued.chain(shells).filter(runs);
     let words = valued.map(|it| it.trim_start_matches("shell ").trim_start_matches("spawn "));
-    words.filter(|it| *it != "ssh").chain(told).collect()
+    words.filter(|it| !is_ssh(it)).chain(told).collect()
 }
 
 /// `-x`, `--long` or `--long=…`.
@@ -277,6 +279,16 @@ fn option(call: &Call<'_>, short: Option<char>, long: &str) -> bool {
             .is_some_and(|it| it.split('=').next().is_some_and(|it| !it.is_empty() && it == long))
     };
     short.is_some_and(|it| call.short(it)) || call.plain().iter().any(is_long)
+}
+
+/// The same, and any beginning of the name: most programs take that for it.
+fn abbreviated(call: &Call<'_>, short: Option<char>, long: &str) -> bool {
+    let is_long = |it: &String| {
+        let name = it.strip_prefix("--").and_then(|it| it.split('=').next()).unwrap_or_default();
+        !name.is_empty() && long.starts_with(name)
+    };
+    short.is_some_and(|it| call.short(it))
+        || call.plain().iter().take_while(|it| *it != "--").any(is_long)
 }
 
 fn has_unknown(call: &Call<'_>) -> bool {

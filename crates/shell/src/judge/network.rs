@@ -22,7 +22,7 @@ static INSTALLING: Rows = Rows::named("judge.network.INSTALLING");
 /// What takes `host:path` for a place on another machine, and other words for places on this one.
 const COPYING: &[&str] = &["scp", "sftp", "rsync"];
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_network(&mut self, call: &Call<'_>, state: &State) {
         let name = call.name.as_str();
         let installs = INSTALLING.get(name).is_some_and(|verbs| {
@@ -109,7 +109,7 @@ impl Engine<'_> {
         let before = std::iter::once("").chain(plain.iter().map(String::as_str));
         let foreign = before.zip(plain).any(|(before, arg)| {
             let (option, value) = arg.split_once('=').unwrap_or((before, arg));
-            let is_local = value.contains("://localhost") || value.contains("://127.0.0.1");
+            let is_local = here::is_of_this_machine(value);
             let is_list = listed(option);
             (value.contains("http://") || (value.contains("://") && !is_list)) && !is_local
         });

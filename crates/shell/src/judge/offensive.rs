@@ -10,7 +10,7 @@ const QUESTIONS: [&str; 3] =
 /// A script with one of these in its name says what it is for.
 static TELLTALE: Words = Words::named("judge.offensive.TELLTALE");
 
-impl Engine<'_> {
+impl Engine {
     /// A command that is named.
     pub(super) fn judge_tool(&mut self, call: &Call<'_>) {
         let fetched = call.plain().iter().filter(|it| it.contains("://") || it.starts_with("git@"));

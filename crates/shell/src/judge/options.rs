@@ -68,6 +68,14 @@ impl<'a> Options<'a> {
         found
     }
 
+    /// The same with a list of those that take a value, as they are written.
+    pub(crate) fn with(args: &'a [String], valued: &[&str]) -> Self {
+        let short = valued.iter().filter(|it| !it.starts_with("--"));
+        let letters: String = short.filter_map(|it| it.strip_prefix('-')).collect();
+        let names: Vec<&str> = valued.iter().filter_map(|it| it.strip_prefix("--")).collect();
+        Self::of(args, &letters, &names)
+    }
+
     /// Letters in one word. Is the next word the value of the last of them?
     fn short(&mut self, short: &'a str, letters: &str, next: Option<&'a str>) -> bool {
         for (at, letter) in short.char_indices() {

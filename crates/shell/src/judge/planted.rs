@@ -9,7 +9,7 @@ static RUNNING: Words = Words::named("judge.planted.RUNNING");
 /// Letters between what runs and what was asked for.
 const NEAR_MAX: usize = 80;
 
-impl Engine<'_> {
+impl Engine {
     /// A text that goes into a file.
     pub(in super::super) fn judge_planted(&mut self, text: &str) {
         // Nearly every text has none of them.

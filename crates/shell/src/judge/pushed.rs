@@ -1,7 +1,9 @@
 //! Where `git` pushes to: addresses of its own, and names that were given another address before.
 
+use super::options::Options;
 use super::sending::{addressed, host};
 use super::worktree::told;
+use crate::simple::pairs;
 use crate::{Call, Engine, Rule, Words};
 
 /// Options of `push`, `fetch` and their like that take the next word.
@@ -9,7 +11,7 @@ static VALUED: Words = Words::named("judge.pushed.VALUED");
 /// Before the names of remotes whose address was changed, among what was made before.
 const CHANGED: &str = "remote:";
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_pushed(&mut self, call: &Call<'_>) {
         if call.name != "git" {
             return;
@@ -81,18 +83,12 @@ pub(super) fn remotes(call: &Call<'_>) -> Vec<String> {
 
 /// What is no option, and no value of one.
 fn words(args: &[String]) -> Vec<&str> {
-    let before = std::iter::once("").chain(args.iter().map(String::as_str));
-    let pairs = before.zip(args).filter(|(before, _)| !VALUED.contains(before));
-    pairs.map(|it| it.1.as_str()).filter(|it| !it.starts_with('-')).collect()
+    Options::with(args, &VALUED).words
 }
 
 /// `config KEY VALUE`, `-c KEY=VALUE`.
 pub(super) fn settings(plain: &[String]) -> impl Iterator<Item = (&str, &str)> {
-    let pairs = plain.windows(2).filter_map(|it| match it {
-        [key, value] => Some((key.as_str(), value.as_str())),
-        _ => None,
-    });
-    pairs.chain(plain.iter().filter_map(|it| it.split_once('=')))
+    pairs(plain).chain(plain.iter().filter_map(|it| it.split_once('=')))
 }
 
 /// The remote whose address a setting changes; nothing stands for any of them.

@@ -15,7 +15,7 @@ static BARE: Words = Words::named("judge.remade.BARE");
 /// Those that take one.
 static VALUED: Words = Words::named("judge.remade.VALUED");
 
-impl Engine<'_> {
+impl Engine {
     /// Is it a place of the work that is made again when it is gone, or something below one?
     pub(super) fn is_remade(&self, path: &str, state: &State) -> bool {
         let resolved = paths::resolved(path, state);

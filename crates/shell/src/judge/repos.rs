@@ -4,7 +4,7 @@ use super::pushed::settings;
 use super::sending::host;
 use crate::{Call, Engine, Rule};
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_repos(&mut self, call: &Call<'_>) {
         if call.name == "git" && leads_elsewhere(call) {
             self.ask(Rule::RemoteCode, "what is fetched comes from another place then");

@@ -16,7 +16,7 @@ static ASKING: Words = Words::named("judge.repositories.ASKING");
 /// Variables of `git` that hold a program.
 static PROGRAMS: Words = Words::named("judge.repositories.PROGRAMS");
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_repositories(&mut self, call: &Call<'_>, state: &State) {
         if call.name != "git" {
             return;

@@ -1,19 +1,20 @@
 //! Rules by the name of a command and by what it is given: data, in `rules.txt`.
 //!
 //! `= DECISION RULE CLASS … | REASON` begins the rows of a rule, `? NAME` those of a question that code asks
-//! ([`holds`]), `@GROUP = COMMAND …` names several. A row is `COMMAND COMMAND …: TEST TEST …`; all of its tests must hold. A test is
+//! ([`holds`]), `@GROUP = COMMAND …` names several, as does the name of a table of words (`@names.MAKES`). A row is `COMMAND COMMAND …: TEST TEST …`; all of its tests must hold. A test is
 //!
 //! - `SUBJECT=A|B`: one of these, where `*` stands for any letters. Subjects: `1`, `2` … (that word, in lower case; nothing
 //!   where there is none), `w` (any word), `l` (the last), `p` (the last but one), `o` (any operand as it is written), `o1` (the first), `a` (any
 //!   argument), `a1` (the first), `z` (the last), `b` (any but the last), `all` (all arguments), `only` (all options);
-//! - `-xy|--long`: one of these options; `args>N`, `words>N`: more of them than that; `stdin`;
+//! - `-xy|--long`: one of these options, also cut short where it need not be absent; `args>N`, `words>N`: more of them than that; `stdin`;
 //! - any of them with `!` before it: it must not hold.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::option;
-use crate::{Call, Class, Decision, Engine, Rule};
+use super::{abbreviated, option};
+use crate::{Call, Class, Decision, Engine, Rule, tables};
 
 /// What follows where a row holds.
 enum Meaning {
@@ -40,7 +41,10 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         } else if !line.starts_with('#') {
             let (names, tests) = line.split_once(": ").unwrap_or((line, ""));
             let at = table.meanings.len().saturating_sub(1);
-            for name in groups.get(names).unwrap_or(&names).split(' ') {
+            // A group of its own, or a table of words.
+            let listed = names.strip_prefix('@').into_iter().flat_map(tables::lines);
+            let named = groups.get(names).copied().or((!names.starts_with('@')).then_some(names));
+            for name in named.into_iter().chain(listed).flat_map(|it| it.split(' ')) {
                 let row = (at, tests.split(' ').filter(|it| !it.is_empty()).collect());
                 table.rows.entry(name).or_default().push(row);
             }
@@ -82,7 +86,7 @@ pub(super) fn holds(question: &str, call: &Call<'_>) -> bool {
     found(call, is_asked).next().is_some()
 }
 
-impl Engine<'_> {
+impl Engine {
     /// What the table says of a command, as far as it decides so.
     pub(super) fn judge_table(&mut self, call: &Call<'_>, wanted: Decision) {
         let decides = move |it: &Meaning| matches!(it, Meaning::Finding { decision, .. } if *decision == wanted);
@@ -95,7 +99,7 @@ impl Engine<'_> {
     }
 }
 
-impl Engine<'_> {
+impl Engine {
     /// What the table says of a variable with this value.
     pub(crate) fn judge_named(&mut self, name: &str, value: &str) {
         if TABLE.rows.contains_key(name) {
@@ -107,15 +111,12 @@ impl Engine<'_> {
     }
 }
 
-fn is_true(test: &str, call: &Call<'_>) -> bool {
-    if let Some(rest) = test.strip_prefix('!') {
-        return !is_true(rest, call);
-    }
-    if test.starts_with('-') {
-        return test.split('|').any(|it| match it.strip_prefix("--") {
-            Some(long) => option(call, None, long),
-            None => it.chars().skip(1).any(|it| call.short(it)),
-        });
+pub(crate) fn is_true(test: &str, call: &Call<'_>) -> bool {
+    match test.strip_prefix('!') {
+        Some(rest) if rest.starts_with('-') => return !has_option(rest, call, option),
+        Some(rest) => return !is_true(rest, call),
+        None if test.starts_with('-') => return has_option(test, call, abbreviated),
+        None => {}
     }
     let (plain, words, operands) = (call.plain(), call.words(), call.operands());
     if let Some((what, count)) = test.split_once('>') {
@@ -144,22 +145,35 @@ fn is_true(test: &str, call: &Call<'_>) -> bool {
     }
 }
 
-/// Is it this text? `*` stands for any letters, `\s` for a space, `\p` for `|`.
+/// Is one of `-xy|--long` given?
+fn has_option(
+    test: &str,
+    call: &Call<'_>,
+    is_given: fn(&Call<'_>, Option<char>, &str) -> bool,
+) -> bool {
+    test.split('|').any(|it| match it.strip_prefix("--") {
+        Some(long) => is_given(call, None, long),
+        None => it.chars().skip(1).any(|it| call.short(it)),
+    })
+}
+
+/// Is it this text? `*` stands for any letters, `\s` for a space, `\p` for `|`, `\a` for `*`.
 fn fits(pattern: &str, text: &str) -> bool {
     if !pattern.contains(['*', '\\']) {
         return pattern == text;
     }
     let is_escaped = pattern.contains('\\');
-    let plain = is_escaped.then(|| pattern.replace("\\s", " ").replace("\\p", "|"));
-    let pattern = plain.as_deref().unwrap_or(pattern);
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|it| text.strip_prefix(it)) else { return false };
+    let plain = |it: &'_ str| it.replace("\\s", " ").replace("\\p", "|").replace("\\a", "*");
+    let parts = pattern.split('*');
+    let parts = parts.map(|it| if is_escaped { Cow::Owned(plain(it)) } else { it.into() });
     let mut parts = parts.peekable();
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(&*first) else { return false };
     while let Some(part) = parts.next() {
         if parts.peek().is_none() {
-            return rest.ends_with(part);
+            return rest.ends_with(&*part);
         }
-        let Some((_, behind)) = rest.split_once(part) else { return false };
+        let Some((_, behind)) = rest.split_once(&*part) else { return false };
         rest = behind;
     }
     rest.is_empty()
@@ -183,6 +197,25 @@ mod tests {
                 is_counted || has_subject || test.starts_with('-') || test == "stdin",
                 "{test}"
             );
+        }
+    }
+
+    #[test]
+    fn every_line_is_a_header_a_group_or_a_row() {
+        let mut groups = Vec::new();
+        for line in include_str!("rules.txt").lines().filter(|it| !it.is_empty()) {
+            if let Some(header) = line.strip_prefix("= ") {
+                assert!(meaning(header).is_some(), "{line}");
+            } else if line.starts_with('@') && line.contains(" = ") {
+                groups.extend(line.split(' ').next());
+            } else if !line.starts_with("# ") && !line.starts_with("? ") {
+                let (names, tests) = line.split_once(": ").unwrap_or((line, ""));
+                assert!(!names.is_empty() && !names.contains([':', '=', '|']), "{line}");
+                let table = names.strip_prefix('@').unwrap_or_default();
+                let is_known = groups.contains(&names) || tables::lines(table).next().is_some();
+                assert!(!names.starts_with('@') || is_known, "{line}");
+                assert!(!line.contains(": ") || !tests.trim().is_empty(), "{line}");
+            }
         }
     }
 

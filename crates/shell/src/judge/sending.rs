@@ -1,5 +1,6 @@
 //! What tools send to other machines, and how they name these.
 
+use super::here::is_this_machine;
 use super::{has_unknown, option};
 use crate::spelled::literals;
 use crate::wrappers::after_options;
@@ -14,7 +15,7 @@ static SPOKEN_VALUED: Words = Words::named("judge.sending.SPOKEN_VALUED");
 /// Options of `ssh` that take a value.
 static SSH_VALUED: Words = Words::named("judge.sending.SSH_VALUED");
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_sending(&mut self, call: &Call<'_>, state: &State) {
         let words = call.words();
         let first = words.first().map(String::as_str).unwrap_or_default();
@@ -48,9 +49,7 @@ impl Engine<'_> {
         let authority = address.split_once("://").map_or(address.as_str(), |it| it.1);
         let host = host(authority);
         // `:8080/path` is this machine.
-        let is_here = host.is_empty()
-            || matches!(host.as_str(), "localhost" | "::1")
-            || host.starts_with("127.");
+        let is_here = host.is_empty() || is_this_machine(&host);
         if !address.contains("://") && !host.is_empty() {
             self.reach(&host);
         }

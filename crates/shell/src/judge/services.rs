@@ -10,7 +10,7 @@ static WATCHERS: Words = Words::named("judge.services.WATCHERS");
 /// Words that end or take away.
 static ENDING: Words = Words::named("judge.services.ENDING");
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_services(&mut self, call: &Call<'_>) {
         let words = call.words();
         let first = words.first().map(String::as_str).unwrap_or_default();

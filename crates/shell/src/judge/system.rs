@@ -2,7 +2,7 @@
 
 use crate::{Call, Decision, Engine, Rule, State};
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_system(&mut self, call: &Call<'_>, state: &mut State) {
         let tells = call.has(&["--help", "--version", "-h", "help"])
             && call.args.len() == 1
@@ -31,9 +31,7 @@ impl Engine<'_> {
                 .skip_while(|it| it.starts_with('-') || it.contains(':') || it.contains('*'))
                 .cloned()
                 .collect();
-            self.quiet += 1;
-            self.call(args, &mut state.clone(), None);
-            self.quiet -= 1;
+            self.quietly(|it| it.call(args, &mut state.clone(), None));
         }
     }
 }

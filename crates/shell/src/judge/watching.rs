@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::{Call, Engine, Rule, Words, names};
 
-impl Engine<'_> {
+impl Engine {
     /// What others type, show, send or keep in memory.
     pub(super) fn judge_watching(&mut self, call: &Call<'_>) {
         let watches = match call.name.as_str() {
@@ -34,16 +34,12 @@ fn keeps_secrets(name: &str) -> bool {
     KEEPERS.iter().any(|it| name.contains(it)) || name == "su"
 }
 
-impl Engine<'_> {
+impl Engine {
     /// `exec -a`: under which name a command runs.
     pub(in super::super) fn judge_prefix(&mut self, call: &Call<'_>) {
-        let plain = call.plain();
-        let renamed = plain.windows(2).find_map(|it| match it {
-            [flag, name] if flag == "-a" && call.name == "exec" => Some(name),
-            _ => None,
-        });
-        if renamed.is_some_and(|it| it.starts_with('[') || names::matters(it) || keeps_secrets(it))
-        {
+        let is_odd = |it: &str| it.starts_with('[') || names::matters(it) || keeps_secrets(it);
+        let renamed = call.pairs().find(|it| it.0 == "-a").filter(|_| call.name == "exec");
+        if renamed.is_some_and(|it| is_odd(it.1)) {
             self.ask(Rule::Masquerade, "a program gets the name of another");
         }
     }

@@ -2,10 +2,7 @@
 
 use super::files::is_everything;
 use super::option;
-use crate::{Access, Call, Class, Engine, Rule, State, Words, marks, paths};
-
-/// Options of `git` itself that take the next word.
-static VALUED: Words = Words::named("judge.worktree.VALUED");
+use crate::{Access, Call, Class, Engine, Rule, State, marks, paths};
 
 /// What `git` is told to do, and in which folder.
 pub(super) struct Told<'a> {
@@ -27,10 +24,11 @@ impl Told<'_> {
 
 /// The word of `git` behind its own options.
 pub(super) fn told<'a>(call: &Call<'a>) -> Option<Told<'a>> {
+    let valued = crate::told::valued("git");
     let mut folder = String::new();
     let mut at = 0;
     while let Some(arg) = call.args.get(at).filter(|it| it.starts_with('-')) {
-        let next = call.args.get(at + 1).filter(|_| VALUED.contains(&arg.as_str()));
+        let next = call.args.get(at + 1).filter(|_| valued.contains(&arg.as_str()));
         at += 1 + usize::from(next.is_some());
         let place = match arg.as_str() {
             "-C" | "--work-tree" => next.map(String::as_str),
@@ -48,7 +46,7 @@ pub(super) fn told<'a>(call: &Call<'a>) -> Option<Told<'a>> {
     Some(Told { verb, args, folder })
 }
 
-impl Engine<'_> {
+impl Engine {
     pub(super) fn judge_worktree(&mut self, call: &Call<'_>, state: &State) {
         if call.name != "git" {
             return;
