@@ -8,7 +8,7 @@
 
 mod aside;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,7 @@ use model::places;
 use super::error::CageError;
 use super::git::{self, Parts};
 use super::given::{kept_places, real};
+use super::listing::Listing;
 use super::made::MadeKeys;
 use super::nested::{Nested, opened_by_editors};
 use super::rebase;
@@ -93,9 +94,15 @@ impl Kept {
         let mut ways: Vec<Place> =
             of_home.chain(led_by_git).map(|at| Place { at, is_above: false }).collect();
         let mut links: Vec<PathBuf> = Vec::new();
-        for place in all_places(&nested, workspaces) {
+        let listed = Listing::of(workspaces.iter().map(PathBuf::as_path));
+        for place in all_places(&nested, workspaces, &listed) {
             if links.iter().any(|it| place.at.starts_with(it)) {
                 ways.push(place.clone());
+            }
+            // Hardly any of these is there.
+            if !listed.may_have(&place.at) {
+                kept.before.push((place, Before::Nothing));
+                continue;
             }
             match place.at.symlink_metadata() {
                 // What it lies in is closed to us, and kept as a whole.
@@ -207,7 +214,7 @@ impl Kept {
         let new = |roots: &[PathBuf], places: &[&str]| -> Vec<SetAside> {
             let each = roots.iter().flat_map(|root| places.iter().map(move |it| (root, it)));
             each.filter_map(|(root, place)| {
-                let place = Place { at: root.join(place), is_above: is_above(Path::new(place)) };
+                let place = Place { at: root.join(place), is_above: is_above(place) };
                 restore(&place, &Before::Nothing, around)
             })
             .collect()
@@ -246,22 +253,32 @@ impl Kept {
 
 /// Every place of these workspaces and repositories, and before it the directory that it lies in; then what else git
 /// obeys. Each is spelled without links above it, as far as that is there.
-fn all_places(nested: &Nested, workspaces: &[PathBuf]) -> Vec<Place> {
+fn all_places(nested: &Nested, workspaces: &[PathBuf], listed: &Listing) -> Vec<Place> {
     let mut all: Vec<Place> = Vec::new();
     let below = places_and_above();
     for root in nested.roots() {
-        let of_root = below.iter().map(|it| Place { at: root.join(it), is_above: is_above(it) });
-        all.extend(of_root);
+        let of_root = below.iter().map(|(it, is_above)| (root.join(it), *is_above));
+        all.extend(of_root.map(|(at, is_above)| Place { at, is_above }));
     }
     // A link of the home may lead to one that is not there yet.
     let of_shells =
         |it: &PathBuf| places::SHELL_FILES.iter().map(|name| it.join(name)).collect::<Vec<_>>();
     let of_shells = workspaces.iter().flat_map(of_shells);
     all.extend(of_shells.map(|at| Place { at, is_above: false }));
-    let mut known: BTreeSet<PathBuf> = all.iter().map(|it| it.at.clone()).collect();
+    let mut known: HashSet<PathBuf> = all.iter().map(|it| it.at.clone()).collect();
+    // Hundreds of places lie in a few directories.
+    let mut reals: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
     for at in kept_places(nested) {
-        let real = at.parent().and_then(real).zip(at.file_name()).map(|(dir, name)| dir.join(name));
-        let at = real.unwrap_or(at);
+        let Some((above, name)) = at.parent().zip(at.file_name()) else {
+            all.push(Place { at, is_above: false });
+            continue;
+        };
+        let of_above = || if listed.may_have(above) { real(above) } else { None };
+        let dir = match reals.get(above) {
+            Some(dir) => dir,
+            None => reals.entry(above.to_owned()).or_insert_with(of_above),
+        };
+        let at = dir.as_ref().map(|it| it.join(name)).unwrap_or(at);
         if known.insert(at.clone()) {
             all.push(Place { at, is_above: false });
         }
@@ -269,22 +286,22 @@ fn all_places(nested: &Nested, workspaces: &[PathBuf]) -> Vec<Place> {
     all
 }
 
-/// Every place of a workspace, and before it the directory that it lies in.
-fn places_and_above() -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = Vec::new();
-    for place in places::kept_at_the_top().map(Path::new) {
-        let above = place.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
-        for it in above.chain([place]).map(Path::to_owned) {
-            if !all.contains(&it) {
-                all.push(it);
-            }
+/// Every place of a workspace, and before it the directories that it lies in, which are only on the way to it.
+fn places_and_above() -> Vec<(&'static str, bool)> {
+    let kept: HashSet<&str> = places::kept_at_the_top().collect();
+    let (mut all, mut seen) = (Vec::new(), HashSet::new());
+    for place in places::kept_at_the_top() {
+        let above = place.rmatch_indices('/').filter_map(|(at, _)| place.get(..at));
+        for it in above.chain([place]).filter(|it| seen.insert(*it)) {
+            all.push((it, !kept.contains(it)));
         }
     }
     all
 }
 
 /// Is it only on the way to something that is kept?
-fn is_above(place: &Path) -> bool {
-    let mut all = places::kept_at_the_top().map(Path::new);
-    all.clone().all(|it| it != place) && all.any(|it| it.starts_with(place))
+fn is_above(place: &str) -> bool {
+    let below = |it: &str| it.strip_prefix(place).is_some_and(|rest| rest.starts_with('/'));
+    let mut all = places::kept_at_the_top();
+    all.clone().all(|it| it != place) && all.any(below)
 }

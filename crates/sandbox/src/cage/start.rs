@@ -46,7 +46,7 @@ impl Cage {
     pub fn put(
         &self,
         inmate: &Inmate,
-        leave: impl FnOnce() -> Result<Leave, CageError>,
+        leave: impl FnOnce() -> Result<Leave, CageError> + Send,
     ) -> Result<Waiting, CageError> {
         let (mut ask, mut given) = (Some(leave), None);
         let waiting = self.make(inmate, &mut || {
@@ -72,7 +72,7 @@ impl Cage {
     fn make(
         &self,
         inmate: &Inmate,
-        meanwhile: &mut dyn FnMut() -> Result<(), CageError>,
+        meanwhile: &mut (dyn FnMut() -> Result<(), CageError> + Send),
     ) -> Result<Waiting, CageError> {
         inmate.program()?;
         no_directory_is_handed_over()?;
@@ -262,10 +262,17 @@ impl Cage {
         meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, Without> {
         running.say(&Word::Mapped)?;
-        running.closed = view.rest(self);
-        // If nobody is there to hear it, why is told below.
-        let _gone = inner.say(&Word::Cover(running.closed.clone()));
-        meanwhile.run()?;
+        // To judge and record waits for a disk, to look for secrets for directories.
+        std::thread::scope(|scope| {
+            let aside = std::thread::Builder::new()
+                .spawn_scoped(scope, || meanwhile.run())
+                .step("judge the command beside it")?;
+            running.closed = view.rest(self);
+            // If nobody is there to hear it, why is told below.
+            let _gone = inner.say(&Word::Cover(running.closed.clone()));
+            let panicked = |_| CageError::step("judge the command", "it panicked");
+            aside.join().map_err(panicked).flatten()
+        })?;
         // Before the program begins, so that none is lost between; and while the cage is still busy with itself.
         running.signals = Some(Signals::take().step("take signals")?);
         let listener = match self.network {
@@ -334,7 +341,7 @@ const ONLY_IN_ITS_OWN: &str = "a way out is one way only from a network of its o
 const NO_MORE: &str = "the system allows no more of them (sysctl user.max_user_namespaces)";
 
 /// Something that is done once, however many ways are tried.
-struct Once<'a>(Option<&'a mut dyn FnMut() -> Result<(), CageError>>);
+struct Once<'a>(Option<&'a mut (dyn FnMut() -> Result<(), CageError> + Send)>);
 
 impl Once<'_> {
     fn run(&mut self) -> Result<(), CageError> {

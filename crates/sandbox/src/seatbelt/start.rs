@@ -57,7 +57,7 @@ impl SandboxExec {
         &self,
         cage: &Cage,
         inmate: &Inmate,
-        leave: impl FnOnce() -> Result<Leave, CageError>,
+        leave: impl FnOnce() -> Result<Leave, CageError> + Send,
     ) -> Result<Waiting, CageError> {
         self.make(cage, inmate, || leave()?.lets(inmate))
     }
@@ -152,7 +152,7 @@ impl Cage {
     pub fn put(
         &self,
         inmate: &Inmate,
-        leave: impl FnOnce() -> Result<Leave, CageError>,
+        leave: impl FnOnce() -> Result<Leave, CageError> + Send,
     ) -> Result<Waiting, CageError> {
         SandboxExec::default().put(self, inmate, leave)
     }

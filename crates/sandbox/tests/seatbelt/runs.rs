@@ -1,13 +1,13 @@
 //! Programs behind profiles, with a script in the place of `sandbox-exec`: it reads its arguments as that does, and confines
 //! nothing. So this shows how a program is started, followed and ended, and not what a Mac's kernel does.
 
-use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use monitor::terminal::vet;
@@ -161,20 +161,20 @@ fn it_has_no_terminal_no_foreign_descriptor_and_limits() {
 #[test]
 fn a_profile_that_the_system_does_not_take_is_no_cage_and_nothing_runs() {
     let world = world(REFUSES);
-    let recorded = Cell::new(false);
+    let recorded = AtomicBool::new(false);
     let inmate = Inmate {
         words: vec!["touch".into(), "ran".into()],
         directory: world.home.join("work"),
         ..Inmate::default()
     };
     let put = world.exec.put(&world.cage, &inmate, || {
-        recorded.set(true);
+        recorded.store(true, Ordering::Relaxed);
         Ok(leave(&inmate))
     });
     let error = put.err().unwrap();
     assert!(matches!(error, CageError::NoCage(_)), "{error}");
     assert!(error.to_string().contains("unbound variable: nonsense"), "{error}");
-    assert!(!recorded.get() && !world.home.join("work/ran").exists());
+    assert!(!recorded.load(Ordering::Relaxed) && !world.home.join("work/ran").exists());
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Names that say what a file or directory holds: the names of `model::places::names`, and where they are only samples.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use model::places::names::{self, Holds};
 use model::places::{self, SECRET_DIRS, SECRET_FILES};
@@ -74,6 +76,21 @@ fn has_end(name: &[u8], end: &str) -> bool {
     last.is_some_and(|it| is(end, it))
 }
 
+type ByLastPart = HashMap<Vec<u8>, Vec<(&'static str, &'static str)>>;
+
+/// Places of several parts, by the last directory above each in small letters: that directory, and the name in it. This is
+/// asked for every directory that is looked through.
+static BY_LAST_PART: LazyLock<ByLastPart> = LazyLock::new(|| {
+    let mut by_last = ByLastPart::new();
+    for place in names::PLACES.iter().chain(SECRET_DIRS).chain(SECRET_FILES) {
+        // One that has a single part is another place elsewhere.
+        let Some((above, name)) = place.rsplit_once('/') else { continue };
+        let last = above.rsplit('/').next().unwrap_or(above);
+        by_last.entry(last.to_ascii_lowercase().into_bytes()).or_default().push((above, name));
+    }
+    by_last
+});
+
 /// A directory whose entries are judged by their names, and by where they lie.
 pub(super) struct Within {
     /// Names in it that stand for a secret because of the directories above.
@@ -84,13 +101,10 @@ impl Within {
     pub(super) fn of(dir: &Path) -> Self {
         let mut here = Vec::new();
         if let Some(last) = dir.file_name() {
-            let last = last.as_encoded_bytes();
-            for place in names::PLACES.iter().chain(SECRET_DIRS).chain(SECRET_FILES) {
-                // One that has a single part is another place elsewhere.
-                let Some((above, name)) = place.rsplit_once('/') else { continue };
-                let is_last = above.rsplit('/').next().is_some_and(|it| is(it, last));
-                if is_last && ends_with(dir, above) {
-                    here.push(name);
+            let last = last.as_encoded_bytes().to_ascii_lowercase();
+            for (above, name) in BY_LAST_PART.get(last.as_slice()).into_iter().flatten() {
+                if ends_with(dir, above) {
+                    here.push(*name);
                 }
             }
         }
