@@ -97,8 +97,8 @@ impl Encoder {
 
 impl IntentReader for Encoder {
     fn read(&self, words: &str, tool: ToolText<'_>, others: &[ToolText<'_>]) -> Intent {
-        let Some(score) = self.score(words, tool, others) else { return Intent::Unsure };
-        let Some(loaded) = self.loaded() else { return Intent::Unsure };
+        let Some(score) = self.score(words, tool, others) else { return Intent::Unread };
+        let Some(loaded) = self.loaded() else { return Intent::Unread };
         let head = loaded.network.head();
         if score >= head.upper {
             Intent::Asked

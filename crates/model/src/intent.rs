@@ -9,6 +9,8 @@ pub enum Intent {
     NotAsked,
     /// It cannot be said: other readers decide.
     Unsure,
+    /// No reader has read it.
+    Unread,
 }
 
 /// A tool as it was pinned: its name and what it is said to do.

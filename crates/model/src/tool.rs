@@ -19,7 +19,7 @@ pub struct ToolDef {
     pub description: String,
     /// JSON Schema of its arguments.
     pub input_schema: Map<String, Value>,
-    /// Hints of its server; they may only tighten.
+    /// Hints of its server: its own claims.
     pub annotations: Map<String, Value>,
 }
 

@@ -96,7 +96,12 @@ fn grounds(proposed: &Proposed, objections: &[Objection]) -> Grounds {
         let is_place = matches!(roles.get(&it.param), Some(Role::Destination | Role::Target));
         let is_ordered = matches!(
             it.label,
-            Label::Flagged(_) | Label::Ordered(_) | Label::Doubted | Label::Instead
+            Label::Flagged(_)
+                | Label::Ordered(_)
+                | Label::Doubted
+                | Label::Several(_)
+                | Label::Wider
+                | Label::Instead
         );
         !it.label.is_chosen() && (is_place || is_ordered)
     };

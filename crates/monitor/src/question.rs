@@ -232,7 +232,7 @@ fn suspicion(label: &Label) -> u8 {
     match label {
         Label::Flagged(_) => 0,
         Label::Ordered(_) => 1,
-        Label::Doubted | Label::Instead => 2,
+        Label::Doubted | Label::Instead | Label::Several(_) | Label::Wider => 2,
         Label::ListedElsewhere(_) | Label::Mentioned(_) => 3,
         Label::Unseen => 4,
         Label::User

@@ -49,18 +49,15 @@ impl Tools {
         let acts = call.flow.reach != Reach::Read || call.flow.destructive;
         match acts && ledger.is_untrusted() {
             true => ledger.intent(|words| self.read(words, call.call.tool())),
-            false => Intent::Unsure,
+            false => Intent::Unread,
         }
     }
 
     /// Do the user's `words` ask for this tool, rather than for another that acts?
     fn read(&self, words: &str, name: &ToolName) -> Intent {
         let (Some(reader), Some(tool)) = (&self.reader, self.all.get(name)) else {
-            return Intent::Unsure;
+            return Intent::Unread;
         };
-        if words.is_empty() {
-            return Intent::Unsure;
-        }
         let is_other = |it: &ToolName, tool: &Tool| it != name && tool.flow.reach != Reach::Read;
         let others = self.all.iter().filter(|(it, tool)| is_other(it, tool));
         let others: Vec<ToolText<'_>> = others.map(|(it, tool)| tool.text(it)).collect();

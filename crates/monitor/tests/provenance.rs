@@ -35,6 +35,10 @@ fn play(case: &Value) -> Vec<String> {
             session.keep(|ledger| ledger.said(Source::User, "", text, &orders_to_assistant));
             continue;
         }
+        if let Some(text) = event["agent"].as_str() {
+            session.keep(|ledger| ledger.said(Source::Agent, "", text, &orders_to_assistant));
+            continue;
+        }
         if event["turn"] == true {
             session.keep(Ledger::begin_turn);
             continue;
@@ -114,7 +118,7 @@ impl Session {
             &call(tool, args),
             &flow,
             &Act::of(definition, &flow),
-            model::Intent::Unsure,
+            model::Intent::Unread,
         )
     }
 }

@@ -77,7 +77,7 @@ impl Session {
         let call = Call::parse(&RawCall { tool: word("tool"), args: args.as_bytes() }).unwrap();
         let tool = tools.get(word("tool")).unwrap();
         let flow = Catalogue::default().flow(tool);
-        let traced = self.ledger.trace(&call, &flow, &Act::of(tool, &flow), model::Intent::Unsure);
+        let traced = self.ledger.trace(&call, &flow, &Act::of(tool, &flow), model::Intent::Unread);
         if decision(&traced).happens() {
             self.open.insert(word("call").to_owned(), call);
         }

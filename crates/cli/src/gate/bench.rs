@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::load::{self, Doing, Load};
 use super::setup::{self, Gate};
+use super::turns::Turns;
 use crate::failure::{Exit, Failure};
 use crate::machine::Machine;
 use crate::output;
@@ -23,7 +24,8 @@ use crate::output;
 /// does nothing, scanned, absorbed and closed. Half of the calls read something of PAYLOAD bytes, half
 /// send something of PAYLOAD bytes. All are allowed; a call that is not makes the command fail.
 ///
-/// What the state directory holds afterwards, by the call, and how much memory the calls have taken, is shown as well.
+/// What the state directory holds afterwards, by the call, and how much memory the calls have taken, is shown as well,
+/// and what the first act of a turn takes, for which the encoder reads the user's words.
 ///
 /// The times are those of a call without and with the disk: by default every call is durable and 64
 /// callers call at once; with --no-sync one caller does.
@@ -78,6 +80,7 @@ struct Measured {
     resident: Option<(u64, u64)>,
     fresh_us: f64,
     seen_us: f64,
+    turns: Turns,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -115,6 +118,7 @@ fn measure(args: &Args, work: &Path) -> Result<Measured, Failure> {
     let times = sorted(calls.iter());
     let of = |wanted: Doing| sorted(calls.iter().filter(|(doing, _)| *doing == wanted));
     let (fresh_us, seen_us) = compare(args, &gate, &load)?;
+    let turns = Turns::measure(&gate.monitor, &load, SESSIONS_MAX + 3)?;
     gate.close()?;
     Ok(Measured {
         // Afterwards: the memory that it takes would be found again, and no session would seem to grow.
@@ -130,6 +134,7 @@ fn measure(args: &Args, work: &Path) -> Result<Measured, Failure> {
         resident,
         fresh_us,
         seen_us,
+        turns,
     })
 }
 
@@ -216,7 +221,7 @@ fn callers(args: &Args) -> u64 {
     args.callers.unwrap_or(if args.no_sync { 1 } else { 64 })
 }
 
-fn percentile(sorted: &[u64], share: f64) -> f64 {
+pub(super) fn percentile(sorted: &[u64], share: f64) -> f64 {
     let position = (sorted.len() as f64 * share) as usize;
     let position = position.min(sorted.len().saturating_sub(1));
     sorted.get(position).copied().unwrap_or(0) as f64 / 1e3
@@ -271,6 +276,8 @@ fn print(args: &Args, measured: &Measured) {
             "fresh_p50_us": measured.fresh_us,
             "seen_bytes": args.seen,
             "seen_p50_us": measured.seen_us,
+            "turn_first_act_p50_us": measured.turns.first_us,
+            "turn_later_act_p50_us": measured.turns.later_us,
             "machine": machine.value(),
         }));
         return;
@@ -301,6 +308,10 @@ fn print(args: &Args, measured: &Measured) {
         "state     {} bytes a call in the journal, {} in the store",
         measured.journal_bytes / args.calls,
         measured.store_bytes / args.calls
+    ));
+    output::line(&format!(
+        "turn      p50 {:.0} µs for its first act, which the encoder reads the user's words for, {:.0} µs for the next",
+        measured.turns.first_us, measured.turns.later_us
     ));
     if args.seen > 0 {
         output::line(&format!(

@@ -4,6 +4,7 @@ mod bench;
 mod explain;
 mod load;
 pub(crate) mod setup;
+mod turns;
 
 use crate::failure::{Exit, Failure};
 

@@ -47,7 +47,9 @@ impl AskedActs {
 const DENYING: &[&str] = &[
     "not", "dont", "never", "no", "without", "nicht", "kein", "keine", "nie", "ohne", "ne", "pas",
     "jamais", "sans", "sin", "nunca", "non", "senza", "mai", "não", "sem", "niet", "geen",
-    "zonder", "nie", "bez", "не", "без", "avoid",
+    "zonder", "nie", "bez", "не", "без", "avoid", "nope", "nah", "nay", "nö", "nee", "hayır",
+    "cant", "wont", "shouldnt", "doesnt", "isnt", "nothing", "nichts", "rien", "nada", "niente",
+    "niets", "nic",
 ];
 /// How far before a word it is denied.
 const DENIED_WORDS: usize = 3;
@@ -104,7 +106,6 @@ const fn bit(kind: Kind) -> u32 {
 const YES: &str = include_str!("yes.txt");
 /// Words and signs that take a yes back.
 const WAITING: &[&str] = &[
-    "but",
     "stop",
     "wait",
     "leave",
@@ -115,24 +116,15 @@ const WAITING: &[&str] = &[
     "continue",
     "morning",
     "correct",
-    "aber",
     "warte",
     "stopp",
-    "mais",
     "attends",
-    "pero",
     "espera",
-    "ma",
     "aspetta",
-    "mas",
     "espere",
-    "maar",
     "wacht",
-    "ale",
     "czekaj",
-    "ama",
     "bekle",
-    "но",
     "нет",
     "подожди",
     "nein",
@@ -140,15 +132,103 @@ const WAITING: &[&str] = &[
     "wrong",
     "forget",
     "mind",
+    "skip",
+    "later",
+    "ignore",
+    "myself",
+    "rather",
+    "selbst",
+    "später",
 ];
-const UNSURE: &[&str] = &["不", "没", "別", "やめ", "ない", "ません", "待", "취소", "아니"];
+const UNSURE: &[&str] =
+    &["不", "没", "別", "やめ", "ない", "ません", "待", "いいえ", "結構", "취소", "아니"];
+/// Words that change what was offered.
+const CHANGING: &[&str] = &["but", "aber", "mais", "pero", "ma", "mas", "maar", "ale", "ama", "но"];
+/// Words that choose one of several things, or all of them.
+const CHOOSING: &[&str] = &[
+    "first",
+    "second",
+    "third",
+    "last",
+    "both",
+    "either",
+    "latter",
+    "former",
+    "all",
+    "erste",
+    "ersten",
+    "zweite",
+    "zweiten",
+    "dritte",
+    "letzte",
+    "letzten",
+    "beide",
+    "premier",
+    "première",
+    "deuxième",
+    "dernier",
+    "dernière",
+    "primero",
+    "primera",
+    "segundo",
+    "segunda",
+    "último",
+    "última",
+    "ambos",
+    "ambas",
+    "primo",
+    "prima",
+    "secondo",
+    "seconda",
+    "ultimo",
+    "ultima",
+    "entrambi",
+    "primeiro",
+    "primeira",
+    "eerste",
+    "tweede",
+    "laatste",
+    "pierwszy",
+    "pierwszą",
+    "drugi",
+    "drugą",
+    "ostatni",
+    "oba",
+    "ilk",
+    "birinci",
+    "ikinci",
+    "son",
+    "ikisi",
+];
+const CHOOSING_UNSPACED: &[&str] = &["番目", "両方", "の方", "第一", "第二", "两个", "都要"];
+/// Ends of a talk.
+const ENDS: &[&str] = &[
+    "thats all",
+    "that is all",
+    "that was all",
+    "das war alles",
+    "cest tout",
+    "c est tout",
+    "eso es todo",
+    "è tutto",
+    "é tudo",
+    "dat was alles",
+    "to wszystko",
+    "hepsi bu",
+];
 /// The longest text that is only a yes, in words.
 const YES_WORDS_MAX: usize = 14;
 
 /// Does the user accept what was offered to them, and say little else?
 pub(crate) fn is_yes<S: AsRef<str>>(folded: &str, words: &[S]) -> bool {
-    let short = words.len() <= YES_WORDS_MAX;
-    let opens = |entry: &str| {
+    // A yes with more than a yes in it may be anything: `ok, but to the old account`.
+    let changes = words.iter().any(|it| CHANGING.contains(&it.as_ref()));
+    words.len() <= YES_WORDS_MAX && !changes && is_plain(folded, words) && opens(folded, words)
+}
+
+/// Does it begin with a word of a yes?
+pub(crate) fn opens<S: AsRef<str>>(folded: &str, words: &[S]) -> bool {
+    YES.split_whitespace().any(|entry| {
         if is_spaced(entry) {
             let all: Vec<&str> = entry.split('_').collect();
             words.len() >= all.len()
@@ -156,20 +236,71 @@ pub(crate) fn is_yes<S: AsRef<str>>(folded: &str, words: &[S]) -> bool {
         } else {
             folded.trim_start().starts_with(entry)
         }
-    };
-    // A yes with more than a yes in it may be anything: `ok, but don't`.
-    let is_plain = !folded.contains(['?', '？', '¿'])
+    })
+}
+
+/// Words of thanks, which answer nothing.
+const THANKS: &[&str] = &[
+    "thanks",
+    "thank",
+    "thx",
+    "cheers",
+    "danke",
+    "merci",
+    "gracias",
+    "grazie",
+    "obrigado",
+    "obrigada",
+    "bedankt",
+    "dank",
+    "dzięki",
+    "dziękuję",
+    "teşekkürler",
+    "teşekkür",
+    "sağol",
+    "спасибо",
+    "ありがとう",
+    "谢谢",
+    "고마워",
+];
+
+/// May it be the answer to a question of the agent's: short, no question itself, no refusal, no thanks?
+pub(crate) fn is_answer<S: AsRef<str>>(folded: &str, words: &[S]) -> bool {
+    let thanks = words.iter().any(|it| THANKS.contains(&it.as_ref()));
+    !words.is_empty() && words.len() <= YES_WORDS_MAX && is_plain(folded, words) && !thanks
+}
+
+/// Does an answer accept or choose something by itself, whatever the question was?
+pub(crate) fn chooses<S: AsRef<str>>(folded: &str, words: &[S]) -> bool {
+    let is_choice = |it: &str| CHOOSING.contains(&it) || it.bytes().all(|it| it.is_ascii_digit());
+    opens(folded, words)
+        || words.iter().any(|it| is_choice(it.as_ref()))
+        || CHOOSING_UNSPACED.iter().any(|it| folded.contains(it))
+}
+
+/// Words that put something before what was offered, at the end of a sentence: *show me first*.
+const BEFORE: &[&str] =
+    &["first", "erst", "zuerst", "abord", "eerst", "najpierw", "önce", "сначала"];
+
+/// Is there no question, no refusal and nothing to wait for in it?
+fn is_plain<S: AsRef<str>>(folded: &str, words: &[S]) -> bool {
+    let waits = words.last().is_some_and(|it| BEFORE.contains(&it.as_ref()));
+    let plain = folded.replace(['\'', '’'], "");
+    !waits
+        && !ENDS.iter().any(|it| plain.contains(it))
+        && !folded.contains(['?', '？', '¿'])
         && !UNSURE.iter().any(|it| folded.contains(it))
-        && !words.iter().any(|it| DENYING.contains(&it.as_ref()) || WAITING.contains(&it.as_ref()));
-    short && is_plain && YES.split_whitespace().any(opens)
+        && !words.iter().any(|it| DENYING.contains(&it.as_ref()) || WAITING.contains(&it.as_ref()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Vec<&str> {
-        text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect()
+    fn words(text: &str) -> Vec<String> {
+        let text = text.replace('\'', "");
+        let all = text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+        all.map(str::to_owned).collect()
     }
 
     fn asks(text: &str, kind: Kind) -> bool {
@@ -198,6 +329,31 @@ mod tests {
         }
         assert!(!asks("why do the tests fail?", Kind::Command(Act::Publish)));
         assert!(!asks("bump the version, dont release yet", Kind::Command(Act::Publish)));
+    }
+
+    #[test]
+    fn an_answer_is_short_and_neither_a_question_nor_a_refusal_nor_thanks() {
+        let answers = |text: &str| is_answer(text, &words(text)) && chooses(text, &words(text));
+        for text in ["the first one", "do both", "yes but on tuesday", "den zweiten", "2番目だけ"]
+        {
+            assert!(answers(text), "{text}");
+        }
+        for text in [
+            "thanks",
+            "danke, das war alles",
+            "ok thanks, that was all",
+            "which one is cheaper?",
+            "no, leave it",
+            "nope",
+            "skip the first one",
+            "i will do that myself",
+            "wait with that",
+            "yes but show me the list first",
+            "now summarise the mail",
+            "",
+        ] {
+            assert!(!answers(text), "{text}");
+        }
     }
 
     #[test]

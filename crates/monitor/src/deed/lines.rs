@@ -16,6 +16,7 @@ const ACTS: &[(&[Rule], Kind)] = &[
     (&[Rule::CloudIdentity, Rule::Accounts, Rule::Privilege], Kind::Command(Act::Grant)),
     (&[Rule::SecurityOff, Rule::History, Rule::LogTampering], Kind::Command(Act::Weaken)),
     (&[Rule::ForcePush, Rule::Encrypt], Kind::Command(Act::Erase)),
+    (&[Rule::RemoteCode], Kind::Command(Act::Depend)),
 ];
 
 /// What the commands do.
@@ -48,7 +49,8 @@ pub(super) fn of(commands: &[Command]) -> Deeds {
             }
         }
         let looks = |it: &Class| matches!(it, Class::Read);
-        works |= !reading.classes.iter().all(looks);
+        // What could not be told apart is not only looking.
+        works |= reading.told.unsure || !reading.classes.iter().all(looks);
     }
     acts.sort_by_key(|it| it.kind);
     acts.dedup_by(|a, b| a.kind == b.kind && a.object == b.object);

@@ -12,7 +12,7 @@ use model::ipc::ActionName;
 use model::{Flow, Reach, ToolCall, Trust};
 use shell::Act;
 
-pub(crate) use asked::{AskedActs, is_denied, is_yes};
+pub(crate) use asked::{AskedActs, chooses, is_answer, is_denied, is_yes, opens};
 pub(crate) use job::Job;
 pub(crate) use lines::print_others;
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use model::{Flow, Reach, Shows, ToolDef};
 
-use super::asked::{Asked, MAYBE_SOMEBODY, object_of, singular};
+use super::asked::{Asked, MAYBE_SOMEBODY, object_of, reads_as_foreign, singular};
+use super::infer::infer;
 use super::norm::{fold, words};
-use super::words::{JOINERS, READERS, WHOLE, WIDE, tool_verb};
+use super::words::{JOINERS, READERS, WHOLE, WIDE, bare_stem_acts, stem_acts, tool_verb};
 
 macro_rules! kinds {
     ($($name:ident = $word:literal @ $place:literal),+ $(,)?) => {
@@ -48,6 +49,10 @@ pub struct Act {
     pub(super) verbs: u32,
     pub(super) objects: u32,
     pub(super) shows: Shows,
+    /// It does something: it is none that only looks.
+    pub(super) acts: bool,
+    /// Its name, its server or a catalogue says that it destroys something.
+    pub(super) is_said_to_destroy: bool,
     /// The words of its name, for people.
     pub(super) words: Arc<[String]>,
 }
@@ -60,8 +65,16 @@ impl Act {
         if is_document(&act.words, tool, flow) {
             act.shows = Shows::Document;
         }
+        act.acts = flow.reach != Reach::Read || flow.destructive;
+        let hinted = tool.annotations.get("destructiveHint").and_then(serde_json::Value::as_bool);
+        let by_name = act.verbs & verb::DELETE != 0;
+        let is_said = by_name || hinted == Some(true) || !infer(tool).destructive;
+        act.is_said_to_destroy = flow.destructive && is_said;
         if act.verbs == 0 {
             act.verbs = lead_verb(&tool.description);
+        }
+        if act.verbs == 0 && act.acts {
+            act.verbs = foreign_verbs(&act.words, &tool.description);
         }
         if act.objects == 0 {
             let first = tool.description.split(['.', '\n']).next().unwrap_or_default();
@@ -179,6 +192,20 @@ fn lead_verb(description: &str) -> u32 {
     let first = words(&folded).next().unwrap_or_default();
     // `Sends a message`, `Send a message`.
     tool_verb(&first).or_else(|| tool_verb(singular(&first))).unwrap_or_default()
+}
+
+/// The verbs of a tool that is described in another language than English: `poczta_wyslij`. Beginnings of words of other
+/// languages are those of English words, too.
+pub(super) fn foreign_verbs(name: &[String], description: &str) -> u32 {
+    if !reads_as_foreign(&fold(description)) {
+        return 0;
+    }
+    let of_name = name.iter().fold(0, |all, it| all | bare_stem_acts(it));
+    if of_name != 0 {
+        return of_name;
+    }
+    let folded = fold(description);
+    words(&folded).next().map_or(0, |it| stem_acts(&it))
 }
 
 fn is_document(words: &[String], tool: &ToolDef, flow: &Flow) -> bool {

@@ -20,6 +20,19 @@ const ENGLISH: &[&str] = &[
     "the", "and", "my", "is", "please", "you", "what", "this", "that", "with", "for", "to", "of",
     "it", "his", "her", "from", "all", "their", "them", "was", "are",
 ];
+/// Little words of other languages that are written with plain letters.
+const FOREIGN: &[&str] = &[
+    "al", "alla", "ao", "até", "au", "auch", "aux", "bij", "bir", "bitte", "bu", "ce", "che",
+    "com", "con", "czy", "da", "dann", "dans", "das", "de", "dei", "del", "della", "delle", "dem",
+    "den", "der", "des", "di", "dla", "doch", "du", "een", "ein", "eine", "einem", "einen",
+    "einer", "eines", "el", "em", "en", "er", "est", "et", "even", "für", "gli", "het", "ho",
+    "ich", "il", "ile", "im", "ist", "için", "jak", "je", "jest", "já", "kadar", "kun", "la",
+    "las", "le", "les", "lo", "los", "met", "mi", "mijn", "mir", "mit", "mu", "muy", "más", "na",
+    "naar", "nein", "nel", "nella", "nicht", "nie", "noch", "nog", "não", "od", "ook", "os", "ou",
+    "para", "più", "por", "pour", "przez", "que", "sind", "się", "sono", "su", "sul", "sur", "te",
+    "um", "uma", "un", "una", "und", "une", "uno", "van", "ve", "vom", "voor", "w", "wil", "z",
+    "za", "zu", "zum", "zur", "şu",
+];
 /// How many clauses of one text are kept; a longer one is read as if it ended there.
 const CLAUSES_MAX: usize = 64;
 
@@ -59,6 +72,14 @@ impl Asked {
     /// Acts that are forbidden and not asked for afterwards.
     pub(super) fn denied(&self) -> u32 {
         self.clauses.iter().fold(0, |all, it| (all & !(it.verbs | it.foreign)) | it.denied)
+    }
+
+    /// The same without what is lost for good, and without credentials and rights.
+    pub(super) fn without_loss(&self) -> Self {
+        let delicate = object::CREDENTIAL | object::ACCESS;
+        let is_safe =
+            |it: &&Clause| !it.asks(kind::DELETE) && (it.objects | it.implied) & delicate == 0;
+        Self { clauses: self.clauses.iter().filter(is_safe).copied().collect() }
     }
 
     /// Does it ask for anything to be done?
@@ -106,10 +127,30 @@ pub(super) fn reads_as_english(folded: &str) -> bool {
     let has_verb = || words(folded).any(|it| verb_of(&it).is_some());
     let has_little = || words(folded).any(|it| ENGLISH.contains(&it.as_ref()));
     let begins = || words(folded).next().is_some_and(|it| verb_of(&it).is_some());
-    is_english(folded) || (folded.is_ascii() && (begins() || (has_little() && has_verb())))
+    // Signs that are no letters belong to no language.
+    let plain = !folded.chars().any(|it| it.is_alphabetic() && !it.is_ascii());
+    is_english(folded) || (plain && (begins() || (has_little() && has_verb())))
+}
+
+/// One word of so many with letters that English has not may be a name.
+const FOREIGN_SHARE: usize = 5;
+
+/// Is it in another language: does it have one of its little words, or many words with letters that English has not?
+pub(super) fn reads_as_foreign(folded: &str) -> bool {
+    let is_other = |it: &str| it.chars().any(|it| it.is_alphabetic() && !it.is_ascii());
+    let (count, others) = words(folded).fold((0_usize, 0_usize), |(count, others), it| {
+        (count.saturating_add(1), others.saturating_add(usize::from(is_other(&it))))
+    });
+    words(folded).any(|it| FOREIGN.contains(&it.as_ref()))
+        || others.saturating_mul(FOREIGN_SHARE) > count
 }
 
 impl Clause {
+    /// Does it ask for one of these acts?
+    pub(super) fn asks(&self, acts: u32) -> bool {
+        (self.verbs | self.foreign) & acts != 0
+    }
+
     fn of<S: AsRef<str>>(all: &[S], is_english: bool) -> Self {
         let mut clause = Self::default();
         let at = |place: usize| all.get(place).map(AsRef::as_ref);

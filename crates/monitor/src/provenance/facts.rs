@@ -9,13 +9,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::acts::Act;
-use super::asked::{Asked, is_thing, singular};
-use super::atoms::{self, Kind, is_ending};
+use super::asked::{Asked, singular};
+use super::atoms::{self, is_ending};
+use super::days::days;
 use super::fields;
-use super::given::{days, given, measures, strings};
+use super::given::{given, measures, strings, thousands};
 use super::hash::Key;
+use super::marked::mark;
 use super::mentions::{Recent, capitals, ids, telling_words};
-use super::norm::{PHRASE_WORDS_MAX, fold, hashed, phrase, prefixes, word_key, words};
+use super::norm::{fold, phrase, word_key, words};
+use super::rivals::Rival;
 use super::segments::{is_order, orders, segments};
 use super::structure::{Body, Field, Row, Shape, read};
 use super::user::is_telling;
@@ -27,7 +30,7 @@ pub type Scan<'a> = &'a dyn Fn(&str) -> Vec<Range<usize>>;
 /// Names and mentions that are kept of one row; the rest is unseen, and so held.
 pub(super) const ROW_KEYS_MAX: usize = 65_536;
 /// Marked phrases that are kept of one output.
-const MARKED_KEYS_MAX: usize = 65_536;
+pub(super) const MARKED_KEYS_MAX: usize = 65_536;
 /// The longest argument that can name a place, in bytes.
 const PLACE_BYTES_MAX: usize = 512;
 /// How much of a name is shown to people, in characters.
@@ -42,6 +45,9 @@ pub(super) struct Seen {
     /// What the call named: exactly, and word by word.
     pub(super) args: Vec<Key>,
     pub(super) arg_words: Vec<Key>,
+    /// The words of the tool's name.
+    #[serde(default)]
+    pub(super) tool_words: Vec<Key>,
     pub(super) rows: Vec<Facts>,
     /// Phrases of the parts that speak to the assistant, and what these parts ask for.
     pub(super) flagged: Vec<Key>,
@@ -85,6 +91,9 @@ pub(super) struct Facts {
     /// Phrases of orders that are not addressed to the assistant.
     pub(super) ordered: Vec<Key>,
     pub(super) asked: Asked,
+    /// Addresses and accounts that others could take the place of.
+    #[serde(default)]
+    pub(super) rivals: Vec<Rival>,
 }
 
 /// A field by which a row can be named.
@@ -120,14 +129,14 @@ pub(super) fn of_output(
     };
     seen.from = format!("{}{}", call.tool().as_str(), shown_args(call));
     seen.trust = trust.into();
-    if act.verbs != 0 {
+    if act.acts {
         let mut texts = Vec::new();
         call.args().values().for_each(|it| strings(it, &mut texts));
         seen.used = texts.iter().flat_map(|it| given(it)).map(|it| it.key).collect();
     }
     // The user may name the place by the tool's word for it: `at the doorbell`.
     let places = act.words.iter().filter(|it| it.len() > 3 && trust == Trust::Untrusted);
-    seen.args.extend(places.map(|it| word_key(singular(it))));
+    seen.tool_words.extend(places.map(|it| word_key(singular(it))));
     // What the call named counts for the rows that it fetched.
     if !seen.rows.is_empty() {
         call.args().iter().for_each(|(name, value)| seen.note_arg(name, value, 0));
@@ -278,6 +287,7 @@ impl Facts {
         let atoms = atoms::atoms(&field.text);
         let quoted = field.shape == Shape::Title;
         for atom in atoms {
+            self.rivals.extend(Rival::of(&atom));
             let list = if quoted { &mut self.mentioned } else { &mut self.listed };
             list.push(atom.key);
         }
@@ -298,6 +308,7 @@ impl Facts {
                 continue;
             }
             for atom in atoms::atoms(part.text) {
+                self.rivals.extend(Rival::of(&atom));
                 self.mentioned.push(atom.key);
                 // A page that is mentioned makes its host known, not trusted.
                 self.mentioned.extend(atom.host);
@@ -315,6 +326,7 @@ impl Facts {
             };
             ids(folded, &mut self.mentioned);
             days(folded, |day, _| self.mentioned.push(day));
+            self.mentioned.extend(thousands(folded));
             for sentence in orders(part.text, folded, asks) {
                 mark(sentence, &mut self.ordered);
                 self.asked.add(&Asked::of(sentence));
@@ -332,46 +344,11 @@ impl Facts {
             list.truncate(ROW_KEYS_MAX);
         }
         self.names.truncate(ROW_KEYS_MAX);
+        self.rivals.sort_unstable();
+        self.rivals.dedup();
+        self.rivals.truncate(ROW_KEYS_MAX);
         cut
     }
-}
-
-/// Every phrase of a marked part. A short number alone is kept only where it is called an id.
-fn mark(text: &str, keys: &mut Vec<Key>) {
-    for atom in atoms::atoms(text) {
-        keys.push(atom.key);
-        if atom.kind == Kind::Url {
-            keys.extend(atom.host);
-        }
-    }
-    let folded = fold(text);
-    let all: Vec<_> = words(&folded).collect();
-    let numbers = hashed(&folded);
-    for start in 0..all.len() {
-        if keys.len() >= MARKED_KEYS_MAX {
-            return;
-        }
-        let rest = all.get(start..).unwrap_or_default();
-        let first = rest.first().map(AsRef::as_ref).unwrap_or_default();
-        let number = first.len() <= 4 && first.bytes().all(|it| it.is_ascii_digit());
-        let least = if number && !is_called_id(text, &all, start) { 2 } else { 1 };
-        let from = numbers.get(start..).unwrap_or_default();
-        prefixes(from, least, PHRASE_WORDS_MAX, |key| keys.push(key));
-    }
-}
-
-/// `id 13`, `ID: '13'`, `#13`, `number 13`, or in quotes.
-fn is_called_id<S: AsRef<str>>(text: &str, all: &[S], at: usize) -> bool {
-    let number = all.get(at).map(AsRef::as_ref).unwrap_or_default();
-    let before = at.saturating_sub(2)..at;
-    let called = all.get(before).unwrap_or_default();
-    let named = called.iter().any(|it| {
-        ["id", "ids", "number", "no", "nr", "nummer"].contains(&it.as_ref())
-            || is_thing(it.as_ref())
-    });
-    let quoted =
-        ["'", "\"", "#", "`", "“"].iter().any(|it| text.contains(&format!("{it}{number}")));
-    named || quoted
 }
 
 fn shown_args(call: &Call) -> String {

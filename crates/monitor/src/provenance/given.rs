@@ -1,10 +1,14 @@
 //! Values of a kind that can take each other's place: numbers, days, addresses, accounts, ids of one pattern. Where the
 //! user gave one, and a call has another in its stead, somebody else chose it.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::atoms::{self, Kind};
+use super::days::days;
 use super::hash::{Key, key};
 use super::norm::{fold, word_key, words};
 
@@ -34,9 +38,8 @@ pub(super) struct Given {
 const GIVEN_MAX: usize = 64;
 /// The longest text that is looked through for values, in bytes.
 const TEXT_BYTES_MAX: usize = 16 * 1024;
-/// The space of patterns, and of days, among the keys.
+/// The space of patterns among the keys.
 const PATTERN: u8 = b'#';
-const DAY: u8 = b'd';
 
 /// The values in `text`.
 pub(super) fn given(text: &str) -> Vec<Given> {
@@ -57,14 +60,39 @@ pub(super) fn given(text: &str) -> Vec<Given> {
         found.push(Given { shape: Shape::Day, key: day });
         parts_of_days.extend(parts.iter().map(|it| (*it).to_owned()));
     });
-    for token in folded.split(|it: char| it.is_whitespace() || "()[]{}<>\"'“”;?!".contains(it))
-    {
+    let ends = |it: char| {
+        it.is_whitespace()
+            || matches!(
+                it,
+                '(' | ')'
+                    | '['
+                    | ']'
+                    | '{'
+                    | '}'
+                    | '<'
+                    | '>'
+                    | '"'
+                    | '\''
+                    | '“'
+                    | '”'
+                    | ';'
+                    | '?'
+                    | '!'
+            )
+    };
+    for token in folded.split(ends) {
         let token = token.trim_matches(['.', ',', ':', '€', '$', '£', '¥']);
-        if let Some(pattern) = pattern(token) {
-            found
-                .push(Given { shape: Shape::Id(key(PATTERN, &pattern)), key: key(PATTERN, token) });
-        } else if let Some(number) = number(token).filter(|it| !parts_of_days.contains(it)) {
-            found.push(Given { shape: Shape::Number, key: word_key(&number) });
+        // Most words are no values.
+        let value = match token.bytes().any(|it| it.is_ascii_digit()) {
+            true => id_or_number(token),
+            false => numeral(token).map(|it| (Shape::Number, it.to_owned())),
+        };
+        match value {
+            Some((Shape::Number, number)) if !parts_of_days.contains(&number) => {
+                found.push(Given { shape: Shape::Number, key: word_key(&number) });
+            }
+            Some((shape @ Shape::Id(_), id)) => found.push(Given { shape, key: key(PATTERN, &id) }),
+            Some(_) | None => {}
         }
     }
     found.truncate(GIVEN_MAX);
@@ -78,7 +106,7 @@ pub(super) fn measures(text: &str) -> impl Iterator<Item = Key> {
 }
 
 /// Two letters, two digits and a long rest: an account of a bank. Other long numbers may be anything.
-fn is_bank_account(text: &str) -> bool {
+pub(super) fn is_bank_account(text: &str) -> bool {
     let plain: Vec<u8> = text.bytes().filter(u8::is_ascii_alphanumeric).collect();
     match plain.as_slice() {
         [a, b, c, d, rest @ ..] => {
@@ -100,6 +128,34 @@ fn pattern(token: &str) -> Option<String> {
     is_id.then(|| token.chars().map(|it| if it.is_ascii_digit() { '9' } else { it }).collect())
 }
 
+/// `1.180` as it is meant where a point stands between thousands.
+fn in_thousands(token: &str) -> Option<String> {
+    let (before, after) = token.split_once('.')?;
+    let digits = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    let is_one = digits(before) && before.len() <= 3 && digits(after) && after.len() == 3;
+    (is_one && !before.starts_with('0')).then(|| format!("{before}{after}"))
+}
+
+/// Numbers with a point between thousands in a folded text.
+pub(super) fn thousands(folded: &str) -> impl Iterator<Item = Key> {
+    let is_digit = |it: Option<&u8>| it.is_some_and(u8::is_ascii_digit);
+    let bytes = folded.as_bytes();
+    let points = folded.match_indices('.').map(|(at, _)| at);
+    let points = points.filter(move |at| {
+        let before = at.checked_sub(1).and_then(|it| bytes.get(it));
+        is_digit(before) && is_digit(bytes.get(at.saturating_add(1)))
+    });
+    points.filter_map(move |at| {
+        let (before, after) = folded.split_at_checked(at)?;
+        let start =
+            before.rfind(|it: char| !it.is_ascii_digit()).map_or(0, |it| it.saturating_add(1));
+        let after = after.get(1..)?;
+        let end = after.find(|it: char| !it.is_ascii_digit()).unwrap_or(after.len());
+        let number = format!("{}.{}", before.get(start..)?, after.get(..end)?);
+        in_thousands(&number).map(|it| word_key(&it))
+    })
+}
+
 /// A number in one spelling: `1,240.00` is `1240`, `500k` is `500000`.
 fn number(token: &str) -> Option<String> {
     let (plain, zeros) = match token.strip_suffix('k') {
@@ -114,54 +170,23 @@ fn number(token: &str) -> Option<String> {
     all.next().is_none().then(|| format!("{spelled}{zeros}"))
 }
 
-/// The days that a folded text names, each with the words that it is made of.
-pub(super) fn days(folded: &str, mut found: impl FnMut(Key, &[&str])) {
-    if !folded.bytes().any(|it| it.is_ascii_digit()) {
-        return;
-    }
-    let all: Vec<&str> =
-        folded.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
-    let day_of = |text: &str| {
-        let bare = text.trim_end_matches(char::is_alphabetic);
-        let suffix = text.len().saturating_sub(bare.len());
-        bare.parse::<u8>().ok().filter(|it| (1..=31).contains(it) && suffix <= 2)
-    };
-    for (at, word) in all.iter().enumerate() {
-        if let Some((month, day)) = east_asian(word) {
-            found(key(DAY, &format!("{month}-{day}")), &[]);
-        }
-        let next = |ahead: usize| all.get(at.saturating_add(ahead)).copied().unwrap_or_default();
-        // `2026-03-14`, `2026-03-14t09`.
-        if word.len() == 4 && word.starts_with("20") && word.bytes().all(|it| it.is_ascii_digit()) {
-            let month =
-                next(1).parse::<u8>().ok().filter(|it| (1..=12).contains(it) && next(1).len() == 2);
-            let day = next(2)
-                .get(..2)
-                .and_then(|it| it.parse::<u8>().ok())
-                .filter(|it| (1..=31).contains(it));
-            if let (Some(month), Some(day)) = (month, day) {
-                found(key(DAY, &format!("{month}-{day}")), &[word, next(1), next(2)]);
-            }
-        }
-        let Some(month) = month_of(word) else { continue };
-        let before = at.checked_sub(1).and_then(|it| all.get(it)).copied().unwrap_or_default();
-        let earlier = at.checked_sub(2).and_then(|it| all.get(it)).copied().unwrap_or_default();
-        let skipped = if ["of", "de", "di"].contains(&before) { earlier } else { before };
-        for place in [skipped, next(1)] {
-            if let Some(day) = day_of(place) {
-                found(key(DAY, &format!("{month}-{day}")), &[place]);
-                break;
-            }
-        }
-    }
+/// Numbers that are written out, from two to twelve, but for those that are other words as well (`one`, `due`, `once`).
+static NUMERALS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let lines = include_str!("words/numerals.txt").lines().filter_map(|it| it.split_once(' '));
+    lines.flat_map(|(number, words)| words.split(' ').map(move |it| (it, number))).collect()
+});
+
+fn numeral(token: &str) -> Option<&'static str> {
+    NUMERALS.get(token).copied()
 }
 
-/// `3月14日`.
-fn east_asian(word: &str) -> Option<(u8, u8)> {
-    let (before, rest) = word.split_once('月')?;
-    let (day, _) = rest.split_once(['日', '号'])?;
-    let start = before.rfind(|it: char| !it.is_ascii_digit()).map_or(0, |it| it.saturating_add(3));
-    Some((before.get(start..)?.parse().ok()?, day.parse().ok()?))
+/// What a token with digits in it is.
+fn id_or_number(token: &str) -> Option<(Shape, String)> {
+    if let Some(pattern) = pattern(token) {
+        return Some((Shape::Id(key(PATTERN, &pattern)), token.to_owned()));
+    }
+    let number = in_thousands(token).or_else(|| number(token))?;
+    Some((Shape::Number, number))
 }
 
 /// Every text and number in a value.
@@ -175,83 +200,6 @@ pub(super) fn strings(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The number of a month by its name.
-fn month_of(word: &str) -> Option<usize> {
-    MONTHS.iter().position(|it| it.contains(&word)).map(|it| it.saturating_add(1))
-}
-
-const MONTHS: [&[&str]; 12] = [
-    &[
-        "january",
-        "jan",
-        "januar",
-        "janvier",
-        "enero",
-        "gennaio",
-        "janeiro",
-        "januari",
-        "stycznia",
-        "ocak",
-        "января",
-    ],
-    &[
-        "february",
-        "feb",
-        "februar",
-        "février",
-        "febrero",
-        "febbraio",
-        "fevereiro",
-        "februari",
-        "lutego",
-        "şubat",
-        "февраля",
-    ],
-    &["march", "mar", "märz", "mars", "marzo", "março", "maart", "marca", "mart", "марта"],
-    &["april", "apr", "avril", "abril", "aprile", "kwietnia", "nisan", "апреля"],
-    &["may", "mai", "mayo", "maggio", "maio", "mei", "maja", "mayıs", "мая"],
-    &["june", "jun", "juni", "juin", "junio", "giugno", "junho", "czerwca", "haziran", "июня"],
-    &["july", "jul", "juli", "juillet", "julio", "luglio", "julho", "lipca", "temmuz", "июля"],
-    &["august", "aug", "août", "agosto", "augustus", "sierpnia", "ağustos", "августа"],
-    &[
-        "september",
-        "sep",
-        "sept",
-        "septembre",
-        "septiembre",
-        "settembre",
-        "setembro",
-        "września",
-        "eylül",
-        "сентября",
-    ],
-    &[
-        "october",
-        "oct",
-        "oktober",
-        "octobre",
-        "octubre",
-        "ottobre",
-        "outubro",
-        "października",
-        "ekim",
-        "октября",
-    ],
-    &["november", "nov", "novembre", "noviembre", "novembro", "listopada", "kasım", "ноября"],
-    &[
-        "december",
-        "dec",
-        "dezember",
-        "décembre",
-        "diciembre",
-        "dicembre",
-        "dezembro",
-        "grudnia",
-        "aralık",
-        "декабря",
-    ],
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,9 +210,14 @@ mod tests {
 
     #[test]
     fn a_day_is_a_day_in_every_spelling() {
-        let day = |text: &str| of(text, |it| *it == Shape::Day);
+        let day = |text: &str| -> std::collections::BTreeSet<Key> {
+            of(text, |it| *it == Shape::Day).into_iter().collect()
+        };
         let iso = day("2026-03-14");
-        assert_eq!(iso.len(), 1);
+        // The day of this month, and of any.
+        assert_eq!(iso.len(), 2);
+        assert!(day("the 14th").is_subset(&iso) && day("the 14th").len() == 1);
+        assert!(day("the 15th").is_disjoint(&iso));
         for text in [
             "14 March",
             "March 14th",
@@ -286,6 +239,10 @@ mod tests {
         assert_eq!(number("500k"), number("500000"));
         assert_eq!(number("€40"), number("40.0"));
         assert!(number("order FC-9 on 14 March").is_empty());
+        assert!(number("until 30 June 2025").is_empty(), "a year is part of a day");
+        assert_eq!(number("two bags"), number("2 bags"));
+        assert_eq!(number("pour quatre"), number("4"));
+        assert!(number("once due, the first one").is_empty());
     }
 
     #[test]

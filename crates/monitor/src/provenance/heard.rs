@@ -2,11 +2,14 @@
 
 use model::Intent;
 
-use super::asked::reads_as_english;
+use super::answer::Answer;
+use super::asked::{reads_as_english, reads_as_foreign};
 use super::bits::Bits;
 use super::given::{Given, Shape};
+use super::hash::Key;
 use super::ledger::Ledger;
 use super::norm::{fold, word_key, words};
+use super::user::{Cues, Said};
 use crate::deed::{Deed, Kind};
 
 impl Ledger {
@@ -39,12 +42,22 @@ impl Ledger {
         let counts = match value.shape {
             Shape::Email | Shape::Account | Shape::Id(_) => true,
             // What nobody outside speaks of is the agent's own reckoning.
-            Shape::Number | Shape::Day => self.bits(value.key).has(Bits::MENTIONED),
+            Shape::Number | Shape::Day => {
+                let bits = self.bits(value.key);
+                // One of something is what everybody means who says nothing.
+                let is_one = value.key == word_key("1");
+                bits.has(Bits::MENTIONED) || (bits.has(Bits::LISTED) && !is_one)
+            }
         };
         counts
             && !is_own
             && !self.bits(value.key).is_vouched_for()
             && given.iter().any(|it| is_left(&it))
+    }
+
+    /// Did the user give a value in this turn that neither the call nor an act before it has?
+    pub(super) fn has_left(&self, used: &[Given]) -> bool {
+        self.turn.given.iter().any(|it| !used.contains(it) && !self.used.contains(&it.key))
     }
 
     /// The user's own words of the last turns, for readers of intent.
@@ -54,14 +67,76 @@ impl Ledger {
         turns.join(" / ")
     }
 
+    /// Is what the user said in a language that the tables know well enough to say that nothing was asked for?
+    pub(super) fn is_understood(&self) -> bool {
+        let heard = self.heard();
+        let folded = fold(&heard);
+        reads_as_english(&folded) || !reads_as_foreign(&folded)
+    }
+
     /// What a reader says of an act, as far as it can be believed: in other languages than English, that something was not
     /// asked for is a guess.
     pub(crate) fn intent(&self, read: impl FnOnce(&str) -> Intent) -> Intent {
         let words = self.heard();
-        match read(&words) {
-            Intent::NotAsked if !reads_as_english(&fold(&words)) => Intent::Unsure,
-            other @ (Intent::Asked | Intent::Unsure | Intent::NotAsked) => other,
+        if words.is_empty() {
+            return Intent::Unread;
         }
+        match read(&words) {
+            Intent::NotAsked if !reads_as_english(&fold(&words)) => Intent::Unread,
+            other @ (Intent::Asked | Intent::Unsure | Intent::Unread | Intent::NotAsked) => other,
+        }
+    }
+
+    /// Is it a word of the turn that counts?
+    pub(super) fn spoke(&self, word: &str) -> bool {
+        let turn = if self.turn.asked.is_empty() { &self.before } else { &self.turn };
+        turn.words.contains(&word_key(word)) || self.turn.words.contains(&word_key(word))
+    }
+
+    /// Is it a word of a source that the user pointed at?
+    pub(super) fn is_source(&self, key: Key) -> bool {
+        self.turn.sources.contains(&key) || self.before.sources.contains(&key)
+    }
+
+    /// How the user hands things on.
+    pub(super) fn cues(&self) -> Cues {
+        let mut cues = self.turn.cues;
+        if self.turn.asked.is_empty() {
+            cues.add(self.before.cues);
+        }
+        cues
+    }
+
+    /// Takes in what the agent offered, by what the user replied to it.
+    pub(super) fn hear_reply(&mut self, mut offer: Said, said: &Said) {
+        // INVARIANT (HostDecidesTaint): what was offered counts by the user's reply alone.
+        let is_answered = match &said.answer {
+            Answer::No => false,
+            Answer::Chooses => true,
+            Answer::Names(words) => words.iter().any(|it| offer.entries.contains_key(it)),
+        };
+        if said.yes {
+            // What somebody outside ordered is not made the user's by being repeated.
+            let is_ordered = |it: &Bits| it.has(Bits::FLAGGED) || it.has(Bits::ORDERED);
+            offer.entries.retain(|key, _| !is_ordered(&self.bits(*key)));
+            self.hear(&offer);
+            self.turn.accepted = true;
+        } else if is_answered {
+            // Which of several things is meant, its own words say. What nothing brings back wants a yes.
+            self.turn.asked.add(&offer.asked.without_loss());
+            self.turn.offered.extend(offer.entries.keys());
+            self.turn.accepted = true;
+        }
+    }
+
+    /// Is it a word of the user's, or of an offer that the user answered?
+    pub(super) fn offered(&self, word: &str) -> bool {
+        self.spoke(word) || self.turn.offered.contains(&word_key(word))
+    }
+
+    /// Did the user answer a question of the agent's without a yes?
+    pub(super) fn is_only_answered(&self) -> bool {
+        !self.turn.offered.is_empty()
     }
 
     /// Did the user accept what was offered?

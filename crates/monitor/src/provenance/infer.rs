@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Flow, Reach, Role, ToolDef, Trust};
 use serde_json::Value;
 
-use super::acts::{Act, name_words, verb};
+use super::acts::{Act, foreign_verbs, name_words, verb};
 use super::asked::{singular, verb_of};
 use super::words::{
     COMMANDS, CONTENTS, CONTROLS, GROUPS, List, NOUN_STARTS, NUMBERS, OTHERS, OWN, PEOPLE, PLACES,
@@ -14,11 +14,15 @@ use super::words::{
 
 /// What `tool` does, as far as its name, its description and its schema tell.
 ///
-/// Annotations are the server's own claims: they tighten what was inferred and never loosen it.
+/// Annotations are the server's own claims: they tighten what was inferred and never loosen it, but for what is said to read
+/// and is called by things alone.
 #[must_use]
 pub fn infer(tool: &ToolDef) -> Flow {
-    let act = Act::named(tool.name.as_str());
+    let mut act = Act::named(tool.name.as_str());
     let reach = reach(tool, &act);
+    if act.verbs == 0 && reach != Reach::Read {
+        act.verbs = foreign_verbs(&act.words, &tool.description);
+    }
     let roles = roles(tool, reach, &act);
     let points_outward =
         roles.iter().any(|(name, role)| *role == Role::Destination && is_web(&name_words(name)));
@@ -49,17 +53,25 @@ pub(super) fn tighten(flow: &mut Flow, annotations: &serde_json::Map<String, Val
     }
 }
 
-/// Does its server say that it only reads, does its description begin with no act, and can the verb of its name be a thing:
-/// `ClassSchedule`, `item-comments`?
+/// Does its server say that it only reads, and do its name and its description say nothing else: `patient-chart`,
+/// `ClassSchedule`, `mail_inbox`? A word of the name that can be a thing is one.
 fn is_said_to_read(tool: &ToolDef, act: &Act) -> bool {
     let is_hinted = tool.annotations.get("readOnlyHint").and_then(Value::as_bool) == Some(true);
-    let verbs = act.words.iter().filter(|it| Act::named(it).verbs != 0);
-    let last = act.words.last().is_some_and(|it| Act::named(it).verbs != 0);
-    let is_thing = act.words.len() > 1 && last && verbs.count() == 1;
-    let first = tool.description.split(|it: char| !it.is_alphabetic()).find(|it| !it.is_empty());
-    let first = first.unwrap_or_default().to_lowercase();
-    let acts = Act::named(&first).verbs != 0 || Act::named(singular(&first)).verbs != 0;
-    is_hinted && is_thing && !acts && !first.is_empty()
+    let acts = |it: &String| Act::named(it).verbs != 0;
+    let last = act.words.last();
+    // `ClassSchedule`: what stands last is what it is of.
+    let is_thing = |it: &String| Some(it) == last || verb_of(it).is_some_and(|it| it.ambiguous);
+    let named = act.words.len() > 1 && act.words.iter().filter(|it| acts(it)).all(is_thing);
+    let first = first_word(&tool.description);
+    let does = Act::named(&first).verbs != 0 || Act::named(singular(&first)).verbs != 0;
+    let described = !first.is_empty() && !does && !is_meant_to_act(&tool.description);
+    is_hinted && named && described && !lists_acts(tool)
+}
+
+/// The word that a description begins with.
+fn first_word(description: &str) -> String {
+    let mut words = description.split(|it: char| !it.is_alphabetic()).filter(|it| !it.is_empty());
+    words.next().unwrap_or_default().to_lowercase()
 }
 
 fn reach(tool: &ToolDef, act: &Act) -> Reach {
@@ -91,15 +103,14 @@ fn reach(tool: &ToolDef, act: &Act) -> Reach {
 }
 
 fn by_description(tool: &ToolDef) -> Reach {
-    let first = tool.description.split(|it: char| !it.is_alphabetic()).find(|it| !it.is_empty());
-    let first = first.unwrap_or_default().to_lowercase();
+    let first = first_word(&tool.description);
     let one = singular(&first);
     let reads = [first.as_str(), one].iter().any(|it| READS.has(it));
     // `Photos of an album`: named and described by things alone, without a verb that does anything.
     let does = verb_of(one).is_some_and(|it| !it.ambiguous);
     // `Changes the state` is what it does, `Changes of an account` what it shows.
     let next = tool.description.split_whitespace().nth(1).unwrap_or_default();
-    let is_verb = tool_verb(one).is_some() && ["the", "a", "an", "one", "your"].contains(&next);
+    let is_verb = ["the", "a", "an", "one", "your"].contains(&next);
     let things = NOUN_STARTS.has(one) || (!first.is_empty() && first != one && !does && !is_verb);
     if !reads && is_meant_to_act(&tool.description) {
         return Reach::Send;
@@ -340,6 +351,46 @@ mod tests {
             (odd.reach, odd.egress, odd.destructive, odd.output),
             (Reach::Send, true, true, Trust::Untrusted)
         );
+    }
+
+    #[test]
+    fn what_is_said_to_read_and_called_by_things_reads() {
+        let tool = |name: &str, description: &str, hint: bool| {
+            let tool = json!({
+                "name": name, "description": description, "inputSchema": {"properties": {}},
+                "annotations": {"readOnlyHint": hint}
+            });
+            infer(&ToolDef::from_value(&tool).unwrap())
+        };
+        for (name, description) in [
+            ("patient-chart", "Chart summary: allergies, medication."),
+            ("mail_inbox", "Incoming mail of a matter."),
+            ("item-comments", "Reader comments and tags on a title."),
+            ("poczta_szukaj", "Wyszukuje wiadomości w skrzynce."),
+        ] {
+            assert_eq!(tool(name, description, true).reach, Reach::Read, "{name}");
+            assert_ne!(tool(name, description, false).reach, Reach::Read, "{name}");
+        }
+        for (name, description) in [
+            ("funds_transfer", "Transfer of money."),
+            ("mail_inbox", "Deletes the mail of a matter."),
+            ("patient-chart", "A tool to correct the chart."),
+            ("chart", "Chart summary."),
+        ] {
+            assert_ne!(tool(name, description, true).reach, Reach::Read, "{name} {description}");
+        }
+        // A verb of another language is one.
+        for (name, description) in [
+            ("mail_senden", "Sendet eine Mail an den Empfänger."),
+            ("poczta_wyslij", "Wysyła wiadomość na podany adres."),
+            ("pix_enviar", "Envia um Pix."),
+        ] {
+            let sends = tool(name, description, false);
+            assert_eq!((sends.reach, sends.destructive), (Reach::Send, false), "{name}");
+        }
+        let wipes = tool("machine_wipe", "Wipes a machine.", false);
+        assert_eq!((wipes.reach, wipes.destructive), (Reach::Send, true));
+        assert_ne!(tool("server_gone", "Decommissions a server.", false).reach, Reach::Read);
     }
 
     #[test]

@@ -81,6 +81,8 @@ fn is_own(label: &Label) -> bool {
         | Label::Flagged(_)
         | Label::Doubted
         | Label::Instead
+        | Label::Several(_)
+        | Label::Wider
         | Label::Unseen => false,
     }
 }

@@ -11,8 +11,21 @@ use super::user::is_telling;
 use super::verdict::Label;
 
 impl Ledger {
-    /// Where one thing came from, the best of what is true of it, unless something worse is.
+    /// Where one thing came from. Of several that could be meant, and that only content from outside names, none is chosen.
     pub(super) fn label(&self, thing: &Thing, role: Role, acts: bool) -> Label {
+        let label = self.label_alone(thing, role, acts);
+        // A field of the user's own system says whose account it is.
+        let by_field = label == Label::Listed && thing.kind != Some(Kind::Account);
+        let by_others = by_field || matches!(label, Label::Delegated(_));
+        let rival = || thing.atom.as_ref().and_then(|it| self.rivals.beside(it));
+        match (acts && by_others).then(rival).flatten() {
+            Some(origin) => Label::Several(self.name_of(origin).to_owned()),
+            None => label,
+        }
+    }
+
+    /// The best of what is true of it, unless something worse is.
+    fn label_alone(&self, thing: &Thing, role: Role, acts: bool) -> Label {
         let bits = self.bits(thing.key);
         let host = thing.host.map(|it| self.bits(it)).unwrap_or_default();
         let place = || self.place(thing.key).to_owned();
@@ -38,6 +51,12 @@ impl Ledger {
         if bits.has(Bits::ORDERED) && !handed_on && !of_the_set {
             return Label::Ordered(place());
         }
+        // `clause 7`: a short number is no word that tells anything, and is the user's all the same.
+        let is_number = !thing.text.is_empty() && thing.text.bytes().all(|it| it.is_ascii_digit());
+        let is_short = thing.text.len() <= SHORT_DIGITS_MAX && role == Role::Target;
+        if is_number && is_short && self.spoke(&thing.text) {
+            return Label::User;
+        }
         if bits.has(Bits::TRUSTED) {
             return Label::ListedTrusted;
         }
@@ -46,7 +65,11 @@ impl Ledger {
         if brought_up && !of_the_set && !bits.has(Bits::DESIGNATED) && thing.kind.is_none() {
             return Label::Ordered(place());
         }
-        if bits.is_listed_well() {
+        // Where the user gave an address, another one is not meant because it stands nearby.
+        let is_theirs = bits.has(Bits::DESIGNATED) || bits.has(Bits::DIRECTORY);
+        let is_other =
+            thing.kind == Some(Kind::Email) && !cues.leaves_open(thing.kind) && !cues.set;
+        if bits.is_listed_well() && !(is_other && !is_theirs && role == Role::Destination) {
             return Label::Listed;
         }
         if handed_on || (role == Role::Target && bits.has(Bits::NEARBY)) {
@@ -125,6 +148,9 @@ impl Ledger {
     }
 }
 
+/// Digits of a number that is a place in something: longer ones are ids and accounts.
+const SHORT_DIGITS_MAX: usize = 4;
+
 /// A thing that is looked up.
 pub(super) struct Thing {
     pub(super) kind: Option<Kind>,
@@ -132,6 +158,7 @@ pub(super) struct Thing {
     host: Option<Key>,
     words: usize,
     pub(super) text: String,
+    atom: Option<Atom>,
 }
 
 /// What a value names: the atoms in it, or, if there are none, the phrase as a whole.
@@ -143,7 +170,8 @@ pub(super) fn things(text: &str) -> Vec<Thing> {
             key: it.key,
             host: it.host,
             words: 1,
-            text: it.text,
+            text: it.text.clone(),
+            atom: Some(it),
         };
         let addresses = atoms.iter().any(|it| matches!(it.kind, Kind::Email | Kind::Account));
         let mut found: Vec<Thing> = atoms.into_iter().map(thing).collect();
@@ -177,5 +205,5 @@ fn named(text: &str) -> Option<Thing> {
     let address = text.split_whitespace().any(|it| it.contains('@') && !it.starts_with('@'));
     let kind = address.then_some(Kind::Email);
     let words = words(&fold(text)).count();
-    Some(Thing { kind, key, host: None, words, text: text.to_owned() })
+    Some(Thing { kind, key, host: None, words, text: text.to_owned(), atom: None })
 }

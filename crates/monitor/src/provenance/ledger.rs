@@ -12,8 +12,9 @@ use super::catalogue::Trusted;
 use super::facts::{self, Facts, Scan, Seen, Standing};
 use super::given::Given;
 use super::hash::{Key, KeyHasher};
-use super::norm::{phrase, word_key};
+use super::norm::phrase;
 use super::own_words;
+use super::rivals::Rivals;
 use super::structure::Body;
 use super::tie;
 use super::user::{self, Cues, Said};
@@ -51,6 +52,9 @@ pub struct Ledger {
     /// Values of acts since the turn began.
     #[serde(default)]
     pub(super) used: HashSet<Key>,
+    /// Addresses and accounts of which there are several.
+    #[serde(default)]
+    pub(super) rivals: Rivals,
     /// A user has spoken.
     pub(super) has_user: bool,
     /// Content that others may have written was seen.
@@ -71,19 +75,25 @@ pub(super) struct Entry {
 /// What one turn of the user's asks for and hands on.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Turn {
-    asked: Asked,
-    cues: Cues,
+    pub(super) asked: Asked,
+    pub(super) cues: Cues,
     /// Acts that are known by themselves.
     #[serde(default)]
     pub(super) acts: AskedActs,
     /// It accepts what the agent offered.
     #[serde(default)]
     pub(super) accepted: bool,
+    /// Words of an offer that it answers: they choose no value.
+    #[serde(default)]
+    pub(super) offered: HashSet<Key>,
     /// Values that others could take the place of.
     #[serde(default)]
     pub(super) given: Vec<Given>,
     /// The words in which it was said.
     pub(super) words: HashSet<Key>,
+    /// Words of sources that the user pointed at.
+    #[serde(default)]
+    pub(super) sources: HashSet<Key>,
     /// Acts that a source asks for which the user handed on.
     lent: Asked,
     lender: Option<u32>,
@@ -97,6 +107,8 @@ struct Kept {
     standing: Standing,
     args: Vec<Key>,
     arg_words: Vec<Key>,
+    #[serde(default)]
+    tool_words: Vec<Key>,
     /// The only row of its output.
     alone: bool,
     /// A text from outside chose what was read.
@@ -114,7 +126,7 @@ enum Change {
     User(Said),
     Operator(Said),
     Seen(Seen),
-    Offer(Said),
+    Offer(Option<Said>),
 }
 
 impl Ledger {
@@ -197,13 +209,8 @@ impl Ledger {
                 }
             }
             Change::User(said) => {
-                // INVARIANT (HostDecidesTaint): what was offered counts by the user's yes alone.
-                if let Some(mut offer) = self.offer.take().filter(|_| said.yes) {
-                    // What somebody outside ordered is not made the user's by being repeated.
-                    let is_ordered = |it: &Bits| it.has(Bits::FLAGGED) || it.has(Bits::ORDERED);
-                    offer.entries.retain(|key, _| !is_ordered(&self.bits(*key)));
-                    self.hear(&offer);
-                    self.turn.accepted = true;
+                if let Some(offer) = self.offer.take() {
+                    self.hear_reply(offer, said);
                 }
                 self.hear(said);
             }
@@ -212,11 +219,11 @@ impl Ledger {
                 said.entries.iter().for_each(|(key, bits)| self.note(*key, *bits, 0));
             }
             Change::Seen(seen) => self.see(seen),
-            Change::Offer(said) => self.offer = Some(said.clone()),
+            Change::Offer(said) => self.offer.clone_from(said),
         }
     }
 
-    fn hear(&mut self, said: &Said) {
+    pub(super) fn hear(&mut self, said: &Said) {
         self.has_user = true;
         let last = self.heard.pop_back().unwrap_or_default();
         self.heard.push_back(own_words::tail(&format!("{last} {}", said.text)));
@@ -227,6 +234,7 @@ impl Ledger {
         self.turn.given.extend(said.given.iter().copied().take(room));
         let spoken = said.entries.iter().filter(|(_, bits)| bits.has(Bits::SPOKEN));
         self.turn.words.extend(spoken.map(|(key, _)| *key));
+        self.turn.sources.extend(&said.sources);
         said.entries.iter().for_each(|(key, bits)| self.note(*key, *bits, 0));
         // What was seen before may be what is meant now.
         let rows = std::mem::take(&mut self.rows);
@@ -248,7 +256,7 @@ impl Ledger {
         for key in &seen.flagged {
             self.note(*key, Bits::FLAGGED, origin);
         }
-        let lured = tie::is_lured(self, &seen.args);
+        let lured = tie::is_lured(self, &seen.args, &seen.tool_words);
         let ties: Vec<usize> = seen.rows.iter().map(|row| tie::score(self, row)).collect();
         let best = ties.iter().copied().max().unwrap_or_default();
         for facts in &seen.rows {
@@ -263,6 +271,7 @@ impl Ledger {
                 standing: seen.trust,
                 args: seen.args.clone(),
                 arg_words: seen.arg_words.clone(),
+                tool_words: seen.tool_words.clone(),
                 alone: seen.rows.len() == 1,
                 lured,
             };
@@ -281,7 +290,7 @@ impl Ledger {
 
     /// Gives the atoms of a row the flags that it has earned.
     fn settle(&mut self, row: &Kept, best: usize) {
-        let call = tie::call(self, &row.args, &row.arg_words);
+        let call = tie::call(self, (&row.args, &row.tool_words), &row.arg_words);
         let tie = tie::row(self, &row.facts, call, row.alone, best);
         let listed = match (row.standing, row.facts.directory) {
             (Standing::Trusted | Standing::Own, _) => Bits::TRUSTED,
@@ -293,7 +302,7 @@ impl Ledger {
         let related = if near { Bits::RELATED } else { Bits::default() };
         let (listed, mentioned, ordered) = match tie {
             tie::Tie::None => (listed, Bits::MENTIONED, Bits::MENTIONED.with(Bits::ORDERED)),
-            tie::Tie::Related => (
+            tie::Tie::Related | tie::Tie::Source => (
                 listed.with(related),
                 Bits::MENTIONED.with(Bits::NEARBY),
                 Bits::MENTIONED.with(Bits::ORDERED),
@@ -312,11 +321,13 @@ impl Ledger {
         let lured = if row.lured { Bits::LURED } else { Bits::default() };
         let (listed, mentioned) = (listed.with(lured), mentioned.with(lured));
         row.facts.listed.iter().for_each(|key| self.note(*key, listed, row.origin));
+        let is_pointed_at = tie >= tie::Tie::Place;
+        row.facts.rivals.iter().for_each(|it| self.rivals.note(*it, row.origin, is_pointed_at));
         if row.standing != Standing::Own {
             row.facts.mentioned.iter().for_each(|key| self.note(*key, mentioned, row.origin));
             row.facts.ordered.iter().for_each(|key| self.note(*key, ordered, row.origin));
         }
-        if tie >= tie::Tie::Place && self.turn.cues.tasks {
+        if is_pointed_at && self.turn.cues.tasks {
             self.turn.lent.add(&row.facts.asked);
             self.turn.lender = Some(row.origin);
         } else if row.standing == Standing::Untrusted {
@@ -357,7 +368,7 @@ impl Ledger {
         self.name_of(origin)
     }
 
-    fn name_of(&self, origin: u32) -> &str {
+    pub(super) fn name_of(&self, origin: u32) -> &str {
         let at = usize::try_from(origin).ok().and_then(|it| it.checked_sub(1));
         at.and_then(|it| self.origins.get(it)).map_or("", String::as_str)
     }
@@ -370,12 +381,6 @@ impl Ledger {
         if self.turn.asked.is_empty() { &self.before.asked } else { &self.turn.asked }
     }
 
-    /// Is it a word of the turn that counts?
-    pub(super) fn spoke(&self, word: &str) -> bool {
-        let turn = if self.turn.asked.is_empty() { &self.before } else { &self.turn };
-        turn.words.contains(&word_key(word)) || self.turn.words.contains(&word_key(word))
-    }
-
     /// What the sources ask for whose tasks the user handed on, and the last of them.
     pub(super) fn lent(&self) -> (&Asked, &str) {
         let now = !self.turn.asked.is_empty() || self.turn.cues.tasks;
@@ -386,13 +391,5 @@ impl Ledger {
     /// What other texts ask for.
     pub(super) fn foreign(&self) -> &Asked {
         &self.foreign
-    }
-
-    pub(super) fn cues(&self) -> Cues {
-        let mut cues = self.turn.cues;
-        if self.turn.asked.is_empty() {
-            cues.add(self.before.cues);
-        }
-        cues
     }
 }

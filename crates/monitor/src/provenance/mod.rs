@@ -12,10 +12,12 @@
 //! No I/O, no clock. Deciding is a bounded number of look-ups, however much was seen.
 
 mod acts;
+mod answer;
 mod asked;
 mod atoms;
 mod bits;
 mod catalogue;
+mod days;
 mod decode;
 mod facts;
 mod fields;
@@ -27,10 +29,14 @@ mod infer;
 mod just_so;
 mod label;
 mod ledger;
+mod levels;
 mod lines;
+mod marked;
 mod mentions;
 mod norm;
 mod own_words;
+mod pointing;
+mod rivals;
 mod segments;
 mod structure;
 mod tasks;

@@ -12,6 +12,8 @@ pub(super) enum Tie {
     None,
     /// It shares a telling word with them.
     Related,
+    /// It comes from a source that they point at by words of every day.
+    Source,
     /// It comes from the place that they name.
     Place,
     /// It is what they name.
@@ -23,27 +25,30 @@ pub(super) fn score(ledger: &Ledger, row: &Facts) -> usize {
     row.names.iter().filter(|it| is_named(ledger, it)).count()
 }
 
-/// What the arguments of the call say.
-pub(super) fn call(ledger: &Ledger, args: &[Key], words: &[Key]) -> Tie {
+/// What the arguments of the call say, and the words of the tool's name.
+pub(super) fn call(ledger: &Ledger, (args, tool): (&[Key], &[Key]), words: &[Key]) -> Tie {
     let link = ledger.cues().link;
-    let exact = args.iter().any(|key| {
+    let is_exact = |key: &Key| {
         let bits = ledger.bits(*key);
         let given = bits.has(Bits::USER) || bits.has(Bits::DESIGNATED);
         let followed = link && bits.has(Bits::MENTIONED) && !bits.has(Bits::FLAGGED);
         given || followed
-    });
-    let related = || words.iter().any(|key| ledger.bits(*key).has(Bits::TELLING));
-    match (exact, exact || related()) {
-        (true, _) => Tie::Place,
-        (false, true) => Tie::Related,
-        (false, false) => Tie::None,
+    };
+    if args.iter().chain(tool).any(is_exact) {
+        return Tie::Place;
     }
+    if args.iter().any(|it| ledger.is_source(*it)) {
+        return Tie::Source;
+    }
+    let related = words.iter().any(|key| ledger.bits(*key).has(Bits::TELLING));
+    if related { Tie::Related } else { Tie::None }
 }
 
 /// Did a text from outside, and nobody else, name what the call asked for?
-pub(super) fn is_lured(ledger: &Ledger, args: &[Key]) -> bool {
-    let vouched = args.iter().any(|key| ledger.bits(*key).is_vouched_for());
-    let named = args.iter().any(|key| {
+pub(super) fn is_lured(ledger: &Ledger, args: &[Key], tool: &[Key]) -> bool {
+    let mut all = args.iter().chain(tool);
+    let vouched = all.clone().any(|key| ledger.bits(*key).is_vouched_for());
+    let named = all.any(|key| {
         let bits = ledger.bits(*key);
         bits.has(Bits::FLAGGED) || (bits.has(Bits::ORDERED) && !bits.has(Bits::HANDED_ON))
     });
@@ -59,7 +64,9 @@ pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: us
     }
     // A search for the user's words that finds one thing has found the tasks that were handed on.
     let found = call != Tie::None && alone && ledger.cues().tasks;
-    if (call == Tie::Place && (best == 0 || alone)) || found {
+    // One of several rows of a source is not the source.
+    let is_source = call == Tie::Source && alone;
+    if (call == Tie::Place && (best == 0 || alone)) || found || is_source {
         return Tie::Place;
     }
     if call != Tie::None || is_own(ledger, row) { Tie::Related } else { Tie::None }

@@ -53,7 +53,7 @@ impl Ledger {
         let asked_for = !denied
             && match intent {
                 Intent::Asked => by_tables || !act.is_delicate(),
-                Intent::Unsure | Intent::NotAsked => by_tables,
+                Intent::Unsure | Intent::Unread | Intent::NotAsked => by_tables,
             };
         if acts && denied && self.untrusted {
             traced.objections.push(act_objection(call.tool().as_str()));
@@ -76,7 +76,7 @@ impl Ledger {
             }
         }
         if acts && self.untrusted {
-            self.compare(call, &values, &mut traced);
+            self.compare(&values, &mut traced);
         }
         // Padding must not push the value that matters over the edge.
         let padded = self.untrusted && traced.sinks.len() > VALUES_PER_CALL_MAX;
@@ -167,6 +167,8 @@ impl Ledger {
                     | Label::Ordered(_)
                     | Label::Flagged(_)
                     | Label::Instead
+                    | Label::Several(_)
+                    | Label::Wider
                     | Label::Doubted => true,
                 };
                 (label, thing.text, held)
@@ -180,7 +182,12 @@ impl Ledger {
             .map(|thing| {
                 let label = self.label(&thing, Role::Target, true);
                 let held = match label {
-                    Label::Flagged(_) | Label::Ordered(_) | Label::Doubted | Label::Instead => true,
+                    Label::Flagged(_)
+                    | Label::Ordered(_)
+                    | Label::Doubted
+                    | Label::Several(_)
+                    | Label::Wider
+                    | Label::Instead => true,
                     // A typed atom that only prose names; a plain word in prose is no id.
                     Label::Mentioned(_) => true,
                     Label::User

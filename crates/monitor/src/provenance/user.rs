@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::deed::{AskedActs, is_yes};
 
+use super::answer::Answer;
 use super::asked::{Asked, singular, verb_of, verb_of_gerund};
 use super::atoms::{self, Kind};
 use super::bits::Bits;
@@ -13,6 +14,7 @@ use super::given::{Given, given};
 use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, hashed, phrases, word_key, words};
 use super::own_words::{own_words, tail};
+use super::pointing::Pointing;
 use super::segments::sentences;
 use super::tasks::hands_on_tasks;
 use super::words::{
@@ -40,6 +42,12 @@ pub(super) struct Said {
     /// It accepts what was offered.
     #[serde(default)]
     pub(super) yes: bool,
+    /// What it may be to a question of the agent's.
+    #[serde(default)]
+    pub(super) answer: Answer,
+    /// Words of sources that the user pointed at.
+    #[serde(default)]
+    pub(super) sources: Vec<Key>,
     /// The end of the user's own words. It is not kept with the session: nothing at rest holds what was said.
     #[serde(skip)]
     pub(super) text: String,
@@ -60,6 +68,9 @@ pub(super) struct Cues {
     pub(super) tasks: bool,
     /// The user goes by what somebody says.
     pub(super) guided: bool,
+    /// It is said where something stands.
+    #[serde(default)]
+    pub(super) pointed: bool,
     /// The user gave an address, a page, an account, a person themself.
     pub(super) gave_email: bool,
     pub(super) gave_url: bool,
@@ -76,6 +87,7 @@ impl Cues {
         self.find_name |= other.find_name;
         self.tasks |= other.tasks;
         self.guided |= other.guided;
+        self.pointed |= other.pointed;
         self.gave_email |= other.gave_email;
         self.gave_url |= other.gave_url;
         self.gave_account |= other.gave_account;
@@ -103,7 +115,7 @@ impl Cues {
             Some(Kind::Path) => true,
             None => self.find_name,
         };
-        found && self.leaves_open(kind)
+        (found || self.pointed) && self.leaves_open(kind)
     }
 }
 
@@ -123,25 +135,29 @@ pub(super) fn hear(text: &str) -> Said {
     }
     said.text = tail(&own);
     let folded = fold(read);
-    said.yes = is_yes(&folded, &words(&folded).take(YES_LOOKED_AT).collect::<Vec<_>>());
+    let reply = words(&folded).take(YES_LOOKED_AT).collect::<Vec<_>>();
+    said.yes = is_yes(&folded, &reply);
+    said.answer = Answer::of(&folded, &reply, said.asked.is_empty());
     said
 }
 
 /// Reads what the agent says to the user at the end of its turn: it counts once the user has accepted it. What is asked
 /// there is offered.
-pub(super) fn hear_offer(text: &str) -> Said {
+pub(super) fn hear_offer(text: &str) -> Option<Said> {
     let start = text.ceil_char_boundary(text.len().saturating_sub(OFFER_BYTES_MAX));
     let end = text.get(start..).unwrap_or_default();
     // What it tells besides is told, and not offered: only the last part with a question counts.
     let is_question = |it: &&str| it.contains(['?', '？']);
-    let Some(offer) = end.rsplit("\n\n").find(is_question) else { return Said::default() };
+    let offer = end.rsplit("\n\n").find(is_question)?;
     let mut said = Said { asked: Asked::of(offer), ..Said::default() };
     for sentence in sentences(offer) {
         said.hear(sentence, false);
     }
     said.cues = Cues::default();
+    // A number in it is what the agent found, and none that others would stand instead of.
+    said.given = Vec::new();
     said.text = tail(offer);
-    said
+    Some(said)
 }
 
 /// The end of what an agent says in which its offer stands, in bytes.
@@ -184,6 +200,9 @@ impl Said {
                 Kind::Path => {}
             }
         }
+        if !doubted {
+            self.point(Pointing::of(&folded, &all));
+        }
         let marked = marked_words(sentence);
         self.cues.find_email |= asks_for_address(&all);
         for word in &all {
@@ -208,6 +227,14 @@ impl Said {
         if !is_doubt(sentence, &all) {
             self.acts = self.acts.with(AskedActs::of(&folded, &all));
         }
+    }
+
+    fn point(&mut self, pointing: Pointing) {
+        self.cues.find_email |= pointing.address;
+        self.cues.find_account |= pointing.account;
+        self.cues.pointed |= pointing.anything;
+        self.sources.extend(pointing.source.iter().map(|it| word_key(it)));
+        self.sources.extend(pointing.source.iter().map(|it| word_key(singular(it))));
     }
 
     fn cue(&mut self, word: &str) {

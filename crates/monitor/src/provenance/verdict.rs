@@ -32,6 +32,10 @@ pub enum Label {
     Doubted,
     /// The user gave another of its kind.
     Instead,
+    /// It gives more to others than the user named.
+    Wider,
+    /// There is another one that could be meant; where.
+    Several(String),
     /// It was seen nowhere.
     Unseen,
 }
@@ -59,6 +63,8 @@ impl Label {
             | Self::Flagged(_)
             | Self::Doubted
             | Self::Instead
+            | Self::Wider
+            | Self::Several(_)
             | Self::Unseen => false,
         }
     }
@@ -79,6 +85,8 @@ impl Label {
             | Self::Composed
             | Self::Doubted
             | Self::Instead
+            | Self::Wider
+            | Self::Several(_)
             | Self::Unseen => None,
         }
     }
@@ -99,6 +107,8 @@ impl Label {
             Self::Flagged(_) => "flagged".to_owned(),
             Self::Doubted => "doubted".to_owned(),
             Self::Instead => "instead".to_owned(),
+            Self::Wider => "wider".to_owned(),
+            Self::Several(_) => "several".to_owned(),
             Self::Unseen => "unseen".to_owned(),
         }
     }
@@ -118,6 +128,10 @@ impl Label {
             }
             Self::Doubted => "is one that you asked about or ruled out".to_owned(),
             Self::Instead => "stands there instead of the one that you gave".to_owned(),
+            Self::Wider => "gives more to others than you named".to_owned(),
+            Self::Several(source) => {
+                format!("is one of several that could be meant: another stands in {}", of(source))
+            }
             Self::Unseen => {
                 "was seen nowhere, neither in your words nor in what was read".to_owned()
             }

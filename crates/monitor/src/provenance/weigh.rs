@@ -5,9 +5,10 @@ use model::{Call, Flow, Intent, Role};
 use super::acts::{Act, verb};
 use super::bits::Bits;
 use super::facts::shorten;
-use super::given::{Given, given, strings};
+use super::given::{Given, Shape, given};
 use super::label::things;
 use super::ledger::Ledger;
+use super::levels::{is_above, is_for_everybody};
 use super::norm::word_key;
 use super::trace::{Named, VALUES_PER_CALL_MAX, gather};
 use super::verdict::{Label, Sink, Traced, act_objection, deed_objection, sink_objection};
@@ -53,19 +54,39 @@ impl Ledger {
             let bits = self.bits(word_key(word));
             bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED)
         };
-        let idle = asked.is_empty() && lent.is_empty() && !self.accepted();
-        let grave = flow.destructive || act.is_delicate();
-        let is_hinted = act.is_hinted_at(self.foreign(), hinted);
-        // What the user gave values for, and nobody else speaks of, was asked for in words that no table has.
+        // Where the tables do not know the language, that they find nothing says nothing.
         let gives =
             act.verbs & (verb::PAY | verb::SHARE | verb::PUBLISH | verb::INVITE | verb::SEND) != 0;
-        let is_safe = !is_hinted || !(flow.destructive || gives);
-        if !act.is_delicate() && is_safe && self.rests_on_user(call, flow) {
+        let is_silent = asked.is_empty() && lent.is_empty() && !self.accepted();
+        let idle = is_silent && (gives || self.is_understood());
+        let is_hinted = act.is_hinted_at(self.foreign(), hinted);
+        // A verb that no table knows may destroy something; where nobody gave orders and a reader does not say no, it is
+        // what the user meant.
+        let is_said = act.verbs != 0 || act.is_said_to_destroy;
+        let is_read = intent == Intent::Asked || intent == Intent::Unsure;
+        let is_doubtful = is_said || self.marked || !is_read;
+        let grave = act.is_delicate() || flow.destructive && is_doubtful;
+        // What the user gave values for, and nobody else speaks of, was asked for in words that no table has.
+        // What the agent offered in words of the tool, and the user accepted; in other words, if nothing is lost by it and
+        // no text from outside chose what it is done to.
+        let offered = act.words.iter().any(|it| it.len() > 3 && self.offered(it));
+        let harmless = || {
+            let stays = !gives && !flow.egress && !flow.destructive;
+            let is_wanted = !is_hinted && intent != Intent::NotAsked;
+            stays && is_wanted && !self.names_what_prose_names(call, flow)
+        };
+        // What nothing brings back wants a yes: an answer in other words is none.
+        let is_agreed = offered && !(flow.destructive && self.is_only_answered());
+        if !act.is_delicate() && self.accepted() && (is_agreed || harmless()) {
             return;
         }
-        // What the agent offered in words of the tool, and the user accepted.
-        let offered = act.words.iter().any(|it| it.len() > 3 && self.spoke(it));
-        if !act.is_delicate() && self.accepted() && offered {
+        // What a reader does not find in the user's words is not done to an address that only others named.
+        if intent == Intent::NotAsked && self.goes_elsewhere(call, flow) {
+            traced.objections.push(act_objection(call.tool().as_str()));
+            return;
+        }
+        let is_safe = !is_hinted || !(flow.destructive || gives);
+        if !act.is_delicate() && is_safe && self.rests_on_user(call, flow) {
             return;
         }
         // Where some text gave orders, what a reader does not find in the user's words is not done by itself.
@@ -76,22 +97,32 @@ impl Ledger {
     }
 
     /// Holds values that stand instead of ones that the user gave.
-    pub(super) fn compare(&self, call: &Call, values: &[Named<'_>], traced: &mut Traced) {
-        let mut texts = Vec::new();
-        call.args().values().for_each(|it| strings(it, &mut texts));
-        let used: Vec<Given> = texts.iter().flat_map(|it| given(it)).collect();
+    pub(super) fn compare(&self, values: &[Named<'_>], traced: &mut Traced) {
+        // What a text that is sent on says is no value of the call, but for days.
+        let counts = |value: &Named<'_>, it: &Given| {
+            value.role != Some(Role::Content) || it.shape == Shape::Day
+        };
+        let of = |value: &Named<'_>| -> Vec<Given> {
+            given(&value.text).into_iter().filter(|it| counts(value, it)).collect()
+        };
+        let used: Vec<Given> = values.iter().take(VALUES_PER_CALL_MAX).flat_map(of).collect();
+        let is_open = self.has_left(&used);
+        let publishes = self.asked().clauses().iter().any(|it| it.asks(verb::PUBLISH));
         for value in values.iter().take(VALUES_PER_CALL_MAX) {
-            let Some(role @ (Role::Destination | Role::Target | Role::Control)) = value.role else {
-                continue;
-            };
+            let Some(role) = value.role.filter(|it| *it != Role::Secret) else { continue };
             let is_held =
                 traced.sinks.iter().any(|it| it.param == value.param && !it.label.is_chosen());
-            if is_held || !given(&value.text).into_iter().any(|it| self.gave_another(it, &used)) {
+            let spoke = |word: &str| self.spoke(word);
+            let is_wider = is_above(value.param, &value.text, spoke)
+                || is_for_everybody(value.param, &value.text, publishes, spoke);
+            let is_another = || is_open && of(value).iter().any(|it| self.gave_another(*it, &used));
+            if is_held || !(is_wider || is_another()) {
                 continue;
             }
             let (param, atom) = (value.param.to_owned(), shorten(&value.text));
             traced.sinks.retain(|it| it.param != param || it.atom != atom);
-            let sink = Sink { param, atom, label: Label::Instead };
+            let label = if is_wider { Label::Wider } else { Label::Instead };
+            let sink = Sink { param, atom, label };
             traced.objections.push(sink_objection(role, &sink));
             traced.sinks.push(sink);
         }
@@ -120,6 +151,22 @@ impl Ledger {
             }
         }
         has_own
+    }
+
+    /// Does the call go to an address, a page or an account that neither the user nor the user's own system named?
+    fn goes_elsewhere(&self, call: &Call, flow: &Flow) -> bool {
+        let mut values = Vec::new();
+        for (param, value) in call.args() {
+            let role = flow.roles.get(param).copied();
+            if role == Some(Role::Destination) {
+                gather(param, role, value, &mut values);
+            }
+        }
+        let things = values.iter().flat_map(|it| things(&it.text));
+        things.filter(|it| it.kind.is_some()).any(|it| {
+            let bits = self.bits(it.key);
+            !bits.is_vouched_for() && !bits.has(Bits::TRUSTED)
+        })
     }
 
     /// Does the call go to or act on something that stands in prose and that the user did not name?

@@ -5,6 +5,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 use super::acts::{object, verb};
 
@@ -117,6 +119,42 @@ pub(super) fn stem_acts(word: &str) -> u32 {
     let letters = word.chars().filter(|it| !is_spaced(*it));
     letters.flat_map(of).filter(|it| word.contains(it.0)).fold(0, |all, it| all | it.1)
 }
+
+/// The same for a word in the name of a tool, which is written without accents.
+pub(super) fn bare_stem_acts(word: &str) -> u32 {
+    if word.len() < BARE_LETTERS_MIN {
+        return 0;
+    }
+    let is = |stem: &str| match stem.strip_suffix('*') {
+        Some(start) => word.starts_with(start),
+        None => word == stem,
+    };
+    BARE_STEMS.iter().filter(|it| is(&it.0)).fold(0, |all, it| all | it.1)
+}
+
+/// Shorter words of one language are beginnings in another.
+const BARE_LETTERS_MIN: usize = 4;
+
+/// Beginnings of words without accents.
+static BARE_STEMS: LazyLock<Vec<(String, u32)>> = LazyLock::new(|| {
+    let bare = |stem: &str| -> String {
+        let plain = stem.nfd().filter(|it| !is_combining_mark(*it));
+        plain
+            .map(|it| {
+                if it == 'ł' {
+                    'l'
+                } else if it == 'ı' {
+                    'i'
+                } else {
+                    it
+                }
+            })
+            .collect()
+    };
+    let all = STEMS.values().flatten().map(|(stem, acts)| (bare(stem), *acts));
+    let is_long = |it: &str| it.trim_end_matches('*').len() >= BARE_LETTERS_MIN;
+    all.filter(|it| it.0.is_ascii() && is_long(&it.0)).collect()
+});
 
 /// The kinds of things that `word` stands for.
 pub(super) fn objects(word: &str) -> Option<u32> {
