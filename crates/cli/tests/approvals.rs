@@ -83,6 +83,34 @@ impl Gate {
 }
 
 #[test]
+fn calls_that_are_alike_are_asked_once_and_others_go_on_waiting() {
+    let dir = home();
+    let home = dir.path();
+    let mut gate = Gate::start(home);
+    let mut propose = |skill: &str| {
+        gate.ask(&json!({"action": "skill_propose", "skill": skill, "content": "say hello"}))
+    };
+    let stopped = ["hello", "goodbye"].map(&mut propose);
+    let mut ids = stopped.map(|it| it["approval"].as_str().unwrap().to_owned());
+    let cron = json!({"action": "scheduler_add_cron", "schedule": "0 9 * * *", "prompt": "hello"});
+    let other = gate.ask(&cron);
+    let other = other["approval"].as_str().unwrap_or_else(|| panic!("{other}"));
+    let (code, _, stderr) =
+        run(home, &["approvals", "approve", &ids[0], "--alike", "--kind", "--yes"], "");
+    assert_eq!(code, 2, "{stderr}");
+    let approve = ["approvals", "approve", &ids[0], "--alike", "--by", "ann", "--yes", "--json"];
+    let done = objects(home, &approve);
+    let mut answered: Vec<&str> = done.iter().filter_map(|it| it["id"].as_str()).collect();
+    answered.sort_unstable();
+    ids.sort_unstable();
+    assert_eq!(answered, ids);
+    let waiting = objects(home, &["approvals", "--json"]);
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    assert_eq!(waiting[0]["id"], other);
+    gate.end();
+}
+
+#[test]
 fn a_call_is_stopped_approved_by_a_person_passes_once_and_is_stopped_again() {
     let dir = home();
     let home = dir.path();

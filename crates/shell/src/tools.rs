@@ -257,13 +257,13 @@ fn seq(args: &[String]) -> Option<Output> {
         return None;
     }
     let (mut output, mut at) = (String::new(), first);
-    // What is longer than one value is too much for who asked.
+    // More numbers than one value has room for are some numbers: who only prints them is asked nothing.
     while output.len() <= VALUE_BYTES_MAX {
         if (step > 0 && at > last) || (step < 0 && at < last) {
-            break;
+            return Some(output.into_bytes());
         }
         output.push_str(&format!("{at}\n"));
         at = at.checked_add(step)?;
     }
-    Some(output.into_bytes())
+    None
 }

@@ -1,16 +1,18 @@
 //! `lazaret approvals approve` and `deny`: a person's act. The record of it comes first.
 
+use std::collections::BTreeSet;
+
 use aegx::timestamp;
 use evidence::{Clock, Config, SystemClock};
 use host::control::{self, AskError, Request};
 use model::UserId;
 use model::ipc::Uuid;
-use monitor::approvals::{self, Answer, ApprovalError, ApprovalState, Word};
+use monitor::approvals::{self, Answer, Approval, ApprovalError, ApprovalState, Word};
 use monitor::standing::{Span, Standing};
 use serde_json::{Value, json};
-use store::SqliteStore;
+use store::{Approvals, SqliteStore};
 
-use super::{failure, find, grants, parse_id, short, show};
+use super::{deed, failure, find, grants, parse_id, short, show};
 use crate::evidence::open;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
@@ -31,6 +33,9 @@ struct Common {
     /// Why, in your own words.
     #[arg(long, value_name = "TEXT", default_value = "")]
     reason: String,
+    /// And every question like it that waits now: of the same session and tool, for the same reasons. Each is shown.
+    #[arg(long)]
+    alike: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -48,10 +53,10 @@ pub(crate) struct ApproveArgs {
     #[arg(long)]
     yes: bool,
     /// For this session: exactly this call, as often as it is made.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "alike")]
     session: bool,
     /// For this kind of call to this place, whatever else it says.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "alike")]
     kind: bool,
 }
 
@@ -89,26 +94,67 @@ fn answer(args: &Common, word: Word, is_sure: bool, span: Option<Span>) -> Resul
     let said = (by.clone(), args.reason.clone(), now);
     let standing = span.map(|span| Standing::of(&found, span, said)).transpose();
     let standing = standing.map_err(Failure::refused)?;
-    let what = match span {
-        None => "let exactly this call pass, once".to_owned(),
-        Some(span) => format!("let pass, for 12 hours: {}", span.about()),
+    let more = if args.alike { alike(&store, &found, now)? } else { Vec::new() };
+    let what = match (span, more.len()) {
+        (None, 0) => "let exactly this call pass, once".to_owned(),
+        (None, more) => {
+            format!("let exactly these {} calls pass, once each", more.saturating_add(1))
+        }
+        (Some(span), _) => format!("let pass, for 12 hours: {}", span.about()),
     };
-    if !is_sure && !person::says_yes(&show::lines(&found), &what)? {
+    let mut shown = show::lines(&found);
+    shown.extend(more.iter().map(|it| format!("and {}  {}", short(it.id), deed::sentence(it))));
+    if !is_sure && !person::says_yes(&shown, &what)? {
         return Err(Failure::refused("nothing was approved"));
     }
-    let request = Request::Answer { id, word, by: by.clone(), reason: args.reason.clone() };
-    let done = match control::ask(&control::socket_path(&args.home.dir()?), &request) {
-        Ok(done) => {
-            let number = |name: &str| done.get(name).and_then(Value::as_i64).unwrap_or(now);
-            Done { expires: number("expires"), record: text(done.get("record")) }
-        }
-        Err(AskError::Nobody) => answer_here(args, &store, (id, word), by)?,
-        Err(AskError::Refused(error)) => return Err(Failure::refused(error)),
-        Err(error) => return Err(Failure::unable(error)),
-    };
+    let done = settle(args, &store, (id, word), &by)?;
     let given = standing.map(|it| grants::give(&args.home, &store, &it)).transpose()?;
     tell(args, (id, word), &done, given.as_ref());
+    for it in more {
+        let done = settle(args, &store, (it.id, word), &by)?;
+        tell(args, (it.id, word), &done, None);
+    }
     Ok(Exit::Done)
+}
+
+/// The other questions that wait, of the same session and tool and for the same reasons.
+fn alike(store: &SqliteStore, found: &Approval, now: i64) -> Result<Vec<Approval>, Failure> {
+    let rules = |it: &Approval| -> BTreeSet<String> {
+        it.question.shown.reasons.iter().map(|it| it.rule.to_string()).collect()
+    };
+    let of = |it: &Approval| (it.question.user.clone(), it.question.agent.clone());
+    let is_alike = |it: &Approval| {
+        let (call, other) = (&found.question.call, &it.question.call);
+        let is_same = call.session == other.session && call.action == other.action;
+        let tool = found.question.shown.tool == it.question.shown.tool;
+        it.id != found.id && is_same && tool && of(it) == of(found) && rules(it) == rules(found)
+    };
+    let mut waiting = store.waiting(now, ALIKE_MAX).map_err(|error| failure(&error))?;
+    waiting.retain(is_alike);
+    Ok(waiting)
+}
+
+/// Questions that are looked through for those alike.
+const ALIKE_MAX: u32 = 1000;
+
+/// Answers one question: by the gate that runs, or here.
+fn settle(
+    args: &Common,
+    store: &SqliteStore,
+    (id, word): (Uuid, Word),
+    by: &UserId,
+) -> Result<Done, Failure> {
+    let now = SystemClock.unix_seconds();
+    let request = Request::Answer { id, word, by: by.clone(), reason: args.reason.clone() };
+    match control::ask(&control::socket_path(&args.home.dir()?), &request) {
+        Ok(done) => {
+            let number = |name: &str| done.get(name).and_then(Value::as_i64).unwrap_or(now);
+            Ok(Done { expires: number("expires"), record: text(done.get("record")) })
+        }
+        Err(AskError::Nobody) => answer_here(args, store, (id, word), by.clone()),
+        Err(AskError::Refused(error)) => Err(Failure::refused(error)),
+        Err(error) => Err(Failure::unable(error)),
+    }
 }
 
 /// What became of it.

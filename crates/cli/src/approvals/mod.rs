@@ -35,6 +35,7 @@ use crate::sessions;
 ///   lazaret approvals --watch             the same, as it comes
 ///   lazaret approvals show ID             one question in full; an ID may be cut short
 ///   lazaret approvals approve ID          shows it, asks at the terminal, and answers
+///   lazaret approvals approve ID --alike  with every call like it that waits: the rows are shown, and asked once
 ///   lazaret approvals approve ID --kind   the same for this kind of call to this place
 ///   lazaret approvals grants              what holds for more than one call
 ///   lazaret approvals revoke ID           takes it back

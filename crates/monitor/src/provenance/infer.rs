@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::acts::{Act, foreign_verbs, name_words, verb};
 use super::asked::{singular, verb_of};
+use super::parameter::Kind;
 use super::words::{
     COMMANDS, CONTENTS, CONTROLS, GROUPS, List, NOUN_STARTS, NUMBERS, OTHERS, OWN, PEOPLE, PLACES,
     READS, RECIPIENTS, SECRETS, WEB, tool_verb,
@@ -255,40 +256,6 @@ fn role(name: &str, schema: &Value, reach: Reach, act: &Act) -> Option<Role> {
     let own =
         words.len() >= 2 && ends(&["name"]) && is(&["first", "last", "full", "display", "middle"]);
     Some(if own { Role::Content } else { Role::Target })
-}
-
-/// The type of a parameter, as far as it matters.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Flag,
-    Number,
-    Choice,
-    Text,
-}
-
-impl Kind {
-    fn of(schema: &Value) -> Self {
-        let alternatives = ["anyOf", "oneOf", "allOf"]
-            .iter()
-            .filter_map(|it| schema.get(it)?.as_array())
-            .flatten();
-        let mut types = Vec::new();
-        for one in alternatives.chain([schema]) {
-            if one.get("enum").is_some() || one.get("const").is_some() {
-                return Self::Choice;
-            }
-            types.extend(one.get("type").and_then(Value::as_str));
-        }
-        types.retain(|it| *it != "null");
-        let all = |kinds: &[&str]| !types.is_empty() && types.iter().all(|it| kinds.contains(it));
-        if all(&["boolean"]) {
-            Self::Flag
-        } else if all(&["integer", "number"]) {
-            Self::Number
-        } else {
-            Self::Text
-        }
-    }
 }
 
 fn is_web(words: &[String]) -> bool {

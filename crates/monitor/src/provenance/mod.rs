@@ -35,6 +35,7 @@ mod marked;
 mod mentions;
 mod norm;
 mod own_words;
+mod parameter;
 mod pointing;
 mod rivals;
 mod segments;
