@@ -78,3 +78,62 @@ impl Rivals {
         values.iter().find(|(value, _)| **value != rival.value).map(|(_, origin)| *origin)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provenance::atoms::atoms;
+
+    fn atom(text: &str) -> Atom {
+        atoms(text).remove(0)
+    }
+
+    fn rival(text: &str) -> Option<Rival> {
+        Rival::of(&atom(text))
+    }
+
+    #[test]
+    fn addresses_of_one_person_are_rivals() {
+        let mut rivals = Rivals::default();
+        let (one, other) = (atom("dana.whitfield@corp.example"), atom("dana_whitfield@x.example"));
+        rivals.note(Rival::of(&one).unwrap(), 1, false);
+        assert_eq!(rivals.beside(&one), None, "there is no other");
+        rivals.note(Rival::of(&other).unwrap(), 2, false);
+        assert_eq!((rivals.beside(&one), rivals.beside(&other)), (Some(2), Some(1)));
+        // An initial and an office are nobody's name.
+        assert_eq!(rival("d.whitfield@corp.example"), None);
+        assert_eq!(rival("office@corp.example"), None);
+        assert!(rival("al.bo@corp.example").is_some());
+        assert_eq!(rivals.beside(&atom("dan.whitfield@corp.example")), None);
+    }
+
+    #[test]
+    fn accounts_count_where_the_user_pointed_at_them() {
+        let (one, other) =
+            (atom("DE89 3704 0044 0532 0130 00"), atom("GB29 NWBK 6016 1331 9268 19"));
+        let mut rivals = Rivals::default();
+        rivals.note(Rival::of(&one).unwrap(), 1, false);
+        rivals.note(Rival::of(&other).unwrap(), 2, true);
+        assert_eq!(rivals.beside(&one), Some(2));
+        assert_eq!(rivals.beside(&other), None, "nobody pointed at the first");
+        assert_eq!(rival("+49 152 5550 9988"), None);
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_may_have_rivals() {
+        let mut rivals = Rivals::default();
+        for number in 0..GROUPS_MAX {
+            rivals.note(rival(&format!("aa{number}.bb@x.example")).unwrap(), 1, false);
+        }
+        let late = atom("dana.whitfield@corp.example");
+        assert_eq!(rivals.beside(&late), None, "everything had room");
+        rivals.note(Rival::of(&late).unwrap(), 1, false);
+        assert_eq!(rivals.beside(&late), Some(0));
+        assert_eq!(rivals.beside(&atom("aa1.bb@x.example")), None);
+        for number in 0..=VALUES_MAX {
+            rivals.note(rival(&format!("aa1.bb@x{number}.example")).unwrap(), 1, false);
+        }
+        let group = rivals.groups.get(&key(GROUP, "aa1 bb"));
+        assert_eq!(group.map(BTreeMap::len), Some(VALUES_MAX));
+    }
+}
