@@ -1,32 +1,25 @@
 //! What an edit of a file does beyond the file: an obeyed file, a check that is switched off, a program that runs when
 //! somebody installs.
 
+use std::collections::BTreeMap;
+
 use model::ToolCall;
 use serde_json::Value;
 use shell::Act;
 
+use super::changes::{self, Change};
 use super::{Deed, Deeds, Kind, of_file};
-use crate::target::FILE_PARAMS;
 
 /// Folders with what others wrote, wherever they stand.
-const OF_OTHERS: &[&str] = &[
-    "node_modules",
-    "site-packages",
-    "dist-packages",
-    "vendor",
-    "third_party",
-    "downloads",
-    ".cargo",
-    "go/pkg",
-];
-/// Lines of a patch that name the file they are for.
-const PATCHED: &[&str] = &[
-    "*** Update File: ",
-    "*** Add File: ",
-    "*** Delete File: ",
-    "*** Move to: ",
-    "+++ b/",
-    "+++ ",
+const OF_OTHERS: &[&[&str]] = &[
+    &["node_modules"],
+    &["site-packages"],
+    &["dist-packages"],
+    &["vendor"],
+    &["third_party"],
+    &["downloads"],
+    &[".cargo"],
+    &["go", "pkg"],
 ];
 /// Files that say where packages come from.
 const SOURCES: &[&str] = &[
@@ -142,46 +135,23 @@ const ON: &[&str] = &[
 
 /// What a call that writes files does.
 pub(super) fn of(call: &ToolCall) -> Deeds {
-    let args = call.call.args();
-    let mut paths: Vec<&str> = Vec::new();
-    for (param, value) in args {
-        let is_path = FILE_PARAMS.contains(&param.as_str())
-            || param.contains("path")
-            || param.contains("file");
-        if is_path {
-            texts(value, &mut paths);
-        }
-    }
-    let mut pieces = Vec::new();
-    for (param, value) in
-        args.iter().filter(|(param, _)| !paths.is_empty() || param.as_str() != "path")
-    {
-        if !param.starts_with("old") {
-            texts(value, &mut pieces);
-        }
-    }
-    let old: Vec<&str> =
-        args.iter().filter(|it| it.0.starts_with("old")).filter_map(|it| it.1.as_str()).collect();
-    for line in pieces.iter().flat_map(|it| it.lines()) {
-        let named = PATCHED.iter().find_map(|it| line.strip_prefix(it));
-        paths.extend(named.map(str::trim).filter(|it| *it != "/dev/null"));
-    }
-    let mut acts: Vec<Deed> = paths.iter().filter_map(|it| of_file(it)).collect();
-    for path in &paths {
-        acts.extend(source(path));
-    }
-    let first = paths.first().copied().unwrap_or_default();
-    acts.extend(weakened(first, &old.join("\n"), &pieces.join("\n")));
+    let acts = of_changes(&changes::of(call.call.args()));
     if acts.is_empty() { Deeds::Work } else { Deeds::Acts(acts) }
+}
+
+fn of_changes(changes: &BTreeMap<String, Change>) -> Vec<Deed> {
+    let of_one = |(path, change): (&String, &Change)| {
+        let deeds = [of_file(path), source(path), weakened(path, change)];
+        deeds.into_iter().flatten()
+    };
+    changes.iter().flat_map(of_one).collect()
 }
 
 fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => found.push(text),
         Value::Array(items) => items.iter().for_each(|it| texts(it, found)),
-        Value::Object(fields) => {
-            fields.iter().filter(|it| !it.0.starts_with("old")).for_each(|it| texts(it.1, found));
-        }
+        Value::Object(fields) => fields.values().for_each(|it| texts(it, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -200,13 +170,14 @@ fn source(path: &str) -> Option<Deed> {
 }
 
 /// What was on and is off, what is tested no more, what runs from then on.
-fn weakened(path: &str, old: &str, new: &str) -> Option<Deed> {
+fn weakened(path: &str, change: &Change) -> Option<Deed> {
+    let (old, new) = (change.old.as_str(), change.new.as_str());
     let name = name_of(path);
     let deed =
         |act: Act, what: String| Deed { kind: Kind::Command(act), what, object: name.to_owned() };
-    let adds = |marks: &[&'static str]| {
-        marks.iter().find(|it| new.contains(**it) && !old.contains(**it)).copied()
-    };
+    let count = |text: &str, mark: &str| text.matches(mark).count();
+    let adds =
+        |marks: &[&'static str]| marks.iter().find(|it| count(new, it) > count(old, it)).copied();
     if name == "package.json"
         && let Some(key) = adds(INSTALLING)
     {
@@ -216,7 +187,7 @@ fn weakened(path: &str, old: &str, new: &str) -> Option<Deed> {
         return Some(deed(Act::Weaken, format!("`{mark}` in `{path}`")));
     }
     // A new file has nothing that could be switched off.
-    if old.is_empty() && !new.contains("\n-") {
+    if old.is_empty() {
         return None;
     }
     if let Some(mark) = adds(SKIPPED) {
@@ -230,7 +201,7 @@ fn weakened(path: &str, old: &str, new: &str) -> Option<Deed> {
 fn switched_off(old: &str, new: &str) -> Option<String> {
     let settings = |text: &str, values: &[&str]| -> Vec<String> {
         let of_line = |line: &str| {
-            let line = line.trim().trim_start_matches(['-', '+']).trim();
+            let line = line.trim().trim_start_matches('-').trim();
             let (key, value) = line.split_once([':', '='])?;
             let value = value.trim().trim_end_matches([',', ';']).trim().to_lowercase();
             let key = key.trim().trim_matches(['"', '\'', ' ']).to_lowercase();
@@ -246,7 +217,9 @@ fn switched_off(old: &str, new: &str) -> Option<String> {
 /// Does it lie where others wrote?
 pub(super) fn is_of_others(path: &str) -> bool {
     let path = path.to_lowercase();
-    path.split(['/', '\\']).any(|part| OF_OTHERS.contains(&part))
+    let parts: Vec<&str> = path.split(['/', '\\']).filter(|it| !it.is_empty()).collect();
+    let is_below = |folder: &[&str]| parts.windows(folder.len()).any(|it| it == folder);
+    OF_OTHERS.iter().any(|it| is_below(it))
 }
 
 /// Does a call that looks at files look at those of others?
@@ -254,4 +227,73 @@ pub(crate) fn looks_at_others(call: &ToolCall) -> bool {
     let mut found = Vec::new();
     call.call.args().values().for_each(|it| texts(it, &mut found));
     found.into_iter().any(is_of_others)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Call, RawCall};
+    use serde_json::json;
+
+    use super::super::Obeyed;
+    use super::*;
+
+    /// The acts of an edit, each with the name of its file.
+    fn acts(args: &Value) -> Vec<(Kind, String)> {
+        let args = args.to_string();
+        let raw = RawCall { tool: "apply_patch", args: args.as_bytes() };
+        let changes = changes::of(Call::parse(&raw).unwrap().args());
+        of_changes(&changes).into_iter().map(|it| (it.kind, it.object)).collect()
+    }
+
+    #[test]
+    fn each_file_of_a_patch_is_judged() {
+        let patch = "*** Begin Patch\n*** Update File: src/lib.rs\n@@\n-a\n+b\n\
+                     *** Update File: package.json\n@@\n {\n+  \"postinstall\": \"node x.js\",\n\
+                     *** Add File: .github/workflows/x.yml\n+on: push\n\
+                     *** Add File: .git/hooks/pre-commit\n+#!/bin/sh\n";
+        let found = acts(&json!({ "input": patch }));
+        for (kind, name) in [
+            (Kind::Command(Act::Extend), "package.json"),
+            (Kind::Obeyed(Obeyed::Ci), "x.yml"),
+            (Kind::Obeyed(Obeyed::Hook), "pre-commit"),
+        ] {
+            assert!(found.contains(&(kind, name.to_owned())), "{name} {found:?}");
+        }
+        assert_eq!(acts(&json!({ "input": "*** Update File: a.rs\n@@\n-a\n+b\n" })), []);
+    }
+
+    #[test]
+    fn what_a_patch_takes_away_is_not_what_it_brings() {
+        let weakens = |old: &str, new: &str| {
+            let patch = format!("--- a/conf.yml\n+++ b/conf.yml\n@@\n-{old}\n+{new}\n");
+            acts(&json!({ "patch": patch }))
+                == [(Kind::Command(Act::Weaken), "conf.yml".to_owned())]
+        };
+        assert!(weakens("verify_tls: true", "verify_tls: false"));
+        assert!(!weakens("verify_tls: false", "verify_tls: true"));
+        assert!(weakens("test(a)", "test.skip(a)"));
+        assert!(!weakens("test.skip(a)", "test(a)"));
+        assert!(!weakens("privileged: true", "privileged: false"));
+    }
+
+    #[test]
+    fn one_more_of_several_edits_counts() {
+        let edits = |second: &str| {
+            let first = json!({"old_string": "it.skip(a)", "new_string": "it.skip(a) // b"});
+            let second = json!({"old_string": "it(c)", "new_string": second});
+            acts(&json!({"file_path": "a.test.ts", "edits": [first, second]}))
+        };
+        assert_eq!(edits("it.skip(c)"), [(Kind::Command(Act::Weaken), "a.test.ts".to_owned())]);
+        assert_eq!(edits("it(d)"), []);
+    }
+
+    #[test]
+    fn what_others_wrote_lies_in_their_folders() {
+        for path in ["/home/a/go/pkg/mod/x.go", "web/node_modules/x/index.js", "C:\\Downloads\\x"] {
+            assert!(is_of_others(path), "{path}");
+        }
+        for path in ["go/src/pkg/x.go", "pkg/go/x.go", "src/vendors.rs", ""] {
+            assert!(!is_of_others(path), "{path}");
+        }
+    }
 }

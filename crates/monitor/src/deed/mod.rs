@@ -2,6 +2,7 @@
 //! for; to look, to write ordinary files and to run what stays where the agent works is no question to anybody.
 
 mod asked;
+mod changes;
 mod edits;
 mod job;
 mod lines;

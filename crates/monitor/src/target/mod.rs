@@ -68,7 +68,7 @@ pub(crate) fn of(asked: &Understood, reach: &Reach) -> Targets {
 }
 
 /// Does the parameter hold a path?
-fn is_path_of(param: &str) -> bool {
+pub(crate) fn is_path_of(param: &str) -> bool {
     FILE_PARAMS.contains(&param) || param.contains("path") || param.contains("file")
 }
 
