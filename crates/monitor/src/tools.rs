@@ -46,8 +46,7 @@ impl Tools {
 
     /// What the reader of the user's words says of a call, where it may matter: an act, after something came from outside.
     pub(crate) fn intent(&self, ledger: &Ledger, call: &ToolCall) -> Intent {
-        let acts = call.flow.reach != Reach::Read || call.flow.destructive;
-        match acts && ledger.is_untrusted() {
+        match Act::is_done(&call.flow) && ledger.is_untrusted() {
             true => ledger.intent(|words| self.read(words, call.call.tool())),
             false => Intent::Unread,
         }

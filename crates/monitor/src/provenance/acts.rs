@@ -65,7 +65,7 @@ impl Act {
         if is_document(&act.words, tool, flow) {
             act.shows = Shows::Document;
         }
-        act.acts = flow.reach != Reach::Read || flow.destructive;
+        act.acts = Self::is_done(flow);
         let hinted = tool.annotations.get("destructiveHint").and_then(serde_json::Value::as_bool);
         let by_name = act.verbs & verb::DELETE != 0;
         let is_said = by_name || hinted == Some(true) || !infer(tool).destructive;
@@ -81,6 +81,11 @@ impl Act {
             act.objects = words(&fold(first)).fold(0, |all, it| all | object_of(&it));
         }
         act
+    }
+
+    /// Does something that flows so do anything, or does it only look?
+    pub(crate) fn is_done(flow: &Flow) -> bool {
+        flow.reach != Reach::Read || flow.destructive
     }
 
     /// The same for a tool of which only the name is known.

@@ -45,6 +45,7 @@ mod tie;
 mod tokens;
 mod trace;
 mod user;
+mod values;
 mod verdict;
 mod weigh;
 mod words;

@@ -1,9 +1,6 @@
 //! Looks up what a call names, and judges whether it may decide what it decides.
 
-use std::borrow::Cow;
-
-use model::{Call, Flow, Intent, Reach, Role};
-use serde_json::Value;
+use model::{Call, Flow, Intent, Role};
 
 use super::acts::{Act, name_words, verb};
 use super::atoms::{self, Kind};
@@ -14,6 +11,7 @@ use super::label::things;
 use super::ledger::Ledger;
 use super::norm::{fold, hashed, phrase, prefixes, word_key, words};
 use super::user::is_telling;
+use super::values::{Named, values};
 use super::verdict::{Label, Sink, Traced, act_objection, sink_objection};
 
 /// Values that are looked up in one call; a call with more is not understood, and held.
@@ -41,12 +39,8 @@ impl Ledger {
     #[must_use]
     pub fn trace(&self, call: &Call, flow: &Flow, act: &Act, intent: Intent) -> Traced {
         let mut traced = Traced::default();
-        let mut values = Vec::new();
-        for (param, value) in call.args() {
-            let role = flow.roles.get(param).copied();
-            gather(param, role, value, &mut values);
-        }
-        let acts = flow.reach != Reach::Read || flow.destructive;
+        let values = values(call, flow, |_| true);
+        let acts = Act::is_done(flow);
         let denied = self.asked().denied() & act.verbs != 0;
         let by_tables = act.is_asked_for(self.asked(), |word| self.spoke(word));
         // INVARIANT (HostDecidesTaint): for credentials and access every reader must agree.
@@ -347,47 +341,6 @@ fn is_plain_word(text: &str) -> bool {
 
 /// The longest name of several words.
 const PLAIN_BYTES_MAX: usize = 32;
-
-fn names_something(key: &str) -> bool {
-    key.contains(['@', '/', '.', '*', ' ']) || !atoms::atoms(key).is_empty()
-}
-
-/// A value of an argument, with the parameter it belongs to.
-pub(super) struct Named<'a> {
-    pub(super) param: &'a str,
-    pub(super) role: Option<Role>,
-    pub(super) text: Cow<'a, str>,
-}
-
-/// The values in `value`, however deep: a call is nested as deep as its arguments may be, and no deeper.
-pub(super) fn gather<'a>(
-    param: &'a str,
-    role: Option<Role>,
-    value: &'a Value,
-    found: &mut Vec<Named<'a>>,
-) {
-    if found.len() > VALUES_PER_CALL_MAX {
-        return;
-    }
-    let mut push = |text| found.push(Named { param, role, text });
-    match value {
-        Value::Null | Value::Bool(_) => {}
-        Value::String(text) => push(Cow::Borrowed(text.as_str())),
-        Value::Number(number) => push(Cow::Owned(number.to_string())),
-        Value::Array(items) => {
-            items.iter().for_each(|it| gather(param, role, it, found));
-        }
-        Value::Object(map) => {
-            for (key, inner) in map {
-                // `{"budget.xlsx": true}` acts on the file.
-                if matches!(role, Some(Role::Destination | Role::Target)) && names_something(key) {
-                    found.push(Named { param, role, text: Cow::Borrowed(key.as_str()) });
-                }
-                gather(param, role, inner, found);
-            }
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests;

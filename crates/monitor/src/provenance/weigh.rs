@@ -10,7 +10,8 @@ use super::label::things;
 use super::ledger::Ledger;
 use super::levels::{is_above, is_for_everybody};
 use super::norm::word_key;
-use super::trace::{Named, VALUES_PER_CALL_MAX, gather};
+use super::trace::VALUES_PER_CALL_MAX;
+use super::values::{Named, values};
 use super::verdict::{Label, Sink, Traced, act_objection, deed_objection, sink_objection};
 use crate::deed::{self, Deeds};
 
@@ -130,13 +131,8 @@ impl Ledger {
 
     /// Did the user give a value that decides something in the call, and nobody else any?
     fn rests_on_user(&self, call: &Call, flow: &Flow) -> bool {
-        let mut values = Vec::new();
-        for (param, value) in call.args() {
-            let role = flow.roles.get(param).copied();
-            if matches!(role, Some(Role::Destination | Role::Target | Role::Control)) {
-                gather(param, role, value, &mut values);
-            }
-        }
+        let decides = |it| matches!(it, Some(Role::Destination | Role::Target | Role::Control));
+        let values = values(call, flow, decides);
         let mut has_own = false;
         for thing in values.iter().flat_map(|it| things(&it.text)) {
             let bits = self.bits(thing.key);
@@ -155,13 +151,7 @@ impl Ledger {
 
     /// Does the call go to an address, a page or an account that neither the user nor the user's own system named?
     fn goes_elsewhere(&self, call: &Call, flow: &Flow) -> bool {
-        let mut values = Vec::new();
-        for (param, value) in call.args() {
-            let role = flow.roles.get(param).copied();
-            if role == Some(Role::Destination) {
-                gather(param, role, value, &mut values);
-            }
-        }
+        let values = values(call, flow, |it| it == Some(Role::Destination));
         let things = values.iter().flat_map(|it| things(&it.text));
         things.filter(|it| it.kind.is_some()).any(|it| {
             let bits = self.bits(it.key);
@@ -171,14 +161,8 @@ impl Ledger {
 
     /// Does the call go to or act on something that stands in prose and that the user did not name?
     fn names_what_prose_names(&self, call: &Call, flow: &Flow) -> bool {
-        let mut values = Vec::new();
-        for (param, value) in call.args() {
-            let role = flow.roles.get(param).copied();
-            let decides = matches!(role, Some(Role::Destination | Role::Target));
-            if decides {
-                gather(param, role, value, &mut values);
-            }
-        }
+        let decides = |it| matches!(it, Some(Role::Destination | Role::Target));
+        let values = values(call, flow, decides);
         values.iter().flat_map(|it| things(&it.text)).any(|thing| {
             let bits = self.bits(thing.key);
             let alien = bits.has(Bits::MENTIONED) && !bits.has(Bits::HANDED_ON);
