@@ -2,6 +2,14 @@
 //! Such a clause lets the source that it names fill what the user left open; which source that is, the calls tell
 //! ([`super::tie`]).
 
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::acts::verb as kind;
+use super::asked::{singular, verb_of};
+use super::words::{BILLS, JOINTS, PERSONS, SAYING, stem_acts};
+
 /// Words that say that something stands somewhere, before a word for the place.
 const STANDS: &[&str] = &[
     "is", "are", "stands", "steht", "stehen", "est", "sont", "figure", "está", "están", "figura",
@@ -73,56 +81,78 @@ const ASKING: &[&str] = &[
 ];
 
 /// Words for what stands somewhere: an address, an account.
-const ADDRESSES: &[&str] = &[
-    "address",
-    "addresses",
-    "email",
-    "emails",
-    "mail",
-    "contact",
-    "adresse",
-    "dirección",
-    "correo",
-    "indirizzo",
-    "endereço",
-    "adres",
-];
+const ADDRESSES: &[&str] =
+    &["address", "addresses", "adresse", "dirección", "indirizzo", "endereço", "adres"];
 const ACCOUNTS: &[&str] = &[
     "account",
     "iban",
-    "number",
-    "details",
-    "price",
-    "amount",
-    "sum",
     "konto",
     "kontonummer",
-    "nummer",
-    "betrag",
     "compte",
-    "numéro",
-    "montant",
     "cuenta",
-    "número",
-    "importe",
     "conto",
-    "numero",
-    "importo",
     "conta",
     "chave",
     "rekening",
-    "bedrag",
-    "numer",
-    "kwota",
 ];
+/// The same where it is said that it stands somewhere, or whose it is: *the mail from Bob* is no address.
+const MAILS: &[&str] = &["email", "emails", "mail", "contact", "correo"];
+const NUMBERS: &[&str] = &[
+    "number", "details", "price", "amount", "sum", "nummer", "betrag", "numéro", "montant",
+    "número", "importe", "numero", "importo", "bedrag", "numer", "kwota",
+];
+/// Whose it is.
+const WHOSE: &[&str] =
+    &["her", "his", "their", "its", "ihre", "ihrer", "seine", "seiner", "sa", "leur", "su"];
+/// Words between a thing and the source that it is to be taken from: *the account from the invoice*.
+const FROM: &[&str] = &[
+    "in", "from", "im", "aus", "auf", "dans", "sur", "en", "nel", "nella", "nell", "sul", "sulla",
+    "na", "op", "uit", "w", "z",
+];
+/// *On* is for days as well: a source has one of these.
+const ON: &str = "on";
+const ARTICLES: &[&str] = &["the", "my", "his", "her", "our", "their", "its", "your", "this"];
+/// *Account as on the agreement*.
+const AS: &[&str] = &["as", "wie", "comme", "como", "come", "zoals", "jak"];
+/// Words for a source that was named before.
+const THERE: &[&str] = &["there", "dort", "darin", "là", "allí", "ahí", "lì", "daar", "tam"];
+/// Words after which an account is where money comes from, or an address where something is.
+const OUT_OF: &[&str] = &["from", "at", "von", "vom", "depuis", "desde", "dal", "van", "z"];
+/// Words that begin what people are known by: *everybody who asked*.
+const WHO: &[&str] = &["who", "whose", "qui", "che"];
+/// Whoever speaks does not say what others say.
+const MYSELF: &[&str] = &["i", "we", "you"];
+/// Words behind a word for saying that belong to what is said.
+const SAID_MAX: usize = 8;
+
+/// What the user leaves open, and says where to find.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Slots {
+    pub(super) address: bool,
+    pub(super) account: bool,
+    pub(super) somebody: bool,
+    /// Whatever is wanted.
+    pub(super) anything: bool,
+}
+
+impl Slots {
+    const ACCOUNT: Self = Self { account: true, ..Self::NONE };
+    const PEOPLE: Self = Self { address: true, somebody: true, ..Self::NONE };
+    const ANYTHING: Self = Self { anything: true, ..Self::NONE };
+    const NONE: Self = Self { address: false, account: false, somebody: false, anything: false };
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.address |= other.address;
+        self.account |= other.account;
+        self.somebody |= other.somebody;
+        self.anything |= other.anything;
+    }
+}
 
 /// Where a sentence of the user's says that something stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pointing {
-    /// An address, an account, or whatever is wanted.
-    pub(super) address: bool,
-    pub(super) account: bool,
-    pub(super) anything: bool,
+    pub(super) slots: Slots,
     /// The words that name the source.
     pub(super) source: Vec<String>,
 }
@@ -134,38 +164,22 @@ impl Pointing {
         if folded.contains(['?', '？', '¿']) {
             return found;
         }
-        let word = |at: usize| all.get(at).map_or("", AsRef::as_ref);
-        let any = |list: &[&str], range: std::ops::Range<usize>| {
-            range.into_iter().any(|it| list.contains(&word(it)))
-        };
+        let sentence = Sentence(all);
         for at in 0..all.len() {
-            let (from, next) = (at.saturating_sub(BETWEEN_MAX), at.saturating_add(1));
-            let in_it = IN.contains(&word(next)) && !any(ASKING, at.saturating_sub(1)..at);
-            if in_it && NAMED.contains(&word(at)) {
-                found.anything = true;
-                found.name(all, next.saturating_add(1));
-            } else if in_it && STANDS.contains(&word(at)) {
-                let (address, account) = (any(ADDRESSES, from..at), any(ACCOUNTS, from..at));
-                found.address |= address;
-                found.account |= account;
-                if address || account {
-                    found.name(all, next.saturating_add(1));
+            for (slots, source) in sentence.clauses(at).into_iter().flatten() {
+                if slots != Slots::NONE {
+                    found.slots.add(slots);
+                    found.name(all.get(source).unwrap_or_default());
                 }
-            } else if BY.contains(&word(at)) {
-                found.anything = true;
-                found.name(all, next);
-            } else if SAYS.contains(&word(at)) && any(BEFORE_SAYS, from..at) {
-                found.anything = true;
-                found.name(all.get(..at).unwrap_or_default(), from);
             }
         }
-        found.anything |= UNSPACED.iter().any(|it| folded.contains(it));
+        found.slots.anything |= UNSPACED.iter().any(|it| folded.contains(it));
         found
     }
 
-    /// Notes the words of a source from this place on. Numbers and short words name none.
-    fn name<S: AsRef<str>>(&mut self, all: &[S], from: usize) {
-        let words = all.iter().skip(from).take(SOURCE_WORDS_MAX).map(AsRef::as_ref);
+    /// Notes the words of a source. Numbers and short words name none.
+    fn name<S: AsRef<str>>(&mut self, words: &[S]) {
+        let words = words.iter().map(AsRef::as_ref);
         let names = words.filter(|it| it.len() > 2 && !it.bytes().any(|it| it.is_ascii_digit()));
         self.source.extend(names.map(str::to_owned));
     }
@@ -174,53 +188,146 @@ impl Pointing {
 /// Words by which a source is named.
 const SOURCE_WORDS_MAX: usize = 6;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What a clause points at, and where the words are that name the source.
+type Found = Option<(Slots, Range<usize>)>;
 
-    fn pointing(text: &str) -> Pointing {
-        let folded = text.to_lowercase();
-        let all: Vec<&str> =
-            folded.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
-        Pointing::of(&folded, &all)
+/// The words of a sentence.
+struct Sentence<'a, S>(&'a [S]);
+
+impl<S: AsRef<str>> Sentence<'_, S> {
+    /// Every kind of clause that points at something, around the word at this place.
+    fn clauses(&self, at: usize) -> [Found; 8] {
+        [
+            self.stands(at),
+            self.taken_from(at),
+            self.there(at),
+            self.bill(at),
+            self.people(at),
+            self.by(at),
+            self.says(at),
+            self.told(at),
+        ]
     }
 
-    #[test]
-    fn where_something_stands_is_pointed_at() {
-        for (text, source) in [
-            ("Her address is on the team page.", "team"),
-            ("to the dermatologist named in her last letter", "letter"),
-            ("pay what the invoice says", "invoice"),
-            ("as the contract says", "contract"),
-            ("L'adresse de Maëlle est sur la page de l'équipe", "équipe"),
-            ("Bedrag en rekening staan in de brief", "brief"),
-            ("IBAN steht im Protokoll vom Mai", "protokoll"),
-        ] {
-            let found = pointing(text);
-            assert!(found.address || found.account || found.anything, "{text}");
-            assert!(found.source.iter().any(|it| it == source), "{text} {found:?}");
+    /// *Her address is on the team page*, *named in her letter*.
+    fn stands(&self, at: usize) -> Found {
+        let next = at.saturating_add(1);
+        let is_asked = self.any(ASKING, at.saturating_sub(1)..at);
+        if is_asked || !(self.is(IN, next) || self.is(THERE, next)) {
+            return None;
         }
-        assert!(pointing("合同里写的首付款").anything);
-        let address = pointing("Her address is on the team page.");
-        assert!(address.address && !address.account && !address.anything);
+        let slots = match self.is(NAMED, at) {
+            true => Slots::ANYTHING,
+            false if self.is(STANDS, at) => self.things(before(at), true),
+            false => return None,
+        };
+        Some((slots, self.behind(next)))
     }
 
-    #[test]
-    fn sentences_of_every_day_point_at_nothing() {
-        for text in [
-            "Send the report to Anna.",
-            "Is Bob in the office? Mail him.",
-            "What did he say about it",
-            "Contact the customer about the order",
-            "Tell me what is on the page",
-            "Is the price in the contract?",
-            "The deadline is on Friday. Look into the inbox.",
-            "My flight is on Friday",
-            "Bob is in Paris",
-            "There is no rush",
-            "3 per page",
-        ] {
-            assert_eq!(pointing(text), Pointing::default(), "{text}");
+    /// *The account number in the letter*, *account as on the agreement*, *her number at the doorbell*.
+    fn taken_from(&self, at: usize) -> Found {
+        let next = at.saturating_add(1);
+        let is_theirs = self.any(WHOSE, at.saturating_sub(3)..at);
+        if !(self.is_from(next) || (is_theirs && self.is(IN, next))) {
+            return None;
         }
+        let thing = if self.is(NUMBERS, at) { at.saturating_sub(1)..next } else { at..next };
+        let is_out = self.any(OUT_OF, thing.start.saturating_sub(2)..thing.start);
+        let slots = if is_out { Slots::NONE } else { self.things(thing, is_theirs) };
+        Some((slots, self.behind(next)))
+    }
+
+    /// *The address you find there*.
+    fn there(&self, at: usize) -> Found {
+        self.is(THERE, at).then(|| (self.things(before(at), false), at..at))
+    }
+
+    /// *Pay the bill*: it says where it is to be paid.
+    fn bill(&self, at: usize) -> Found {
+        let word = self.word(at);
+        // To send is to pay as well, and a bill may be sent.
+        let acts = verb_of(word).map_or_else(|| stem_acts(word), |it| it.acts);
+        let pays = acts & kind::PAY != 0 && acts & kind::SEND == 0;
+        let paid = self.until_joint(at, BETWEEN_MAX);
+        let is_bill = pays && paid.clone().any(|it| BILLS.has(singular(self.word(it))));
+        is_bill.then(|| (Slots::ACCOUNT, self.behind(at)))
+    }
+
+    /// *Everybody who asked*, *colleagues in the announcement*.
+    fn people(&self, at: usize) -> Found {
+        let (word, next) = (self.word(at), at.saturating_add(1));
+        let is_told = self.is_from(next) || self.is(WHO, next);
+        let is_one = PERSONS.has(word) || PERSONS.has(singular(word));
+        (is_one && is_told).then(|| (Slots::PEOPLE, self.behind(next)))
+    }
+
+    /// *According to the contract*.
+    fn by(&self, at: usize) -> Found {
+        self.is(BY, at).then(|| (Slots::ANYTHING, self.behind(at)))
+    }
+
+    /// *As the contract says*.
+    fn says(&self, at: usize) -> Found {
+        let is_one = self.is(SAYS, at) && self.any(BEFORE_SAYS, before(at));
+        is_one.then(|| (Slots::ANYTHING, before(at)))
+    }
+
+    /// *She wrote us her new number*.
+    fn told(&self, at: usize) -> Found {
+        if !SAYING.has(self.word(at)) || self.any(MYSELF, at.saturating_sub(1)..at) {
+            return None;
+        }
+        let said = self.until_joint(at, SAID_MAX);
+        Some((self.things(said.clone(), self.any(WHOSE, said)), before(at)))
+    }
+
+    /// What these words stand for; words that stand for other things as well count if they are `surely` meant so.
+    fn things(&self, range: Range<usize>, surely: bool) -> Slots {
+        let any = |plain: &[&str], other: &[&str]| {
+            self.any(plain, range.clone()) || (surely && self.any(other, range.clone()))
+        };
+        let (address, account) = (any(ADDRESSES, MAILS), any(ACCOUNTS, NUMBERS));
+        Slots { address, account, ..Slots::NONE }
+    }
+
+    /// Does a source follow that something is to be taken from?
+    fn is_from(&self, at: usize) -> bool {
+        let next = at.saturating_add(1);
+        self.is(FROM, at)
+            || (self.word(at) == ON && self.is(ARTICLES, next))
+            || (self.is(AS, at) && self.is(IN, next))
+    }
+
+    fn word(&self, at: usize) -> &str {
+        self.0.get(at).map_or("", AsRef::as_ref)
+    }
+
+    fn is(&self, list: &[&str], at: usize) -> bool {
+        list.contains(&self.word(at))
+    }
+
+    fn any(&self, list: &[&str], mut range: Range<usize>) -> bool {
+        range.any(|it| self.is(list, it))
+    }
+
+    /// The words behind this place that may name a source.
+    fn behind(&self, at: usize) -> Range<usize> {
+        let start = at.saturating_add(1).min(self.0.len());
+        start..start.saturating_add(SOURCE_WORDS_MAX).min(self.0.len())
+    }
+
+    /// The words behind this place, so many at most, that belong to its clause.
+    fn until_joint(&self, at: usize, most: usize) -> Range<usize> {
+        let start = at.saturating_add(1);
+        let end = (start..start.saturating_add(most)).find(|it| JOINTS.has(self.word(*it)));
+        start..end.unwrap_or(start.saturating_add(most))
     }
 }
+
+/// The words before this place that belong to it.
+fn before(at: usize) -> Range<usize> {
+    at.saturating_sub(BETWEEN_MAX)..at
+}
+
+#[cfg(test)]
+mod tests;

@@ -14,12 +14,10 @@ use super::given::{Given, given};
 use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, hashed, phrases, word_key, words};
 use super::own_words::{own_words, tail};
-use super::pointing::Pointing;
+use super::pointing::{Pointing, Slots};
 use super::segments::sentences;
 use super::tasks::hands_on_tasks;
-use super::words::{
-    ACCOUNTS, DOUBTS, GENERIC, GUIDES, Known, LINKS, List, MAILS, PERSONS, SETS, STOP,
-};
+use super::words::{DOUBTS, GENERIC, GUIDES, Known, LINKS, List, SETS, STOP};
 
 /// The longest text of a person that is read word by word, in bytes; of the rest only atoms count.
 pub(super) const USER_TEXT_BYTES_MAX: usize = 256 * 1024;
@@ -60,17 +58,13 @@ pub(super) struct Cues {
     pub(super) set: bool,
     /// A page or link is to be followed.
     pub(super) link: bool,
-    /// An address, an account or a person is to be found somewhere.
-    pub(super) find_email: bool,
-    pub(super) find_account: bool,
-    pub(super) find_name: bool,
     /// A text says what to do.
     pub(super) tasks: bool,
     /// The user goes by what somebody says.
     pub(super) guided: bool,
-    /// It is said where something stands.
+    /// What it is said of where it stands.
     #[serde(default)]
-    pub(super) pointed: bool,
+    pub(super) points: Slots,
     /// The user gave an address, a page, an account, a person themself.
     pub(super) gave_email: bool,
     pub(super) gave_url: bool,
@@ -82,12 +76,9 @@ impl Cues {
     pub(super) fn add(&mut self, other: Self) {
         self.set |= other.set;
         self.link |= other.link;
-        self.find_email |= other.find_email;
-        self.find_account |= other.find_account;
-        self.find_name |= other.find_name;
         self.tasks |= other.tasks;
         self.guided |= other.guided;
-        self.pointed |= other.pointed;
+        self.points.add(other.points);
         self.gave_email |= other.gave_email;
         self.gave_url |= other.gave_url;
         self.gave_account |= other.gave_account;
@@ -105,17 +96,16 @@ impl Cues {
         }
     }
 
-    /// And is it to be found in a text?
+    /// And did they say where it stands?
     pub(super) fn points_to(&self, kind: Option<Kind>) -> bool {
         let found = match kind {
-            Some(Kind::Email) => self.find_email,
             // A link is to be followed; where to publish is an address.
-            Some(Kind::Url) => self.find_email,
-            Some(Kind::Account) => self.find_account,
+            Some(Kind::Email | Kind::Url) => self.points.address,
+            Some(Kind::Account) => self.points.account,
             Some(Kind::Path) => true,
-            None => self.find_name,
+            None => self.points.somebody,
         };
-        (found || self.pointed) && self.leaves_open(kind)
+        (found || self.points.anything) && self.leaves_open(kind)
     }
 }
 
@@ -204,7 +194,6 @@ impl Said {
             self.point(Pointing::of(&folded, &all));
         }
         let marked = marked_words(sentence);
-        self.cues.find_email |= asks_for_address(&all);
         for word in &all {
             let is_marked = marked.contains(word.as_ref());
             let telling = is_marked || is_telling(word);
@@ -230,9 +219,7 @@ impl Said {
     }
 
     fn point(&mut self, pointing: Pointing) {
-        self.cues.find_email |= pointing.address;
-        self.cues.find_account |= pointing.account;
-        self.cues.pointed |= pointing.anything;
+        self.cues.points.add(pointing.slots);
         self.sources.extend(pointing.source.iter().map(|it| word_key(it)));
         self.sources.extend(pointing.source.iter().map(|it| word_key(singular(it))));
     }
@@ -243,22 +230,7 @@ impl Said {
         self.cues.set |= is(&SETS);
         self.cues.link |= is(&LINKS);
         self.cues.guided |= GUIDES.has(word);
-        self.cues.find_email |= is(&MAILS) || (is(&PERSONS) && self.cues.set);
-        self.cues.find_account |= is(&ACCOUNTS);
-        self.cues.find_name |= is(&PERSONS);
     }
-}
-
-/// `her email`, `the emails of …`, `email is`: an address, not a message.
-fn asks_for_address<S: AsRef<str>>(all: &[S]) -> bool {
-    all.windows(3).any(|it| match it {
-        [before, word, after] => {
-            let mail = ["email", "emails"].contains(&word.as_ref());
-            let whose = ["her", "his", "their", "its", "whose"].contains(&before.as_ref());
-            mail && (whose || ["is", "are", "of", "given"].contains(&after.as_ref()))
-        }
-        _ => false,
-    })
 }
 
 /// Does the word tell one thing from another?
