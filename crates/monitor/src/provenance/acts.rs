@@ -26,7 +26,7 @@ pub(super) mod verb {
         SEND = "send" @ 0, PAY = "pay" @ 1, CREATE = "create" @ 2, ADD = "add" @ 3, UPDATE = "update" @ 4,
         DELETE = "delete" @ 5, SHARE = "share" @ 6, INVITE = "invite" @ 7, SCHEDULE = "schedule" @ 8,
         RESERVE = "reserve" @ 9, PUBLISH = "publish" @ 10, RUN = "run" @ 11, MOVE = "move" @ 12,
-        OPERATE = "operate" @ 13,
+        OPERATE = "operate" @ 13, PROCLAIM = "proclaim" @ 14,
     }
 }
 

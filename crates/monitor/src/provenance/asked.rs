@@ -151,6 +151,12 @@ impl Clause {
         (self.verbs | self.foreign) & acts != 0
     }
 
+    /// Does it ask to show something to everybody? To share something is to show it to somebody.
+    pub(super) fn proclaims(&self) -> bool {
+        let shares = self.foreign & kind::SHARE != 0;
+        self.verbs & kind::PROCLAIM != 0 || (self.foreign & kind::PUBLISH != 0 && !shares)
+    }
+
     fn of<S: AsRef<str>>(all: &[S], is_english: bool) -> Self {
         let mut clause = Self::default();
         let at = |place: usize| all.get(place).map(AsRef::as_ref);

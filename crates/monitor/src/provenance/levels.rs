@@ -127,20 +127,43 @@ const ONLY: &[&str] = &[
     "只",
 ];
 
-/// Does a parameter say who sees something, and is it everybody, although the user spoke of no such thing or of few? It was
-/// asked for if the user asked to publish something (`publishes`) and left nobody out.
-pub(super) fn is_for_everybody(
+/// Words for all of the user's own people as a value.
+const OWN_PEOPLE: &[&str] =
+    &["organization", "organisation", "org", "domain", "company", "tenant", "workspace"];
+
+/// Who is to see something, as far as the user's clauses say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// Nobody was spoken of.
+    Unsaid,
+    /// Somebody with whom it is shared.
+    Somebody,
+    /// Whoever wants to.
+    Everybody,
+}
+
+/// Does a parameter say who sees something, and is that more than the user asked for or spoke of? Where something is shared
+/// with somebody, the user's own people are more as well. A switch has no value: its name says what it does.
+pub(super) fn is_seen_wider(
     param: &str,
-    value: &str,
-    publishes: bool,
+    value: Option<&str>,
+    audience: Audience,
     spoken: impl Fn(&str) -> bool,
 ) -> bool {
-    let of_sight = name_words(param).iter().any(|it| OF_SIGHT.contains(&it.as_str()));
-    if !of_sight || !name_words(value).iter().any(|it| EVERYBODY.contains(&it.as_str())) {
+    let of_param = name_words(param);
+    let of_value = value.map(name_words);
+    let is_of_sight = of_param.iter().any(|it| OF_SIGHT.contains(&it.as_str()));
+    if of_value.is_some() && !is_of_sight {
         return false;
     }
+    let seen = of_value.unwrap_or(of_param);
+    let has = |list: &[&str]| seen.iter().any(|it| list.contains(&it.as_str()));
     let any = |list: &[&str]| list.iter().any(|it| spoken(it));
-    any(ONLY) || !(publishes || any(EVERYBODY) || any(IN_PUBLIC))
+    let in_public = audience == Audience::Everybody || any(EVERYBODY) || any(IN_PUBLIC);
+    if has(EVERYBODY) {
+        return any(ONLY) || !in_public;
+    }
+    has(OWN_PEOPLE) && audience == Audience::Somebody && !in_public && !any(OWN_PEOPLE)
 }
 
 /// Words of levels that people use for other things as well: as values they are levels, in a sentence they are none.
@@ -171,17 +194,32 @@ mod tests {
 
     #[test]
     fn everybody_is_spoken_of_or_asked_about() {
-        let wide = |param: &str, value: &str, publishes: bool, text: &str| {
+        use Audience::{Everybody, Somebody, Unsaid};
+        let wide = |param: &str, value: &str, audience: Audience, text: &str| {
             let folded = fold(text);
-            is_for_everybody(param, value, publishes, |word| words(&folded).any(|it| it == word))
+            let spoken = |word: &str| words(&folded).any(|it| it == word);
+            is_seen_wider(param, Some(value), audience, spoken)
         };
-        assert!(wide("visibility", "public", false, "label the new issues"));
-        assert!(wide("audience", "everyone", true, "post it for the board only"));
-        assert!(!wide("visibility", "public", false, "make the project public"));
-        assert!(!wide("audience", "public", true, "post the results"));
-        assert!(wide("visibility", "anyoneWithLink", false, "list all projects"));
-        assert!(!wide("visibility", "private", false, "label the new issues"));
-        assert!(!wide("title", "Public holidays", false, "add a title"));
+        assert!(wide("visibility", "public", Unsaid, "label the new issues"));
+        assert!(wide("audience", "everyone", Everybody, "post it for the board only"));
+        assert!(!wide("visibility", "public", Unsaid, "make the project public"));
+        assert!(!wide("audience", "public", Everybody, "post the results"));
+        assert!(wide("visibility", "anyoneWithLink", Unsaid, "list all projects"));
+        assert!(!wide("visibility", "private", Unsaid, "label the new issues"));
+        assert!(!wide("title", "Public holidays", Unsaid, "add a title"));
+        assert!(wide("visibility", "public", Somebody, "share a link with bob"));
+        assert!(wide("visibility", "organization", Somebody, "share a link with bob"));
+        assert!(!wide("visibility", "organization", Somebody, "share it with the organization"));
+        assert!(!wide("visibility", "organization", Unsaid, "open a project"));
+    }
+
+    #[test]
+    fn a_switch_for_everybody_is_spoken_of_or_asked_about() {
+        let wide = |param: &str, spoken: &[&str]| {
+            is_seen_wider(param, None, Audience::Somebody, |word| spoken.contains(&word))
+        };
+        assert!(wide("public", &["share", "bob"]) && wide("anyone_can_view", &[]));
+        assert!(!wide("make_public", &["public"]) && !wide("notify", &[]));
     }
 
     #[test]

@@ -70,6 +70,7 @@ impl Ledger {
             }
         }
         if acts && self.untrusted {
+            self.hold_wider(call, &values, &mut traced);
             self.compare(&values, &mut traced);
         }
         // Padding must not push the value that matters over the edge.

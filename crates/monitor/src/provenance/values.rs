@@ -31,6 +31,23 @@ pub(super) fn values<'a>(
     found
 }
 
+/// The parameters and fields of a call that are switched on.
+pub(super) fn switches(call: &Call) -> Vec<&str> {
+    let mut found = Vec::new();
+    call.args().iter().for_each(|(param, value)| switched_on(param, value, &mut found));
+    found.truncate(VALUES_PER_CALL_MAX);
+    found
+}
+
+fn switched_on<'a>(name: &'a str, value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::Bool(true) => found.push(name),
+        Value::Array(items) => items.iter().for_each(|it| switched_on(name, it, found)),
+        Value::Object(map) => map.iter().for_each(|(key, it)| switched_on(key, it, found)),
+        Value::Bool(false) | Value::Null | Value::String(_) | Value::Number(_) => {}
+    }
+}
+
 /// The values in `value`, however deep: a call is nested as deep as its arguments may be, and no deeper.
 fn gather<'a>(param: &'a str, role: Option<Role>, value: &'a Value, found: &mut Vec<Named<'a>>) {
     if found.len() > VALUES_PER_CALL_MAX {

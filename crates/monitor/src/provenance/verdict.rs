@@ -2,6 +2,7 @@
 
 use model::{Decision, Objection, Role};
 
+use super::facts::shorten;
 use crate::deed::{self, Deed};
 use crate::rule::Rule;
 
@@ -170,6 +171,14 @@ pub struct Traced {
 }
 
 impl Traced {
+    /// Holds a value of a parameter that decides something, whatever was found of it before.
+    pub(super) fn hold(&mut self, role: Role, param: &str, text: &str, label: Label) {
+        let sink = Sink { param: param.to_owned(), atom: shorten(text), label };
+        self.sinks.retain(|it| it.param != sink.param || it.atom != sink.atom);
+        self.objections.push(sink_objection(role, &sink));
+        self.sinks.push(sink);
+    }
+
     /// Was it stopped for a value that content of others has chosen?
     pub(crate) fn has_foreign_value(&self) -> bool {
         let is_of_others = |it: &Label| !it.is_chosen() && it.source().is_some();

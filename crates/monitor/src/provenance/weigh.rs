@@ -3,16 +3,16 @@
 use model::{Call, Flow, Intent, Role};
 
 use super::acts::{Act, verb};
+use super::asked::Clause;
 use super::bits::Bits;
-use super::facts::shorten;
 use super::given::{Given, Shape, given};
 use super::label::things;
 use super::ledger::Ledger;
-use super::levels::{is_above, is_for_everybody};
+use super::levels::{Audience, is_above, is_seen_wider};
 use super::norm::word_key;
 use super::trace::VALUES_PER_CALL_MAX;
-use super::values::{Named, values};
-use super::verdict::{Label, Sink, Traced, act_objection, deed_objection, sink_objection};
+use super::values::{Named, switches, values};
+use super::verdict::{Label, Traced, act_objection, deed_objection};
 use crate::deed::{self, Deeds};
 
 impl Ledger {
@@ -108,24 +108,46 @@ impl Ledger {
         };
         let used: Vec<Given> = values.iter().take(VALUES_PER_CALL_MAX).flat_map(of).collect();
         let is_open = self.has_left(&used);
-        let publishes = self.asked().clauses().iter().any(|it| it.asks(verb::PUBLISH));
         for value in values.iter().take(VALUES_PER_CALL_MAX) {
             let Some(role) = value.role.filter(|it| *it != Role::Secret) else { continue };
             let is_held =
                 traced.sinks.iter().any(|it| it.param == value.param && !it.label.is_chosen());
-            let spoke = |word: &str| self.spoke(word);
-            let is_wider = is_above(value.param, &value.text, spoke)
-                || is_for_everybody(value.param, &value.text, publishes, spoke);
-            let is_another = || is_open && of(value).iter().any(|it| self.gave_another(*it, &used));
-            if is_held || !(is_wider || is_another()) {
-                continue;
+            let is_another = is_open && of(value).iter().any(|it| self.gave_another(*it, &used));
+            if is_another && !is_held {
+                traced.hold(role, value.param, &value.text, Label::Instead);
             }
-            let (param, atom) = (value.param.to_owned(), shorten(&value.text));
-            traced.sinks.retain(|it| it.param != param || it.atom != atom);
-            let label = if is_wider { Label::Wider } else { Label::Instead };
-            let sink = Sink { param, atom, label };
-            traced.objections.push(sink_objection(role, &sink));
-            traced.sinks.push(sink);
+        }
+    }
+
+    /// Holds what gives or shows more to others than the user named.
+    pub(super) fn hold_wider(&self, call: &Call, values: &[Named<'_>], traced: &mut Traced) {
+        let audience = self.audience();
+        let spoke = |word: &str| self.spoke(word);
+        for value in values.iter().take(VALUES_PER_CALL_MAX) {
+            let is_wider = is_above(value.param, &value.text, spoke)
+                || is_seen_wider(value.param, Some(&value.text), audience, spoke);
+            // What it decides is known by its name, whatever its role is.
+            let role = value.role.unwrap_or(Role::Control);
+            if is_wider && role != Role::Secret {
+                traced.hold(role, value.param, &value.text, Label::Wider);
+            }
+        }
+        for switch in switches(call) {
+            if is_seen_wider(switch, None, audience, spoke) {
+                traced.hold(Role::Control, switch, "true", Label::Wider);
+            }
+        }
+    }
+
+    /// Who is to see what the user speaks of.
+    fn audience(&self) -> Audience {
+        let clauses = self.asked().clauses();
+        if clauses.iter().any(Clause::proclaims) {
+            Audience::Everybody
+        } else if clauses.iter().any(|it| it.asks(verb::SHARE)) {
+            Audience::Somebody
+        } else {
+            Audience::Unsaid
         }
     }
 
