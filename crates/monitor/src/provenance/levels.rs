@@ -150,13 +150,14 @@ pub(super) fn is_seen_wider(
     audience: Audience,
     spoken: impl Fn(&str) -> bool,
 ) -> bool {
-    let of_param = name_words(param);
-    let of_value = value.map(name_words);
-    let is_of_sight = of_param.iter().any(|it| OF_SIGHT.contains(&it.as_str()));
-    if of_value.is_some() && !is_of_sight {
-        return false;
-    }
-    let seen = of_value.unwrap_or(of_param);
+    let named = name_words(param);
+    let is_of_sight = || named.iter().any(|it| OF_SIGHT.contains(&it.as_str()));
+    let seen = match value {
+        // Most parameters say nothing of it, and their texts may be long.
+        Some(_) if !is_of_sight() => return false,
+        Some(text) => name_words(text),
+        None => named,
+    };
     let has = |list: &[&str]| seen.iter().any(|it| list.contains(&it.as_str()));
     let any = |list: &[&str]| list.iter().any(|it| spoken(it));
     let in_public = audience == Audience::Everybody || any(EVERYBODY) || any(IN_PUBLIC);
