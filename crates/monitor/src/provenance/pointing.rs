@@ -111,15 +111,22 @@ const FROM: &[&str] = &[
 ];
 /// *On* is for days as well: a source has one of these.
 const ON: &str = "on";
-const ARTICLES: &[&str] = &["the", "my", "his", "her", "our", "their", "its", "your", "this"];
+const ARTICLES: &[&str] = &[
+    "the", "my", "his", "her", "our", "their", "its", "your", "this", "der", "dem", "den", "de",
+    "het",
+];
 /// *Account as on the agreement*.
 const AS: &[&str] = &["as", "wie", "comme", "como", "come", "zoals", "jak"];
 /// Words for a source that was named before.
 const THERE: &[&str] = &["there", "dort", "darin", "là", "allí", "ahí", "lì", "daar", "tam"];
 /// Words after which an account is where money comes from, or an address where something is.
 const OUT_OF: &[&str] = &["from", "at", "von", "vom", "depuis", "desde", "dal", "van", "z"];
+/// Words for places that are words for days and ways as well.
+const OF_DAYS: &[&str] = &["in", "on", "at", "by", "am", "im", "en", "from"];
+/// Words after which something else is spoken of.
+const TOWARDS: &[&str] = &["to", "for", "with", "an", "für", "mit", "à", "pour", "a", "para"];
 /// Words that begin what people are known by: *everybody who asked*.
-const WHO: &[&str] = &["who", "whose", "qui", "che"];
+const WHO: &[&str] = &["who", "whose", "qui"];
 /// Whoever speaks does not say what others say.
 const MYSELF: &[&str] = &["i", "we", "you"];
 /// Words behind a word for saying that belong to what is said.
@@ -196,10 +203,11 @@ struct Sentence<'a, S>(&'a [S]);
 
 impl<S: AsRef<str>> Sentence<'_, S> {
     /// Every kind of clause that points at something, around the word at this place.
-    fn clauses(&self, at: usize) -> [Found; 8] {
+    fn clauses(&self, at: usize) -> [Found; 9] {
         [
             self.stands(at),
             self.taken_from(at),
+            self.described(at),
             self.there(at),
             self.bill(at),
             self.people(at),
@@ -235,6 +243,27 @@ impl<S: AsRef<str>> Sentence<'_, S> {
         let is_out = self.any(OUT_OF, thing.start.saturating_sub(2)..thing.start);
         let slots = if is_out { Slots::NONE } else { self.things(thing, is_theirs) };
         Some((slots, self.behind(next)))
+    }
+
+    /// *The address shown on the ticket*, *the account that Lena wrote us*: what follows says where it comes from.
+    fn described(&self, at: usize) -> Found {
+        let things = self.things(at..at.saturating_add(1), false);
+        if things == Slots::NONE || self.any(OUT_OF, at.saturating_sub(2)..at) {
+            return None;
+        }
+        // The first word for a place decides: *the account on Friday in the morning*.
+        let next = at.saturating_add(1);
+        let ends = |it: &usize| self.is(IN, *it) || self.is(FROM, *it) || self.is(TOWARDS, *it);
+        let end = self.until_joint(at, BETWEEN_MAX).find(ends);
+        let gap = next..end.unwrap_or(next.saturating_add(BETWEEN_MAX));
+        if let Some(told) =
+            gap.clone().skip(1).find(|it| self.is(SAYS, *it) || SAYING.has(self.word(*it)))
+        {
+            return Some((things, next..told));
+        }
+        let end = end.filter(|it| *it > next && !self.is(TOWARDS, *it))?;
+        let is_place = self.is(ARTICLES, end.saturating_add(1)) || !self.is(OF_DAYS, end);
+        is_place.then(|| (things, self.behind(end)))
     }
 
     /// *The address you find there*.

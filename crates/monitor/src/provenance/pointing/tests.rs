@@ -24,6 +24,11 @@ fn where_something_stands_is_pointed_at() {
         ("Transfer 40 to the account number in Tom's letter", "letter"),
         ("Please pay the bill 'march.txt'", "bill"),
         ("account as on the agreement", "agreement"),
+        ("Write to the address shown on the ticket", "ticket"),
+        ("Transfer it to the account Lena wrote us", "lena"),
+        ("Envoie-le à l'adresse indiquée dans le contrat", "contrat"),
+        ("Schick es an die Adresse, die auf der Seite steht", "seite"),
+        ("Betaal de factuur van de loodgieter", "loodgieter"),
         ("A neighbour left her number at the doorbell", "doorbell"),
         ("Helga mailed us her new phone number", "helga"),
         ("Answer everybody who asked on the list", "list"),
@@ -64,6 +69,12 @@ fn sentences_of_every_day_point_at_nothing() {
         "I sent him my account, now pay the rent",
         "Put them in the folder there",
         "Tell everybody about the party",
+        "Pay it to the old account, the one I use on Friday",
+        "ok but to her private address",
+        "Tell the customer that it is late",
+        "Ja, aber auf das alte Konto",
+        "Put the address into the letter",
+        "Send the address to Bob in the office",
     ] {
         assert_eq!(pointing(text), Pointing::default(), "{text}");
     }
