@@ -1,0 +1,46 @@
+//! Gemini CLI: `decision` at the top; `ask` would end the run, so it is a denial.
+
+use super::claude::CONTEXT;
+use super::row::{Kind, Row, Say};
+use super::{CLAUDE_FIELDS, Dialect, ExtraFields, McpNames, OnFailure, Rewriting};
+use crate::host::Host;
+
+const DENY: &str = r#"{"decision":"deny","reason":$text}"#;
+const REWRITE: &str = r#"{"hookSpecificOutput":{"hookEventName":$event,"tool_input":$args}}"#;
+/// Context before a tool is ignored; this is at least shown to the person.
+const MESSAGE: &str = r#"{"systemMessage":$text}"#;
+
+pub(super) static DIALECT: Dialect = Dialect {
+    host: Host::Gemini,
+    on_failure: OnFailure::Proceeds,
+    extra_fields: ExtraFields::Ignored,
+    rewriting: Rewriting::Merged,
+    aliases: &[("search_file_content", "grep_search")],
+    mcp: McpNames::Context,
+    fields: &CLAUDE_FIELDS,
+    events: &[
+        Row::new("BeforeTool", Kind::Before)
+            .deny(Say::json(DENY))
+            .rewrite(Say::json(REWRITE))
+            .context(Say::json(MESSAGE)),
+        // A denial replaces the result by the reason.
+        Row::new("AfterTool", Kind::After)
+            .deny(Say::json(DENY))
+            .context(Say::json(CONTEXT))
+            .replace(Say::json(DENY)),
+        Row::new("BeforeAgent", Kind::Prompt).deny(Say::json(DENY)).context(Say::json(CONTEXT)),
+        Row::new("SessionStart", Kind::SessionStart)
+            .deny(Say::json(CONTEXT))
+            .context(Say::json(CONTEXT)),
+        Row::new("SessionEnd", Kind::SessionEnd),
+        Row::new("AfterAgent", Kind::Stop),
+        // Fires before every call of the model, not only before a summary.
+        Row::new("PreCompress", Kind::Compact),
+        Row::new("BeforeModel", Kind::Other).deny(Say::json(DENY)),
+        Row::new("BeforeToolSelection", Kind::Other),
+        Row::new("AfterModel", Kind::Other),
+        Row::new("Notification", Kind::Other),
+    ],
+    unknown: Row::new("", Kind::Other).deny(Say::EXIT_2),
+    tools: include_str!("../tools/gemini.json"),
+};

@@ -1,0 +1,139 @@
+//! The dialect table: per host its events, and per event the form of every answer.
+
+mod claude;
+mod codex;
+mod copilot;
+mod cursor;
+mod gemini;
+mod opencode;
+mod row;
+
+pub use row::Kind;
+pub(crate) use row::{Given, Row, Say};
+
+use crate::host::Host;
+
+/// How one host speaks.
+#[derive(Debug)]
+pub struct Dialect {
+    /// The host.
+    pub host: Host,
+    /// What the host does when its hook fails: no answer, time-out, unexpected exit status.
+    pub on_failure: OnFailure,
+    /// What the host does with an answer that holds a field it does not know.
+    pub extra_fields: ExtraFields,
+    /// How the host takes new arguments.
+    pub rewriting: Rewriting,
+    /// Other names of tools in hooks, and the name under which the tool is defined.
+    pub aliases: &'static [(&'static str, &'static str)],
+    pub(crate) mcp: McpNames,
+    pub(crate) fields: &'static Fields,
+    pub(crate) events: &'static [Row],
+    /// What is said to an event that is not in the table.
+    pub(crate) unknown: Row,
+    /// The definitions of the built-in tools, as JSON.
+    pub(crate) tools: &'static str,
+}
+
+/// What becomes of a call whose hook failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The call goes on.
+    Proceeds,
+    /// The call goes on, unless the hook's settings say otherwise: this setting.
+    ProceedsUnless(&'static str),
+    /// The call is stopped, but for a time-out.
+    Blocks,
+}
+
+/// What becomes of an answer with an unknown field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtraFields {
+    /// The field is ignored.
+    Ignored,
+    /// The whole answer is dropped, and the call goes on.
+    AnswerDropped,
+}
+
+/// How new arguments are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rewriting {
+    /// They stand in place of the old ones.
+    Whole,
+    /// They are laid over the old ones, or it is not known: an argument cannot be taken away.
+    Merged,
+}
+
+/// How an MCP server's tool is named in hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum McpNames {
+    /// `mcp__server__tool`.
+    DoubleUnderscore,
+    /// `mcp_server_tool`, with the parts in `mcp_context`.
+    Context,
+    /// `MCP:tool`.
+    Colon,
+    /// `server-tool`, or `server/tool` when permission is asked.
+    Hyphen,
+    /// `server_tool`.
+    Underscore,
+}
+
+/// The names of the fields of a host's input, each with its alternatives.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    pub(crate) event: &'static [&'static str],
+    pub(crate) session: &'static [&'static str],
+    pub(crate) agent: &'static [&'static str],
+    pub(crate) parent: &'static [&'static str],
+    pub(crate) tool: &'static [&'static str],
+    pub(crate) args: &'static [&'static str],
+    pub(crate) call: &'static [&'static str],
+    pub(crate) result: &'static [&'static str],
+    pub(crate) error: &'static [&'static str],
+    pub(crate) prompt: &'static [&'static str],
+}
+
+/// The fields that Claude Code named first and others took over.
+pub(crate) const CLAUDE_FIELDS: Fields = Fields {
+    event: &["hook_event_name"],
+    session: &["session_id"],
+    agent: &["agent_id"],
+    parent: &[],
+    tool: &["tool_name"],
+    args: &["tool_input"],
+    call: &["tool_use_id"],
+    result: &["tool_response"],
+    error: &["error"],
+    prompt: &["prompt"],
+};
+
+/// Returns how a host speaks.
+#[must_use]
+pub fn dialect(host: Host) -> &'static Dialect {
+    match host {
+        Host::Claude => &claude::DIALECT,
+        Host::Codex => &codex::DIALECT,
+        Host::Cursor => &cursor::DIALECT,
+        Host::Gemini => &gemini::DIALECT,
+        Host::Copilot => &copilot::DIALECT,
+        Host::OpenCode => &opencode::DIALECT,
+    }
+}
+
+impl Dialect {
+    /// Returns the names of the host's events, in the order of the table.
+    pub fn events(&self) -> impl Iterator<Item = &'static str> {
+        self.events.iter().map(|it| it.event)
+    }
+
+    /// Returns the kind of an event, by the host's name of it.
+    #[must_use]
+    pub fn kind(&self, event: &str) -> Option<Kind> {
+        self.row(event).map(|it| it.kind)
+    }
+
+    pub(crate) fn row(&self, event: &str) -> Option<&'static Row> {
+        self.events.iter().find(|it| it.event == event)
+    }
+}
