@@ -1,0 +1,130 @@
+//! Our own commands, as they stand in hosts' settings.
+//!
+//! INVARIANT (PinnedHome): each names the state directory. A project's settings can set variables of an agent's
+//! environment, and `LAZARET_HOME` there must not choose another daemon than the user's.
+
+use hooks::Host;
+
+use crate::draft::PlanError;
+use crate::shellword::quoted;
+use crate::surroundings::Surroundings;
+
+const HOME: &str = "--home";
+
+/// The command by which a host runs our hook.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HookCommand<'a> {
+    /// The path of `lazaret-hook`.
+    pub(crate) program: &'a str,
+    /// The state directory; `None` in what was installed before it was named.
+    pub(crate) home: Option<&'a str>,
+}
+
+impl<'a> HookCommand<'a> {
+    /// Returns the command for these surroundings.
+    pub(crate) fn of(around: &'a Surroundings) -> Result<Self, PlanError> {
+        let program = around.hook_text();
+        let program = program.ok_or_else(|| PlanError::Program { path: around.hook.clone() })?;
+        Ok(Self { program, home: Some(home(around)?) })
+    }
+
+    /// Returns the arguments for an event of a host.
+    pub(crate) fn args(&self, host: Host, event: &'a str) -> Vec<&'a str> {
+        let home = self.home.into_iter().flat_map(|it| [HOME, it]);
+        [host.as_str(), event].into_iter().chain(home).collect()
+    }
+
+    /// Returns program and arguments as one line for a POSIX shell.
+    pub(crate) fn line(&self, host: Host, event: &'a str) -> String {
+        let args = self.args(host, event);
+        let words = std::iter::once(self.program).chain(args).map(quoted);
+        words.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The command by which a host starts an MCP server through the gateway.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GatewayCommand<'a> {
+    /// The path of `lazaret`.
+    pub(crate) program: &'a str,
+    home: &'a str,
+}
+
+impl<'a> GatewayCommand<'a> {
+    /// Returns the command for these surroundings.
+    pub(crate) fn of(around: &'a Surroundings) -> Result<Self, PlanError> {
+        let program = around.lazaret_text();
+        let program = program.ok_or_else(|| PlanError::Program { path: around.lazaret.clone() })?;
+        Ok(Self { program, home: home(around)? })
+    }
+
+    /// Returns the arguments for a server of this name, with these variables, behind which its own line stands.
+    pub(crate) fn args(&self, name: &str, env: &[String], line: &[String]) -> Vec<String> {
+        let own = ["mcp", HOME, self.home, "--name", name].map(str::to_owned);
+        let env = env.iter().flat_map(|it| ["--env".to_owned(), it.clone()]);
+        own.into_iter().chain(env).chain(["--".to_owned()]).chain(line.iter().cloned()).collect()
+    }
+}
+
+/// Reads what [`GatewayCommand::args`] wrote, or wrote before it named the state directory, and returns the line of
+/// the server.
+pub(crate) fn behind_gateway(args: &[String]) -> Option<&[String]> {
+    let mut rest = args.strip_prefix(&["mcp".to_owned()])?;
+    let mut is_named = false;
+    loop {
+        match rest {
+            [end, line @ ..] if end == "--" => {
+                return Some(line).filter(|it| is_named && !it.is_empty());
+            }
+            [option, _, after @ ..] if [HOME, "--name", "--env"].contains(&option.as_str()) => {
+                is_named |= option == "--name";
+                rest = after;
+            }
+            _ => return None,
+        }
+    }
+}
+
+fn home(around: &Surroundings) -> Result<&str, PlanError> {
+    around.state_text().ok_or_else(|| PlanError::State { path: around.state.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_hook_names_its_state_directory_as_one_word() {
+        let hook = HookCommand { program: "/opt/hook", home: Some("/home/it's me/.lazaret") };
+        let line = r"/opt/hook codex Stop --home '/home/it'\''s me/.lazaret'";
+        assert_eq!(hook.line(Host::Codex, "Stop"), line);
+        let old = HookCommand { home: None, ..hook };
+        assert_eq!(old.line(Host::Codex, "Stop"), "/opt/hook codex Stop");
+    }
+
+    #[test]
+    fn what_stands_behind_the_gateway_comes_back() {
+        let gateway = GatewayCommand { program: "/opt/lazaret", home: "/s" };
+        let line = words("npx -y -- mcp --name x");
+        let args = gateway.args("files", &words("A B"), &line);
+        let expected = "mcp --home /s --name files --env A --env B -- npx -y -- mcp --name x";
+        assert_eq!(args, words(expected));
+        assert_eq!(behind_gateway(&args), Some(line.as_slice()));
+        let old = words("mcp --name files -- npx");
+        assert_eq!(behind_gateway(&old), Some(words("npx").as_slice()));
+        for other in [
+            "mcp -- npx",
+            "mcp --name a --",
+            "mcp --name a",
+            "mcp --name a --cage -- npx",
+            "mcp list",
+            "serve --name a -- npx",
+        ] {
+            assert_eq!(behind_gateway(&words(other)), None, "{other}");
+        }
+    }
+}

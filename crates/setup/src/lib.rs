@@ -1,0 +1,41 @@
+//! Wires coding agents to Lazaret, and takes it back byte for byte.
+//!
+//! [`find`] says which agents are here, [`plan`] what would change, [`Plan::apply`] changes it, [`wiring`] says
+//! whether it still holds, and [`uninstall`] takes it back. Every path is given in [`Surroundings`]; no process is
+//! started, and nothing is looked up on a network.
+//!
+//! INVARIANT (TakenBack): before a file is changed, its bytes and the hash of what it becomes are durable in
+//! `setup/` of the state directory. Whatever happens after that, [`uninstall`] knows what to put back.
+
+mod apply;
+mod clean;
+mod command;
+mod diff;
+mod disk;
+mod draft;
+mod find;
+mod hookfile;
+mod hosts;
+mod json;
+mod manifest;
+mod mcp;
+mod plan;
+mod secret;
+mod shellword;
+mod surroundings;
+mod toml;
+mod trust;
+mod uninstall;
+mod wiring;
+
+pub use apply::{Applied, ApplyError};
+pub use disk::{DiskError, FILE_BYTES_MAX};
+pub use draft::PlanError;
+pub use find::{Evidence, Found, McpServer, Reached, find};
+pub use hooks::Host;
+pub use manifest::ManifestError;
+pub use plan::{Change, Note, Options, Plan, plan};
+pub use surroundings::{Surroundings, VARIABLES};
+pub use trust::codex_trust_hash;
+pub use uninstall::{Outcome, UninstallError, Uninstalled, uninstall};
+pub use wiring::{Wiring, wiring};

@@ -1,0 +1,12 @@
+//! The tests of `setup`, in one program: linking one is cheaper than linking many.
+
+mod corpus;
+mod earlier;
+mod fresh;
+mod gateway;
+mod plugin;
+mod refused;
+mod shown;
+mod state;
+mod support;
+mod taken_back;
