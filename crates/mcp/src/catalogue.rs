@@ -1,0 +1,211 @@
+//! The tools of one server as they were listed last, and the check of a call against them.
+
+use crate::canonical;
+use crate::gate::Listed;
+use crate::limits::{DEFINITION_BYTES_MAX, TOOLS_MAX};
+use crate::names;
+use crate::schema::{Schema, SchemaError};
+use crate::shown;
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Tools of one server.
+#[derive(Debug, Default)]
+pub(crate) struct Catalogue {
+    tools: HashMap<String, Tool>,
+    state: State,
+    /// The page that must come next for the list to be complete.
+    next: Option<String>,
+    /// Compiled schemas by the digest of the schema: they outlive a new list.
+    compiled: HashMap<String, Arc<Result<Schema, SchemaError>>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Some pages may be missing, or the server said that its tools changed.
+    #[default]
+    Incomplete,
+    Complete,
+}
+
+#[derive(Debug)]
+struct Tool {
+    standing: Standing,
+    schema: Value,
+}
+
+/// What the gate said about a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Listed,
+    Hidden,
+    Held,
+}
+
+/// A tool that was left out, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dropped {
+    pub(crate) name: String,
+    pub(crate) reason: String,
+}
+
+/// The answer to whether a tool may be called with these arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    Fits,
+    /// Not known, and the list is not complete: list again.
+    ListFirst,
+    Unknown,
+    /// Known, but this call cannot be made; in words for the model.
+    Refused(String),
+}
+
+impl Catalogue {
+    /// Forgets that the list is complete: the server said that it changed.
+    pub(crate) fn mark_stale(&mut self) {
+        self.state = State::Incomplete;
+        self.next = None;
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.state == State::Complete
+    }
+
+    /// Takes a page of definitions with the gate's word on them, and returns those that the client may see. `cursor`
+    /// is what was asked for, `next` what the server offers: only pages in a row make a complete list.
+    pub(crate) fn take(
+        &mut self,
+        page: Page,
+        cursor: Option<&str>,
+        next: Option<&str>,
+        listed: &Listed,
+    ) -> Vec<Value> {
+        if cursor.is_none() {
+            self.tools.clear();
+        }
+        let is_in_row = cursor.is_none() || self.next.as_deref() == cursor;
+        self.state = State::Incomplete;
+        self.next = next.filter(|_| is_in_row).map(str::to_owned);
+        let mut visible = Vec::new();
+        for definition in page.definitions {
+            let Some(name) = definition.get("name").and_then(Value::as_str) else { continue };
+            let has = |names: &[String]| names.iter().any(|it| it == name);
+            let standing = if has(&listed.hidden) {
+                Standing::Hidden
+            } else if has(&listed.held) {
+                Standing::Held
+            } else {
+                Standing::Listed
+            };
+            if self.tools.len() >= TOOLS_MAX && !self.tools.contains_key(name) {
+                break;
+            }
+            let schema = definition.get("inputSchema").cloned().unwrap_or_default();
+            self.tools.insert(name.to_owned(), Tool { standing, schema });
+            if standing == Standing::Listed {
+                visible.push(definition);
+            }
+        }
+        if is_in_row && next.is_none() {
+            self.state = State::Complete;
+            self.forget_unused_schemas();
+        }
+        visible
+    }
+
+    /// Checks a call.
+    pub(crate) fn look_up(&mut self, name: &str, arguments: &Value) -> Lookup {
+        if !self.is_complete() {
+            return Lookup::ListFirst;
+        }
+        let Some(tool) = self.tools.get(name) else { return Lookup::Unknown };
+        match tool.standing {
+            Standing::Hidden => return Lookup::Unknown,
+            Standing::Held => {
+                return Lookup::Refused(format!(
+                    "`{name}` is held: its definition changed since it was accepted. A person must review the change and accept it before it can be called."
+                ));
+            }
+            Standing::Listed => {}
+        }
+        let digest = canonical::digest(&tool.schema);
+        let schema = &tool.schema;
+        let compiled =
+            self.compiled.entry(digest).or_insert_with(|| Arc::new(Schema::compile(schema)));
+        match compiled.as_ref() {
+            Err(error) => Lookup::Refused(format!("`{name}` cannot be called: {error}.")),
+            Ok(schema) => match schema.check(arguments) {
+                Ok(()) => Lookup::Fits,
+                Err(violation) => Lookup::Refused(format!("`{name}` was not called: {violation}.")),
+            },
+        }
+    }
+
+    fn forget_unused_schemas(&mut self) {
+        let used: HashSet<String> =
+            self.tools.values().map(|it| canonical::digest(&it.schema)).collect();
+        self.compiled.retain(|digest, _| used.contains(digest));
+    }
+}
+
+/// A page of definitions whose form is right.
+#[derive(Debug, Default)]
+pub(crate) struct Page {
+    pub(crate) definitions: Vec<Value>,
+    pub(crate) dropped: Vec<Dropped>,
+}
+
+impl Page {
+    /// Reads definitions, and leaves out those that break the protocol's rules.
+    pub(crate) fn parse(tools: &[Value]) -> Self {
+        let mut page = Self::default();
+        let mut names = HashSet::new();
+        for definition in tools {
+            let name = definition.get("name").and_then(Value::as_str).unwrap_or_default();
+            match check(definition, name, &names, page.definitions.len()) {
+                Ok(()) => {
+                    names.insert(name.to_owned());
+                    page.definitions.push(definition.clone());
+                }
+                Err(reason) => {
+                    page.dropped
+                        .push(Dropped { name: shown::tool_name(&shown::log_value(name)), reason });
+                }
+            }
+        }
+        page
+    }
+
+    /// Returns what was left out, for a record.
+    pub(crate) fn dropped_detail(&self) -> Value {
+        let shown = self.dropped.iter().take(DROPPED_SHOWN_MAX);
+        let tools: Vec<Value> =
+            shown.map(|it| json!({"tool": it.name, "reason": it.reason})).collect();
+        json!({"count": self.dropped.len(), "tools": tools})
+    }
+}
+
+fn check(
+    definition: &Value,
+    name: &str,
+    names: &HashSet<String>,
+    count: usize,
+) -> Result<(), String> {
+    if count >= TOOLS_MAX {
+        return Err(format!("the server has more than {TOOLS_MAX} tools"));
+    }
+    if !names::is_tool_name(name) {
+        return Err("its name breaks the rules of the protocol".to_owned());
+    }
+    if names.contains(name) {
+        return Err("its name stands twice in the list".to_owned());
+    }
+    if definition.to_string().len() > DEFINITION_BYTES_MAX {
+        return Err(format!("its definition has more than {DEFINITION_BYTES_MAX} bytes"));
+    }
+    let schema = definition.get("inputSchema").unwrap_or(&Value::Null);
+    Schema::inspect(schema).map_err(|error| error.to_string())
+}
+
+const DROPPED_SHOWN_MAX: usize = 20;

@@ -1,0 +1,131 @@
+//! Lists of several servers as one. A server that is gone, or that takes too long, is left out.
+
+use super::Session;
+use super::own::Listing;
+use super::state::{Open, Phase, Stage};
+use crate::era::{self, Era};
+use crate::gate::{Begun, Call, Delivery, Kind, Ticket};
+use crate::message::Id;
+use crate::method::List;
+use crate::names;
+use crate::shown;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A list request of the client that waits for every server's part.
+#[derive(Debug)]
+pub(super) struct Gather {
+    id: Id,
+    era: Era,
+    list: List,
+    pending: BTreeSet<usize>,
+    parts: BTreeMap<usize, Vec<Value>>,
+}
+
+impl Session {
+    pub(super) fn gather(&mut self, id: &Id, list: List, era: Era) {
+        let having = self.links.iter().enumerate().filter(|(_, link)| {
+            matches!(link.phase, Phase::Ready(_)) && link.has(list.capability())
+        });
+        let having: Vec<usize> = having.map(|(server, _)| server).collect();
+        self.counter += 1;
+        let key = self.counter;
+        let method = list.method().to_owned();
+        let stage = Stage::Gathering(key);
+        self.open.insert(id.clone(), Open { server: 0, method, era, progress_token: None, stage });
+        let pending = having.iter().copied().collect();
+        let gather = Gather { id: id.clone(), era, list, pending, parts: BTreeMap::new() };
+        self.gathers.insert(key, gather);
+        for server in having {
+            if list == List::Tools {
+                self.start_listing(server, list, Some(key), None);
+            } else if let Some(ticket) = self.begin_listing(server, list) {
+                self.start_listing(server, list, Some(key), Some(ticket));
+            } else {
+                self.gathered(key, server, Vec::new());
+            }
+        }
+        self.finish_gather(key);
+    }
+
+    fn begin_listing(&self, server: usize, list: List) -> Option<Ticket> {
+        let name = self.links.get(server).map_or("", |link| link.name.as_str());
+        let arguments = json!({});
+        let call =
+            Call { server: name, kind: Kind::List, name: list.method(), arguments: &arguments };
+        match self.gate.begin(&call) {
+            Ok(Begun::Allowed(ticket)) => Some(ticket),
+            Ok(Begun::Denied { .. } | Begun::Asked { .. }) | Err(_) => None,
+        }
+    }
+
+    /// Shows a whole list to the gate, and returns what it leaves of it.
+    pub(super) fn finish_listing(&self, listing: &mut Listing) -> Vec<Value> {
+        let items = std::mem::take(&mut listing.items);
+        let Some(ticket) = listing.ticket.take() else { return items };
+        let mut result = Map::new();
+        result.insert(listing.list.key().to_owned(), Value::Array(items));
+        let result = Value::Object(result);
+        let kept = match self.gate.finish(ticket, &result, false) {
+            Ok(Delivery::AsItCame) => Some(result),
+            Ok(Delivery::Replaced(text)) => crate::strict::parse(&text).ok(),
+            Ok(Delivery::Withheld { .. }) | Err(_) => None,
+        };
+        let kept =
+            kept.as_ref().and_then(|it| it.get(listing.list.key())).and_then(Value::as_array);
+        kept.cloned().unwrap_or_default()
+    }
+
+    pub(super) fn gathered(&mut self, key: u64, server: usize, items: Vec<Value>) {
+        let Some(gather) = self.gathers.get_mut(&key) else { return };
+        if gather.pending.remove(&server) {
+            gather.parts.insert(server, items);
+        }
+        self.finish_gather(key);
+    }
+
+    fn finish_gather(&mut self, key: u64) {
+        if !self.gathers.get(&key).is_some_and(|gather| gather.pending.is_empty()) {
+            return;
+        }
+        let Some(gather) = self.gathers.remove(&key) else { return };
+        self.open.remove(&gather.id);
+        let mut all = Vec::new();
+        for (server, items) in gather.parts {
+            // A server that is gone by now has nothing any more.
+            if matches!(self.phase(server), Phase::Ready(_)) {
+                all.extend(
+                    items.into_iter().filter_map(|item| self.named(server, gather.list, item)),
+                );
+            }
+        }
+        let mut result = Map::new();
+        result.insert(gather.list.key().to_owned(), Value::Array(all));
+        let mut result = Value::Object(result);
+        if gather.era == Era::Modern {
+            era::complete(gather.list.method(), &mut result);
+        }
+        self.respond(&gather.id, result);
+    }
+
+    /// Gives an item the name that the client sees; `None` where it cannot have one.
+    fn named(&mut self, server: usize, list: List, mut item: Value) -> Option<Value> {
+        let key = match list {
+            List::Tools | List::Prompts => "name",
+            List::Resources => "uri",
+            List::ResourceTemplates => "uriTemplate",
+        };
+        let own = item.get(key)?.as_str()?.to_owned();
+        if matches!(list, List::Resources | List::ResourceTemplates) {
+            return self.routes.add_resource(&own, server).then_some(item);
+        }
+        let name = self.links.get(server).map_or("", |link| link.name.as_str());
+        let Some(whole) = names::prefixed(name, &own) else {
+            let detail = json!({"name": shown::log_value(&own), "reason": "its name is too long with the server's"});
+            self.note(server, "name_dropped", &detail);
+            return None;
+        };
+        *item.get_mut(key)? = json!(whole);
+        Some(item)
+    }
+}

@@ -1,0 +1,163 @@
+//! Answers of servers to the client's requests.
+
+use super::Session;
+use super::call::is_tool_error;
+use super::state::{Open, Stage};
+use crate::approvals::Approvals;
+use crate::era::{self, Era};
+use crate::gate::{Delivery, Kind, Ticket};
+use crate::message::{INTERNAL_ERROR, Id, Malformed, Message, SERVER_UNAVAILABLE};
+use crate::reply;
+use serde_json::{Value, json};
+
+impl Session {
+    pub(super) fn server_response(
+        &mut self,
+        server: usize,
+        id: &Id,
+        failed: bool,
+        message: Message,
+    ) {
+        if self.own.get(id).is_some_and(|own| own.server == server) {
+            return self.own_response(id, failed, &message);
+        }
+        let is_awaited = self.open.get(id).is_some_and(|open| {
+            open.server == server
+                && match &open.stage {
+                    Stage::Plain | Stage::Gated { .. } | Stage::Tools { .. } => true,
+                    Stage::Handshake { is_relayed, .. } => *is_relayed,
+                    Stage::Waiting
+                    | Stage::Asking(_)
+                    | Stage::Gathering(_)
+                    | Stage::Listening { .. } => false,
+                }
+        });
+        if !is_awaited {
+            // Late, answered twice, or never asked for. A cancelled id is free again once its answer came.
+            self.cancelled.retain(|it| it != id);
+            return;
+        }
+        let Some(open) = self.open.remove(id) else { return };
+        self.deliver(id, open, failed, message);
+    }
+
+    fn deliver(&mut self, id: &Id, open: Open, failed: bool, message: Message) {
+        let Open { server, method, era, stage, .. } = open;
+        match stage {
+            Stage::Gated { ticket, kind, name } => {
+                let call = Answer { server, method, era, kind, name };
+                self.finish(id, call, ticket, failed, message);
+            }
+            Stage::Tools { cursor } if !failed => self.tools_page(id, server, era, cursor, message),
+            Stage::Handshake { message: request, .. } => {
+                self.handshake_response(id, server, era, *request, failed, message);
+            }
+            Stage::Tools { .. } | Stage::Plain => self.pass(&method, era, server, failed, message),
+            Stage::Waiting | Stage::Asking(_) | Stage::Gathering(_) | Stage::Listening { .. } => {}
+        }
+    }
+
+    /// Hands a result to the gate, and what the gate leaves of it to the client.
+    fn finish(&mut self, id: &Id, call: Answer, ticket: Ticket, failed: bool, message: Message) {
+        if let Err(reason) = self.check_input_requests(&call, &message) {
+            self.gate.lost(ticket);
+            return self.refuse_kind(id, call.kind, &call.method, call.era, &reason);
+        }
+        let outcome = message.outcome();
+        let delivery = self.gate.finish(ticket, outcome, failed || is_tool_error(outcome));
+        match delivery {
+            Ok(Delivery::AsItCame) => {
+                self.remember_task(&call, message.outcome());
+                self.pass(&call.method, call.era, call.server, failed, message);
+            }
+            Ok(Delivery::Replaced(text)) if failed => {
+                let code = outcome.get("code").and_then(Value::as_i64).unwrap_or(INTERNAL_ERROR);
+                self.fail(id, code, &text);
+            }
+            Ok(Delivery::Replaced(text)) => {
+                match reply::replaced(call.kind, call.era, &call.name, outcome, &text) {
+                    Some(result) => self.respond(id, result),
+                    None => self.refuse_kind(id, call.kind, &call.method, call.era, &text),
+                }
+            }
+            Ok(Delivery::Withheld { reason }) => {
+                self.refuse_kind(id, call.kind, &call.method, call.era, &reason);
+            }
+            Err(error) => {
+                self.refuse_kind(id, call.kind, &call.method, call.era, &error.to_string());
+            }
+        }
+    }
+
+    /// Passes an answer on, in the client's era.
+    fn pass(&mut self, method: &str, era: Era, server: usize, failed: bool, mut message: Message) {
+        let is_legacy = matches!(self.phase(server), super::Phase::Ready(Era::Legacy));
+        if era == Era::Modern
+            && is_legacy
+            && !failed
+            && let Some(result) = message.value.get_mut("result")
+        {
+            era::complete(method, result);
+            message.changed = true;
+        }
+        self.send_client(message.into_line());
+    }
+
+    /// A task's handle says where the result will be: what comes from there is judged as this tool's.
+    fn remember_task(&mut self, call: &Answer, result: &Value) {
+        let task = result.get("taskId").or_else(|| result.pointer("/task/taskId"));
+        if call.kind == Kind::Tool
+            && let Some(task) = task.and_then(Value::as_str)
+        {
+            self.routes.add_task(task, call.server, &call.name);
+        }
+    }
+
+    /// Tells whoever waits for an answer that it cannot be read.
+    pub(super) fn unreadable_answer(&mut self, server: usize, id: &Id, refused: &Malformed) {
+        let text = format!("The server's answer cannot be passed on: {refused}.");
+        if self.own.get(id).is_some_and(|own| own.server == server) {
+            let error = json!({"code": INTERNAL_ERROR, "message": text});
+            return self.own_failed(id, &error);
+        }
+        let is_its = |open: &Open| {
+            open.server == server
+                && matches!(open.stage, Stage::Plain | Stage::Gated { .. } | Stage::Tools { .. })
+        };
+        if !self.open.get(id).is_some_and(is_its) {
+            return;
+        }
+        if let Some(open) = self.open.remove(id) {
+            self.end_open(id, open, &text);
+        }
+    }
+
+    /// Ends a request for which no answer will come.
+    pub(super) fn end_open(&mut self, id: &Id, open: Open, text: &str) {
+        let is_tool = matches!(&open.stage, Stage::Gated { kind: Kind::Tool, .. })
+            || open.method == "tools/call";
+        if let Stage::Asking(question) = &open.stage {
+            self.withdraw_question(question);
+        }
+        self.give_back(open.stage);
+        if is_tool {
+            self.respond(id, reply::refusal(open.era, text));
+        } else {
+            self.fail(id, SERVER_UNAVAILABLE, text);
+        }
+    }
+
+    /// Whether a result carries a state that only we may issue.
+    pub(super) fn forges_state(result: &Value) -> bool {
+        result.get("requestState").and_then(Value::as_str).is_some_and(Approvals::claims)
+    }
+}
+
+/// The call that an answer belongs to.
+pub(super) struct Answer {
+    pub(super) server: usize,
+    pub(super) method: String,
+    pub(super) era: Era,
+    pub(super) kind: Kind,
+    pub(super) name: String,
+}

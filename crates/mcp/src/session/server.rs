@@ -1,0 +1,244 @@
+//! Messages of servers that are no answers: requests to the client, notifications, and the end.
+
+use super::Session;
+use super::state::{Phase, Relayed, Stage};
+use crate::era::Era;
+use crate::gate::{Begun, Call, Delivery, Kind};
+use crate::limits::{NOTIFICATION_BYTES_MAX, SERVER_REQUESTS_MAX};
+use crate::message::{
+    self, Body, DENIED, INVALID_REQUEST, Id, METHOD_NOT_FOUND, Malformed, Message,
+};
+use crate::method;
+use crate::reply;
+use crate::shown;
+use serde_json::{Value, json};
+
+impl Session {
+    pub(super) fn server_message(&mut self, server: usize, mut message: Message) {
+        if matches!(self.phase(server), Phase::Gone { .. }) {
+            return;
+        }
+        if reply::strip_own_marks(&mut message.value) {
+            message.changed = true;
+        }
+        match message.body.clone() {
+            Body::Response { id, failed } => self.server_response(server, &id, failed, message),
+            Body::Request { id, method } => self.server_request(server, id, &method, message),
+            Body::Notification { method } => self.server_notification(server, &method, message),
+        }
+    }
+
+    /// A request of a server: judged, and passed on to a client whose era knows such requests.
+    fn server_request(&mut self, server: usize, id: Id, method: &str, mut message: Message) {
+        if method == "ping" {
+            return self.send_server(server, message::response(&id, json!({})));
+        }
+        let refused = match self.judge_server_request(server, &id, method, &message) {
+            Ok(ticket) => {
+                let seen =
+                    if self.prefixes || self.is_seen(&id) { self.new_id() } else { id.clone() };
+                if seen != id {
+                    message.set_id(&seen);
+                }
+                self.relayed.insert(seen, Relayed { server, id, ticket });
+                return self.send_client(message.into_line());
+            }
+            Err(refused) => refused,
+        };
+        let (code, reason) = refused;
+        self.send_server(server, message::error(Some(&id), code, &reason));
+    }
+
+    fn judge_server_request(
+        &self,
+        server: usize,
+        id: &Id,
+        method: &str,
+        message: &Message,
+    ) -> Result<crate::gate::Ticket, (i64, String)> {
+        let same = self.relayed.values().filter(|it| it.server == server);
+        if same.clone().any(|it| it.id == *id) {
+            return Err((
+                INVALID_REQUEST,
+                "the id of this request is in use by another".to_owned(),
+            ));
+        }
+        if same.count() >= SERVER_REQUESTS_MAX {
+            return Err((
+                INVALID_REQUEST,
+                "too many requests to the client are under way".to_owned(),
+            ));
+        }
+        if self.client.era != Some(Era::Legacy) {
+            return Err((METHOD_NOT_FOUND, "the client takes no requests".to_owned()));
+        }
+        let name = self.links.get(server).map_or("", |link| link.name.as_str());
+        let arguments = method::without_meta(message.params());
+        let kind = method::server_request_kind(method);
+        let call = Call { server: name, kind, name: method, arguments: &arguments };
+        match self.gate.begin(&call) {
+            Ok(Begun::Allowed(ticket)) => Ok(ticket),
+            // A person is asked about what the client does, not in the name of a server.
+            Ok(Begun::Denied { reason } | Begun::Asked { message: reason, .. }) => {
+                Err((DENIED, reason))
+            }
+            Err(error) => Err((DENIED, error.to_string())),
+        }
+    }
+
+    fn is_seen(&self, id: &Id) -> bool {
+        self.relayed.contains_key(id) || self.questions.contains_key(id)
+    }
+
+    /// The client's answer to a question of ours or to a server's request.
+    pub(super) fn client_response(&mut self, id: &Id, failed: bool, mut message: Message) {
+        if self.answer_question(id, failed, &message) {
+            return;
+        }
+        let Some(Relayed { server, id: origin, ticket }) = self.relayed.remove(id) else { return };
+        let refused = match self.gate.finish(ticket, message.outcome(), failed) {
+            Ok(Delivery::AsItCame) => {
+                if origin != *id {
+                    message.set_id(&origin);
+                }
+                return self.send_server(server, message.into_line());
+            }
+            Ok(Delivery::Replaced(text)) => {
+                match reply::replaced(Kind::Other, Era::Legacy, "", &Value::Null, &text) {
+                    Some(result) => {
+                        return self.send_server(server, message::response(&origin, result));
+                    }
+                    None => text,
+                }
+            }
+            Ok(Delivery::Withheld { reason }) => reason,
+            Err(error) => error.to_string(),
+        };
+        self.send_server(server, message::error(Some(&origin), DENIED, &refused));
+    }
+
+    fn server_notification(&mut self, server: usize, method: &str, message: Message) {
+        let Some(link) = self.links.get_mut(server) else { return };
+        let (is_within, is_first_beyond) = link.rate.count(self.now);
+        if is_first_beyond {
+            self.note(server, "flood", &json!({"method": shown::log_value(method)}));
+        }
+        // Losing this one would leave old definitions in force.
+        if method == "notifications/tools/list_changed"
+            && let Some(link) = self.links.get_mut(server)
+        {
+            link.catalogue.mark_stale();
+        }
+        if !is_within || message.len() > NOTIFICATION_BYTES_MAX {
+            return;
+        }
+        match method {
+            "notifications/cancelled" => self.server_cancelled(server, message),
+            "notifications/progress" => {
+                let token = message.params().get("progressToken");
+                let is_known = token.is_some()
+                    && self
+                        .open
+                        .values()
+                        .any(|open| open.server == server && open.progress_token.as_ref() == token);
+                if is_known {
+                    self.send_client(message.into_line());
+                }
+            }
+            "notifications/tools/list_changed"
+            | "notifications/prompts/list_changed"
+            | "notifications/resources/list_changed"
+            | "notifications/resources/updated"
+            | "notifications/subscriptions/acknowledged" => self.changed(server, message),
+            "notifications/message"
+            | "notifications/tasks/status"
+            | "notifications/elicitation/complete" => {
+                self.send_client(message.into_line());
+            }
+            _ => self.unknown_server_notification(server, method, message),
+        }
+    }
+
+    fn unknown_server_notification(&mut self, server: usize, method: &str, message: Message) {
+        let name = self.links.get(server).map_or("", |link| link.name.as_str());
+        let arguments = method::without_meta(message.params());
+        let call = Call { server: name, kind: Kind::Other, name: method, arguments: &arguments };
+        if let Ok(Begun::Allowed(ticket)) = self.gate.begin(&call)
+            && self.gate.finish(ticket, message.params(), false) == Ok(Delivery::AsItCame)
+        {
+            self.send_client(message.into_line());
+        }
+    }
+
+    /// A server takes its own request back.
+    fn server_cancelled(&mut self, server: usize, mut message: Message) {
+        let Some(origin) = message.params().get("requestId").and_then(Id::parse) else { return };
+        let found = self.relayed.iter().find(|(_, it)| it.server == server && it.id == origin);
+        let Some(seen) = found.map(|(seen, _)| seen.clone()) else { return };
+        if let Some(relayed) = self.relayed.remove(&seen) {
+            self.gate.lost(relayed.ticket);
+        }
+        if seen != origin
+            && let Some(place) = message.value.pointer_mut("/params/requestId")
+        {
+            *place = seen.to_value();
+            message.changed = true;
+        }
+        self.send_client(message.into_line());
+    }
+
+    pub(super) fn note_malformed(&mut self, server: usize, refused: &Malformed) {
+        let Some(link) = self.links.get_mut(server) else { return };
+        link.malformed += 1;
+        // Some servers write their log where their messages belong: one record is enough.
+        if link.malformed == 1 {
+            self.note(server, "malformed", &json!({"reason": refused.to_string()}));
+        }
+    }
+
+    pub(super) fn lose_server(&mut self, server: usize, reason: &str) {
+        let Some(link) = self.links.get_mut(server) else { return };
+        if matches!(link.phase, Phase::Gone { .. }) {
+            return;
+        }
+        link.phase = Phase::Gone { reason: reason.to_owned() };
+        link.waiting.clear();
+        let name = link.name.clone();
+        self.routes.forget(server);
+        self.note(server, "crash", &json!({"reason": reason}));
+        let text = format!("The server `{name}` does not answer: {reason}.");
+        let is_hit = |stage: &Stage| match stage {
+            Stage::Plain
+            | Stage::Gated { .. }
+            | Stage::Tools { .. }
+            | Stage::Waiting
+            | Stage::Asking(_) => true,
+            Stage::Handshake { is_relayed, .. } => *is_relayed,
+            Stage::Gathering(_) | Stage::Listening { .. } => false,
+        };
+        let hit = self.open.iter().filter(|(_, open)| open.server == server && is_hit(&open.stage));
+        let hit: Vec<Id> = hit.map(|(id, _)| id.clone()).collect();
+        for id in hit {
+            if let Some(open) = self.open.remove(&id) {
+                self.end_open(&id, open, &text);
+            }
+        }
+        self.lose_relayed(server);
+        self.lose_own(server);
+        self.answer_handshakes();
+        if self.prefixes {
+            self.announce_change("notifications/tools/list_changed", json!({}));
+        }
+    }
+
+    fn lose_relayed(&mut self, server: usize) {
+        let lost = self.relayed.iter().filter(|(_, it)| it.server == server);
+        let lost: Vec<Id> = lost.map(|(seen, _)| seen.clone()).collect();
+        for seen in lost {
+            if let Some(relayed) = self.relayed.remove(&seen) {
+                self.gate.lost(relayed.ticket);
+                self.cancel_at_client(&seen, "the server is gone");
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! A session over pipes: one thread reads and one writes for each peer, so that nobody waits for anybody else.
+//!
+//! What waits to be written is bounded. A server that does not read what it is sent counts as gone; a client that does
+//! not read makes its servers wait, and at last ends the session.
+
+mod queue;
+
+use crate::frame::{self, Frame};
+use crate::gate::Gate;
+use crate::limits::QUEUE_BYTES_CALM;
+use crate::session::{Outgoing, Peer, Session, SessionError};
+use queue::Queue;
+use std::io::{self, BufReader, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A server, by the ends of its pipes that are ours.
+pub struct Server {
+    /// Its name.
+    pub name: String,
+    /// Its standard input.
+    pub input: Box<dyn Write + Send>,
+    /// Its standard output.
+    pub output: Box<dyn Read + Send>,
+}
+
+/// Names of tools as the client sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// As the server calls them; for one server.
+    Plain,
+    /// `server__tool`.
+    Prefixed,
+}
+
+/// A failure to run a session.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The session could not be made.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// A thread could not be started.
+    #[error("no thread could be started for a peer: {0}")]
+    Thread(#[from] io::Error),
+    /// Several servers, whose names would clash.
+    #[error("{0} servers need names with prefixes")]
+    Naming(usize),
+}
+
+/// Runs a session until the client closes its input, and whatever it still waits for has come or takes too long.
+///
+/// Threads of a server end when its pipes close: whoever started the server ends it afterwards.
+pub fn run(
+    gate: Arc<dyn Gate>,
+    servers: Vec<Server>,
+    naming: Naming,
+    client_input: impl Read + Send + 'static,
+    client_output: impl Write + Send + 'static,
+) -> Result<(), RunError> {
+    let names: Vec<&str> = servers.iter().map(|it| it.name.as_str()).collect();
+    let session = match (naming, names.as_slice()) {
+        (Naming::Plain, [name]) => Session::single(gate, name, Instant::now())?,
+        (Naming::Plain, names) => return Err(RunError::Naming(names.len())),
+        (Naming::Prefixed, names) => Session::aggregate(gate, names, Instant::now())?,
+    };
+    let driver = Arc::new(Driver {
+        session: Mutex::new(session),
+        client: Arc::new(Queue::default()),
+        servers: servers.iter().map(|_| Arc::new(Queue::default())).collect(),
+        has_client_ended: AtomicBool::new(false),
+    });
+    start_writer("mcp-client-out", Arc::clone(&driver.client), client_output)?;
+    for (index, server) in servers.into_iter().enumerate() {
+        if let Some(queue) = driver.servers.get(index) {
+            start_writer("mcp-server-out", Arc::clone(queue), server.input)?;
+        }
+        let driver = Arc::clone(&driver);
+        let read = move || driver.read_server(index, server.output);
+        thread::Builder::new().name("mcp-server-in".to_owned()).spawn(read)?;
+    }
+    driver.step(|session, now| session.start(now));
+    let reader = Arc::clone(&driver);
+    let read = move || reader.read_client(client_input);
+    thread::Builder::new().name("mcp-client-in".to_owned()).spawn(read)?;
+    driver.wait_until_done();
+    Ok(())
+}
+
+struct Driver {
+    session: Mutex<Session>,
+    client: Arc<Queue>,
+    servers: Vec<Arc<Queue>>,
+    has_client_ended: AtomicBool,
+}
+
+impl Driver {
+    /// Takes one step of the session and queues what it says. The queues never wait, so the order is the session's.
+    fn step(&self, step: impl FnOnce(&mut Session, Instant) -> Vec<Outgoing>) {
+        let mut session = self.lock();
+        let mut outgoing = step(&mut session, Instant::now());
+        while !outgoing.is_empty() {
+            let mut stuck = Vec::new();
+            for Outgoing { to, line } in outgoing {
+                match to {
+                    Peer::Client => {
+                        if !self.client.push(line) {
+                            self.end();
+                        }
+                    }
+                    Peer::Server(server) => {
+                        let queue = self.servers.get(server);
+                        if queue.is_some_and(|queue| !queue.push(line)) && !stuck.contains(&server)
+                        {
+                            stuck.push(server);
+                        }
+                    }
+                }
+            }
+            outgoing = Vec::new();
+            for server in stuck {
+                let reason = "it does not read what it is sent";
+                if let Some(queue) = self.servers.get(server) {
+                    queue.abandon();
+                }
+                outgoing.extend(session.server_gone(server, reason, Instant::now()));
+            }
+        }
+    }
+
+    fn read_client(&self, input: impl Read) {
+        let mut input = BufReader::with_capacity(READ_BYTES, input);
+        while let Ok(Some(frame)) = frame::read(&mut input) {
+            if self.has_ended() {
+                return;
+            }
+            self.step(|session, now| session.take_client(&frame, now));
+        }
+        self.end();
+    }
+
+    fn read_server(&self, server: usize, output: impl Read) {
+        let mut output = BufReader::with_capacity(READ_BYTES, output);
+        let reason = loop {
+            self.client.wait_below(QUEUE_BYTES_CALM);
+            match frame::read(&mut output) {
+                Ok(Some(frame)) => self.take(server, &frame),
+                Ok(None) => break "it has ended".to_owned(),
+                Err(error) => break format!("its output cannot be read ({error})"),
+            }
+        };
+        self.step(|session, now| session.server_gone(server, &reason, now));
+        if let Some(queue) = self.servers.get(server) {
+            queue.close();
+        }
+    }
+
+    fn take(&self, server: usize, frame: &Frame) {
+        self.step(|session, now| session.take_server(server, frame, now));
+    }
+
+    /// Lets time pass until the client has ended and nothing is under way.
+    fn wait_until_done(&self) {
+        let mut deadline = None;
+        loop {
+            thread::sleep(if self.has_ended() { TICK / 10 } else { TICK });
+            self.step(|session, now| session.tick(now));
+            if !self.has_ended() {
+                continue;
+            }
+            let deadline = *deadline.get_or_insert_with(|| Instant::now() + CLOSE_WAIT);
+            let is_idle = self.lock().is_idle();
+            if is_idle || Instant::now() >= deadline {
+                break;
+            }
+        }
+        self.lock().close();
+        self.servers.iter().for_each(|queue| queue.close());
+        self.client.close();
+        self.client.wait_written(CLOSE_WAIT);
+    }
+
+    fn end(&self) {
+        self.has_client_ended.store(true, Ordering::SeqCst);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_client_ended.load(Ordering::SeqCst)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn start_writer(
+    name: &str,
+    queue: Arc<Queue>,
+    mut pipe: impl Write + Send + 'static,
+) -> io::Result<()> {
+    let write = move || {
+        while let Some(mut line) = queue.pop() {
+            line.push(b'\n');
+            if pipe.write_all(&line).and_then(|()| pipe.flush()).is_err() {
+                break;
+            }
+        }
+        queue.close();
+        queue.mark_written();
+    };
+    thread::Builder::new().name(name.to_owned()).spawn(write).map(|_| ())
+}
+
+/// Bytes that are read at one time.
+const READ_BYTES: usize = 64 * 1024;
+/// Time between two looks at what took too long.
+const TICK: Duration = Duration::from_millis(100);
+/// Time for what is under way when the client has closed its input.
+const CLOSE_WAIT: Duration = Duration::from_secs(2);
