@@ -13,7 +13,7 @@ use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, LOCATION, US
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use scan::net::{Refused, Rule, Target};
+use scan::net::{Inner, Refused, Rule, Target};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -141,7 +141,8 @@ impl Client {
                 return Ok(answer);
             };
             visited.insert(ask.target.url().clone());
-            let next = onward(&ask.target, &location, &visited).map_err(|refused| {
+            let inner = &ask.rules.inner;
+            let next = onward(&ask.target, &location, &visited, inner).map_err(|refused| {
                 let (from, hop) = (&ask.target, hop.saturating_add(1));
                 let event = EgressEvent::astray(from, &location, ask.tool, &ask.correlation, hop);
                 not_taken(event, &ask.method, refused, see)
@@ -156,6 +157,7 @@ impl Client {
         ask.rules.check_method(&ask.method)?;
         ask.rules.check(&ask.target)?;
         ask.rules.check_payload(ask.body.len() as u64)?;
+        event.opened = ask.rules.opens(&ask.target);
         event.sent_bytes = ask.body.len() as u64;
         let host = ask.target.host().to_string();
         let _slot =
@@ -264,8 +266,13 @@ fn location(answer: &Answer) -> Option<String> {
 }
 
 /// The target that `location` names, if it may be asked for after all those that were `visited`.
-fn onward(from: &Target, location: &str, visited: &HashSet<Url>) -> Result<Target, Refused> {
-    let next = from.join(location)?;
+fn onward(
+    from: &Target,
+    location: &str,
+    visited: &HashSet<Url>,
+    inner: &Inner,
+) -> Result<Target, Refused> {
+    let next = from.join_within(location, inner)?;
     if visited.contains(next.url()) {
         let reason = "the redirects go round in a circle".to_owned();
         return Err(Refused { rule: Rule::EgressCircle, reason });

@@ -1,13 +1,14 @@
 //! Resolve, vet every address, dial exactly a vetted one: one function, for names and literals alike.
 //!
-//! INVARIANT (GlobalOnly): there is no other place in which a socket is opened.
+//! INVARIANT (GlobalOnly): there is no other place in which a socket is opened. What is not public is dialled only where the
+//! operator has opened it: the search engine of this machine, and hosts of the inner network with the addresses listed for them.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use scan::net::{self, Domains, Host, Refused, Rule, Target};
+use scan::net::{self, Domains, Host, Inner, Refused, Rule, Target};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -15,7 +16,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::limits::{ADDRESSES_MAX, Limits};
 use crate::resolve::{Known, Resolve, SystemResolver};
 
-/// Opens connections to the public network and to nothing else.
+/// Opens connections to the public network, and to nothing else but what the operator has opened.
 pub struct Dialer {
     resolver: Arc<dyn Resolve>,
     known: Known,
@@ -29,6 +30,8 @@ pub struct Dialer {
     loopback_ports: Vec<u16>,
     /// The one address of this machine that the operator has named.
     operators: Option<SocketAddr>,
+    /// Hosts of the inner network that the operator has opened.
+    inner: Inner,
 }
 
 /// A connection and whom it is with.
@@ -83,6 +86,7 @@ impl Dialer {
             block: Domains::default(),
             loopback_ports: Vec::new(),
             operators: None,
+            inner: Inner::default(),
         }
     }
 
@@ -114,9 +118,17 @@ impl Dialer {
         self
     }
 
-    /// Reads where a connection is wanted to: outside, or to what was opened for the operator.
+    /// Opens hosts of the inner network that the operator has named in the settings, each at its port and as far as every
+    /// address that it has is listed for it.
+    #[must_use]
+    pub fn dangerously_opening(mut self, inner: Inner) -> Self {
+        self.inner = inner;
+        self
+    }
+
+    /// Reads where a connection is wanted to: outside, or to what was opened by the operator.
     pub(crate) fn read(&self, text: &str) -> Result<Target, Refused> {
-        Target::parse(text).or_else(|refused| {
+        Target::within(text, &self.inner).or_else(|refused| {
             let here = Target::dangerously_on_this_machine(text).ok();
             here.filter(|it| self.is_operators(it.host(), it.port())).ok_or(refused)
         })
@@ -132,7 +144,7 @@ impl Dialer {
     /// The vetted addresses of `host`.
     ///
     /// # Errors
-    /// If one of them is not of the public network or is blocked, or if there is none.
+    /// If one of them is blocked, or is neither of the public network nor listed for a host that is open, or if there is none.
     pub async fn vetted(&self, host: &Host, port: u16) -> Result<Arc<[IpAddr]>, DialError> {
         self.vetted_in_turn(host, port, None).await
     }
@@ -153,6 +165,10 @@ impl Dialer {
             return Err(Refused { rule: Rule::EgressBlocked, reason }.into());
         }
         if self.is_operators(host, port) {
+            return Ok(addresses);
+        }
+        if let Some(opened) = self.inner.find(host, port) {
+            opened.vet_all(&addresses)?;
             return Ok(addresses);
         }
         let open = |it: &IpAddr| it.is_loopback() && self.loopback_ports.contains(&port);

@@ -48,6 +48,8 @@ pub struct EgressEvent {
     pub hop: usize,
     /// The address that was dialled, if one was.
     pub address: Option<IpAddr>,
+    /// Is it a host of the inner network that the operator has opened?
+    pub opened: bool,
     /// How it went.
     pub outcome: Outcome,
     /// Bytes sent, of bodies and tunnels.
@@ -114,6 +116,7 @@ impl EgressEvent {
             path: String::new(),
             hop: 0,
             address: None,
+            opened: false,
             outcome: Outcome::Failed { reason: "did not end".to_owned() },
             sent_bytes: 0,
             received_bytes: 0,
@@ -235,6 +238,9 @@ impl EgressEvent {
         if let Some(address) = self.address {
             add("address", address.to_string().into());
         }
+        if self.opened {
+            add("opened_by", "operator".into());
+        }
         if let Some(token) = &self.token {
             add("token", shortened(token, TOKEN_CHARS_MAX).into());
         }
@@ -281,6 +287,7 @@ mod tests {
         event.outcome = Outcome::Refused { rule: "net-name-leads-inside".to_owned(), reason };
         event.address = "2606:4700:4700:1111:2222:3333:4444:5555".parse().ok();
         event.token = Some("\u{1}".repeat(1000));
+        event.opened = true;
         (event.sent_bytes, event.received_bytes) = (u64::MAX, u64::MAX);
         assert!(Sorted(&event.value()).to_string().len() < INLINE_BYTES_MAX);
     }

@@ -5,8 +5,8 @@
 //!
 //! INVARIANT (OneGate): whatever is asked for here is asked for by spending a permit.
 //!
-//! INVARIANT (GlobalOnly): no socket is opened to an address that [`scan::net::vet`] refuses. The one
-//! exception has an ugly name and is for tests and benchmarks that bring their own servers.
+//! INVARIANT (GlobalOnly): no socket is opened to an address that [`scan::net::vet`] refuses. The exceptions have ugly
+//! names: what the operator has opened in the settings, and servers that tests and benchmarks bring themselves.
 
 mod body;
 mod carried;

@@ -1,7 +1,7 @@
 //! What one agent may reach of the public network.
 
 use hyper::Method;
-use scan::net::{self, Domains, Refused, Rule, Suspicion, Target};
+use scan::net::{self, Domains, Inner, Refused, Rule, Suspicion, Target};
 
 /// Ports at which something else than the web listens: the list of the Fetch standard, which browsers keep.
 #[rustfmt::skip]
@@ -44,6 +44,8 @@ pub struct Rules {
     pub payload_bytes_max: u64,
     /// What becomes of an address that looks as if it carried data off.
     pub signs: Signs,
+    /// Hosts of the inner network that the operator has opened, each at its own port. All the other rules hold for them, too.
+    pub inner: Inner,
 }
 
 impl Default for Rules {
@@ -55,6 +57,7 @@ impl Default for Rules {
             methods: None,
             payload_bytes_max: PAYLOAD_BYTES_MAX,
             signs: Signs::Judged,
+            inner: Inner::default(),
         }
     }
 }
@@ -66,7 +69,13 @@ impl Rules {
     /// The rule that refuses it.
     pub fn check(&self, target: &Target) -> Result<(), Refused> {
         self.check_host(target)?;
-        self.check_port(target.port(), |port| !NOT_THE_WEB.contains(&port), "is not one of the web")
+        self.check_port(target, |port| !NOT_THE_WEB.contains(&port), "is not one of the web")
+    }
+
+    /// Is it a host of the inner network that the operator has opened, at its port?
+    #[must_use]
+    pub fn opens(&self, target: &Target) -> bool {
+        self.inner.opens(target.host(), target.port())
     }
 
     /// May there be a tunnel to it?
@@ -76,7 +85,7 @@ impl Rules {
     pub(crate) fn check_tunnel(&self, target: &Target) -> Result<(), Refused> {
         self.check_method(&Method::CONNECT)?;
         self.check_host(target)?;
-        self.check_port(target.port(), |port| OF_TUNNELS.contains(&port), "is not one for tunnels")
+        self.check_port(target, |port| OF_TUNNELS.contains(&port), "is not one for tunnels")
     }
 
     /// May it be asked in this way?
@@ -121,11 +130,14 @@ impl Rules {
 
     fn check_port(
         &self,
-        port: u16,
+        target: &Target,
         by_default: impl Fn(u16) -> bool,
         why: &str,
     ) -> Result<(), Refused> {
+        let port = target.port();
         let open = match &self.ports {
+            // Who opened the host named its port.
+            _ if self.opens(target) => true,
             Some(ports) => ports.contains(&port),
             None => by_default(port),
         };

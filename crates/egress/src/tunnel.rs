@@ -13,7 +13,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::TokioIo;
 use model::{AgentId, ToolCall};
 use monitor::Permit;
-use scan::net::{Refused, Rule, Scheme, Target};
+use scan::net::{Inner, Refused, Rule, Scheme, Target};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -79,7 +79,7 @@ impl Ways {
         carried: &Carried,
     ) -> Result<Dialled, AskError> {
         let lookups = self.lookups_of(&permit.who().agent);
-        let target = Target::parse(url(&permit.spend()))?;
+        let target = Target::within(url(&permit.spend()), &rules.inner)?;
         rules.check_tunnel(&target)?;
         self.dial(&target, &lookups, carried).await
     }
@@ -98,7 +98,7 @@ impl Ways {
     ) -> Result<Response<Arriving>, AskError> {
         let lookups = self.lookups_of(&permit.who().agent);
         let call = permit.spend();
-        let target = with_query(url(&call), asked.uri())?;
+        let target = with_query(url(&call), asked.uri(), &rules.inner)?;
         let method = method(&call).ok_or_else(|| refused("this is no method"))?;
         rules.check_method(&method)?;
         rules.check(&target)?;
@@ -239,12 +239,12 @@ fn url(call: &ToolCall) -> &str {
 }
 
 /// The permitted URL with the query of the request. The two must be of one request.
-fn with_query(permitted: &str, asked: &Uri) -> Result<Target, Refused> {
+fn with_query(permitted: &str, asked: &Uri, inner: &Inner) -> Result<Target, Refused> {
     match asked.query() {
         Some(query) if !permitted.contains(['?', '#']) => {
-            Target::parse(&format!("{permitted}?{query}"))
+            Target::within(&format!("{permitted}?{query}"), inner)
         }
-        Some(_) | None => Target::parse(permitted),
+        Some(_) | None => Target::within(permitted, inner),
     }
 }
 

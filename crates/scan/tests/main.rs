@@ -4,5 +4,6 @@ mod boundary;
 mod instructions;
 mod net;
 mod net_edges;
+mod net_inner;
 mod page;
 mod timed;

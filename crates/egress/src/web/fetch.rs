@@ -29,7 +29,7 @@ impl Web {
     fn try_fetch(&self, permit: Permit<WebFetch>, rules: &Rules) -> Result<Output, Output> {
         let asked = permit.effect();
         let refused = |it| failed(&AskError::Refused(it));
-        let target = Target::parse(asked.url.as_str()).map_err(refused)?;
+        let target = Target::within(asked.url.as_str(), &rules.inner).map_err(refused)?;
         let fields = asked.headers.iter().flat_map(|it| it.iter());
         let headers = headers::of_caller(fields).map_err(refused)?;
         let method = match asked.method {

@@ -23,7 +23,7 @@ pub(super) fn below(base: &Target, path: &str) -> Result<Target, Refused> {
     let mut url = base.url().clone();
     url.set_path(&format!("{root}{}", path.strip_prefix('/').unwrap_or(path)));
     url.set_query(query);
-    let target = Target::parse(url.as_str())?;
+    let target = base.beside(url)?;
     let same = target.host() == base.host()
         && target.port() == base.port()
         && target.scheme() == base.scheme();

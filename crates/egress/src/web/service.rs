@@ -6,7 +6,7 @@ use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
 use model::ipc::{OauthCall, OauthMethod};
 use monitor::{Output, Permit, Status};
-use scan::net::{Refused, Rule, Target};
+use scan::net::{Inner, Refused, Rule, Target};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -83,14 +83,14 @@ pub struct NewTokens {
 }
 
 impl Service {
-    /// A service at `url`, which knows the user by the field `header`.
+    /// A service at `url`, outside or at a host that the operator has opened, which knows the user by the field `header`.
     ///
     /// # Errors
     /// If the address leads inside, or the field is none.
-    pub fn new(url: &str, header: &str) -> Result<Self, ServiceError> {
+    pub fn new(url: &str, header: &str, inner: &Inner) -> Result<Self, ServiceError> {
         let field = HeaderName::try_from(header);
         let header = field.map_err(|_| ServiceError::Field(header.to_owned()))?;
-        Ok(Self { base: Target::parse(url)?, header })
+        Ok(Self { base: Target::within(url, inner)?, header })
     }
 }
 
@@ -138,7 +138,9 @@ impl Web {
         };
         let (mut answer, version) = once(fields.clone())?;
         if answer.status == StatusCode::UNAUTHORIZED {
-            let post = |to: &Target, form: Zeroizing<String>| self.exchange(permit, to, &form);
+            let post = |to: &Target, form: Zeroizing<String>| {
+                self.exchange(permit, to, &form, &rules.inner)
+            };
             let no = |why: String| Output { status: Status::Failed, ..Output::text(why) };
             if keys.refresh(permit, version, &post).map_err(no)? {
                 answer = once(fields)?.0;
@@ -183,12 +185,13 @@ impl Web {
         permit: &Permit<OauthCall>,
         target: &Target,
         form: &str,
+        inner: &Inner,
     ) -> Result<NewTokens, String> {
         let no = || "the service gave no new token".to_owned();
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, FORM);
         headers.insert(hyper::header::ACCEPT, JSON);
-        let rules = Rules::default();
+        let rules = Rules { inner: inner.clone(), ..Rules::default() };
         let ask = Ask {
             tool: "oauth_refresh",
             session: permit.who().session.as_str(),
@@ -260,7 +263,7 @@ mod tests {
     use super::*;
 
     fn refused(name: &str, header: &str) -> bool {
-        let service = Service::new("https://api.example.com/", header).unwrap();
+        let service = Service::new("https://api.example.com/", header, &Inner::default()).unwrap();
         let message = json!({
             "action": "oauth_call", "service": "api", "method": "GET", "path": "/",
             "headers": { name: "x" },

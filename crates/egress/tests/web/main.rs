@@ -17,6 +17,7 @@ mod fields;
 mod frames;
 mod heads;
 mod hostile;
+mod inner;
 mod kept;
 mod limits;
 mod names;

@@ -20,6 +20,7 @@ use monitor::{
     Permit, Refusal, Setup, Status,
 };
 use policy::Policy;
+use policy::access::{Global, Manifest, Origin, User};
 use serde_json::{Value, json};
 use store::SqliteStore;
 
@@ -72,6 +73,8 @@ pub(crate) struct Plan {
     pub(crate) engine_is_here: bool,
     /// Where hops are recorded, if not where everything is.
     pub(crate) hops: Option<Arc<Journal>>,
+    /// The operator's settings, if there are some.
+    pub(crate) settings: Option<Global>,
 }
 
 impl Plan {
@@ -86,11 +89,21 @@ impl Plan {
             engine: None,
             engine_is_here: false,
             hops: None,
+            settings: None,
         }
     }
 
     pub(crate) fn open(self) -> World {
         World::new(self)
+    }
+
+    /// The operator opens these hosts of the inner network; each is `{host: …, port: …, addresses: […]}`.
+    pub(crate) fn opening(mut self, hosts: &[String]) -> Self {
+        let text = format!("egress:\n  inner: [{}]\n", hosts.join(", "));
+        let settings = Global::parse(&text).unwrap();
+        self.rules.inner = settings.egress().inner.clone();
+        self.settings = Some(settings);
+        self
     }
 }
 
@@ -114,6 +127,7 @@ pub(crate) struct World {
     pub(crate) names: Arc<Names>,
     hands: Hands,
     sessions: AtomicUsize,
+    admission: Admission,
 }
 
 /// What came of one call.
@@ -145,7 +159,9 @@ impl World {
         let resolver = plan.dns.unwrap_or_else(|| Arc::clone(&names) as Arc<dyn Resolve>);
         let dialer = Dialer::with_resolver(resolver, &plan.limits)
             .blocking(plan.rules.block.clone())
-            .dangerously_open_these_loopback_ports_for_tests(&plan.ports);
+            .dangerously_open_these_loopback_ports_for_tests(&plan.ports)
+            .dangerously_opening(plan.rules.inner.clone());
+        let admission = plan.settings.map_or(Admission::OnePerson, admitted);
         let client = |it: Dialer| Client::new(Arc::new(it), &plan.trust, plan.limits).unwrap();
         let hops = plan.hops.unwrap_or_else(|| Arc::clone(&journal));
         let here = plan.engine.as_ref().map(Engine::base).map(|base| {
@@ -158,7 +174,7 @@ impl World {
             web = web.asking_the_engine_with(client);
         }
         let hands = Hands { web, rules: plan.rules };
-        Self { dir, monitor, journal, names, hands, sessions: AtomicUsize::new(0) }
+        Self { dir, monitor, journal, names, hands, sessions: AtomicUsize::new(0), admission }
     }
 
     /// Fetches with a session of its own, whose user has asked for just that.
@@ -200,7 +216,7 @@ impl World {
             principal: Principal::User,
             profile: Profile::Standard,
             parent: None,
-            admission: Admission::OnePerson,
+            admission: self.admission.clone(),
             approver: Approver::Absent,
             tools: Vec::new(),
         };
@@ -239,6 +255,16 @@ impl World {
             }
         }
         false
+    }
+}
+
+/// One person's machine with settings.
+fn admitted(settings: Global) -> Admission {
+    Admission::Layered {
+        global: Arc::new(settings),
+        manifest: Arc::new(Manifest::silent(&AgentId::parse("main").unwrap())),
+        user: Arc::new(User::local(UserId::parse("ann").unwrap())),
+        origin: Origin::Local,
     }
 }
 

@@ -39,6 +39,17 @@ impl Token {
         Ok(Self(BASE64URL_NOPAD.encode(&random)))
     }
 
+    /// One that another process of the same user made, as it wrote it down.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn handed(text: &str) -> io::Result<Self> {
+        match BASE64URL_NOPAD.decode(text.as_bytes()) {
+            Ok(bytes) if bytes.len() == TOKEN_BYTES => Ok(Self(text.to_owned())),
+            _ => Err(io::Error::other("this is no token of a proxy")),
+        }
+    }
+
     /// As it is written into a proxy's URL.
     #[must_use]
     pub fn shown_once(&self) -> &str {

@@ -5,7 +5,7 @@ use hyper::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use hyper::{HeaderMap, Method, Request};
 use model::ToolDef;
 use monitor::provenance::{Catalogue, CatalogueError};
-use scan::net::{Refused, Rule, Target, exfiltration};
+use scan::net::{Inner, Refused, Rule, Target, exfiltration};
 use serde_json::json;
 
 /// The call for a request that is passed on.
@@ -24,6 +24,8 @@ const LONG_BYTES: usize = 300;
 pub(crate) struct Asking {
     pub(crate) tool: &'static str,
     pub(crate) args: Vec<u8>,
+    /// Does it lead to a host of the inner network that the operator has opened?
+    pub(crate) opened: bool,
 }
 
 /// Why a request is no call.
@@ -38,7 +40,7 @@ impl Asking {
     /// What a request asks for. Its URL is read here for the first time, so that what the gate records is
     /// known to have no user name or password in it. Its query is not for the gate, which would record it; how
     /// it looks is.
-    pub(crate) fn of<B>(asked: &Request<B>) -> Result<Self, NoCall> {
+    pub(crate) fn of<B>(asked: &Request<B>, inner: &Inner) -> Result<Self, NoCall> {
         let (method, uri) = (asked.method(), asked.uri());
         if !is_in_chunks(asked.headers()) {
             return Err(NoCall::Bad(
@@ -63,16 +65,18 @@ impl Asking {
         } else {
             return Err(NoCall::Bad("this is a proxy: ask for a whole URL, or by CONNECT"));
         };
-        let target = Target::parse(&url).map_err(NoCall::Refused)?;
+        let target = Target::within(&url, inner).map_err(NoCall::Refused)?;
         let mut args = json!({ URL: target.url().as_str(), METHOD: method.as_str() });
         if let Some(query) = uri.query()
             && let Some(fields) = args.as_object_mut()
         {
-            let whole = Target::parse(&format!("{url}?{query}")).map_err(NoCall::Refused)?;
+            let whole =
+                Target::within(&format!("{url}?{query}"), inner).map_err(NoCall::Refused)?;
             let looks = looks_like(&target, &whole);
             looks.into_iter().for_each(|it| drop(fields.insert(LOOKS_LIKE.to_owned(), it.into())));
         }
-        Ok(Self { tool, args: args.to_string().into_bytes() })
+        let opened = inner.opens(target.host(), target.port());
+        Ok(Self { tool, args: args.to_string().into_bytes(), opened })
     }
 
     /// Whatever it asks for, and nothing else.
@@ -163,7 +167,7 @@ mod tests {
         for (query, rule) in [(format!("d={secret}"), Rule::ExfilQuery), (long, Rule::ExfilLong)] {
             let asked = format!("http://a.example/way?{query}");
             let asked = Request::builder().uri(asked).body(()).unwrap();
-            let args = Asking::of(&asked).ok().unwrap().args;
+            let args = Asking::of(&asked, &Inner::default()).ok().unwrap().args;
             let args: serde_json::Value = serde_json::from_slice(&args).unwrap();
             assert_eq!(args[URL], "http://a.example/way");
             let stand_in = Target::parse(args[LOOKS_LIKE].as_str().unwrap()).unwrap();
@@ -178,7 +182,8 @@ mod tests {
             (format!("{path}?d={secret}"), true),
         ] {
             let asked = Request::builder().uri(&uri).body(()).unwrap();
-            let args = String::from_utf8(Asking::of(&asked).ok().unwrap().args).unwrap();
+            let args = String::from_utf8(Asking::of(&asked, &Inner::default()).ok().unwrap().args)
+                .unwrap();
             assert_eq!(args.contains(LOOKS_LIKE), told, "{uri}: {args}");
         }
     }

@@ -61,7 +61,7 @@ impl Proxy {
         if let Some(command) = &account.command {
             command.begins_one(head_bytes(&asked)).map_err(|refused| hop.refused(refused))?;
         }
-        let asking = match Asking::of(&asked) {
+        let asking = match Asking::of(&asked, &account.rules.inner) {
             Ok(asking) => asking,
             Err(NoCall::Bad(reason)) => {
                 let rule = No::BAD_REQUEST.to_owned();
@@ -70,6 +70,7 @@ impl Proxy {
             }
             Err(NoCall::Refused(refused)) => return Err(hop.refused(refused)),
         };
+        hop.event.opened = asking.opened;
         let (permit, begun) = self.judge(&account, &mut hop, &asking).await?;
         hop.decision = Some(permit.record());
         let Granted::Tool(permit) = permit.by_kind() else {

@@ -13,6 +13,7 @@ mod accounts;
 mod attacks;
 mod clients;
 mod commands;
+mod inner;
 mod limits;
 mod origin;
 mod passing;

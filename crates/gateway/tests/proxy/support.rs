@@ -17,6 +17,7 @@ use gateway::proxy::{self, Access, Account, Accounts, Bounds, Command, Outside, 
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
 use monitor::{Admission, Approver, Monitor, Opening, Setup};
 use policy::Policy;
+use policy::access::{self, Global, Manifest, User};
 use serde_json::Value;
 use store::SqliteStore;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -74,6 +75,8 @@ pub(crate) struct Setting {
     pub(crate) durability: Durability,
     /// The account `main` is that of this command.
     pub(crate) command: Option<Arc<Command>>,
+    /// The operator's settings, if there are some.
+    pub(crate) settings: Option<Global>,
     open: Vec<u16>,
 }
 
@@ -89,6 +92,7 @@ impl Setting {
             disk: Arc::new(RealDisk),
             durability: Durability::DangerouslyUnsynced,
             command: None,
+            settings: None,
             open,
         }
     }
@@ -97,6 +101,15 @@ impl Setting {
     pub(crate) fn open_also(&mut self, port: u16) {
         self.open.push(port);
         self.rules.ports = Some(self.open.clone());
+    }
+
+    /// The operator opens these hosts of the inner network, and no port of this machine is open by itself.
+    pub(crate) fn opening(hosts: &[String]) -> Self {
+        let text = format!("egress:\n  inner: [{}]\n", hosts.join(", "));
+        let settings = Global::parse(&text).unwrap();
+        let inner = settings.egress().inner.clone();
+        let rules = Rules { inner, ..Rules::default() };
+        Self { rules, settings: Some(settings), ..Self::to(&[]) }
     }
 
     pub(crate) async fn start(self) -> Rig {
@@ -121,10 +134,11 @@ impl Setting {
         }
         let resolver = Arc::clone(&table) as Arc<dyn Resolve>;
         let dialer = Dialer::with_resolver(resolver, &self.limits)
-            .dangerously_open_these_loopback_ports_for_tests(&self.open);
+            .dangerously_open_these_loopback_ports_for_tests(&self.open)
+            .dangerously_opening(self.rules.inner.clone());
         let mut accounts = Accounts::default();
         for (number, agent) in ["main", "other"].iter().enumerate() {
-            let who = open(&monitor, agent);
+            let who = open(&monitor, agent, self.settings.as_ref());
             let mut account = Account::new(who, self.rules.clone(), &TOKENS[number]);
             if let Some(command) = self.command.as_ref().filter(|_| *agent == "main") {
                 account = account.of_command(Arc::clone(command));
@@ -142,19 +156,25 @@ impl Setting {
     }
 }
 
-fn open(monitor: &Monitor, agent: &str) -> Caller {
+fn open(monitor: &Monitor, agent: &str, settings: Option<&Global>) -> Caller {
     let who = Caller {
         session: SessionId::parse(&format!("proxy-{agent}")).unwrap(),
         user: UserId::parse("me").unwrap(),
         agent: AgentId::parse(agent).unwrap(),
         door: Kind::parse("proxy").unwrap(),
     };
+    let admission = settings.map_or(Admission::OnePerson, |it| Admission::Layered {
+        global: Arc::new(it.clone()),
+        manifest: Arc::new(Manifest::silent(&who.agent)),
+        user: Arc::new(User::local(who.user.clone())),
+        origin: access::Origin::Local,
+    });
     let opening = Opening {
         who: who.clone(),
         principal: Principal::User,
         profile: Profile::Standard,
         parent: None,
-        admission: Admission::OnePerson,
+        admission,
         approver: Approver::Absent,
         tools: proxy::tools().unwrap(),
     };

@@ -141,7 +141,7 @@ fn split_port(text: &str) -> Result<(&str, Option<u16>), &'static str> {
 }
 
 /// An address in its usual spelling, in brackets or not.
-fn address(text: &str) -> Option<IpAddr> {
+pub(super) fn address(text: &str) -> Option<IpAddr> {
     let inner = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
     match inner {
         Some(inner) => inner.parse().ok().map(IpAddr::V6),
@@ -150,7 +150,7 @@ fn address(text: &str) -> Option<IpAddr> {
 }
 
 /// A name, in the form in which the parser of URLs gives it.
-fn name(text: &str) -> Result<Box<str>, &'static str> {
+pub(super) fn name(text: &str) -> Result<Box<str>, &'static str> {
     const NO_NAME: &str = "is not the name of a domain";
     if text.is_empty() {
         return Err("is empty");

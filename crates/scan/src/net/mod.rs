@@ -3,7 +3,8 @@
 //! INVARIANT (GlobalOnly): what passes here is a name or a global unicast address. A name passes only as
 //! far as its text goes: whoever dials it vets every address that it resolves to with [`vet_all`].
 //!
-//! The one exception has an ugly name: [`Target::dangerously_on_this_machine`], for what the operator writes.
+//! There are two exceptions, both by the operator's word: [`Target::dangerously_on_this_machine`], for the search engine, and
+//! [`Target::within`], for the hosts of the inner network that the settings open.
 //!
 //! INVARIANT (OneReading): a text that two readers could take for two hosts is refused, not guessed at.
 
@@ -14,8 +15,10 @@ mod embedded;
 mod encoded;
 mod exfiltration;
 pub mod fuzzing;
+mod inner;
 mod lists;
 mod names;
+mod prefix;
 mod ranges;
 mod rule;
 mod signed;
@@ -26,8 +29,10 @@ mod words;
 
 pub use domains::{DomainError, Domains};
 pub use exfiltration::{Suspicion, exfiltration};
+pub use inner::{INNER_HOSTS_MAX, Inner, InnerError, InnerHost, PREFIXES_PER_HOST_MAX};
 pub use lists::{CARRIERS, TUNNELS, blocked, is_carrier, is_tunnel};
 pub use names::{is_metadata, leads_inside};
+pub use prefix::{Prefix, PrefixError, V4_PREFIX_BITS_MIN, V6_PREFIX_BITS_MIN};
 pub use ranges::{Range, RangeKind, ranges, vet, vet_all};
 pub use rule::Rule;
 pub use spelling::{address, seen_host};

@@ -42,18 +42,39 @@ impl Range {
     }
 
     fn holds(&self, address: IpAddr) -> bool {
-        match (self.base, address) {
-            (IpAddr::V4(base), IpAddr::V4(address)) => {
-                let shift = 32_u32.saturating_sub(self.bits);
-                (base.to_bits() ^ address.to_bits()).checked_shr(shift).unwrap_or_default() == 0
-            }
-            (IpAddr::V6(base), IpAddr::V6(address)) => {
-                let shift = 128_u32.saturating_sub(self.bits);
-                (base.to_bits() ^ address.to_bits()).checked_shr(shift).unwrap_or_default() == 0
-            }
-            (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
-        }
+        agree(self.base, address, self.bits)
     }
+
+    /// Do the two ranges share an address? Of two that do, one lies in the other.
+    pub(super) fn overlaps(&self, base: IpAddr, bits: u32) -> bool {
+        agree(self.base, base, self.bits.min(bits))
+    }
+
+    /// Does it hold every address of its kind that no other row holds?
+    pub(super) fn is_the_rest(&self) -> bool {
+        self.bits == 0
+    }
+}
+
+/// Are the first `bits` of two addresses of one kind the same?
+pub(super) fn agree(one: IpAddr, other: IpAddr, bits: u32) -> bool {
+    match (one, other) {
+        (IpAddr::V4(one), IpAddr::V4(other)) => {
+            let shift = 32_u32.saturating_sub(bits);
+            (one.to_bits() ^ other.to_bits()).checked_shr(shift).unwrap_or_default() == 0
+        }
+        (IpAddr::V6(one), IpAddr::V6(other)) => {
+            let shift = 128_u32.saturating_sub(bits);
+            (one.to_bits() ^ other.to_bits()).checked_shr(shift).unwrap_or_default() == 0
+        }
+        (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
+    }
+}
+
+/// The row of an address, without what may be inside it.
+pub(super) fn row(address: IpAddr) -> Option<&'static Range> {
+    let table = if address.is_ipv4() { V4 } else { V6 };
+    table.iter().find(|it| it.holds(address))
 }
 
 const fn v4(rule: Rule, base: [u8; 4], bits: u32, about: &'static str) -> Range {
@@ -181,8 +202,7 @@ pub fn vet_all(addresses: &[IpAddr]) -> Result<(), Refused> {
 
 /// Looks `address` up, which stands for `written`.
 fn judge(address: IpAddr, written: IpAddr) -> Result<(), Refused> {
-    let table = if address.is_ipv4() { V4 } else { V6 };
-    let (rule, about) = match table.iter().find(|it| it.holds(address)) {
+    let (rule, about) = match row(address) {
         Some(Range { kind: RangeKind::Global, .. }) => return Ok(()),
         Some(row) => (row.rule, row.about),
         None => (Rule::V6Unassigned, "in no row of the table"),

@@ -81,6 +81,7 @@ model::rules! {
         EgressBusy = "egress-busy",
         EgressCircle = "egress-circle",
         EgressHeader = "egress-header",
+        EgressInner = "egress-inner",
         EgressMethod = "egress-method",
         EgressPayload = "egress-payload",
         EgressPort = "egress-port",

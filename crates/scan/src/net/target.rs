@@ -6,7 +6,7 @@ use url::{ParseError, Url};
 
 use super::names::vet_name;
 use super::spelling::{no_scheme, plain_name, plain_text, userinfo, written_host};
-use super::{Refused, vet};
+use super::{Inner, Refused, vet};
 use crate::net::Rule;
 
 /// The longest URL that is read, in bytes.
@@ -44,9 +44,10 @@ impl Scheme {
 /// Whom is asked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Host {
-    /// A name in ASCII, in small letters, without a last dot, with at least two labels.
+    /// A name in ASCII, in small letters, without a last dot, with at least two labels unless the operator opened it.
     Name(String),
-    /// A public address; of a target that was read as one on this machine, that of this machine.
+    /// A public address; of a target that was read as one on this machine, that of this machine; or one that the operator
+    /// opened.
     Address(IpAddr),
 }
 
@@ -86,6 +87,21 @@ impl Target {
     /// The rule that refuses it.
     pub fn dangerously_on_this_machine(text: &str) -> Result<Self, Refused> {
         Self::read(text, loopback)
+    }
+
+    /// Reads `text` as [`Target::parse`] does, or as one of the hosts of the inner network that the operator has opened:
+    /// by exactly that name or address, in its plain spelling, at exactly that port. Where a name leads is for whoever dials
+    /// it to find out.
+    ///
+    /// # Errors
+    /// The rule that refuses it for whoever opened nothing.
+    pub fn within(text: &str, inner: &Inner) -> Result<Self, Refused> {
+        Self::parse(text).or_else(|refused| match inner.is_empty() {
+            true => Err(refused),
+            false => {
+                Self::read(text, |url, written| opened(url, written, inner)).map_err(|_| refused)
+            }
+        })
     }
 
     fn read(
@@ -131,16 +147,38 @@ impl Target {
     /// # Errors
     /// The rule that refuses it.
     pub fn join(&self, reference: &str) -> Result<Self, Refused> {
+        self.join_within(reference, &Inner::default())
+    }
+
+    /// The same where the operator has opened hosts of the inner network: what is opened is for who asks for it, so a
+    /// redirect leads there only from the very same origin.
+    ///
+    /// # Errors
+    /// The rule that refuses it.
+    pub fn join_within(&self, reference: &str, inner: &Inner) -> Result<Self, Refused> {
+        let next = self.joined(reference, inner)?;
+        let elsewhere = next.url.origin() != self.url.origin();
+        if elsewhere && inner.opens(&next.host, next.port) {
+            let reason = format!(
+                "`{}` is opened for who asks for it by its name, and no redirect leads there",
+                next.host
+            );
+            return Err(Refused::new(Rule::EgressInner, reason));
+        }
+        Ok(next)
+    }
+
+    fn joined(&self, reference: &str, inner: &Inner) -> Result<Self, Refused> {
         plain_text(reference)?;
         // One that names a host is read as if it had come from outside, with its spelling.
         if reference.starts_with("//") {
-            return Self::parse(&format!("{}:{reference}", self.scheme.as_str()));
+            return Self::within(&format!("{}:{reference}", self.scheme.as_str()), inner);
         }
         let has_scheme = reference
             .split_once(':')
             .is_some_and(|(word, _)| !word.is_empty() && !word.contains(['/', '?', '#', '\\']));
         if has_scheme {
-            let next = Self::parse(reference)?;
+            let next = Self::within(reference, inner)?;
             return match (self.scheme, next.scheme) {
                 (Scheme::Https, Scheme::Http) => {
                     let reason = "what was asked for with TLS does not lead on without it";
@@ -154,7 +192,7 @@ impl Target {
             let reason = "a URL that leads to another host begins with two slashes";
             return Err(Refused::new(Rule::Spelling, reason));
         }
-        Self::parse(joined.as_str())
+        Self::within(joined.as_str(), inner)
     }
 
     /// The URL in its normal form, without a fragment.
@@ -205,6 +243,22 @@ fn host(url: &Url, written: &str) -> Result<Host, Refused> {
         }
         None => Err(Refused::new(Rule::NoHost, "the URL names no host")),
     }
+}
+
+/// A host that the operator has opened at the port of the URL, in its plain spelling.
+fn opened(url: &Url, written: &str, inner: &Inner) -> Result<Host, Refused> {
+    let host = match url.host() {
+        Some(url::Host::Domain(name)) => Some(Host::Name(plain_name(name)?.to_owned())),
+        Some(url::Host::Ipv4(address)) if written.parse() == Ok(address) => {
+            Some(Host::Address(address.into()))
+        }
+        Some(url::Host::Ipv6(address)) => Some(Host::Address(address.into())),
+        Some(url::Host::Ipv4(_)) | None => None,
+    };
+    let is_open = |it: &Host| url.port_or_known_default().is_some_and(|port| inner.opens(it, port));
+    host.filter(is_open).ok_or_else(|| {
+        Refused::new(Rule::EgressInner, "the operator has not opened this host at this port")
+    })
 }
 
 /// A loopback address, if it is written as one.

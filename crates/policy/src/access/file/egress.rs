@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-use scan::net::Target;
+use scan::net::{Inner, InnerHost, Prefix, Target};
 
 use super::parts::hosts;
-use super::scalar::{Number, text};
+use super::scalar::{Label, Number, text};
 
 /// Methods that may be listed. `CONNECT` is a tunnel, in which there may be any.
 const METHODS: &[&str] =
@@ -36,6 +36,9 @@ pub struct Egress {
     /// The search engine.
     #[serde(default)]
     pub search: Option<Search>,
+    /// Hosts of the inner network that are open all the same.
+    #[serde(default, deserialize_with = "inner")]
+    pub inner: Inner,
 }
 
 /// A search engine.
@@ -82,6 +85,39 @@ fn methods<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<String>>, D
     }
 }
 
+/// Hosts that the operator opens, each with its port and its addresses.
+fn inner<'de, D: Deserializer<'de>>(input: D) -> Result<Inner, D::Error> {
+    let all = Vec::<Opened>::deserialize(input)?.into_iter().map(|it| it.0).collect();
+    Inner::new(all).map_err(D::Error::custom)
+}
+
+struct Opened(InnerHost);
+
+impl<'de> Deserialize<'de> for Opened {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Raw {
+            host: Label,
+            #[serde(deserialize_with = "port")]
+            port: u16,
+            #[serde(default)]
+            addresses: Vec<Addresses>,
+        }
+        let raw = Raw::deserialize(input)?;
+        let prefixes = raw.addresses.into_iter().map(|it| it.0).collect();
+        InnerHost::new(&raw.host.0, raw.port, prefixes).map(Self).map_err(D::Error::custom)
+    }
+}
+
+struct Addresses(Prefix);
+
+impl<'de> Deserialize<'de> for Addresses {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        text(input, |it| Prefix::parse(it).map(Self).map_err(|error| error.to_string()))
+    }
+}
+
 fn bytes<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error> {
     let Number(number) = Number::deserialize(input)?;
     let whole = number as u64;
@@ -92,12 +128,23 @@ fn bytes<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error> {
 }
 
 fn ports<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<u16>>, D::Error> {
-    let port = |Number(number): Number| {
+    Vec::<Port>::deserialize(input).map(|all| Some(all.into_iter().map(|it| it.0).collect()))
+}
+
+fn port<'de, D: Deserializer<'de>>(input: D) -> Result<u16, D::Error> {
+    Port::deserialize(input).map(|it| it.0)
+}
+
+struct Port(u16);
+
+impl<'de> Deserialize<'de> for Port {
+    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+        let Number(number) = Number::deserialize(input)?;
         (1..=u16::MAX)
             .contains(&(number as u16))
             .then_some(number as u16)
             .filter(|it| f64::from(*it) == number)
+            .map(Self)
             .ok_or_else(|| D::Error::custom(format!("`{number}` is no port")))
-    };
-    Vec::deserialize(input)?.into_iter().map(port).collect::<Result<_, _>>().map(Some)
+    }
 }

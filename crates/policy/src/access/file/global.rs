@@ -15,7 +15,7 @@ use super::sandbox::SandboxProfile;
 use super::scalar::{Flag, Label};
 use super::scheduler::SchedulerSettings;
 use super::server::web_address;
-use super::services::{Service, Services};
+use super::services::{RawServices, Service, Services};
 use super::shell::Shell;
 use super::yaml;
 use crate::access::Domain;
@@ -77,11 +77,13 @@ impl Global {
             let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler` and `intent`";
             return Err(FileError::at(1, there));
         }
+        let egress = file.egress.unwrap_or_default();
+        let services = file.services.unwrap_or_default().finish(&egress.inner)?;
         Ok(Self {
             tools: file.tools.unwrap_or_default().0,
             providers: file.providers.unwrap_or_default().0,
-            egress: file.egress.unwrap_or_default(),
-            services: file.services.unwrap_or_default(),
+            egress,
+            services,
             browser: file.browser.unwrap_or_default(),
             sandbox: file.sandbox.unwrap_or_default(),
             shell: file.shell.unwrap_or_default(),
@@ -171,7 +173,7 @@ struct File {
     #[serde(default, deserialize_with = "there")]
     egress: Option<Egress>,
     #[serde(default, deserialize_with = "there")]
-    services: Option<Services>,
+    services: Option<RawServices>,
     #[serde(default, deserialize_with = "there")]
     browser: Option<Browser>,
     #[serde(default, deserialize_with = "there")]

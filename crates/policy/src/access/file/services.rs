@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use scan::net::{Inner, Target};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error};
+use serde::de::Deserializer;
+use serde_saphyr::Spanned;
 
+use super::FileError;
 use super::parts::KeyName;
 use super::scalar::{Label, text};
-use super::server::web_address;
+use super::yaml::line;
 
 /// The longest name of a service, in bytes.
 const NAME_BYTES_MAX: usize = 128;
@@ -55,10 +58,16 @@ impl Service {
     }
 }
 
-impl<'de> Deserialize<'de> for Services {
-    fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        let raw = BTreeMap::<ServiceName, RawService>::deserialize(input)?;
-        Ok(Self(raw.into_iter().map(|(name, it)| (name.0, it.finish())).collect()))
+/// Services as they were written: whether an address may be one is said by what the operator opens.
+#[derive(Deserialize, Default)]
+#[serde(transparent)]
+pub(super) struct RawServices(BTreeMap<ServiceName, RawService>);
+
+impl RawServices {
+    /// The services, if their addresses lead outside or to what is open.
+    pub(super) fn finish(self, inner: &Inner) -> Result<Services, FileError> {
+        let all = self.0.into_iter().map(|(name, it)| Ok((name.0, it.finish(inner)?)));
+        all.collect::<Result<_, _>>().map(Services)
     }
 }
 
@@ -82,8 +91,7 @@ impl<'de> Deserialize<'de> for ServiceName {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct RawService {
-    #[serde(deserialize_with = "secure")]
-    url: String,
+    url: Spanned<String>,
     token: KeyName,
     #[serde(default, deserialize_with = "field")]
     header: Option<String>,
@@ -95,40 +103,44 @@ struct RawService {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct RawRefresh {
-    #[serde(deserialize_with = "secure")]
-    url: String,
+    url: Spanned<String>,
     token: KeyName,
     client_id: Option<Label>,
     client_secret: Option<KeyName>,
 }
 
 impl RawService {
-    fn finish(self) -> Service {
+    fn finish(self, inner: &Inner) -> Result<Service, FileError> {
         let own = self.header.is_some();
-        let refresh = self.refresh.map(|it| Refresh {
-            url: it.url,
-            token: it.token.0,
-            client_id: it.client_id.map(|it| it.0),
-            client_secret: it.client_secret.map(|it| it.0),
+        let refresh = self.refresh.map(|it| {
+            Ok(Refresh {
+                url: secure(it.url, inner)?,
+                token: it.token.0,
+                client_id: it.client_id.map(|it| it.0),
+                client_secret: it.client_secret.map(|it| it.0),
+            })
         });
-        Service {
-            url: self.url,
+        Ok(Service {
+            url: secure(self.url, inner)?,
             token: self.token.0,
             header: self.header.unwrap_or_else(|| "authorization".to_owned()),
             // A field of the service's own has the token and nothing else, unless it is said.
             prefix: self.prefix.unwrap_or_else(|| if own { "" } else { "Bearer " }.to_owned()),
-            refresh,
-        }
+            refresh: refresh.transpose()?,
+        })
     }
 }
 
 /// An address to which a token may be sent: without a question, and over TLS unless it says otherwise.
-fn secure<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
-    let url = web_address(input)?;
-    if url.contains(['?', '#']) {
-        return Err(D::Error::custom("the address of a service has no `?` and no `#`"));
+fn secure(url: Spanned<String>, inner: &Inner) -> Result<String, FileError> {
+    let wrong = |what: &str| FileError::at(line(&url, 1), what);
+    if let Err(refused) = Target::within(&url.value, inner) {
+        return Err(wrong(&refused.to_string()));
     }
-    Ok(url)
+    if url.value.contains(['?', '#']) {
+        return Err(wrong("the address of a service has no `?` and no `#`"));
+    }
+    Ok(url.value)
 }
 
 fn field<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
