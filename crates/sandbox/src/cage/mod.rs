@@ -29,6 +29,8 @@ mod way;
 
 // How Linux makes one.
 #[cfg(target_os = "linux")]
+mod belongings;
+#[cfg(target_os = "linux")]
 mod bubblewrap;
 #[cfg(target_os = "linux")]
 mod cgroup;
@@ -59,6 +61,8 @@ mod seccomp;
 #[cfg(target_os = "linux")]
 mod start;
 #[cfg(target_os = "linux")]
+mod stdio;
+#[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
 mod terminal;
@@ -75,7 +79,7 @@ pub use given::SYSTEM;
 pub use kept::SetAside;
 pub use ladder::{Held, Hold, Rung};
 pub use leave::Leave;
-pub use settings::{Cage, Inmate, Limits, Maker, Network, PROXY_PORT};
+pub use settings::{Access, Belonging, Cage, Inmate, Limits, Maker, Network, PROXY_PORT};
 #[cfg(target_os = "linux")]
 pub(crate) use sys::has_clone3;
 

@@ -18,6 +18,7 @@ use rustix::mount::{
     mount_change, move_mount, open_tree, unmount,
 };
 
+use super::belongings;
 use super::error::{CageError, Step};
 use super::view::View;
 use super::{hosts, sys};
@@ -55,6 +56,8 @@ struct Ready {
 pub(crate) struct Bare {
     root: OwnedFd,
     all: Vec<Ready>,
+    /// Files that are made inside, and what is in them.
+    copies: Vec<(PathBuf, Vec<u8>)>,
 }
 
 /// Enters an empty tree. The old one lies over its root until [`leave_the_old`], which has to come before anything
@@ -62,10 +65,16 @@ pub(crate) struct Bare {
 pub(crate) fn begin(view: &View, fresh_bytes: u64) -> Result<Bare, CageError> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .step("keep mounts to ourselves")?;
+    // Before anything is hung up over where they lie.
+    let copy = |at: &PathBuf| {
+        let bytes = belongings::contents(at).step(format!("copy {}", at.display()))?;
+        Ok::<_, CageError>((at.clone(), bytes))
+    };
+    let copies = view.copied.iter().map(copy).collect::<Result<_, _>>()?;
     let all = prepare(view, fresh_bytes)?;
     let root = filesystem("tmpfs", ROOT_BYTES, "755", NO_PRIVILEGE | NO_DEVICES)?;
     enter(&root)?;
-    Ok(Bare { root, all })
+    Ok(Bare { root, all, copies })
 }
 
 impl Bare {
@@ -77,6 +86,9 @@ impl Bare {
         let covers = Covers::make()?;
         for it in &self.all {
             place(it)?;
+        }
+        for (at, bytes) in &self.copies {
+            copy(at, bytes)?;
         }
         for (at, target) in DESCRIPTORS {
             symlink(target, at).step(format!("link {at}"))?;
@@ -282,6 +294,14 @@ fn place(it: &Ready) -> Result<(), CageError> {
     }
     let to = open(&it.at)?;
     move_onto(&it.mount, &to).step(step())
+}
+
+/// Makes a file in a fresh place.
+fn copy(at: &Path, bytes: &[u8]) -> Result<(), CageError> {
+    let step = || format!("copy {}", at.display());
+    fs::create_dir_all(at.parent().unwrap_or(Path::new("/"))).step(step())?;
+    let made = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(at);
+    made.step(step())?.write_all(bytes).step(step())
 }
 
 fn move_onto(mount: &OwnedFd, to: &OwnedFd) -> rustix::io::Result<()> {

@@ -21,6 +21,8 @@ pub struct Cage {
     pub shown: Vec<PathBuf>,
     /// Places of a workspace that are kept otherwise, and that a person lets the command change.
     pub changed: Vec<PathBuf>,
+    /// Files of an agent's own that lie in the home and that a person gives to its program.
+    pub belongings: Vec<Belonging>,
     /// The home whose secrets stay outside.
     pub home: Option<PathBuf>,
     /// Our own state, which nobody inside sees.
@@ -47,6 +49,7 @@ impl Default for Cage {
             readable: Vec::new(),
             shown: Vec::new(),
             changed: Vec::new(),
+            belongings: Vec::new(),
             home: None,
             state: None,
             own: None,
@@ -65,6 +68,38 @@ impl Cage {
         let mut needed = self.needed.clone();
         needed.extend(self.limits.cpu_percent.map(|_| Rung::Cgroup));
         needed
+    }
+}
+
+/// Something of an agent's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Belonging {
+    /// Where it is, outside and inside.
+    pub at: PathBuf,
+    /// What may be done with it.
+    pub access: Access,
+}
+
+/// What may be done with something of an agent's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It is read.
+    Read,
+    /// It is read and changed. Nobody inside can put another file in its place.
+    Write,
+    /// The file that is seen is a copy: what becomes of it is forgotten.
+    Copy,
+}
+
+impl Access {
+    /// As people read it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Copy => "copy",
+        }
     }
 }
 

@@ -4,10 +4,9 @@ use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-use rustix::fs::{FileType, fstat};
 use rustix::process::{Pid, getgid, getuid};
-use rustix::stdio::{stderr, stdin, stdout};
 
+use super::belongings;
 use super::bubblewrap::Bubblewrap;
 use super::cgroup::Group;
 use super::channel::{Channel, Word};
@@ -21,6 +20,7 @@ use super::leave::Leave;
 use super::running::Running;
 use super::settings::{Cage, Inmate, Maker, Network};
 use super::signals::Signals;
+use super::stdio::no_directory_is_handed_over;
 use super::sys::{self, NAMESPACES, Side};
 use super::terminal::same_size;
 use super::view::View;
@@ -153,6 +153,7 @@ impl Cage {
         why: &str,
         meanwhile: &mut Once<'_>,
     ) -> Result<Waiting, CageError> {
+        belongings::need_own_tree(self, why)?;
         let left_out = self.without.contains(&Rung::Namespaces) || self.maker == Maker::Own;
         let may = match left_out {
             true => Err(String::new()),
@@ -318,19 +319,6 @@ impl Waiting {
         inner.say(&Word::Go).step("let the program run")?;
         running.inner = Some(inner);
         Ok(running)
-    }
-}
-
-/// By a handle on a directory everything of the host's that lies below and above it has a name, whatever tree is made for
-/// the program; modes, times and sockets are then within its reach.
-fn no_directory_is_handed_over() -> Result<(), CageError> {
-    let stdio = [("stdin", stdin()), ("stdout", stdout()), ("stderr", stderr())];
-    let is_dir = |fd| fstat(fd).is_ok_and(|it| FileType::from_raw_mode(it.st_mode).is_dir());
-    match stdio.into_iter().find(|(_, fd)| is_dir(*fd)) {
-        Some((name, _)) => Err(CageError::Settings(format!(
-            "{name} is a directory, by which everything is reached"
-        ))),
-        None => Ok(()),
     }
 }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use model::places;
 
+use super::belongings;
 use super::closed;
 use super::error::CageError;
 use super::git;
@@ -17,7 +18,7 @@ use super::given::{SYSTEM, allowed, changeable, kept_places, may_be_changed, rea
 use super::listing::Listing;
 use super::made::MadeKeys;
 use super::nested::Nested;
-use super::settings::Cage;
+use super::settings::{Access, Belonging, Cage};
 use super::toolchains::{self, TOOLCHAINS};
 
 /// Files and directories of the system that hold secrets.
@@ -97,6 +98,8 @@ pub(crate) struct View {
     pub(crate) readable: Vec<PathBuf>,
     /// To write: at the same place as outside.
     pub(crate) writable: Vec<PathBuf>,
+    /// Files of which there is a copy at the same place, to write.
+    pub(crate) copied: Vec<PathBuf>,
     /// Fresh and empty, to write.
     pub(crate) fresh: Vec<PathBuf>,
     /// Directories within the writable that stay where they are, because of what lies in them.
@@ -150,6 +153,7 @@ impl View {
             view.readable.extend(view.installed.iter().cloned());
         }
         view.readable.extend(cage.readable.iter().cloned());
+        view.belongings(cage)?;
         view.fresh.extend(["/tmp", "/dev/shm"].map(PathBuf::from));
         let below = |it: &PathBuf| it.starts_with(OTHER_TMP);
         if view.readable.iter().chain(&view.writable).chain(&view.fresh).any(below) {
@@ -170,6 +174,20 @@ impl View {
         }
     }
 
+    /// Gives what is an agent's own.
+    fn belongings(&mut self, cage: &Cage) -> Result<(), CageError> {
+        belongings::check(cage)?;
+        for Belonging { at, access } in &cage.belongings {
+            let list = match access {
+                Access::Read => &mut self.readable,
+                Access::Write => &mut self.writable,
+                Access::Copy => &mut self.copied,
+            };
+            list.push(at.clone());
+        }
+        Ok(())
+    }
+
     /// Covers every secret that would be seen, by its own name or because a link leads there.
     fn cover(&mut self, cage: &Cage, known: &Listing) -> Result<(), CageError> {
         let mut secrets: Vec<PathBuf> = SYSTEM_SECRETS.iter().map(PathBuf::from).collect();
@@ -183,10 +201,12 @@ impl View {
         }
         secrets.extend(cage.state.clone());
         secrets.extend(self.nested.secrets.iter().cloned());
-        secrets.retain(|it| is_there(it, known) && !cage.shown.contains(it));
+        // The login of an agent is no secret from that agent.
+        let is_own = |it: &Path| cage.belongings.iter().any(|by| it.starts_with(&by.at));
+        secrets.retain(|it| is_there(it, known) && !cage.shown.contains(it) && !is_own(it));
         // A link is not covered itself: what it leads to is.
         let mut secrets: Vec<PathBuf> = secrets.iter().filter_map(|it| real(it)).collect();
-        secrets.retain(|it| self.shows(it) && !cage.shown.contains(it));
+        secrets.retain(|it| self.shows(it) && !cage.shown.contains(it) && !is_own(it));
         secrets.sort();
         secrets.dedup();
         self.covered = secrets;

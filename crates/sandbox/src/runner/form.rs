@@ -35,6 +35,8 @@ impl Order {
             readable,
             shown,
             changed,
+            // For the program of a person's own agent, which no launcher starts.
+            belongings: _,
             home,
             state,
             own,
@@ -84,6 +86,7 @@ impl Order {
             needed: self.needed,
             without: self.without,
             maker: self.maker,
+            belongings: Vec::new(),
         };
         let inmate = Inmate {
             words: self.words,
@@ -118,6 +121,7 @@ mod tests {
             needed: vec![Rung::Seccomp],
             without: vec![Rung::Cgroup],
             maker: Maker::Own,
+            belongings: Vec::new(),
         };
         let inmate = Inmate {
             words: vec![odd(), "-c".into()],

@@ -77,6 +77,9 @@ fn only_elsewhere(cage: &Cage, inmate: &Inmate) -> Result<(), CageError> {
     if !cage.changed.is_empty() {
         return no("what is kept can be changed by commands on Linux only (--change)");
     }
+    if !cage.belongings.is_empty() {
+        return no("an agent's own files are given on Linux only (--preset none)");
+    }
     match cage.maker {
         Maker::Either => Ok(()),
         Maker::Own | Maker::Bubblewrap => {

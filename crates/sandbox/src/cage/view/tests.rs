@@ -131,3 +131,79 @@ fn what_the_system_lies_in_is_no_home() {
         assert!(!view.fresh.contains(&PathBuf::from(home)), "{home}: {:?}", view.fresh);
     }
 }
+
+fn belonging(at: PathBuf, access: Access) -> Belonging {
+    Belonging { at, access }
+}
+
+#[test]
+fn what_is_an_agents_own_is_seen_although_it_lies_among_secrets_and_nothing_beside_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut cage = cage(dir.path());
+    let home = cage.home.clone().unwrap();
+    for it in [".claude/login.json", ".claude/other", ".claude.json", ".codex/auth.json"] {
+        touch(&home.join(it));
+    }
+    fs::create_dir_all(home.join(".claude/projects")).unwrap();
+    cage.belongings = vec![
+        belonging(home.join(".claude/login.json"), Access::Write),
+        belonging(home.join(".claude/projects"), Access::Read),
+        belonging(home.join(".claude.json"), Access::Copy),
+    ];
+    let view = View::of(&cage).unwrap();
+    assert!(view.writable.contains(&home.join(".claude/login.json")));
+    assert!(view.readable.contains(&home.join(".claude/projects")));
+    assert_eq!(view.copied, [home.join(".claude.json")]);
+    for hidden in [".claude/other", ".claude", ".claude.json", ".codex/auth.json", ".codex"] {
+        assert!(!view.shows(&home.join(hidden)), "{hidden}");
+    }
+    let in_home = view.covered.iter().filter(|it| it.starts_with(&home));
+    assert_eq!(in_home.count(), 0, "{:?}", view.covered);
+}
+
+#[test]
+fn only_a_file_below_the_home_can_be_an_agents_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let cage = cage(dir.path());
+    let home = cage.home.clone().unwrap();
+    let outside = real(dir.path()).unwrap().join("outside");
+    touch(&outside);
+    touch(&home.join(".agent/file"));
+    symlink(&outside, home.join(".agent/link")).unwrap();
+    symlink(home.join(".agent"), home.join(".linked")).unwrap();
+    let state = cage.state.clone().unwrap();
+    touch(&state.join("store.sqlite"));
+    let within = home.join("state");
+    touch(&within.join("file"));
+    let refused = |at: PathBuf, state: &Path| {
+        let belongings = vec![belonging(at, Access::Read)];
+        let state = Some(state.to_owned());
+        View::of(&Cage { belongings, state, ..cage.clone() }).is_err()
+    };
+    assert!(!refused(home.join(".agent/file"), &state));
+    for at in [
+        home.clone(),
+        outside,
+        PathBuf::from("/etc/passwd"),
+        home.join(".agent/link"),
+        home.join(".linked/file"),
+        home.join(".agent/../.agent/file"),
+        home.join("not-there"),
+    ] {
+        assert!(refused(at.clone(), &state), "{}", at.display());
+    }
+    assert!(refused(within.join("file"), &within) && refused(within.clone(), &within));
+}
+
+#[test]
+fn without_a_tree_of_our_own_nothing_of_an_agents_is_given() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut cage = cage(dir.path());
+    let home = cage.home.clone().unwrap();
+    touch(&home.join(".agent/file"));
+    cage.belongings = vec![belonging(home.join(".agent/file"), Access::Copy)];
+    cage.without = vec![crate::cage::Rung::Namespaces];
+    cage.needed = Vec::new();
+    let error = cage.trial().err().unwrap().to_string();
+    assert!(error.contains("--preset none"), "{error}");
+}

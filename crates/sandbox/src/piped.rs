@@ -1,0 +1,68 @@
+//! A program of the user's own choice, whose standard input and output are ours: a server that speaks over them.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long it may take to end by itself once nobody speaks to it.
+const END_MAX: Duration = Duration::from_secs(3);
+/// How often it is looked whether it has.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A program that runs. Dropped, it is ended.
+pub struct Piped {
+    child: Child,
+}
+
+/// The ends of its pipes.
+pub struct Pipes {
+    /// Its standard input.
+    pub input: ChildStdin,
+    /// Its standard output.
+    pub output: ChildStdout,
+}
+
+impl Piped {
+    /// Starts `program` with exactly this environment. What it says on stderr goes where ours goes.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "servers of MCP are started here, and nothing else"
+    )]
+    pub fn start(
+        program: &OsStr,
+        args: &[OsString],
+        env: &[(String, OsString)],
+    ) -> io::Result<(Self, Pipes)> {
+        let mut command = Command::new(program);
+        command.args(args).env_clear().envs(env.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn()?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let piped = Self { child };
+        let (input, output) = pipes.ok_or_else(|| io::Error::other("it has no pipes"))?;
+        Ok((piped, Pipes { input, output }))
+    }
+
+    /// Waits until it ends by itself, for a moment, and else ends it.
+    pub fn end(mut self) {
+        let until = Instant::now() + END_MAX;
+        while Instant::now() < until {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Piped {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
