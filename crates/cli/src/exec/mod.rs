@@ -1,20 +1,23 @@
 //! `lazaret exec`: a command in a cage.
 
 mod network;
+mod presets;
 pub(crate) mod record;
 pub(crate) mod settings;
 
 use std::time::Instant;
 
 use monitor::terminal::Never;
-use sandbox::cage::{CageError, Leave, Rung, Waiting};
+use sandbox::cage::{Cage, CageError, Held, Hold, Leave, Rung, Waiting};
 use sandbox::runner::Aside;
 
 use crate::failure::Failure;
 use crate::home::Home;
 use crate::output;
+use crate::way_out::WayOut;
 
-use network::{Served, Way};
+use network::Way;
+use presets::Preset;
 use record::Records;
 use settings::{Settings, Words};
 
@@ -31,6 +34,10 @@ use settings::{Settings, Words};
 /// never run (`lazaret check shell`) are refused, cage or not. On a Mac it is a Seatbelt profile, which lets
 /// every file be read but secrets; on other systems nothing is run.
 ///
+/// The program of a known agent (claude, codex, copilot, gemini, opencode) is given what it needs of the home beside: its
+/// login, its settings to read or as a copy, its sessions to write; and with --network the hosts of its API alone, and those of
+/// --allow. What that is, is said on stderr, listed by --report and recorded; --preset none gives nothing.
+///
 /// stdin, stdout, stderr, signals and the exit code are those of the command. With --tty it gets a
 /// terminal of its own. Each run is recorded: `lazaret evidence tail --home ~/.lazaret/exec`.
 ///
@@ -39,6 +46,7 @@ use settings::{Settings, Words};
 ///   lazaret exec --report -- sh -c 'cat /etc/shadow; touch /usr/x; id'
 ///   lazaret exec --network --allow pypi.org -- pip download six
 ///   lazaret exec --tty -- bash
+///   lazaret exec --tty --network -- claude
 ///
 /// Exit codes: those of the command; 124 its time was up, 126 it cannot be run, 127 it is not there;
 /// 1 refused, 2 wrong usage, 3 no cage could be made.
@@ -61,14 +69,20 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let words = args.settings.words()?;
     let home = args.home.dir()?;
     let mut cage = args.settings.cage(&home)?;
-    let inmate = args.settings.inmate(&cage)?;
-    let way = Way::of(&args.settings, &mut cage)?;
+    let mut preset = args.settings.preset()?;
+    if let Some(preset) = &mut preset {
+        preset.give(&mut cage)?;
+        output::note(&preset.said(&cage, args.settings.network));
+    }
+    let preset = preset.as_ref();
+    let inmate = args.settings.inmate(&cage, preset)?;
+    let way = Way::of(&args.settings, preset, &mut cage)?;
     let mut records = Records::of(&args.home, &words);
     // While the cage puts itself together, the command is judged and written down. Nothing runs before both are done.
     let mut refused = None;
     let put = cage.put(&inmate, || {
         let leave = judge(&words, &records).and_then(|leave| {
-            records.begin(&cage)?;
+            records.begin(&cage, preset)?;
             Ok(leave)
         });
         leave.map_err(|failure| {
@@ -84,13 +98,13 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
         records.not_begun(&error.to_string());
         not_made(with_the_next_step(error, &args.settings))
     })?;
-    report(args, waiting.held());
+    report(args, waiting.held(), preset, &cage);
     if let Some(weaker) = waiting.held().weaker() {
         output::note(&format!("a weaker cage, as --allow-weaker allows: {weaker}"));
     }
     let serving = way.map(|it| it.serve(&home, waiting.take_listener())).transpose();
     let serving = serving.inspect_err(|error| records.not_begun(error.message()))?;
-    follow(waiting, &words, &records, || serving.map_or(Ok(()), Served::end))
+    follow(waiting, &words, &records, || serving.map_or(Ok(()), WayOut::end))
 }
 
 /// Lets a program run, follows it to its end and writes that down. `closing` is done when everything in the cage has ended.
@@ -140,17 +154,20 @@ pub(crate) fn judge(words: &Words<'_>, records: &Records) -> Result<Leave, Failu
     }
 }
 
-fn report(args: &Args, held: &sandbox::cage::Held) {
+fn report(args: &Args, held: &Held, preset: Option<&Preset>, cage: &Cage) {
     if args.report_json {
-        output::note(&serde_json::json!({ "held": held }).to_string());
+        let preset = preset.map(|it| it.to_json(cage));
+        output::note(&serde_json::json!({ "held": held, "preset": preset }).to_string());
     } else if args.report {
         for (rung, hold) in held.rungs() {
             let (mark, text) = match hold {
-                sandbox::cage::Hold::Held(how) => ("holds  ", how),
-                sandbox::cage::Hold::Missing(why) => ("MISSING", why),
+                Hold::Held(how) => ("holds  ", how),
+                Hold::Missing(why) => ("MISSING", why),
             };
             output::note(&format!("{mark} {:10} {text}", rung.as_str()));
         }
+        let given = preset.map(|it| it.lines(cage)).unwrap_or_default();
+        given.iter().for_each(|it| output::note(it));
     }
 }
 

@@ -3,53 +3,43 @@
 use std::net::TcpListener;
 use std::path::Path;
 
-use gateway::proxy::{self, Serving};
-use host::Passage;
-use model::{Caller, Kind, SessionId};
-use sandbox::cage::Cage;
+use gateway::proxy::Token;
+use host::{ProxyAccount, ProxyDoor, ProxyRequest};
+use sandbox::cage::{Cage, Network};
 use scan::net::Domains;
 
+use super::presets::Preset;
 use super::settings::Settings;
 use crate::failure::Failure;
-use crate::gate::setup::{self, Gate};
+use crate::way_out::WayOut;
 
 /// Who asks, and what they may reach at most.
-pub(crate) struct Way {
-    who: Caller,
-    passage: Passage,
-    allow: Option<Domains>,
-}
-
-/// A proxy that serves one cage, and the gate that it stands before.
-pub(crate) struct Served {
-    gate: Gate,
-    serving: Serving,
-    who: Caller,
-}
+pub(crate) struct Way(ProxyRequest);
 
 impl Way {
     /// A way out, if one was asked for; the cage is told of it.
-    pub(crate) fn of(settings: &Settings, cage: &mut Cage) -> Result<Option<Self>, Failure> {
+    pub(crate) fn of(
+        settings: &Settings,
+        preset: Option<&Preset>,
+        cage: &mut Cage,
+    ) -> Result<Option<Self>, Failure> {
         if !settings.network {
             return Ok(None);
         }
-        let session = SessionId::parse(&format!("exec-{}", std::process::id()));
-        let who = Caller {
-            session: session.map_err(Failure::usage)?,
-            user: settings.user.clone(),
-            agent: settings.agent.clone(),
-            door: Kind::of_static("exec"),
+        let token = Token::random().map_err(Failure::unable)?;
+        cage.network = Network::Proxy(format!("{}:{}", settings.agent, token.shown_once()));
+        // Before anything is made for it.
+        Domains::parse(&settings.allow)
+            .map_err(|error| Failure::usage(format!("--allow: {error}")))?;
+        let of_preset = preset.into_iter().flat_map(Preset::hosts).map(str::to_owned);
+        let account = ProxyAccount {
+            user: settings.user.as_str().to_owned(),
+            agent: settings.agent.as_str().to_owned(),
+            session: format!("exec-{}", std::process::id()),
+            token: token.shown_once().to_owned(),
+            allow: of_preset.chain(settings.allow.iter().cloned()).collect(),
         };
-        let passage = Passage::of(who.clone()).map_err(Failure::unable)?;
-        cage.network = passage.network();
-        let allow = match settings.allow.as_slice() {
-            [] => None,
-            some => Some(
-                Domains::parse(some)
-                    .map_err(|error| Failure::usage(format!("--allow: {error}")))?,
-            ),
-        };
-        Ok(Some(Self { who, passage, allow }))
+        Ok(Some(Self(ProxyRequest { accounts: vec![account], door: ProxyDoor::Exec })))
     }
 
     /// Answers at the listener, until the command has ended.
@@ -57,26 +47,8 @@ impl Way {
         self,
         home: &Path,
         listener: Option<TcpListener>,
-    ) -> Result<Served, Failure> {
-        let Self { who, passage, allow } = self;
+    ) -> Result<WayOut, Failure> {
         let listener = listener.ok_or_else(|| Failure::unable("the cage has no listener"))?;
-        let policy = setup::policy_of(home, None)?;
-        let catalogue = proxy::catalogue().map_err(Failure::unable)?;
-        let gate = setup::open_with_keys(home, policy, catalogue, |_, _| ())?;
-        let mut rules = crate::proxy::admit(home, &gate, &who)?;
-        // What the manifest does not allow is not allowed here, either.
-        rules.allow.extend(allow);
-        let outside = crate::proxy::outside(home, &gate)?;
-        let serving = passage.serve(outside, rules, None, listener).map_err(Failure::unable)?;
-        Ok(Served { gate, serving, who })
-    }
-}
-
-impl Served {
-    pub(crate) fn end(self) -> Result<(), Failure> {
-        let Self { gate, serving, who } = self;
-        drop(serving);
-        gate.monitor.end_session(&who).map_err(Failure::unable)?;
-        gate.close()
+        WayOut::begin(home, None, &self.0, listener)
     }
 }

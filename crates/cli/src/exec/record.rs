@@ -10,6 +10,7 @@ use sandbox::cage::{Cage, CageError, Ending, Held, Network};
 use sandbox::runner::Aside;
 use serde_json::{Value, json};
 
+use super::presets::Preset;
 use super::settings::Words;
 use crate::failure::Failure;
 use crate::home::Home;
@@ -50,7 +51,7 @@ impl Records {
     }
 
     /// INVARIANT (RecordThenAct): durable before anything runs.
-    pub(crate) fn begin(&mut self, cage: &Cage) -> Result<(), Failure> {
+    pub(crate) fn begin(&mut self, cage: &Cage, preset: Option<&Preset>) -> Result<(), Failure> {
         let paths = |list: &[PathBuf]| -> Vec<String> {
             list.iter().map(|it| it.display().to_string()).collect()
         };
@@ -61,6 +62,7 @@ impl Records {
             "shown": paths(&cage.shown),
             "changed": paths(&cage.changed),
             "network": cage.network != Network::None,
+            "preset": preset.map(|it| it.to_json(cage)),
             "required": cage.needed,
         });
         self.begun = Some(self.append("exec_begin", content)?);

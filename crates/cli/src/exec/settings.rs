@@ -11,6 +11,7 @@ use model::{AgentId, UserId};
 use monitor::terminal::{self, Never, Vetted};
 use sandbox::cage::{Cage, FOR_PROGRAMS, Inmate, Limits, Maker, Rung};
 
+use super::presets::{self, Preset};
 use crate::failure::Failure;
 
 /// The least memory with which programs start at all, in mebibytes.
@@ -37,8 +38,8 @@ pub(crate) struct Settings {
     /// A variable for its environment: as you have it, or with a value, which others see in the list of processes.
     #[arg(long = "env", short = 'e', value_name = "NAME[=VALUE]")]
     environment: Vec<String>,
-    /// Let it out through our proxy: to the domains of --allow and of the agent's manifest; without either to every public
-    /// address.
+    /// Let it out through our proxy: to the domains of --allow, of the preset and of the agent's manifest; without any to every
+    /// public address.
     #[arg(long, short = 'n')]
     pub(super) network: bool,
     /// A domain that it may reach (`example.com` or `*.example.com`).
@@ -50,6 +51,10 @@ pub(crate) struct Settings {
     /// For whom.
     #[arg(long, default_value = "me", requires = "network", value_parser = UserId::parse)]
     pub(super) user: UserId,
+    /// What the program of a known agent is given beside: claude, codex, copilot, gemini, opencode, or none [default: by the
+    /// name of the program]
+    #[arg(long, value_name = "NAME", value_parser = presets::name)]
+    preset: Option<String>,
     /// A terminal of its own.
     #[arg(long, short = 't')]
     tty: bool,
@@ -139,6 +144,12 @@ impl Settings {
         Words::of(&self.command)
     }
 
+    /// The preset of an agent, if there is one for this program or one was named.
+    pub(super) fn preset(&self) -> Result<Option<Preset>, Failure> {
+        let program = self.command.first().map(OsString::as_os_str).unwrap_or_default();
+        Preset::choose(self.preset.as_deref(), program)
+    }
+
     /// The cage, with paths that no link leads to.
     pub(super) fn cage(&self, state: &Path) -> Result<Cage, Failure> {
         // It must be there to be kept out: the record of this run would make it behind our back.
@@ -189,8 +200,10 @@ impl Settings {
     }
 
     /// The command, with an environment from nothing.
-    pub(super) fn inmate(&self, cage: &Cage) -> Result<Inmate, Failure> {
+    pub(super) fn inmate(&self, cage: &Cage, preset: Option<&Preset>) -> Result<Inmate, Failure> {
         let mut given = FOR_PROGRAMS.to_vec();
+        let of_preset = preset.map(Preset::environment).unwrap_or_default();
+        given.extend(of_preset.iter().map(|(name, value)| (*name, value.as_str())));
         let own = self.taken_over()?;
         given.extend(own.iter().map(|(name, value)| (*name, value.as_str())));
         given.extend(self.environment.iter().filter_map(|it| it.split_once('=')));
