@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use model::{Flow, ToolDef};
-use monitor::provenance::CATALOGUE_BYTES_MAX;
+use monitor::provenance::{CATALOGUE_BYTES_MAX, Catalogue};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Exit, Failure};
@@ -49,11 +49,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn propose(args: &Propose) -> Result<Exit, Failure> {
     let known = setup::catalogue(args.catalog.as_deref())?;
-    let mut tools = BTreeMap::new();
-    for tool in listed(&read(&args.file)?).map_err(Failure::usage)? {
-        let tool = ToolDef::from_value(&tool).map_err(Failure::usage)?;
-        tools.insert(tool.name.as_str().to_owned(), known.flow(&tool));
-    }
+    let defs = listed(&read(&args.file)?).map_err(Failure::usage)?;
+    let defs = defs.iter().map(|it| ToolDef::from_value(it).map_err(Failure::usage));
+    let tools = flows(&known, defs.collect::<Result<Vec<_>, _>>()?);
     if tools.is_empty() {
         let why = format!(
             "`{}` has no tools: a list of MCP tools or a trace is wanted",
@@ -65,10 +63,23 @@ fn propose(args: &Propose) -> Result<Exit, Failure> {
     for (name, flow) in &tools {
         output::note(&format!("{name:<width$}  {}", told(flow)));
     }
+    output::json(&text(&tools));
+    Ok(Exit::Done)
+}
+
+/// What tools are taken for, by their names.
+pub(crate) fn flows(
+    known: &Catalogue,
+    defs: impl IntoIterator<Item = ToolDef>,
+) -> BTreeMap<String, Flow> {
+    defs.into_iter().map(|it| (it.name.as_str().to_owned(), known.flow(&it))).collect()
+}
+
+/// A catalogue, as the gate reads it.
+pub(crate) fn text(tools: &BTreeMap<String, Flow>) -> Value {
     let written: Map<String, Value> =
         tools.iter().map(|(name, flow)| (name.clone(), written(flow))).collect();
-    output::json(&json!({ "tools": written }));
-    Ok(Exit::Done)
+    json!({ "tools": written })
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 pub(crate) struct Home {
     /// The state directory [env: LAZARET_HOME] [default: ~/.lazaret]
     // The variable is read below: one that clap reads stands in every usage, as if the option had to be given.
-    #[arg(long = "home", value_name = "DIR")]
+    #[arg(id = "home", long = "home", value_name = "DIR")]
     dir: Option<PathBuf>,
 }
 

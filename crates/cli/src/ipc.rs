@@ -4,26 +4,19 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use aegx::verify::printable;
-use aegx::{Principal, RecordType};
-use egress::Rules;
-use evidence::{NewRecord, SystemClock};
+use host::doors::{self, AgentRequest, Handed};
 use host::ipc::{Door, Ends, FrameError, Limits, Socket, Stop};
-use host::{HostExecutor, Services, WorkspaceFiles, plugins, scheduler};
+use host::{AgentSession, SessionOptions};
 use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
-use monitor::{Approver, OpenError, Opening};
-use serde_json::json;
-use store::Memory;
-use vault::Scope;
+use monitor::Approver;
 
-use crate::door;
 use crate::failure::{Exit, Failure};
 use crate::gate::setup::{self, Gate};
+use crate::handed;
 use crate::home::Home;
 use crate::output;
-use crate::visit::{self, Visit};
 
 /// Serve the messages of one agent, in one session, for one user.
 ///
@@ -106,25 +99,28 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let stop = Stop::on_signals().map_err(Failure::unable)?;
     let home = args.home.dir()?;
+    if let Some(ended) = by_daemon(args, &home, &stop)? {
+        return ended.map(|()| Exit::Done);
+    }
     let policy = setup::policy_of(&home, args.policy.as_deref())?;
     // What a browser's pages ask for are calls of the tools that a proxy has.
     let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
-    let unkept = |gate: &Gate, why: &str| refused(gate, &who, why);
-    let gate = setup::open_with_keys(&home, policy, catalogue, unkept)?;
-    let control = door::bind(&home)?;
-    let approver = if control.is_some() { Approver::Reachable } else { Approver::Absent };
-    let opened = open_session(&gate, &who, &home, args.profile, approver);
-    let outcome = opened.and_then(|opened| {
-        let visit = visit::place(args.workspace.as_deref(), args.own_workspace, &who, &home)
-            .and_then(|dir| Visit::begin(dir.as_deref(), &gate, &who, &home));
-        let visit = visit.inspect_err(|error| refused(&gate, &who, error.message()));
-        let served = visit.and_then(|visit| {
-            let files = visit.files()?;
-            let work = || serve(&gate, &who, &home, args, stop, Hands { opened, files });
-            let served = door::beside(control.as_ref(), &gate, &home, work);
-            served.and(visit.end(&gate, &who))
-        });
-        let ended = gate.monitor.end_session(&who).map_err(Failure::unable);
+    let unkept = |gate: &Gate, why: &str| host::record_refused(gate, &who, why);
+    let gate = Gate::open_with_keys(&home, policy, catalogue, unkept)?;
+    let control = crate::door::bind(&home)?;
+    let options = SessionOptions {
+        profile: args.profile,
+        approver: if control.is_some() { Approver::Reachable } else { Approver::Absent },
+        workspace: args.workspace.clone(),
+        own_workspace: args.own_workspace,
+    };
+    let opened = AgentSession::open(&gate, &home, &who, &options, &stop).map_err(Failure::from);
+    let outcome = opened.and_then(|mut session| {
+        session.take_notes().iter().for_each(|it| output::note(it));
+        let work = || serve(session.door(), &who, &home, args, stop);
+        let served = crate::door::beside(control.as_ref(), &gate, &home, work);
+        let ended = session.end(&gate).map_err(Failure::from);
+        let ended = ended.map(|notes| notes.iter().for_each(|it| output::note(it)));
         served.and(ended)
     });
     // However it went: what was done is in order on the disk.
@@ -132,144 +128,68 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     outcome.map(|()| Exit::Done)
 }
 
-/// Opens the session, or records that it was not.
-fn open_session(
-    gate: &Gate,
-    who: &Caller,
-    home: &Path,
-    profile: Profile,
-    approver: Approver,
-) -> Result<Opened, Failure> {
-    let providers = host::providers(home);
-    let admission = providers.and_then(|_| host::admission(home, who, &[])).map_err(|error| {
-        refused(gate, who, &error.to_string());
-        if error.is_refusal() { Failure::refused(error) } else { Failure::usage(error) }
-    })?;
-    let rules = host::reach(&admission).map_err(|error| {
-        refused(gate, who, &error.to_string());
-        Failure::usage(error)
-    })?;
-    let scope = Scope::of(&admission);
-    let commands_reach_out = admission.commands_reach_out();
-    let opened = Opened { rules, scope, commands_reach_out };
-    // Where there is no manifest, none is silent about it.
-    let has_manifest = host::manifest_path(home, &who.agent).exists();
-    if gate.keeper.is_some() && opened.scope.is_legacy() && has_manifest {
-        output::note(&format!(
-            "the manifest of `{}` says nothing of credentials, so its tools get every key: see `lazaret credentials check`",
-            who.agent
-        ));
-    }
-    let opening = Opening {
-        who: who.clone(),
-        principal: Principal::User,
-        profile,
-        parent: None,
-        admission,
-        approver,
-        tools: Vec::new(),
-    };
-    gate.monitor.open_session(opening).map(|()| opened).map_err(|error| {
-        refused(gate, who, &error.to_string());
-        not_opened(error)
-    })
-}
-
-/// What a session may reach, by the files that admitted it.
-struct Opened {
-    rules: Rules,
-    scope: Scope,
-    commands_reach_out: bool,
-}
-
-/// The same, and where it works.
-struct Hands {
-    opened: Opened,
-    files: Option<WorkspaceFiles>,
-}
-
-fn serve(
-    gate: &Gate,
-    who: &Caller,
-    home: &Path,
+/// Hands the session over to the daemon, if one runs, and waits until it has ended.
+fn by_daemon(
     args: &Args,
-    stop: Stop,
-    hands: Hands,
-) -> Result<(), Failure> {
-    let memory = memory(gate, home)?;
-    let mut executor = HostExecutor::new(memory, args.home.journal()?, Arc::new(SystemClock));
-    let Hands { opened, files } = hands;
-    let Opened { rules, scope, commands_reach_out } = opened;
-    for it in plugins::check(home, &gate.journal).map_err(Failure::unable)?.refused {
-        output::note(&format!("the plugin {} is refused: {}", it.name, it.why));
+    home: &Path,
+    stop: &Stop,
+) -> Result<Option<Result<(), Failure>>, Failure> {
+    if doors::client::status(home).map_err(Failure::unable)?.is_none() {
+        return Ok(None);
     }
-    if let Some(skills) = host::skills::skills(home).map_err(Failure::usage)? {
-        executor = executor.with_skills(skills);
-    }
-    let journal = Arc::clone(&gate.journal);
-    if let Some(scheduler) = scheduler::scheduler(home, journal).map_err(Failure::usage)? {
-        executor = executor.with_scheduler(scheduler);
-    }
-    let journal = Arc::clone(&gate.journal);
-    if let Some(mut shell) = host::shell(home, journal).map_err(Failure::usage)? {
-        if let Some(keeper) = gate.keeper.clone() {
-            shell = shell.with_keys(keeper, scope.clone());
+    let request = AgentRequest {
+        user: args.user.as_str().to_owned(),
+        agent: args.agent.as_str().to_owned(),
+        session: args.session.as_str().to_owned(),
+        profile: args.profile.as_str().to_owned(),
+        workspace: args
+            .workspace
+            .as_deref()
+            .map(files::resolved)
+            .transpose()
+            .map_err(Failure::usage)?,
+        own_workspace: args.own_workspace,
+        handed: if args.stdio { Handed::Ends } else { Handed::Listener },
+    };
+    let asked = serde_json::to_vec(&request).map_err(Failure::unable)?;
+    let policy = args.policy.as_deref();
+    let (input, output) = (io::stdin(), io::stdout());
+    let (socket, bring) = if args.stdio {
+        (None, vec![input.as_fd(), output.as_fd()])
+    } else {
+        let socket = listen(args, home)?;
+        (Some(socket), Vec::new())
+    };
+    let bring = socket.as_ref().map_or(bring, |it| vec![it.listener()]);
+    let Some(mut connection) = handed::over(home, "ipc", &bring, &asked, policy)? else {
+        return Ok(None);
+    };
+    match &socket {
+        Some(socket) => listening(socket),
+        None => {
+            output::note(&format!("session {} for {}: frames on stdin", args.session, args.user))
         }
-        if commands_reach_out {
-            shell = shell.with_network(crate::proxy::outside(home, gate)?, rules.clone());
-        }
-        executor = executor.with_shell(shell.with_stop(stop.clone()));
     }
-    if let Some(keeper) = gate.keeper.clone() {
-        let settings = host::settings(home).map_err(Failure::usage)?;
-        let journal = Arc::clone(&gate.journal);
-        let services = Services::new(settings.as_ref(), keeper, scope, rules.clone(), journal);
-        executor = executor.with_services(services.map_err(Failure::usage)?);
-    }
-    let web = host::web(home, Arc::clone(&gate.journal), gate.search_key.clone());
-    if let Some(web) = web.map_err(Failure::usage)? {
-        executor = executor.with_web(web, rules);
-    }
-    if let Some(files) = files {
-        executor = executor.with_files(files);
-    }
-    let (monitor, journal) = (Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
-    if let Some(browsers) = host::browsers(home, monitor, journal).map_err(Failure::usage)? {
-        executor = executor.with_browsers(browsers);
-    }
-    let door = Door::new(Arc::clone(&gate.monitor), Arc::clone(&gate.journal), executor);
-    if args.stdio {
-        return serve_stdio(&door, who, stop);
-    }
-    let default = || home.join("ipc").join(format!("{}.sock", who.session));
+    Ok(Some(handed::ended(connection.wait(stop)).map(drop)))
+}
+
+fn listen(args: &Args, home: &Path) -> Result<Socket, Failure> {
+    let default = || home.join("ipc").join(format!("{}.sock", args.session));
     let path = args.socket.clone().unwrap_or_else(default);
-    let socket = Socket::bind(&path).map_err(door::not_bound)?;
-    output::line(&format!("listening on {}", printable(&path.display().to_string())));
-    host::ipc::serve_socket(&door, who, &socket, &Limits::default(), &stop).map_err(Failure::unable)
+    Socket::bind(&path).map_err(crate::door::not_bound)
 }
 
-/// The memory that the settings choose.
-fn memory(gate: &Gate, home: &Path) -> Result<Arc<dyn Memory>, Failure> {
-    let store = Arc::clone(&gate.store);
-    if !crate::memory::is_file(home)? {
-        return Ok(store);
+fn listening(socket: &Socket) {
+    output::line(&format!("listening on {}", printable(&socket.path().display().to_string())));
+}
+
+fn serve(door: &Door, who: &Caller, home: &Path, args: &Args, stop: Stop) -> Result<(), Failure> {
+    if args.stdio {
+        return serve_stdio(door, who, stop);
     }
-    Ok(Arc::new(crate::memory::open(home, store)?))
-}
-
-/// INVARIANT (NothingSilent): a session that is refused leaves a record.
-fn refused(gate: &Gate, who: &Caller, error: &str) {
-    let content = json!({
-        "agent": who.agent.as_str(),
-        "decision": "deny",
-        "error": error,
-        "session": who.session.as_str(),
-        "user": who.user.as_str(),
-    });
-    let kind = Kind::of_static("session_refused");
-    let record = NewRecord::of_host(RecordType::GuardDecision, kind, content);
-    // It stays refused, recorded or not.
-    let _ = gate.journal.append(record);
+    let socket = listen(args, home)?;
+    listening(&socket);
+    host::ipc::serve_socket(door, who, &socket, &Limits::default(), &stop).map_err(Failure::unable)
 }
 
 fn serve_stdio(door: &Door, who: &Caller, stop: Stop) -> Result<(), Failure> {
@@ -286,9 +206,4 @@ fn serve_stdio(door: &Door, who: &Caller, stop: Stop) -> Result<(), Failure> {
         Err(FrameError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(Failure::unable(error)),
     }
-}
-
-fn not_opened(error: OpenError) -> Failure {
-    let another = matches!(error, OpenError::State(monitor::StateError::NotYours { .. }));
-    if another { Failure::refused(error) } else { Failure::unable(error) }
 }

@@ -1,27 +1,22 @@
 //! `lazaret proxy`: the gate's rules for any program that honours `HTTPS_PROXY`.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-use aegx::Principal;
-use egress::{Rules, Signs};
-use evidence::{Clock as _, SystemClock};
-use gateway::proxy::{self, Access, Account, Accounts, Bounds, Outside, Proxy, Token};
+use gateway::proxy::Token;
 use host::ipc::Stop;
-use model::{AgentId, Caller, Kind, Profile, SessionId, UserId};
-use monitor::{Approver, Opening};
+use host::{ProxyAccount, ProxyDoor, ProxyRequest};
+use model::{AgentId, UserId};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
-use tokio::net::TcpListener;
-use vault::access::KeptTokens;
 
 use crate::door;
 use crate::failure::{Exit, Failure};
-use crate::gate::setup::{self, Gate};
+use crate::handed;
 use crate::home::Home;
 use crate::output;
+use crate::way_out::WayOut;
 
 /// Give programs a way out that follows the gate's rules.
 ///
@@ -68,8 +63,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How long tunnels may go on when the proxy is to end.
-const GRACE: Duration = Duration::from_secs(2);
 /// How often it is looked whether it is to end.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -82,116 +75,64 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let stop = Stop::on_signals().map_err(Failure::unable)?;
     raise_open_files();
     let home = args.home.dir()?;
-    let policy = setup::policy_of(&home, args.policy.as_deref())?;
-    let catalogue = proxy::catalogue().map_err(Failure::unable)?;
-    let gate = setup::open_with_keys(&home, policy, catalogue, |_, _| ())?;
-    let control = door::bind(&home)?;
-    let outcome = door::beside(control.as_ref(), &gate, &home, || serve(args, &home, &gate, &stop));
-    gate.close()?;
+    let mut accounts = Vec::new();
+    for agent in &args.agents {
+        let token = Token::random().map_err(Failure::unable)?;
+        accounts.push(ProxyAccount {
+            user: args.user.as_str().to_owned(),
+            agent: agent.as_str().to_owned(),
+            session: format!("proxy-{agent}"),
+            token: token.shown_once().to_owned(),
+            allow: Vec::new(),
+        });
+    }
+    let listener = TcpListener::bind(args.listen)
+        .map_err(|error| Failure::unable(format!("cannot listen on {}: {error}", args.listen)))?;
+    let address = listener.local_addr().map_err(Failure::unable)?;
+    let request = ProxyRequest { accounts, door: ProxyDoor::Proxy };
+    let way_out = WayOut::begin(&home, args.policy.as_deref(), &request, listener)?;
+    request.accounts.iter().for_each(|it| show(args, it, address));
+    drop(request);
+    let outcome = serve(&home, way_out, &stop);
     outcome.map(|()| Exit::Done)
 }
 
-fn serve(args: &Args, home: &Path, gate: &Gate, stop: &Stop) -> Result<(), Failure> {
-    let mut accounts = Accounts::default();
-    let mut shown = Vec::new();
-    for agent in &args.agents {
-        let (account, token) = account(args, home, gate, agent)?;
-        shown.push((account.who.clone(), token));
-        accounts.add(account);
-    }
-    accounts.believe(Arc::new(Given(KeptTokens::in_home(home))));
-    let callers: Vec<Caller> = accounts.iter().map(|it| it.who.clone()).collect();
-    let proxy = Proxy::new(outside(home, gate)?, accounts, Bounds::default());
-    let runtime = tokio::runtime::Runtime::new().map_err(Failure::unable)?;
-    let listener = runtime
-        .block_on(TcpListener::bind(args.listen))
-        .map_err(|error| Failure::unable(format!("cannot listen on {}: {error}", args.listen)))?;
-    let address = listener.local_addr().map_err(Failure::unable)?;
-    for (who, token) in &shown {
-        show(args, who, token, address);
-    }
-    drop(shown);
-    runtime.spawn(proxy.serve(listener));
-    while !stop.wait(LOOK) {}
-    runtime.shutdown_timeout(GRACE);
-    callers.iter().try_for_each(|who| gate.monitor.end_session(who)).map_err(Failure::unable)
-}
-
-/// The access tokens of the state directory.
-struct Given(KeptTokens);
-
-impl Access for Given {
-    fn name_of(&self, token: &str, who: &Caller) -> Option<String> {
-        // What cannot be read opens nothing.
-        let bearer = self.0.verify(token, SystemClock.unix_seconds()).ok()??;
-        (bearer.user == who.user && bearer.may_use(&who.agent)).then_some(bearer.id)
+fn serve(home: &Path, way_out: WayOut, stop: &Stop) -> Result<(), Failure> {
+    match way_out {
+        WayOut::Daemon(mut connection) => handed::ended(connection.wait(stop)).map(drop),
+        WayOut::Here(both) => {
+            let (gate, proxying) = *both;
+            let control = door::bind(home)?;
+            let served = door::beside(control.as_ref(), &gate, home, || {
+                while !stop.wait(LOOK) {}
+                Ok(())
+            });
+            let ended = proxying.end(&gate);
+            gate.close()?;
+            served?;
+            Ok(ended?)
+        }
     }
 }
 
-/// What proxies of this gate stand on.
-pub(crate) fn outside(home: &Path, gate: &Gate) -> Result<Outside, Failure> {
-    let (monitor, journal) = (Arc::clone(&gate.monitor), Arc::clone(&gate.journal));
-    host::outside(home, monitor, journal).map_err(Failure::usage)
-}
-
-/// Opens the session of a program, and says what it may reach. Where the manifest gives no network, nothing does.
-pub(crate) fn admit(home: &Path, gate: &Gate, who: &Caller) -> Result<Rules, Failure> {
-    let tools = proxy::tools().map_err(Failure::unable)?;
-    let admission = host::admission(home, who, &tools).map_err(|error| {
-        if error.is_refusal() { Failure::refused(error) } else { Failure::usage(error) }
-    })?;
-    if admission.closes_network() {
-        let why = "gives its programs no network (`sandbox: {network: none}`)";
-        return Err(Failure::refused(format!("the manifest of `{}` {why}", who.agent)));
-    }
-    let rules = host::reach(&admission).map_err(Failure::usage)?;
-    let opening = Opening {
-        who: who.clone(),
-        principal: Principal::User,
-        profile: Profile::Standard,
-        parent: None,
-        admission,
-        approver: Approver::Absent,
-        tools,
-    };
-    gate.monitor.open_session(opening).map_err(Failure::refused)?;
-    // What a program has read, nobody has seen: what it asks for is not the user's own word.
-    Ok(Rules { signs: Signs::Refused, ..rules })
-}
-
-/// Opens the session of an agent, and makes it an account with a token of its own.
-fn account(
-    args: &Args,
-    home: &Path,
-    gate: &Gate,
-    agent: &AgentId,
-) -> Result<(Account, Token), Failure> {
-    let session = SessionId::parse(&format!("proxy-{agent}")).map_err(Failure::usage)?;
-    let door = Kind::of_static("proxy");
-    let who = Caller { session, user: args.user.clone(), agent: agent.clone(), door };
-    let rules = admit(home, gate, &who)?;
-    let token = Token::random().map_err(Failure::unable)?;
-    Ok((Account::new(who, rules, &token), token))
-}
-
-fn show(args: &Args, who: &Caller, token: &Token, address: SocketAddr) {
-    let url = format!("http://{}:{}@{address}", who.agent, token.shown_once());
+fn show(args: &Args, account: &ProxyAccount, address: SocketAddr) {
+    let url = format!("http://{}:{}@{address}", account.agent, account.token);
     if args.json {
         output::json(&json!({
-            "agent": who.agent.as_str(),
+            "agent": account.agent,
             "proxy": url,
-            "session": who.session.as_str(),
-            "user": who.user.as_str(),
+            "session": account.session,
+            "user": account.user,
         }));
         return;
     }
-    output::line(&format!("# for the programs of `{}`; this token is shown once", who.agent));
+    output::line(&format!("# for the programs of `{}`; this token is shown once", account.agent));
     output::line(&format!("export HTTPS_PROXY={url} HTTP_PROXY={url}"));
     output::line(&format!("export https_proxy={url} http_proxy={url}"));
 }
 
 /// A tunnel takes two descriptors, and many systems start programs with a thousand.
-fn raise_open_files() {
+pub(crate) fn raise_open_files() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // Where that is not allowed, fewer tunnels fit, and who comes then waits.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });

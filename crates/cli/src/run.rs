@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::{
-    access, approvals, catalogue, check, credentials, demo, doctor, evidence, exec, gate, help,
-    ipc, output, plugins, policy, providers, proxy, replay, say, scheduler, schema, sessions,
-    skills, taint, vault,
+    access, approvals, catalogue, check, credentials, daemon, demo, doctor, evidence, exec, gate,
+    help, ipc, mcp, observe, output, plugins, policy, providers, proxy, replay, say, scheduler,
+    schema, sessions, shells, skills, status, taint, trust, vault, wire,
 };
 
 /// A security runtime for AI agents.
@@ -34,6 +34,14 @@ struct Cli {
 enum Command {
     Demo(demo::Args),
     Exec(Box<exec::Args>),
+    Init(wire::init::Args),
+    Verify(wire::verify::Args),
+    Uninstall(wire::uninstall::Args),
+    Mcp(mcp::Args),
+    Status(status::Args),
+    Trust(trust::Args),
+    Observe(observe::Args),
+    Daemon(daemon::Args),
     Doctor(doctor::Args),
     Check(check::Args),
     Schema(schema::Args),
@@ -55,6 +63,8 @@ enum Command {
     Vault(vault::Args),
     Credentials(credentials::Args),
     Access(access::Args),
+    Completions(shells::CompletionsArgs),
+    Man(shells::ManArgs),
 }
 
 // `lazaret exec` alone: to read the options of all commands takes half as long as to make a cage. What it says of itself
@@ -97,6 +107,14 @@ pub(crate) fn run() -> ExitCode {
             Err(failure) => Err(failure),
         },
         Command::Demo(args) => demo::run(&args),
+        Command::Init(args) => wire::init::run(&args),
+        Command::Verify(args) => wire::verify::run(&args),
+        Command::Uninstall(args) => wire::uninstall::run(&args),
+        Command::Mcp(args) => mcp::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Trust(args) => trust::run(&args),
+        Command::Observe(args) => observe::run(&args),
+        Command::Daemon(args) => daemon::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Schema(args) => schema::run(&args),
@@ -121,6 +139,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Vault(args) => vault::run(&args),
         Command::Credentials(args) => credentials::run(&args),
         Command::Access(args) => access::run(&args),
+        Command::Completions(args) => shells::completions(&args, Cli::command()),
+        Command::Man(args) => shells::man(&args, Cli::command()),
     };
     let exit = outcome.unwrap_or_else(|failure| {
         output::error(failure.message());
@@ -131,8 +151,6 @@ pub(crate) fn run() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     /// Columns of the terminal that the texts are looked at in.

@@ -98,3 +98,36 @@ fn what_is_no_request_is_said_and_the_batch_goes_on() {
     assert!(rows[..4].iter().all(|it| it["error"].is_string()), "{rows:?}");
     assert_eq!((&rows[4]["id"], &rows[4]["decision"]), (&json!(4), &json!("deny")));
 }
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
+fn with_the_settings_what_the_operator_opened_is_allowed_and_said_to_be() {
+    let home = tempfile::tempdir().unwrap();
+    let config = "egress:\n  blockedDomains: [bad.example]\n  inner:\n    - {host: gitlab.corp, port: 443, addresses: [10.1.2.3]}\n    - {host: 10.1.2.4, port: 8080}\n";
+    std::fs::write(home.path().join("config.yaml"), config).unwrap();
+    let home_of = home.path().display().to_string();
+    let of = |url: &str, addresses: &[&str]| {
+        let resolve =
+            json!({"gitlab.corp": addresses, "a.example": addresses, "bad.example": addresses});
+        let request = json!({"url": url, "resolve": resolve}).to_string();
+        let found = run(&["--json", "--settings", "--home", &home_of], &request).good().object();
+        let text = |name: &str| found[name].as_str().unwrap_or_default().to_owned();
+        (text("decision"), text("rule"), text("opened_by"))
+    };
+    let told = |decision: &str, rule: &str, by: &str| {
+        (decision.to_owned(), rule.to_owned(), by.to_owned())
+    };
+    assert_eq!(of("https://gitlab.corp/x", &["10.1.2.3"]), told("allow", "", "operator"));
+    assert_eq!(of("http://10.1.2.4:8080/", &[]), told("allow", "", "operator"));
+    assert_eq!(
+        of("https://gitlab.corp/x", &["10.1.2.4"]),
+        told("deny", "egress-inner", "operator")
+    );
+    assert_eq!(of("https://gitlab.corp:444/", &["10.1.2.3"]), told("deny", "net-name-inside", ""));
+    assert_eq!(of("https://a.example/", &["10.1.2.3"]), told("deny", "net-v4-private", ""));
+    assert_eq!(of("https://bad.example/", &["1.1.1.1"]), told("deny", "egress-blocked", ""));
+    let without = json!({"url": "https://gitlab.corp/x"}).to_string();
+    assert_eq!(run(&["--json"], &without).good().object()["decision"], "deny");
+    let plain = run(&["--settings", "--home", &home_of, "http://10.1.2.4:8080/"], "").good();
+    assert_eq!(plain.out, "allow     10.1.2.4 (opened by the operator)\n");
+}

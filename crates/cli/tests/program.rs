@@ -1,6 +1,7 @@
 //! The program under test, as tests start it.
 
 use std::ffi::OsStr;
+use std::path::Path;
 use std::process::Command;
 
 /// Where it lies.
@@ -20,9 +21,20 @@ pub(crate) fn stateless(words: &[&str]) -> Command {
     command
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
+/// A copy of it that lies elsewhere, with these words and its state in `home`.
+pub(crate) fn copied(at: &Path, home: impl AsRef<OsStr>, words: &[&str]) -> Command {
+    let mut command = started(at.as_os_str(), words);
+    command.env("LAZARET_HOME", home);
+    command
+}
+
 fn command(words: &[&str]) -> Command {
-    let mut command = Command::new(LAZARET);
+    started(LAZARET.as_ref(), words)
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
+fn started(program: &OsStr, words: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command.args(words);
     command
 }

@@ -5,12 +5,17 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use aegx::Digest;
+use aegx::{Digest, Payload};
+use serde_json::Value;
 
+use crate::blobs::Blobs;
 use crate::checkpoints::{self, CheckpointError, Kept};
 use crate::journal::{Journal, Receipt};
 use crate::layout::Layout;
 use crate::segment::{self, Header, Item, Walk};
+
+/// The longest content that is read back, in bytes.
+const CONTENT_BYTES_MAX: u64 = 64 << 20;
 
 /// Reads the records of a journal. Never blocks its writer.
 #[derive(Clone, Debug)]
@@ -220,6 +225,25 @@ impl Reader {
         let verified =
             key.map_err(str::to_owned).and_then(|key| checkpoints::verify(&kept.note, &key));
         verified.map(|it| it.root()).map_err(CheckpointError::Unverified)
+    }
+
+    /// What a record says, wherever it lies: in the record, or in a blob, whose bytes must be what its name says.
+    ///
+    /// # Errors
+    /// If a blob is not there, is too long, or is no JSON.
+    pub fn content(&self, payload: &Payload) -> io::Result<Value> {
+        let blob = match payload {
+            Payload::Inline { inline } => return Ok(inline.clone()),
+            Payload::Blob { blob, .. } => blob,
+        };
+        let name = Digest::from_hex(blob.as_bytes())
+            .ok_or_else(|| io::Error::other("a blob has no such name"))?;
+        let file = Blobs::new(self.layout.blobs()).open(&name)?;
+        let bytes = files::private::read_open(&file, CONTENT_BYTES_MAX)?;
+        if Digest::of(&bytes) != name {
+            return Err(io::Error::other("a blob is not what its name says"));
+        }
+        serde_json::from_slice(&bytes).map_err(io::Error::from)
     }
 
     /// Length of all segments together, room made in advance included.

@@ -11,6 +11,7 @@ use evidence::Journal;
 use model::provider::{self, Provider, ProviderKind};
 use model::{Caller, ToolDef};
 use monitor::{Admission, Monitor};
+use scan::net::Inner;
 
 use crate::admission::{self, AdmissionError};
 use crate::reach::reach;
@@ -61,7 +62,7 @@ pub fn browsers(
         home: home.to_owned(),
         program: Program::find(settings.program.as_deref())?,
         limits,
-        dialer: Arc::new(web::dialer(home, &egress::Limits::default())?),
+        dialer: Arc::new(web::dialer_for_pages(home, &egress::Limits::default())?),
         admits: Box::new(ByFiles(home.to_owned())),
         dangerously_trusted_for_tests: None,
     };
@@ -76,6 +77,7 @@ impl Admits for ByFiles {
         let admission =
             admission::admission(&self.0, who, tools).map_err(|error| error.to_string())?;
         let rules = reach(&admission).map_err(|error| error.to_string())?;
-        Ok((admission, rules))
+        // A page of the web would reach them from inside the browser, and nobody could tell it from the agent.
+        Ok((admission, Rules { inner: Inner::default(), ..rules }))
     }
 }

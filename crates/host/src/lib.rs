@@ -6,37 +6,46 @@
 //! What a person says comes by another door, [`control`].
 
 mod admission;
+mod agent_session;
 mod aside;
 mod browsing;
 mod commands;
 pub mod control;
+pub mod doors;
 mod executor;
+mod gate;
 mod intent;
 pub mod ipc;
 mod keys;
 mod manifests;
+pub mod observe;
 mod passage;
 pub mod plugins;
 mod providers;
+mod proxying;
 mod reach;
 pub mod scheduler;
 mod search_key;
 mod services;
 pub mod skills;
 mod surroundings;
+pub mod trust;
 mod web;
 pub mod workspace;
 
 pub use admission::{AdmissionError, admission, providers, settings};
+pub use agent_session::{AgentSession, SessionOptions, record_refused};
 pub use aside::set_aside;
 pub use browsing::{BrowserError, browsers};
 pub use commands::{ShellError, shell};
 pub use executor::{AUDIT_RESULTS_DEFAULT, FILE_BYTES_MAX, HostExecutor, Shell, WorkspaceFiles};
+pub use gate::{Gate, GateError, NotAsRequired};
 pub use intent::reader;
 pub use keys::{KeysError, keeper};
 pub use manifests::{agents, manifest, manifest_path};
 pub use passage::{Passage, outside};
 pub use providers::{NotBuilt, Providers, is_built};
+pub use proxying::{ProxyAccount, ProxyDoor, ProxyRequest, Proxying};
 pub use reach::reach;
 pub use search_key::EngineKey;
 pub use services::{Services, ServicesError};

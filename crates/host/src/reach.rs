@@ -1,4 +1,5 @@
-//! What an agent may reach of the public network, by the files that admitted its session.
+//! What an agent may reach of the public network, and of the inner one where the operator opened it, by the files that
+//! admitted its session.
 
 use egress::Rules;
 use monitor::Admission;
@@ -10,8 +11,8 @@ use scan::net::DomainError;
 /// # Errors
 /// If a domain is none. Then there is no session.
 pub fn reach(admission: &Admission) -> Result<Rules, DomainError> {
-    let Reach { allow, block } = Reach::of(admission)?;
-    let rules = Rules { allow, block, ..Rules::default() };
+    let Reach { allow, block, inner } = Reach::of(admission)?;
+    let rules = Rules { allow, block, inner, ..Rules::default() };
     let settings = match admission {
         Admission::OnePerson => return Ok(rules),
         Admission::Layered { global, .. } => global.egress(),

@@ -9,7 +9,7 @@ use hyper::header::HeaderValue;
 use model::ipc::OauthCall;
 use monitor::{Output, Permit, SERVICES};
 use policy::access::{Global, Service as Definition};
-use scan::net::{DomainError, Refused, Target};
+use scan::net::{DomainError, Inner, Refused, Target};
 use url::form_urlencoded::Serializer;
 use vault::{Keeper, Name, NameError, Scope, Secret, Want};
 use zeroize::Zeroizing;
@@ -94,7 +94,7 @@ impl Services {
     ) -> Result<Self, ServicesError> {
         let defined = settings.into_iter().flat_map(Global::services).map(|(name, it)| {
             let wrong = |error: String| ServicesError::Definition { name: name.to_owned(), error };
-            Ok((name.to_owned(), Service::of(it).map_err(wrong)?))
+            Ok((name.to_owned(), Service::of(it, &rules.inner).map_err(wrong)?))
         });
         let all = defined.collect::<Result<_, ServicesError>>()?;
         Ok(Self { web, rules, keeper, scope, all })
@@ -112,12 +112,12 @@ impl Services {
 }
 
 impl Service {
-    fn of(definition: &Definition) -> Result<Self, String> {
-        let way = egress::Service::new(&definition.url, &definition.header);
+    fn of(definition: &Definition, inner: &Inner) -> Result<Self, String> {
+        let way = egress::Service::new(&definition.url, &definition.header, inner);
         let name = |it: &str| Name::parse(it).map_err(|it: NameError| it.to_string());
         let refresh = definition.refresh.as_ref().map(|it| {
             Ok::<_, String>(Refresh {
-                target: Target::parse(&it.url).map_err(|it: Refused| it.to_string())?,
+                target: Target::within(&it.url, inner).map_err(|it: Refused| it.to_string())?,
                 token: name(&it.token)?,
                 client_id: it.client_id.clone(),
                 client_secret: it.client_secret.as_deref().map(name).transpose()?,

@@ -69,7 +69,8 @@ fn is_here(target: &Target) -> bool {
     matches!(target.host(), Host::Address(address) if address.is_loopback())
 }
 
-/// What dials for agents whose host has its settings in `home`: no address that they block, by whatever name.
+/// What dials for agents whose host has its settings in `home`: no address that they block, by whatever name, and none of
+/// the inner network but those that they open.
 ///
 /// # Errors
 /// If they are not understood.
@@ -79,6 +80,16 @@ pub(crate) fn dialer(home: &Path, limits: &Limits) -> Result<Dialer, WebError> {
 
 /// The same by settings that were read.
 pub(crate) fn dialer_of(settings: Option<&Global>, limits: &Limits) -> Result<Dialer, DomainError> {
+    let inner = settings.map(|it| it.egress().inner.clone()).unwrap_or_default();
+    Ok(outward(settings, limits)?.dangerously_opening(inner))
+}
+
+/// What dials for pages in browsers: nothing of the inner network, for whatever a page shows could ask for it.
+pub(crate) fn dialer_for_pages(home: &Path, limits: &Limits) -> Result<Dialer, WebError> {
+    Ok(outward(admission::settings(home)?.as_ref(), limits)?)
+}
+
+fn outward(settings: Option<&Global>, limits: &Limits) -> Result<Dialer, DomainError> {
     let blocked = settings.and_then(|it| it.egress().blocked_domains.as_deref());
     Ok(Dialer::new(limits).blocking(Domains::parse(blocked.unwrap_or_default())?))
 }

@@ -41,6 +41,15 @@ impl Decision {
             Self::StepUp | Self::Defer | Self::Deny => false,
         }
     }
+
+    /// Can a person let it happen?
+    #[must_use]
+    pub const fn asks(self) -> bool {
+        match self {
+            Self::StepUp | Self::Defer => true,
+            Self::Allow | Self::Modify | Self::Deny => false,
+        }
+    }
 }
 
 impl fmt::Display for Decision {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use policy::access::{Global, Manifest, Network, Origin, User};
+use scan::net::Inner;
 
 /// By which files a session was admitted.
 #[derive(Clone, Debug)]
@@ -32,6 +33,15 @@ impl Admission {
             Self::Layered { global, manifest, .. } => {
                 global.shell().has_network(&manifest.agent) && !self.closes_network()
             }
+        }
+    }
+
+    /// Hosts of the inner network that the settings open.
+    #[must_use]
+    pub fn inner(&self) -> Inner {
+        match self {
+            Self::OnePerson => Inner::default(),
+            Self::Layered { global, .. } => global.egress().inner.clone(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use aegx::Digest;
 use model::{Call, Effect, Flow, RawCall, Reach, Role, ToolCall, Trust};
-use scan::net::Target;
+use scan::net::{Inner, Target};
 use serde_json::Value;
 
 use crate::deed::Deeds;
@@ -43,7 +43,7 @@ impl Connection<'_> {
 }
 
 /// The machine that a connection goes to. What cannot be read is dialled by nobody.
-pub(crate) fn host(asked: &Understood) -> Option<String> {
+pub(crate) fn host(asked: &Understood, inner: &Inner) -> Option<String> {
     let url = asked.call.call.args().get("url").and_then(Value::as_str)?;
-    Target::parse(url).ok().map(|it| it.host().to_string())
+    Target::within(url, inner).ok().map(|it| it.host().to_string())
 }

@@ -113,7 +113,9 @@ impl Inspected {
         let mut label =
             carried.fold(marked.then_some(own), |sum, tag| taint::worse(sum.as_ref(), Some(tag)));
         // What the user's own files say to agents is said by the user.
-        let is_own = asked.deeds.are_known() && asked.call.flow.output != Trust::Untrusted;
+        let is_carried = self.output.tags.iter().any(|it| taint::is_outside(it.taint));
+        let is_own =
+            asked.deeds.are_known() && asked.call.flow.output != Trust::Untrusted && !is_carried;
         if self.is_flagged() && !is_own {
             // Who gives orders is not believed to be trusted either.
             let found = label.get_or_insert_with(|| of(Source::Tool));

@@ -23,6 +23,7 @@ mod kind;
 mod lines;
 mod monitor;
 mod named;
+mod observed;
 mod output;
 mod permit;
 pub mod pipeline;

@@ -3,26 +3,26 @@
 use model::ipc::ActionName;
 use model::{EffectKind, Reach as Goes, Role};
 use policy::{Named, NamedHost, NamedPath, Op};
-use scan::net;
+use scan::net::{self, Inner};
 
 use crate::command::Command;
 use crate::target::{self, FILE_PARAMS};
 use crate::understood::Understood;
 
 /// Everything that the call names.
-pub(crate) fn of(asked: &Understood, commands: &[Command]) -> Named {
+pub(crate) fn of(asked: &Understood, commands: &[Command], inner: &Inner) -> Named {
     let mut named = Named::default();
     for command in commands {
         command.name_to(&mut named);
     }
     // A command says by itself what it touches.
     if asked.kind() != EffectKind::ShellExec {
-        arguments(asked, &mut named);
+        arguments(asked, inner, &mut named);
     }
     named.bounded()
 }
 
-fn arguments(asked: &Understood, named: &mut Named) {
+fn arguments(asked: &Understood, inner: &Inner, named: &mut Named) {
     let flow = &asked.call.flow;
     let goes_out = flow.egress || flow.reach == Goes::Send;
     let is_service = asked.tool() == ActionName::OauthCall.as_str();
@@ -39,7 +39,7 @@ fn arguments(asked: &Understood, named: &mut Named) {
             if let Some(path) = text.trim().strip_prefix("file://") {
                 named.paths.insert(NamedPath { op, path: plain_path(path) });
             } else if let Some(address) = target::address(text, is_destination) {
-                host(&address, named);
+                host(&address, inner, named);
             } else if is_file && !text.trim().is_empty() {
                 named.paths.insert(NamedPath { op, path: plain_path(text) });
             } else if is_destination {
@@ -61,8 +61,8 @@ fn op(asked: &Understood) -> Op {
 }
 
 /// An address that cannot be read names a host that nobody knows.
-fn host(address: &str, named: &mut Named) {
-    if let Ok(target) = net::Target::parse(address) {
+fn host(address: &str, inner: &Inner, named: &mut Named) {
+    if let Ok(target) = net::Target::within(address, inner) {
         let host = target.host().to_string();
         let host = host.trim_matches(['[', ']']).trim_end_matches('.').to_lowercase();
         let scheme = target.url().scheme().to_owned();
@@ -137,7 +137,7 @@ mod tests {
     fn hosts_are_named_whatever_they_are() {
         let named = |text: &str| {
             let mut named = Named::default();
-            host(text, &mut named);
+            host(text, &Inner::default(), &mut named);
             (named.hosts.iter().map(ToString::to_string).collect::<Vec<_>>(), named.unread)
         };
         let one = |it: &str| (vec![it.to_owned()], false);

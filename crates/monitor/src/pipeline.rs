@@ -68,6 +68,20 @@ impl Begun {
         let is_own = matches!(asked.effect, Effect::Action(_)) && asked.deeds.are_known();
         is_own && !deed::print_others(&asked.commands)
     }
+
+    /// Is it known what the call does, whatever its tool is called: look, write, run where the agent works?
+    #[must_use]
+    pub fn is_known_deed(&self) -> bool {
+        self.understood.deeds.are_known()
+    }
+
+    /// The paths that its commands read, as they are written there.
+    #[must_use]
+    pub fn paths_read(&self) -> Vec<&str> {
+        let places = self.understood.commands.iter().flat_map(|it| &it.reading.places);
+        let read = places.filter(|it| it.access == shell::Access::Read);
+        read.map(|it| it.path.as_str()).collect()
+    }
 }
 
 /// What the agent may see of an output.

@@ -69,7 +69,7 @@ impl Proposed {
             over_budget: budget.err().map(|it| it.to_string()),
             targets: target::of(&understood, session.reach())
                 .union(command::targets(&understood.commands)),
-            named: named::of(&understood, &understood.commands),
+            named: named::of(&understood, &understood.commands, &session.reach().inner),
             traced,
             risk: session.risk.clone(),
             admission: session.admission().clone(),

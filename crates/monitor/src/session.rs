@@ -195,7 +195,7 @@ impl Session {
         if asked.command.is_some() {
             let mut traced = Traced::default();
             let unseen = if self.has_something_to_lose() { Unseen::Held } else { Unseen::Passes };
-            let host = connection::host(asked);
+            let host = connection::host(asked, &self.reach.inner);
             self.ledger.trace_hosts(("url", unseen), host.iter().map(String::as_str), &mut traced);
             return traced;
         }

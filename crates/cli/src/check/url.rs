@@ -5,13 +5,14 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 
 use egress::{Limits, Resolve, SystemResolver};
-use scan::net::{self, Domains, Host, Refused, Rule, Suspicion, Target};
+use scan::net::{self, Domains, Host, Inner, Refused, Rule, Suspicion, Target};
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 use super::batch::{self, Answer};
 use crate::failure::{Exit, Failure};
+use crate::home::Home;
 
 /// Judge URLs by the rules of the way out, without going there.
 ///
@@ -21,7 +22,8 @@ use crate::failure::{Exit, Failure};
 ///
 /// A request on stdin has `url`, and may have `resolve`, a map of hosts to lists of addresses that is
 /// used instead of DNS, and `allow`, a list of domains outside which all is denied. An answer has
-/// `decision` (`allow`, `step_up` or `deny`), `rule`, `reason`, `host` and `addrs`.
+/// `decision` (`allow`, `step_up` or `deny`), `rule`, `reason`, `host` and `addrs`; and `opened_by` where the operator has
+/// opened the host, which only --settings knows.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -32,6 +34,12 @@ pub(crate) struct Args {
     /// A domain that is allowed; all others are denied. For requests without `allow`, too.
     #[arg(long, value_name = "DOMAIN")]
     allow: Option<Vec<String>>,
+    /// Judge by `egress` of the state directory's config.yaml as well: its domains, and the hosts of the inner network that it
+    /// opens.
+    #[arg(long)]
+    settings: bool,
+    #[command(flatten)]
+    home: Home,
     /// URLs; without any, requests are read from stdin.
     #[arg(value_name = "URL")]
     urls: Vec<String>,
@@ -43,13 +51,45 @@ type Resolver = fn(&str) -> Result<Vec<IpAddr>, Refused>;
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let allowed = args.allow.as_deref().map(domains).transpose().map_err(Failure::usage)?;
     let allowed = allowed.as_ref();
+    let operators = if args.settings { Operators::of(&args.home)? } else { Operators::default() };
     let dns = (!args.offline).then_some(ask_dns as Resolver);
     if args.urls.is_empty() {
-        return batch::from_stdin(args.batch, |fields| request(fields, allowed, dns));
+        return batch::from_stdin(args.batch, |fields| request(fields, allowed, dns, &operators));
     }
     let values = args.urls.iter().map(String::as_str);
-    let names = Names { known: Vec::new(), dns };
+    let names = Names { known: Vec::new(), dns, operators: &operators };
     Ok(batch::from_arguments(args.batch, values, |url| judge(url, allowed, &names)))
+}
+
+/// What the operator's settings say of all agents.
+#[derive(Default)]
+struct Operators {
+    allow: Option<Domains>,
+    block: Domains,
+    inner: Inner,
+}
+
+impl Operators {
+    fn of(home: &Home) -> Result<Self, Failure> {
+        let Some(settings) = host::settings(&home.dir()?).map_err(Failure::usage)? else {
+            return Ok(Self::default());
+        };
+        let egress = settings.egress();
+        let list = |of: &Vec<String>| Domains::parse(of).map_err(Failure::usage);
+        Ok(Self {
+            allow: egress.allowed_domains.as_ref().map(list).transpose()?,
+            block: egress.blocked_domains.as_ref().map(list).transpose()?.unwrap_or_default(),
+            inner: egress.inner.clone(),
+        })
+    }
+
+    fn check(&self, target: &Target) -> Result<(), Refused> {
+        if self.block.contains(target.host()) {
+            let reason = format!("`{}` is blocked", target.host());
+            return Err(Refused { rule: Rule::EgressBlocked, reason });
+        }
+        self.allow.as_ref().map_or(Ok(()), |it| it.permits(target))
+    }
 }
 
 fn domains(patterns: &[impl AsRef<str>]) -> Result<Domains, String> {
@@ -76,6 +116,7 @@ fn ask_dns(name: &str) -> Result<Vec<IpAddr>, Refused> {
 struct Names<'a> {
     known: Vec<(String, Vec<&'a str>)>,
     dns: Option<Resolver>,
+    operators: &'a Operators,
 }
 
 impl Names<'_> {
@@ -99,6 +140,7 @@ fn request(
     fields: &Map<String, Value>,
     allowed: Option<&Domains>,
     dns: Option<Resolver>,
+    operators: &Operators,
 ) -> Result<Answer, String> {
     let url = match fields.get("url") {
         Some(Value::String(url)) => url,
@@ -115,11 +157,11 @@ fn request(
         Some(_) => return Err(RESOLVE.to_owned()),
     };
     match own.transpose() {
-        Ok(own) => Ok(judge(url, own.as_ref().or(allowed), &Names { known, dns })),
+        Ok(own) => Ok(judge(url, own.as_ref().or(allowed), &Names { known, dns, operators })),
         // A list that cannot be read allows nothing.
         Err(error) => {
             let refused = Refused { rule: Rule::BadList, reason: error.clone() };
-            let mut answer = told(url, &Decision::Deny(refused), &[]);
+            let mut answer = told(url, &Decision::Deny(refused), &[], false);
             answer.fields.push(("error", error.into()));
             Ok(answer)
         }
@@ -149,7 +191,9 @@ enum Decision {
 fn judge(url: &str, allowed: Option<&Domains>, names: &Names<'_>) -> Answer {
     let mut addrs = Vec::new();
     let decision = decide(url, allowed, names, &mut addrs).unwrap_or_else(Decision::Deny);
-    told(url, &decision, &addrs)
+    let inner = &names.operators.inner;
+    let opened = Target::within(url, inner).is_ok_and(|it| inner.opens(it.host(), it.port()));
+    told(url, &decision, &addrs, opened)
 }
 
 /// From what costs nothing to what asks somebody.
@@ -159,25 +203,31 @@ fn decide(
     names: &Names<'_>,
     addrs: &mut Vec<IpAddr>,
 ) -> Result<Decision, Refused> {
-    let target = Target::parse(url)?;
+    let inner = &names.operators.inner;
+    let target = Target::within(url, inner)?;
     net::blocked(target.host())?;
+    names.operators.check(&target)?;
     allowed.map_or(Ok(()), |it| it.permits(&target))?;
     // Whoever put a host on the list has answered the question.
-    let suspicion = net::exfiltration(&target).into_iter().next().filter(|_| allowed.is_none());
+    let is_listed = allowed.is_some() || names.operators.allow.is_some();
+    let suspicion = net::exfiltration(&target).into_iter().next().filter(|_| !is_listed);
     match target.host() {
         Host::Address(address) => addrs.push(*address),
         // To look a name up that carries data is to send it.
         Host::Name(name) => {
             if let Some(found) = names.addresses(name, suspicion.is_none())? {
                 *addrs = found;
-                net::vet_all(addrs)?;
+                match inner.find(target.host(), target.port()) {
+                    Some(opened) => opened.vet_all(addrs)?,
+                    None => net::vet_all(addrs)?,
+                }
             }
         }
     }
     Ok(suspicion.map_or(Decision::Allow, Decision::StepUp))
 }
 
-fn told(url: &str, decision: &Decision, addrs: &[IpAddr]) -> Answer {
+fn told(url: &str, decision: &Decision, addrs: &[IpAddr], opened: bool) -> Answer {
     let (word, why) = match decision {
         Decision::Allow => ("allow", None),
         Decision::StepUp(found) => ("step_up", Some((found.rule.as_str(), found.reason.as_str()))),
@@ -185,15 +235,21 @@ fn told(url: &str, decision: &Decision, addrs: &[IpAddr]) -> Answer {
     };
     let host = net::seen_host(url);
     let text = match why {
+        None if opened => {
+            format!("allow     {} (opened by the operator)", host.as_deref().unwrap_or_default())
+        }
         None => format!("allow     {}", host.as_deref().unwrap_or_default()),
         Some((rule, reason)) => format!("{word:8}  {rule}: {reason}"),
     };
-    let fields = [
+    let mut fields = vec![
         ("decision", json!(word)),
         ("rule", json!(why.map(|it| it.0))),
         ("reason", json!(why.map(|it| it.1))),
         ("host", json!(host)),
         ("addrs", json!(addrs.iter().map(ToString::to_string).collect::<Vec<_>>())),
     ];
-    Answer { passed: matches!(decision, Decision::Allow), fields: Vec::from(fields), text }
+    if opened {
+        fields.push(("opened_by", json!("operator")));
+    }
+    Answer { passed: matches!(decision, Decision::Allow), fields, text }
 }

@@ -52,7 +52,7 @@ impl Demo<'_> {
     fn run(&self) -> Result<Exit, Failure> {
         let home = self.dir;
         let gate =
-            setup::open(home, Durability::Synced, setup::policy(None)?, Catalogue::default())?;
+            Gate::open(home, Durability::Synced, setup::policy(None)?, Catalogue::default())?;
         let page = self.attack(&gate)?;
         let kept = gate.journal.checkpoint().map_err(Failure::unable)?;
         gate.close()?;

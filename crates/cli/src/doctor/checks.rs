@@ -170,11 +170,26 @@ fn vault(home: &Path) -> Row {
 
 fn settings(home: &Path) -> Row {
     match host::providers(home) {
-        Ok(_) => Row::ok("settings", "config.yaml can be used, or there is none"),
+        Ok(_) => Row::ok(
+            "settings",
+            format!("config.yaml can be used, or there is none{}", opened(home)),
+        ),
         Err(error) => {
             let advice = "correct config.yaml: until then nobody is served";
             Row::new("settings", Status::Fail, error.to_string(), advice)
         }
+    }
+}
+
+/// Hosts of the inner network that the settings open: whoever looks here sees what is not refused any more.
+fn opened(home: &Path) -> String {
+    let settings = host::settings(home).ok().flatten();
+    let inner = settings.map(|it| it.egress().inner.clone()).unwrap_or_default();
+    let all: Vec<String> =
+        inner.iter().map(|it| format!("{} at port {}", it.host(), it.port())).collect();
+    match all.is_empty() {
+        true => String::new(),
+        false => format!("; it opens of the inner network: {}", all.join(", ")),
     }
 }
 

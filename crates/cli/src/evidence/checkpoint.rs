@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use aegx::{Digest, Sorted, merkle};
 use evidence::{Config, Filter, Kept, Reader, Tree};
-use serde_json::json;
+use host::control::{self, AskError, Request};
+use serde_json::{Value, json};
 
 use super::filter::parse_id;
 use super::open;
@@ -46,10 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let last = reader.checkpoints().map_err(Failure::unable)?.into_iter().next_back();
         last.ok_or_else(|| Failure::unable("no checkpoint was signed yet"))?
     } else {
-        let journal = open::writer(&Config::new(&dir))?;
-        let kept = journal.checkpoint().map_err(Failure::unable)?;
-        journal.close().map_err(Failure::unable)?;
-        kept
+        signed(args)?
     };
     let text = match (&prove, args.since) {
         (Some(id), _) => Sorted(&prove_inclusion(&reader, &kept, id)?).to_string(),
@@ -67,6 +65,28 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(path) => write_new(path, &text)?,
     }
     Ok(Exit::Done)
+}
+
+/// A new checkpoint: of the gate that runs, or signed here.
+fn signed(args: &Args) -> Result<Kept, Failure> {
+    match control::ask(&control::socket_path(&args.home.dir()?), &Request::Checkpoint) {
+        Ok(said) => {
+            let text = |name: &str| said.get(name).and_then(Value::as_str).map(str::to_owned);
+            let size = said.get("size").and_then(Value::as_u64);
+            let (size, both) = (size, text("ts").zip(text("note")));
+            let (size, (ts, note)) = size
+                .zip(both)
+                .ok_or_else(|| Failure::unable("the gate's checkpoint is not understood"))?;
+            Ok(Kept { size, ts, note })
+        }
+        Err(AskError::Nobody) => {
+            let journal = open::writer(&Config::new(args.home.journal()?))?;
+            let kept = journal.checkpoint().map_err(Failure::unable)?;
+            journal.close().map_err(Failure::unable)?;
+            Ok(kept)
+        }
+        Err(error) => Err(Failure::unable(error)),
+    }
 }
 
 fn prove_inclusion(

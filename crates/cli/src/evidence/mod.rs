@@ -3,7 +3,7 @@
 mod bench;
 mod checkpoint;
 mod export;
-mod filter;
+pub(crate) mod filter;
 mod import;
 pub(crate) mod open;
 mod query;

@@ -14,7 +14,10 @@ pub(crate) fn reader(dir: &Path) -> Result<Reader, Failure> {
 
 /// Opens the journal for writing and says what recovery did.
 pub(crate) fn writer(config: &Config) -> Result<Journal, Failure> {
-    writer_unless_busy(config)?.map_err(Failure::unable)
+    let opened = writer_unless_busy(config)?;
+    opened.map_err(|busy| {
+        Failure::unable(format!("{busy}; if it is the daemon: `lazaret daemon stop`"))
+    })
 }
 
 /// The same, with who has it, if somebody else does.

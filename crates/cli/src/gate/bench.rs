@@ -99,7 +99,7 @@ fn measure(args: &Args, work: &Path) -> Result<Measured, Failure> {
     let durability =
         if args.no_sync { Durability::DangerouslyUnsynced } else { Durability::Synced };
     let policy = setup::policy(None)?;
-    let gate = setup::open(&work.join("home"), durability, policy, Catalogue::default())?;
+    let gate = Gate::open(&work.join("home"), durability, policy, Catalogue::default())?;
     let load = Load::new(usize::try_from(args.payload).unwrap_or(0));
     // The first session pays for what all of them share.
     load::session(&gate.monitor, u64::MAX)?;

@@ -13,7 +13,7 @@ use crate::output;
 
 /// Check the policy and list its rules.
 ///
-/// Reads the program's own rules and what the state directory says, or the folder of --policy. Every rule is validated against the
+/// Reads the program's own rules and what the state directory says, or the folder DIR. Every rule is validated against the
 /// schema, its examples are tried, and a rule that can never match, permits nothing, or stands
 /// against everything is an error. Settings, users and manifests in the folder are read strictly.
 ///
@@ -23,6 +23,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     home: Home,
     /// A policy folder, in place of the state directory; see `lazaret policy --help`.
+    #[arg(value_name = "DIR", conflicts_with = "policy")]
+    dir: Option<PathBuf>,
+    /// The same.
     #[arg(long, value_name = "DIR")]
     policy: Option<PathBuf>,
     /// Print one JSON object per rule, or per error.
@@ -31,7 +34,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let loaded = match live::load(&args.home, args.policy.as_deref())? {
+    let loaded = match live::load(&args.home, args.dir.as_deref().or(args.policy.as_deref()))? {
         Ok(loaded) => loaded,
         Err(flaws) => return Ok(show::flaws(&flaws, args.json)),
     };

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::AgentId;
+use monitor::provenance::{CATALOGUE_BYTES_MAX, Catalogue};
 use policy::access::{FILE_BYTES_MAX, FileError, Global, KnownTools, Manifest, Users};
 use policy::{LoadError, PACK_BYTES_MAX, PackText, Policy};
 
@@ -12,6 +13,8 @@ use super::live::Source;
 
 /// The longest file with cases.
 const CASES_BYTES_MAX: usize = 64 << 20;
+/// What tools do. It is no part of the policy, but lies beside one that was proposed; it is read to be sure of it.
+const CATALOGUE: &str = "catalogue.json";
 
 /// The policy, and what of the layers the folder speaks of.
 pub(crate) struct Loaded {
@@ -40,6 +43,15 @@ pub(crate) fn load(dir: Option<&Path>) -> Result<Loaded, Vec<Flaw>> {
     let Some(dir) = dir else { return reading.done(Source::Program) };
     reading.folder(dir);
     reading.done(Source::Folder(dir.to_owned()))
+}
+
+/// Reads the embedded packs and rules that are not written down yet.
+pub(crate) fn of_texts(rules: &[(String, String)]) -> Result<Loaded, Vec<Flaw>> {
+    let mut reading = Reading::embedded();
+    let packs =
+        rules.iter().map(|(name, text)| PackText { name: name.clone(), text: text.clone() });
+    reading.packs.extend(packs);
+    reading.done(Source::Program)
 }
 
 impl Reading {
@@ -86,6 +98,11 @@ impl Reading {
                 self.settings(&path);
             } else if name == "users.yaml" {
                 self.users(&path);
+            } else if name == CATALOGUE {
+                self.file(&path, CATALOGUE_BYTES_MAX, |text| {
+                    let read = Catalogue::parse(text).map(drop);
+                    read.map_err(|error| FileError { line: None, what: error.to_string() })
+                });
             } else if name.ends_with(".cases.jsonl") {
                 let text = self.file(&path, CASES_BYTES_MAX, |text| Ok(text.to_owned()));
                 self.cases.extend(text.map(|text| (shown(&path), text)));

@@ -1,13 +1,18 @@
 //! `lazaret policy …`: one file per command. `folder` reads what an operator wrote, `judge` asks the
-//! rules and the layers.
+//! rules and the layers, `recorded` reads what the journal holds, and `again` judges that by another policy.
 
+mod again;
+mod backtest;
 mod check;
 mod explain;
 pub(crate) mod folder;
 mod judge;
 pub(crate) mod live;
+mod propose;
+mod recorded;
 mod schema;
 mod show;
+mod tally;
 mod test;
 
 use clap::Subcommand;
@@ -28,6 +33,7 @@ use crate::failure::{Exit, Failure};
 ///   config.yaml            which domains of tools are on
 ///   users.yaml             users and their limits
 ///   agents/ID/IDENTITY.md  agents, with their manifests
+///   catalogue.json         what tools do, for `lazaret replay --catalog`; no gate reads it from here
 ///
 /// `check` and `explain` look at the state directory, as the gate does: config.yaml, users.yaml and agents there, and
 /// rules of your own in its folder `policy`. They say what they looked at; --policy names another folder.
@@ -45,6 +51,8 @@ enum Command {
     Check(check::Args),
     Explain(explain::Args),
     Test(test::Args),
+    Propose(propose::Args),
+    Backtest(backtest::Args),
     Schema(schema::Args),
 }
 
@@ -53,6 +61,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Test(args) => test::run(args),
+        Command::Propose(args) => propose::run(args),
+        Command::Backtest(args) => backtest::run(args),
         Command::Schema(args) => Ok(schema::run(args)),
     }
 }

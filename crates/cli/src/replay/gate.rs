@@ -21,7 +21,7 @@ use crate::visit;
 
 /// The gate and what the trace has told it so far.
 pub(crate) struct Gate {
-    gate: setup::Gate,
+    gate: host::Gate,
     /// Where the agents work.
     workspace: Option<Workspace>,
     /// Where the state lies, and the files by which sessions are admitted.
@@ -77,7 +77,7 @@ impl Gate {
             if temporary.is_some() { Durability::DangerouslyUnsynced } else { Durability::Synced };
         let policy = setup::policy_of(&home, args.policy.as_deref())?;
         let catalogue = setup::catalogue(args.catalog.as_deref())?;
-        let gate = setup::open(&home, durability, policy, catalogue)?;
+        let gate = host::Gate::open(&home, durability, policy, catalogue)?;
         let workspace = args.workspace.as_deref().map(|it| visit::open(&home, it)).transpose()?;
         Ok(Self {
             gate,
@@ -274,7 +274,7 @@ impl Gate {
     /// Ends in order, and removes what nobody wants to keep.
     pub(crate) fn close(mut self) -> Result<(), Failure> {
         self.begun.clear();
-        self.gate.close()
+        Ok(self.gate.close()?)
     }
 }
 

@@ -15,7 +15,6 @@ use crate::exec::record::Records;
 use crate::exec::settings::{Words, resolved};
 use crate::exec::{follow, judge, not_made};
 use crate::failure::Failure;
-use crate::gate::setup;
 use crate::home::Home;
 
 /// Run a program that a skill brings along, in a cage.
@@ -61,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let config = settings(args.settings.as_deref(), &home)?;
     let mut records = Records::of(&args.home, &words);
     let required = host::required(&home).map_err(Failure::usage)?;
-    if let Some(refused) = setup::refused(&required) {
+    if let Some(refused) = host::NotAsRequired::of(&required) {
         records.refused("sandbox_refused", &refused.why)?;
         return Err(Failure::refused(refused.why));
     }
@@ -80,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Failure> {
     let leave = judge(&words, &records)?;
     // INVARIANT (RecordThenAct): what it may do is on record before it runs.
     records.note("skill_sandbox", json!({ "skill": args.name, "settings": config }))?;
-    records.begin(&cage)?;
+    records.begin(&cage, None)?;
     let put = cage.put(&inmate(args, &skill, &scratch), || Ok(leave));
     let waiting = put.map_err(|error| {
         records.not_begun(&error.to_string());

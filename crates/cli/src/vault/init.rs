@@ -70,5 +70,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn recorded(args: &Args, work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let content = json!({ "by_passphrase": args.passphrase });
-    Act::around(&args.home, &args.by, ("vault_made", UNCHANGED), content, work)
+    Act::around(&args.home, &args.by, ("vault_made", UNCHANGED), content, work)?;
+    // A daemon that was started without a vault knows no secret to take out of anything. Whoever needs one starts the next.
+    if crate::daemon::stop(&args.home.dir()?)? {
+        output::note("the daemon was ended: the next one knows the vault");
+    }
+    Ok(())
 }

@@ -107,6 +107,11 @@ impl Control {
             }
             Request::Say { session, text } => self.say(&session, &text),
             Request::Plugins => self.plugins(),
+            Request::Checkpoint => {
+                let kept = self.journal.checkpoint();
+                let kept = kept.map_err(|it| Undone { error: it.to_string(), refused: false })?;
+                Ok(json!({ "ok": true, "size": kept.size, "ts": kept.ts, "note": kept.note }))
+            }
             Request::Act(deed) => {
                 self.check_session(&deed)?;
                 let receipt = deed.record(&self.journal).map_err(|it| {

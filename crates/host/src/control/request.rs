@@ -30,6 +30,8 @@ pub enum Request {
     },
     /// Look through the plugins anew.
     Plugins,
+    /// Sign what the journal holds now.
+    Checkpoint,
     /// Record what a person does with the state directory; they do it themselves.
     Act(Deed),
 }
@@ -57,16 +59,29 @@ pub const DEEDS: &[&str] = &[
     "access_not_changed",
     "access_revoked",
     "access_rotated",
+    "agents_not_unwired",
+    "agents_not_wired",
+    "agents_unwired",
+    "agents_wired",
     "approval_granted",
     "approval_not_granted",
     "approval_not_revoked",
     "approval_revoked",
+    "folder_distrusted",
+    "folder_trust_not_changed",
+    "folder_trusted",
     "grants_not_written",
     "grants_written",
     "job_added",
     "job_not_added",
     "job_not_removed",
     "job_removed",
+    "mcp_accepted",
+    "mcp_not_changed",
+    "mcp_trust_set",
+    "observing_not_changed",
+    "observing_started",
+    "observing_stopped",
     "plugin_added",
     "plugin_not_added",
     "plugin_not_removed",
@@ -114,6 +129,7 @@ enum Written {
         text: String,
     },
     Plugins {},
+    Checkpoint {},
     Act {
         kind: String,
         by: String,
@@ -145,6 +161,7 @@ impl Request {
                 text,
             }),
             Written::Plugins {} => Ok(Self::Plugins),
+            Written::Checkpoint {} => Ok(Self::Checkpoint),
             Written::Act { kind, by, taint, session, after, content } => {
                 let taint = taint.iter().map(|it| Taint::parse(it)).collect::<Result<Vec<_>, _>>();
                 let id = |it: String| Digest::from_hex(it.as_bytes());
@@ -181,6 +198,7 @@ impl Request {
                 json!({ "request": "say", "session": session.as_str(), "text": text })
             }
             Self::Plugins => json!({ "request": "plugins" }),
+            Self::Checkpoint => json!({ "request": "checkpoint" }),
             Self::Act(deed) => json!({
                 "request": "act",
                 "kind": deed.kind,

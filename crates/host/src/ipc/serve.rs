@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -81,10 +82,27 @@ pub(crate) fn connections(
     limits: &Limits,
     stop: &Stop,
 ) -> io::Result<()> {
+    let stranger = |error: &FrameError| served.no_frame(error);
+    each_connection(socket, CONNECTIONS_MAX, stop, stranger, |stream| {
+        let Ok(input) = stream.try_clone() else { return };
+        // How a connection ends is recorded where it matters, and the others go on.
+        let _ = frames(served, &mut Ends::new(input, stream, stop.clone()), limits);
+    })
+}
+
+/// Does `serve` with each connection of `socket`, at most so many at once, each in a thread of its own, until `stop` is
+/// said. Connections of other users are told to `stranger` and closed.
+pub(crate) fn each_connection(
+    socket: &Socket,
+    at_once: usize,
+    stop: &Stop,
+    stranger: impl Fn(&FrameError),
+    serve: impl Fn(UnixStream) + Sync,
+) -> io::Result<()> {
     let open = AtomicUsize::new(0);
     thread::scope(|scope| {
         loop {
-            if open.load(Ordering::Acquire) >= CONNECTIONS_MAX {
+            if open.load(Ordering::Acquire) >= at_once {
                 if stop.wait(LOOK_AGAIN) {
                     return Ok(());
                 }
@@ -93,22 +111,29 @@ pub(crate) fn connections(
             if !somebody_came(socket, stop)? {
                 return Ok(());
             }
-            let Ok(Some(mut wire)) = connect(served, socket, stop) else {
-                // Gone again, somebody else's, or the system has no descriptors left.
-                if stop.wait(LOOK_AGAIN) {
-                    return Ok(());
+            let stream = match socket.accept() {
+                Ok(Ok(stream)) => stream,
+                Ok(Err(uid)) => {
+                    stranger(&FrameError::Stranger { uid });
+                    continue;
                 }
-                continue;
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                // Gone again, or the system has no descriptors left.
+                Err(_) => {
+                    if stop.wait(LOOK_AGAIN) {
+                        return Ok(());
+                    }
+                    continue;
+                }
             };
             open.fetch_add(1, Ordering::AcqRel);
-            let serve = || {
-                // How a connection ends is recorded where it matters, and the others go on.
-                let _ = frames(served, &mut wire, limits);
-                drop(wire);
+            let (serve, open) = (&serve, &open);
+            let served = move || {
+                serve(stream);
                 open.fetch_sub(1, Ordering::AcqRel);
             };
-            let thread = thread::Builder::new().name("ipc".to_owned());
-            if thread.spawn_scoped(scope, serve).is_err() {
+            let thread = thread::Builder::new().name("door".to_owned());
+            if thread.spawn_scoped(scope, served).is_err() {
                 open.fetch_sub(1, Ordering::AcqRel);
             }
         }
@@ -149,25 +174,6 @@ fn somebody_came(socket: &Socket, stop: &Stop) -> io::Result<bool> {
             Err(error) => return Err(error.into()),
         }
     }
-}
-
-fn connect<S: Serves>(
-    served: &S,
-    socket: &Socket,
-    stop: &Stop,
-) -> io::Result<Option<impl Wire + use<S>>> {
-    let stream = match socket.accept() {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-        stream => stream?,
-    };
-    let stream = match stream {
-        Ok(stream) => stream,
-        Err(uid) => {
-            served.no_frame(&FrameError::Stranger { uid });
-            return Ok(None);
-        }
-    };
-    Ok(Some(Ends::new(stream.try_clone()?, stream, stop.clone())))
 }
 
 #[cfg(test)]

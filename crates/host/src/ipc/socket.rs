@@ -68,6 +68,21 @@ impl Socket {
         Ok(socket)
     }
 
+    /// One that another process of the same user listens at, and has handed over. Its name stays theirs.
+    ///
+    /// # Errors
+    /// If the system does not let it be waited for.
+    pub(crate) fn handed(listener: UnixListener) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        Ok(Self { listener, path: PathBuf::new() })
+    }
+
+    /// The socket itself, for another process to listen at.
+    #[must_use]
+    pub fn listener(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+
     /// Where it listens.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -107,7 +122,9 @@ impl AsFd for Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        if !self.path.as_os_str().is_empty() {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -119,6 +119,11 @@ struct World {
 
 impl World {
     fn new(server: &Server, grants: &str, host: &str, token: &str) -> Self {
+        Self::with(server, grants, (host, token), &service(server, "api.example"))
+    }
+
+    /// The same by these settings. Only where they open nothing is the server's port open to all names.
+    fn with(server: &Server, grants: &str, (host, token): (&str, &str), settings: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut config = Config::new(dir.path().join("evidence"));
         config.durability = Durability::DangerouslyUnsynced;
@@ -127,10 +132,7 @@ impl World {
         let store = Arc::new(store);
         let keeper = Arc::new(keeper(dir.path(), &journal, host, token));
         let port = server.port;
-        let settings = format!(
-            "services:\n  api:\n    url: http://api.example:{port}/v1\n    token: TOKEN\n    refresh:\n      url: http://api.example:{port}/token\n      token: REFRESH\n      clientId: me\n"
-        );
-        let global = Global::parse(&settings).unwrap();
+        let global = Global::parse(settings).unwrap();
         let agent = AgentId::parse("main").unwrap();
         let manifest = Manifest::parse(&agent, &format!("---\n{grants}---\nbody\n")).unwrap();
         let admission = Admission::Layered {
@@ -142,12 +144,16 @@ impl World {
         // Nobody speaks TLS here, and a client wants somebody to believe.
         let trust = Trust::Only(vec![testkit::tls::nobody()]);
         let dialer = Dialer::with_resolver(Arc::new(Here), &Limits::default())
-            .dangerously_open_these_loopback_ports_for_tests(&[port]);
+            .dangerously_opening(global.egress().inner.clone());
+        let dialer = match global.egress().inner.is_empty() {
+            true => dialer.dangerously_open_these_loopback_ports_for_tests(&[port]),
+            false => dialer,
+        };
         let client = Client::new(Arc::new(dialer), &trust, Limits::default());
         let web = Web::new(client.unwrap(), Arc::clone(&journal), None).unwrap();
         let scope = Scope::of(&admission);
-        let services =
-            Services::with_web(Some(&global), Arc::clone(&keeper), scope, Rules::default(), web);
+        let rules = Rules { inner: admission.inner(), ..Rules::default() };
+        let services = Services::with_web(Some(&global), Arc::clone(&keeper), scope, rules, web);
         let memory = Arc::clone(&store) as Arc<dyn Memory>;
         let executor =
             HostExecutor::new(memory, dir.path().join("evidence"), Arc::new(SystemClock))
@@ -252,6 +258,32 @@ fn user() -> policy::access::User {
         "ab".repeat(32)
     );
     Users::parse(&text, &KnownTools::default()).unwrap().get("ann").unwrap().clone()
+}
+
+/// The settings of a service at this name.
+fn service(server: &Server, name: &str) -> String {
+    let port = server.port;
+    format!(
+        "services:\n  api:\n    url: http://{name}:{port}/v1\n    token: TOKEN\n    refresh:\n      url: http://{name}:{port}/token\n      token: REFRESH\n      clientId: me\n"
+    )
+}
+
+#[test]
+fn a_service_inside_is_called_and_its_token_renewed_where_the_operator_opened_it() {
+    let server = Server::start();
+    let inner = format!(
+        "egress:\n  inner:\n    - {{host: api.corp, port: {}, addresses: [127.0.0.1]}}\n",
+        server.port
+    );
+    let settings = format!("{inner}{}", service(&server, "api.corp"));
+    let host = format!("http://api.corp:{}", server.port);
+    let world = World::with(&server, GRANTS, (&host, OLD), &settings);
+    assert_eq!(world.got("/me").output.status, Status::Done);
+    assert_eq!((server.count("POST /token"), server.count("GET /v1/me")), (1, 2));
+    let hops = world.records("egress");
+    assert!(hops.len() >= 3 && hops.iter().all(|it| it["opened_by"] == "operator"), "{hops:?}");
+    // Without the operator's word there is no such service.
+    assert!(Global::parse(&service(&server, "api.corp")).is_err());
 }
 
 fn bound(server: &Server) -> String {

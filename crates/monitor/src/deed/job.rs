@@ -2,6 +2,10 @@
 
 use model::ToolDef;
 
+use super::job_words::{
+    BESIDES, COMMANDS, FETCHING, FILING, LOOKING, NOTES, NOTES_ANYWHERE, PATHS, RUNNING, TEXTS,
+    WRITING,
+};
 use crate::provenance::name_words;
 
 /// What a tool is for.
@@ -21,251 +25,6 @@ pub(crate) enum Job {
     #[default]
     Other,
 }
-
-/// A parameter that holds a command.
-const COMMANDS: &[&str] = &["command", "cmd", "commands", "script", "shell_command"];
-/// Every word of the name of a tool that runs commands here is one of these.
-const RUNNING: &[&str] = &[
-    "bash",
-    "cmd",
-    "command",
-    "commands",
-    "exec",
-    "execute",
-    "local",
-    "powershell",
-    "run",
-    "script",
-    "sh",
-    "shell",
-    "terminal",
-    "tool",
-    "zsh",
-];
-/// The same for tools that look at files and write them: `delete_backup` and `create_link` are somebody's service.
-const FILING: &[&str] = &[
-    "add",
-    "append",
-    "apply",
-    "cat",
-    "code",
-    "content",
-    "contents",
-    "copy",
-    "create",
-    "delete",
-    "diff",
-    "dir",
-    "directory",
-    "edit",
-    "editor",
-    "file",
-    "files",
-    "find",
-    "folder",
-    "glob",
-    "grep",
-    "image",
-    "in",
-    "insert",
-    "list",
-    "ls",
-    "make",
-    "many",
-    "modify",
-    "move",
-    "multi",
-    "notebook",
-    "open",
-    "patch",
-    "read",
-    "remove",
-    "rename",
-    "replace",
-    "save",
-    "search",
-    "str",
-    "string",
-    "text",
-    "tool",
-    "tree",
-    "update",
-    "view",
-    "write",
-];
-/// What tools of both kinds take besides; one that takes anything else (a person, a role, an amount) does something else, too.
-const BESIDES: &[&str] = &[
-    "-a",
-    "-b",
-    "-c",
-    "-i",
-    "-n",
-    "allow_multiple",
-    "append",
-    "background",
-    "blocking",
-    "case_sensitive",
-    "cell_id",
-    "cell_type",
-    "context",
-    "cwd",
-    "dangerouslydisablesandbox",
-    "description",
-    "dir_path",
-    "directory",
-    "edit_mode",
-    "encoding",
-    "end_line",
-    "env",
-    "expected_replacements",
-    "explanation",
-    "file_filtering_options",
-    "glob",
-    "head_limit",
-    "ignore",
-    "include",
-    "insert_line",
-    "instruction",
-    "is_background",
-    "is_input",
-    "justification",
-    "limit",
-    "login",
-    "max_output_tokens",
-    "multiline",
-    "offset",
-    "old_str",
-    "old_string",
-    "old_text",
-    "output_mode",
-    "overwrite",
-    "pages",
-    "pattern",
-    "prefix_rule",
-    "recursive",
-    "replace_all",
-    "respect_git_ignore",
-    "restart",
-    "run_in_background",
-    "sandbox_permissions",
-    "security_risk",
-    "shell",
-    "start_line",
-    "summary",
-    "task_id",
-    "thought",
-    "timeout",
-    "timeout_ms",
-    "tty",
-    "type",
-    "undo_edit",
-    "view_range",
-    "with_escalated_permissions",
-    "workdir",
-    "yield_time_ms",
-    "query",
-    "regex",
-    "max_results",
-    "depth",
-];
-/// A parameter that holds the path of a file or folder of this machine.
-const PATHS: &[&str] = &[
-    "file_path",
-    "filepath",
-    "path",
-    "notebook_path",
-    "absolute_path",
-    "dir_path",
-    "directory",
-    "target_file",
-    "file",
-    "filename",
-    "paths",
-];
-/// A parameter that holds what is written.
-const TEXTS: &[&str] = &[
-    "content",
-    "contents",
-    "new_string",
-    "new_str",
-    "new_text",
-    "file_text",
-    "patch",
-    "diff",
-    "edits",
-    "new_source",
-    "insert_text",
-    "code_edit",
-    "input",
-];
-/// First words of names of tools that look.
-const LOOKING: &[&str] =
-    &["read", "view", "list", "ls", "glob", "grep", "search", "find", "open", "cat", "tree"];
-/// Parts of names of tools that look at pages.
-const FETCHING: &[&str] =
-    &["webfetch", "websearch", "fetchurl", "readurl", "openurl", "fetchwebpage"];
-/// First words of names of tools that write.
-const WRITING: &[&str] = &[
-    "write", "edit", "create", "replace", "update", "apply", "patch", "insert", "append", "modify",
-    "multi", "notebook", "str", "save", "delete", "remove", "move", "rename", "mkdir", "copy",
-];
-/// Names of tools by which an agent keeps its own plan, thinks, waits, hands on work or asks.
-const NOTES: &[&str] = &[
-    "todowrite",
-    "todoread",
-    "updateplan",
-    "plan",
-    "think",
-    "exitplanmode",
-    "enterplanmode",
-    "askuserquestion",
-    "requestuserinput",
-    "askfollowupquestion",
-    "askuser",
-    "task",
-    "taskoutput",
-    "taskcreate",
-    "taskupdate",
-    "tasklist",
-    "taskget",
-    "taskstop",
-    "agent",
-    "dispatchagent",
-    "spawnagent",
-    "waitagent",
-    "wait",
-    "bashoutput",
-    "killshell",
-    "killbash",
-    "writetodos",
-    "finish",
-    "submit",
-    "attemptcompletion",
-    "skill",
-    "toolsearch",
-    "closeagent",
-    "resumeagent",
-    "structuredoutput",
-    "sleep",
-    "transfertohumanagents",
-    "transfertohuman",
-    "escalatetohuman",
-    "handofftohuman",
-];
-
-/// Those of them that mean the same wherever they are: no service calls an act so.
-const NOTES_ANYWHERE: &[&str] = &[
-    "think",
-    "todowrite",
-    "writetodos",
-    "updateplan",
-    "askuser",
-    "askuserquestion",
-    "transfertohuman",
-    "transfertohumanagents",
-    "escalatetohuman",
-    "handofftohuman",
-];
 
 impl Job {
     /// Is it a note of the agent, or a question to the person, whatever the other tools are?
@@ -307,13 +66,13 @@ impl Job {
             return Self::Write;
         }
         if FETCHING.iter().any(|it| bare.contains(it))
-            && has(&["url", "urls", "uri", "query", "queries"])
+            && has(&["url", "urls", "uri", "query", "queries", "search_term"])
         {
             return Self::Fetch;
         }
         if LOOKING.contains(&first.as_str())
             && is_of_files
-            && (has(PATHS) || has(&["pattern", "glob"]))
+            && (has(PATHS) || has(&["pattern", "glob", "glob_pattern", "include"]))
         {
             return Self::Look;
         }
@@ -343,6 +102,41 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn each_hosts_own_tools_for_files_and_commands_are_known() {
+        let hosts = [
+            (
+                include_str!("../../../hooks/src/tools/claude.json"),
+                ["Bash", "Read", "Edit", "Write"],
+            ),
+            (include_str!("../../../hooks/src/tools/codex.json"), ["Bash", "view_image", "", ""]),
+            (
+                include_str!("../../../hooks/src/tools/gemini.json"),
+                ["run_shell_command", "read_many_files", "replace", "write_file"],
+            ),
+            (
+                include_str!("../../../hooks/src/tools/copilot.json"),
+                ["bash", "view", "edit", "create"],
+            ),
+            (
+                include_str!("../../../hooks/src/tools/opencode.json"),
+                ["bash", "read", "edit", "patch"],
+            ),
+            (
+                include_str!("../../../hooks/src/tools/cursor.json"),
+                ["Shell", "Glob", "StrReplace", "Write"],
+            ),
+        ];
+        for (text, names) in hosts {
+            let all: Vec<serde_json::Value> = serde_json::from_str(text).unwrap();
+            let jobs = [Job::Run, Job::Look, Job::Write, Job::Write];
+            for (name, job) in names.into_iter().zip(jobs).filter(|it| !it.0.is_empty()) {
+                let tool = all.iter().find(|it| it["name"] == name).unwrap();
+                assert_eq!(Job::of(&ToolDef::from_value(tool).unwrap()), job, "{name}");
+            }
+        }
+    }
 
     #[test]
     fn tools_of_coding_agents_are_known_by_what_they_take() {

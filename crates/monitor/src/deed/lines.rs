@@ -4,6 +4,7 @@ use shell::{Access, Act, Class, Rule};
 
 use super::{Deed, Deeds, Kind, of_file};
 use crate::command::Command;
+use crate::target::is_ours;
 
 /// What a finding about a command amounts to, where it is an act: a person is asked, unless the user asked for it.
 fn act_of(rule: Rule) -> Option<Kind> {
@@ -40,6 +41,7 @@ pub(super) fn of(commands: &[Command]) -> Deeds {
         for place in &reading.places {
             match place.access {
                 Access::Write => acts.extend(of_file(&place.path)),
+                Access::Delete if is_ours(&place.path) => acts.extend(of_file(&place.path)),
                 Access::Delete if is_elsewhere(&place.path) => acts.push(Deed {
                     kind: Kind::Command(Act::Erase),
                     what: format!("deleting `{}`", place.path),

@@ -5,6 +5,7 @@ mod asked;
 mod changes;
 mod edits;
 mod job;
+mod job_words;
 mod lines;
 
 use std::sync::Arc;

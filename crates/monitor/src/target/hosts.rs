@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use policy::{Target, Targets};
-use scan::net::Rule;
+use scan::net::{Inner, Rule};
 use scan::{is_invisible, net};
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -20,11 +20,25 @@ pub fn class_of_host(text: &str) -> Targets {
     class(text, Written::Somewhere)
 }
 
+/// The same where the operator has opened hosts of the inner network: what names exactly one of them, at its port, leads to
+/// no private address.
+pub(super) fn class_of_host_within(text: &str, inner: &Inner) -> Targets {
+    lifted(class_of_host(super::head(text)), text, inner)
+}
+
+fn lifted(found: Targets, text: &str, inner: &Inner) -> Targets {
+    let is_open = found.contains(Target::PrivateAddress) && inner.names(text);
+    if is_open { found.without(Target::PrivateAddress) } else { found }
+}
+
 /// The same of what a call names as the place that it goes to: there a bare name is one.
-pub(super) fn class_of_destination(text: &str) -> Targets {
+pub(super) fn class_of_destination(text: &str, inner: &Inner) -> Targets {
     // Mail goes to people, not to machines.
     let is_mail = text.contains('@') && !text.contains('/');
-    if is_mail { Targets::NONE } else { class(text, Written::AsDestination) }
+    if is_mail {
+        return Targets::NONE;
+    }
+    lifted(class(super::head(text), Written::AsDestination), text, inner)
 }
 
 /// Does the text begin like an address of the web? Then it is the same whatever a call takes it for.

@@ -10,8 +10,11 @@ mod names;
 mod obeyed;
 mod outward;
 
+use std::borrow::Cow;
+
 use model::{Reach as Goes, Role};
 use policy::{Target, Targets};
+use scan::net::Inner;
 use serde_json::Value;
 
 use crate::deed::Deeds;
@@ -20,7 +23,7 @@ use crate::understood::Understood;
 pub use files::{class_of_file, class_of_path, is_secret_file, shows_how};
 pub use hosts::class_of_host;
 pub use obeyed::is_obeyed;
-pub(crate) use obeyed::kind_of_obeyed;
+pub(crate) use obeyed::{is_ours, kind_of_obeyed};
 pub use outward::Reach;
 pub(crate) use outward::address;
 
@@ -50,14 +53,14 @@ pub(crate) fn of(asked: &Understood, reach: &Reach) -> Targets {
         visit(value, &mut |text| {
             bytes = bytes.saturating_add(text.len());
             if !said {
-                found = found.union(class_of(text));
+                found = found.union(class_of(text, &reach.inner));
             }
             if !said && FILE_PARAMS.contains(&param.as_str()) {
                 found = found.union(class_of_file(tail(text)));
             }
             // What says of itself that it is an address was looked at as one already.
             if is_destination && !hosts::has_web_scheme(text) {
-                found = found.union(hosts::class_of_destination(head(text)));
+                found = found.union(hosts::class_of_destination(text, &reach.inner));
             }
             if !said && goes_out {
                 found = found.union(reach.class_of(text, is_destination));
@@ -73,14 +76,28 @@ pub(crate) fn is_path_of(param: &str) -> bool {
 }
 
 /// A text may be a path, an address, or a command with several of either, however long.
-fn class_of(text: &str) -> Targets {
+fn class_of(text: &str, inner: &Inner) -> Targets {
     let separators = |it: char| it.is_whitespace() || "'\"`()<>{}|;&,=".contains(it);
     std::iter::once(text)
         .chain(text.split(separators).filter(|it| it.len() < text.len()))
         .filter(|it| is_of_note(it))
         .fold(Targets::NONE, |sum, it| {
-            sum.union(class_of_path(tail(it))).union(class_of_host(head(it)))
+            let host = match inner.is_empty() {
+                true => class_of_host(head(it)),
+                false => hosts::class_of_host_within(&without_opened(it, inner), inner),
+            };
+            sum.union(class_of_path(tail(it))).union(host)
         })
+}
+
+/// A text of several words without those that name a host which the operator has opened.
+fn without_opened<'a>(text: &'a str, inner: &Inner) -> Cow<'a, str> {
+    let is_one =
+        |it: &str| inner.names(it.trim_matches(['"', '\'', '`', '(', ')', '<', '>', ',', ';']));
+    if !text.contains(char::is_whitespace) || !text.split_whitespace().any(is_one) {
+        return text.into();
+    }
+    text.split_whitespace().filter(|it| !is_one(it)).collect::<Vec<_>>().join(" ").into()
 }
 
 fn head(word: &str) -> &str {
@@ -109,7 +126,55 @@ pub(crate) fn visit(value: &Value, see: &mut impl FnMut(&str)) {
 
 #[cfg(test)]
 mod tests {
+    use scan::net::{InnerHost, Prefix};
+
     use super::*;
+
+    fn class_of(text: &str) -> Targets {
+        super::class_of(text, &Inner::default())
+    }
+
+    #[test]
+    fn what_the_operator_opened_is_no_private_address_and_its_neighbours_are() {
+        let host = |host: &str, port: u16| {
+            InnerHost::new(host, port, vec![Prefix::parse("10.1.2.0/24").unwrap()]).unwrap()
+        };
+        let hosts = vec![host("10.1.2.4", 8080), host("gitlab.corp", 443), host("db.corp", 5432)];
+        let inner = Inner::new(hosts).unwrap();
+        let private = |text: &str| {
+            super::class_of(text, &inner)
+                .union(hosts::class_of_destination(text, &inner))
+                .contains(Target::PrivateAddress)
+        };
+        for text in [
+            "http://10.1.2.4:8080/",
+            "http://10.1.2.4:8080/x?a=b&c=d",
+            "10.1.2.4:8080",
+            "https://gitlab.corp/x",
+            "see http://10.1.2.4:8080/x for it",
+            "curl 'http://10.1.2.4:8080/x' -o y",
+            "postgres://me@db.corp:5432/name",
+        ] {
+            assert!(!private(text), "{text}");
+        }
+        for text in [
+            "http://10.1.2.4/",
+            "http://10.1.2.4:8081/",
+            "http://10.1.2.5:8080/",
+            "http://gitlab.corp:8080/",
+            "http://10.1.516:8080/",
+            "http://x@10.1.2.4:8080/",
+            "http://10.1.2.4:8080\\@10.9.9.9/",
+            "http://10.1.2.4:8080/?to=http://10.9.9.9/",
+            "see http://10.1.2.4:8080/x and http://10.9.9.9/",
+            "http://169.254.169.254/latest",
+            "http://localhost:8080/",
+        ] {
+            assert!(private(text), "{text}");
+        }
+        // What else is of note about it stays so.
+        assert!(super::class_of("http://10.1.2.4:8080/.env", &inner).contains(Target::SecretFile));
+    }
 
     #[test]
     fn a_command_touches_what_stands_in_it_however_it_is_written() {

@@ -14,6 +14,17 @@ use crate::deed::Obeyed;
 /// Folders in which programs keep versions of files, and their own settings.
 const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn", ".bzr"];
 
+/// What wires coding agents to us, beside what they keep in folders that are known: files of their settings, and our own
+/// programs.
+const OURS: &[&str] = &[
+    ".claude.json",
+    ".config/opencode",
+    ".copilot/hooks",
+    ".copilot/mcp-config.json",
+    "bin/lazaret",
+    "lazaret-hook",
+];
+
 /// A folder in which this lies, in small letters, is a repository to git, whatever it is called.
 const HEAD: &str = "head";
 
@@ -51,6 +62,24 @@ pub fn is_obeyed(text: &str) -> bool {
     kind_of_obeyed(text).is_some()
 }
 
+/// Where coding agents keep by what they call us, in folders of theirs.
+const WIRED: &[&str] = &[
+    ".claude/settings.json",
+    ".codex/config.toml",
+    ".codex/hooks.json",
+    ".cursor/hooks.json",
+    ".gemini/settings.json",
+];
+
+/// Is it a part of how coding agents are wired to us?
+pub(crate) fn is_ours(text: &str) -> bool {
+    let path = normal(text);
+    path.split('\0').any(|path| {
+        let parts: Vec<&str> = path.split('/').filter(|it| !matches!(*it, "" | ".")).collect();
+        OURS.iter().chain(WIRED).any(|it| stands_in(it, &parts))
+    })
+}
+
 /// Who obeys a file, if anybody does.
 pub(crate) fn kind_of_obeyed(text: &str) -> Option<Obeyed> {
     let path = normal(text);
@@ -80,7 +109,8 @@ fn kind_of(parts: &[&str]) -> Option<Obeyed> {
     let is_kept = is_in(KEPT_IN_WORKSPACE)
         || parts.last().is_some_and(|name| KEPT_ENDS.iter().any(|it| name.ends_with(it)))
         || parts.last().is_some_and(|name| name.ends_with(".pth") || *name == "codeowners")
-        || is_in(&[".config/direnv", ".github/codeql", ".github/codeql.yml"]);
+        || is_in(&[".config/direnv", ".github/codeql", ".github/codeql.yml"])
+        || is_in(OURS);
     if is_in_a_repository(parts) || parts.last() == Some(&HEAD) || is_named_hook(parts) {
         return Some(Obeyed::Hook);
     }

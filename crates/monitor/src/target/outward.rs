@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use policy::{Target, Targets};
-use scan::net::{self, DomainError, Domains};
+use scan::net::{self, DomainError, Domains, Inner};
 
 use crate::admission::Admission;
 
@@ -18,6 +18,8 @@ pub struct Reach {
     pub allow: Vec<Domains>,
     /// Never these.
     pub block: Domains,
+    /// Hosts of the inner network that the operator has opened.
+    pub inner: Inner,
 }
 
 impl Reach {
@@ -34,19 +36,20 @@ impl Reach {
         let allow = lists.into_iter().flatten().map(|it| Domains::parse(it));
         let block = [&host.blocked_domains, &manifest.sandbox.blocked_domains];
         let block: Vec<&String> = block.into_iter().flatten().flatten().collect();
-        Ok(Self { allow: allow.collect::<Result<_, _>>()?, block: Domains::parse(&block)? })
+        let (allow, block) = (allow.collect::<Result<_, _>>()?, Domains::parse(&block)?);
+        Ok(Self { allow, block, inner: host.inner.clone() })
     }
 
     /// Where nothing is to be reached.
     pub(crate) fn nothing() -> Self {
-        Self { allow: vec![Domains::default()], block: Domains::default() }
+        Self { allow: vec![Domains::default()], ..Self::default() }
     }
 
     /// The classes of a text that is one address; one that only mentions some asks for none of them. What
     /// `is_destination` is an address without its scheme as well.
     pub(super) fn class_of(&self, text: &str, is_destination: bool) -> Targets {
         let Some(text) = address(text, is_destination) else { return Targets::NONE };
-        let Ok(target) = net::Target::parse(&text) else {
+        let Ok(target) = net::Target::within(&text, &self.inner) else {
             // Where there is a list, what cannot be read is not on it.
             return self.allow.first().map_or(Targets::NONE, |_| Target::UnlistedDomain.into());
         };
@@ -106,6 +109,7 @@ mod tests {
         let reach = Reach {
             allow: vec![list(&["*.example.com"]), list(&["api.example.com", "b.example.com"])],
             block: list(&["b.example.com"]),
+            inner: Inner::default(),
         };
         for inside in ["https://api.example.com/x", " HTTPS://API.example.com./ "] {
             assert_eq!(class(&reach, inside), [], "{inside}");

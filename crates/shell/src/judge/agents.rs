@@ -16,8 +16,9 @@ static GIVING: Words = Words::named("judge.agents.GIVING");
 const OURSELVES: &str = "lazaret";
 /// Commands of ours that only tell, or run others in a cage; and words of the others that only tell.
 const TELLING: [&str; 7] = ["check", "demo", "doctor", "exec", "help", "replay", "schema"];
-const TOLD: [&str; 9] =
-    ["check", "explain", "export", "list", "query", "schema", "show", "test", "verify"];
+const TOLD: [&str; 8] = ["check", "explain", "list", "query", "schema", "show", "test", "verify"];
+/// The program that speaks for an agent's host: what it says counts as the user's words, or as what a tool gave back.
+const HOOK: &str = "lazaret-hook";
 /// A pattern for names of processes that is longer is not looked into, in bytes.
 const PATTERN_BYTES_MAX: usize = 64;
 
@@ -112,6 +113,9 @@ fn widens(call: &Call<'_>) -> bool {
 
 /// Only what tells is left to whoever asks; approvals, policies, secrets and trust are a person's.
 fn changes_ourselves(call: &Call<'_>) -> bool {
+    if call.name == HOOK {
+        return true;
+    }
     if call.name != OURSELVES {
         return false;
     }

@@ -4,7 +4,7 @@
 
 use model::ipc::Action;
 use model::{Decision, Effect, Objection};
-use scan::net::Target;
+use scan::net::{Inner, Target};
 
 use crate::guards::Guard;
 use crate::proposed::Proposed;
@@ -20,7 +20,8 @@ impl Guard<Proposed> for SecretElsewhere {
 
     fn check(&self, proposed: &Proposed) -> Vec<Objection> {
         let held = proposed.held().iter();
-        let target = destination(&proposed.understood().effect);
+        let inner = proposed.admission().inner();
+        let target = destination(&proposed.understood().effect, &inner);
         held.filter(|it| !is_for(it, target.as_ref())).map(|it| self.objection(it)).collect()
     }
 }
@@ -37,7 +38,7 @@ fn is_for(held: &HeldSecret, target: Option<&Target>) -> bool {
 }
 
 /// The one host to which everything in the call goes, if there is just one.
-fn destination(effect: &Effect) -> Option<Target> {
+fn destination(effect: &Effect, inner: &Inner) -> Option<Target> {
     let Effect::Action(action) = effect else { return None };
     // Whatever is not here is held: a new action must be put here to get through.
     let url = if let Action::WebFetch(fetch) = &**action {
@@ -47,5 +48,5 @@ fn destination(effect: &Effect) -> Option<Target> {
     } else {
         return None;
     };
-    Target::parse(url).ok()
+    Target::within(url, inner).ok()
 }

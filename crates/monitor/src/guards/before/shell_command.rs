@@ -22,6 +22,9 @@ impl Guard<Proposed> for ShellCommand {
     }
 }
 
+/// What is a person's, wherever it runs: it ends or changes what stands between an agent and the machine.
+const AGAINST_US: &[shell::Rule] = &[shell::Rule::Agent, shell::Rule::Kill];
+
 /// What speaks against a command: the blocklist, and what cannot be understood.
 fn objections(command: &Command) -> Vec<Objection> {
     let objection = |finding: &shell::Finding| {
@@ -31,7 +34,7 @@ fn objections(command: &Command) -> Vec<Objection> {
             shell::Decision::StepUp if not_understood => {
                 (Decision::StepUp, "command_not_understood")
             }
-            shell::Decision::StepUp if command.runs_here => {
+            shell::Decision::StepUp if command.runs_here || AGAINST_US.contains(&finding.rule) => {
                 (Decision::StepUp, "command_needs_a_person")
             }
             shell::Decision::StepUp | shell::Decision::Allow => return None,

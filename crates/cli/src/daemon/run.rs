@@ -1,0 +1,132 @@
+//! The daemon itself.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use host::doors::{self, Doors};
+use host::ipc::{Socket, SocketError, Stop};
+
+use super::settings::Started;
+use crate::door;
+use crate::failure::{Exit, Failure};
+use crate::gate::setup::{self, Gate};
+use crate::home::Home;
+use crate::output;
+
+/// Be the daemon, here, until it is told to end.
+///
+/// This is what `start` starts, without a terminal. Run it yourself to see what it says, or under a
+/// supervisor (`--idle 0` never ends by itself).
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// End when nobody has needed it for so many seconds; 0 never.
+    #[arg(long, value_name = "SECONDS", default_value_t = IDLE_SECONDS)]
+    idle: u64,
+}
+
+/// When a daemon ends that nobody needs.
+const IDLE_SECONDS: u64 = 1800;
+/// How often it is looked whether it is to end.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long an upgrade, or other settings, wait for calls that are under way.
+const DRAIN_MAX: Duration = Duration::from_secs(60);
+/// How long another command may have the journal.
+const JOURNAL_WAIT: Duration = Duration::from_secs(3);
+const JOURNAL_LOOK: Duration = Duration::from_millis(10);
+/// Why the last start came to nothing, for whoever waits for it.
+const FAILURE: &str = "daemon.failed";
+/// The longest such sentence, in bytes.
+const FAILURE_BYTES_MAX: u64 = 4096;
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    // Whoever started it may end, and its terminal with it. It fails where it is so already.
+    let _ = rustix::process::setsid();
+    crate::proxy::raise_open_files();
+    let home = args.home.dir()?;
+    let signals = Stop::on_signals().map_err(Failure::unable)?;
+    let done = serve(&home, Duration::from_secs(args.idle), &signals);
+    let path = home.join(FAILURE);
+    // For people; nothing depends on it.
+    let _ = match &done {
+        Ok(()) => files::private::remove(&path),
+        Err(failure) => files::private::replace(&path, failure.message().as_bytes()),
+    };
+    done.map(|()| Exit::Done)
+}
+
+/// Why a daemon that was just started has ended, if it has.
+pub(super) fn failure(home: &Path) -> Option<String> {
+    let path = home.join(FAILURE);
+    let said = files::private::read_if_there(&path, FAILURE_BYTES_MAX).ok().flatten()?;
+    let _ = files::private::remove(&path);
+    Some(String::from_utf8_lossy(&said).into_owned())
+}
+
+fn serve(home: &Path, idle: Duration, signals: &Stop) -> Result<(), Failure> {
+    files::private::create_dir(home)
+        .map_err(|error| Failure::unable(format!("`{}`: {error}", home.display())))?;
+    let socket = match Socket::bind(&doors::socket_path(home)) {
+        // Another was quicker.
+        Err(SocketError::InUse { .. }) => return Ok(()),
+        socket => socket.map_err(door::not_bound)?,
+    };
+    let gate = open(home)?;
+    let control = door::bind(home)?;
+    let outcome = door::beside(control.as_ref(), &gate, home, || {
+        serve_doors(&gate, home, &socket, idle, signals)
+    });
+    drop(socket);
+    gate.close()?;
+    outcome
+}
+
+/// The gate, once whoever has the journal for a moment has let it go.
+fn open(home: &Path) -> Result<Gate, Failure> {
+    let end = Instant::now() + JOURNAL_WAIT;
+    loop {
+        let policy = setup::policy_of(home, None)?;
+        let catalogue = gateway::proxy::catalogue().map_err(Failure::unable)?;
+        match Gate::open_with_keys(home, policy, catalogue, |_, _| ()) {
+            Err(host::GateError::Busy(_)) if Instant::now() < end => thread::sleep(JOURNAL_LOOK),
+            gate => return Ok(gate?),
+        }
+    }
+}
+
+fn serve_doors(
+    gate: &Gate,
+    home: &Path,
+    socket: &Socket,
+    idle: Duration,
+    signals: &Stop,
+) -> Result<(), Failure> {
+    let (stopper, stop) = Stop::pair().map_err(Failure::unable)?;
+    let doors = Doors::new(gate, home, std::env::home_dir(), stop);
+    let started = Started::now(home);
+    output::note(&format!("the daemon serves {}", socket.path().display()));
+    thread::scope(|scope| {
+        let serving = scope.spawn(|| doors.serve(socket));
+        let mut upgraded: Option<Instant> = None;
+        while !signals.wait(LOOK) {
+            let quiet = doors.idle_for();
+            if !idle.is_zero() && quiet >= idle {
+                break;
+            }
+            if upgraded.is_none() && started.is_other(home) {
+                upgraded = Some(Instant::now());
+            }
+            // Whoever comes next starts the new one.
+            if upgraded.is_some_and(|it| quiet >= LOOK || it.elapsed() >= DRAIN_MAX) {
+                break;
+            }
+            if serving.is_finished() {
+                break;
+            }
+        }
+        stopper.stop();
+        serving.join().map_err(|_| Failure::unable("a door broke"))?.map_err(Failure::unable)
+    })
+}

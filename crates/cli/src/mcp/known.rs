@@ -1,0 +1,134 @@
+//! What is known of MCP servers: `lazaret mcp list`, `accept` and `trust`.
+
+use ::mcp::trust::Trust;
+use host::doors::mcp::servers::{Servers, ServersError};
+use serde_json::{Value, json};
+
+use crate::act::{Act, By};
+use crate::failure::{Exit, Failure};
+use crate::home::Home;
+use crate::output;
+
+/// List the servers that are known, and what of them is held.
+#[derive(clap::Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    home: Home,
+    /// Print one JSON object per server.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Accept tools of a server whose definitions have changed; what changed is shown first.
+#[derive(clap::Args)]
+pub(crate) struct AcceptArgs {
+    #[command(flatten)]
+    home: Home,
+    /// The server, as the list names it.
+    #[arg(value_name = "SERVER")]
+    server: String,
+    /// One tool of it; all that are held without it.
+    #[arg(value_name = "TOOL")]
+    tool: Option<String>,
+    #[command(flatten)]
+    by: By,
+}
+
+/// Say how far a server is trusted.
+///
+/// An `untrusted` server (the default) cannot ask your client's model or you for anything; a `trusted` one
+/// can; a `sandboxed` one is not even told which folders are open.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct TrustArgs {
+    #[command(flatten)]
+    home: Home,
+    /// The server, as the list names it.
+    #[arg(value_name = "SERVER")]
+    server: String,
+    /// trusted, untrusted or sandboxed.
+    #[arg(value_name = "LEVEL", value_parser = level)]
+    level: Trust,
+    #[command(flatten)]
+    by: By,
+}
+
+fn level(text: &str) -> Result<Trust, String> {
+    serde_json::from_value(Value::String(text.to_owned()))
+        .map_err(|_| "one of trusted, untrusted, sandboxed".to_owned())
+}
+
+pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let known = Servers::of(&args.home.dir()?).map_err(failure)?;
+    let mut names: Vec<&String> = known.pins.servers.keys().chain(known.trust.keys()).collect();
+    names.sort();
+    names.dedup();
+    for name in &names {
+        let tools = known.pins.servers.get(*name).map_or(0, |it| it.len());
+        let held: Vec<&String> =
+            known.held.get(*name).into_iter().flat_map(|it| it.keys()).collect();
+        let trust = serde_json::to_value(known.trust(name)).unwrap_or_default();
+        if args.json {
+            output::json(&json!({ "server": name, "tools": tools, "held": held, "trust": trust }));
+            continue;
+        }
+        let trust = trust.as_str().unwrap_or_default().to_owned();
+        let tools = output::count(u64::try_from(tools).unwrap_or(u64::MAX), "tool");
+        output::line(&format!("{name}  {trust}, {tools}"));
+        if !held.is_empty() {
+            let held: Vec<&str> = held.iter().map(|it| it.as_str()).collect();
+            let next = format!("`lazaret mcp accept {name}`");
+            output::line(&format!("  held, because they changed: {}; {next}", held.join(", ")));
+        }
+    }
+    if names.is_empty() && !args.json {
+        output::note("no server was seen yet: `lazaret mcp -- COMMAND…`");
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
+    let home = args.home.dir()?;
+    let mut known = Servers::of(&home).map_err(failure)?;
+    let is_meant = |name: &str| args.tool.as_deref().is_none_or(|it| it == name);
+    let held = known.held.get(&args.server).cloned().unwrap_or_default();
+    for (tool, definition) in held.iter().filter(|(name, _)| is_meant(name)) {
+        for change in known.pins.changes(&args.server, std::slice::from_ref(definition)) {
+            output::line(&format!("{tool}:"));
+            for line in &change.diff {
+                output::line(&format!("  {line}"));
+            }
+        }
+    }
+    let accepted = known.accept(&args.server, args.tool.as_deref());
+    if accepted.is_empty() {
+        return Err(Failure::refused(format!("nothing of `{}` is held", args.server)));
+    }
+    let content = json!({ "server": args.server, "tools": accepted });
+    let kinds = ("mcp_accepted", "mcp_not_changed");
+    Act::around(&args.home, &args.by, kinds, content, || known.keep(&home).map_err(failure))?;
+    output::line(&format!(
+        "accepted: {}; the client sees them when it lists again",
+        accepted.join(", ")
+    ));
+    Ok(Exit::Done)
+}
+
+pub(super) fn trust(args: &TrustArgs) -> Result<Exit, Failure> {
+    let home = args.home.dir()?;
+    let mut known = Servers::of(&home).map_err(failure)?;
+    known.trust.insert(args.server.clone(), args.level);
+    let level = serde_json::to_value(args.level).unwrap_or_default();
+    let content = json!({ "server": args.server, "trust": level });
+    let kinds = ("mcp_trust_set", "mcp_not_changed");
+    Act::around(&args.home, &args.by, kinds, content, || known.keep(&home).map_err(failure))?;
+    output::line(&format!("{}: {}", args.server, level.as_str().unwrap_or_default()));
+    Ok(Exit::Done)
+}
+
+fn failure(error: ServersError) -> Failure {
+    match error {
+        ServersError::Io { .. } => Failure::unable(error),
+        ServersError::Unreadable { .. } => Failure::usage(error),
+    }
+}

@@ -1,0 +1,114 @@
+//! `lazaret status`: what stands guard now, in one look.
+
+use evidence::{Clock as _, Reader, SystemClock};
+use host::observe::Observe;
+use host::trust::Trust;
+use serde_json::{Value, json};
+use store::Oversight as _;
+
+use crate::daemon;
+use crate::evidence::open;
+use crate::failure::{Exit, Failure};
+use crate::home::Home;
+use crate::observe;
+use crate::output::{self, Paint};
+use crate::sessions;
+
+/// Show what stands guard now.
+///
+/// Which doors are open and what goes through them, the newest sessions, what waits for an answer of
+/// yours, which folders you trust, whether somebody only watches, and how long the journal is.
+///
+/// Exit codes: 0 shown, 3 something does not answer.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Sessions that are shown.
+const SESSIONS_MAX: u32 = 10;
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let home = args.home.dir()?;
+    let doors = daemon::said(&home)?;
+    let now = SystemClock.unix_seconds();
+    let (sessions, waiting) = match sessions::open(&args.home)? {
+        None => (Vec::new(), 0),
+        Some(store) => {
+            let sessions = store.sessions(SESSIONS_MAX).map_err(Failure::unable)?;
+            (sessions, store.count_waiting(now).map_err(Failure::unable)?)
+        }
+    };
+    let journal = args.home.journal()?;
+    let bytes = match journal.is_dir() {
+        true => Some(Reader::open(&journal).and_then(|it| it.bytes()).map_err(open::failure)?),
+        false => None,
+    };
+    let trust = Trust::of(&home).map_err(Failure::usage)?;
+    let watch = Observe::of(&home).map_err(Failure::usage)?.filter(|it| it.holds(now));
+    if args.json {
+        let trusted = trust.folders().iter().map(|it| it.path.display().to_string());
+        output::json(&json!({
+            "doors": doors,
+            "sessions": sessions.iter().map(sessions::value).collect::<Vec<_>>(),
+            "approvals": waiting,
+            "journal": { "bytes": bytes.unwrap_or(0), "dir": journal.display().to_string() },
+            "trusted": trusted.collect::<Vec<_>>(),
+            "observing": watch.as_ref().map(Observe::to_json),
+        }));
+        return Ok(Exit::Done);
+    }
+    show(doors.as_ref(), waiting, bytes, &trust);
+    if let Some(watch) = &watch {
+        let what = Paint::for_stdout().bad("questions are passed over");
+        output::line(&format!(
+            "observing  {what} {}; see `lazaret observe`",
+            observe::until(watch)
+        ));
+    }
+    for it in &sessions {
+        sessions::line(it);
+    }
+    Ok(Exit::Done)
+}
+
+fn show(doors: Option<&Value>, waiting: u64, bytes: Option<u64>, trust: &Trust) {
+    let paint = Paint::for_stdout();
+    let number = |path: &str| {
+        doors.and_then(|it| it.pointer(path)).and_then(Value::as_u64).unwrap_or_default()
+    };
+    let daemon = match doors {
+        Some(_) => format!(
+            "{} (process {}, {}, {} under way)",
+            paint.good("running"),
+            number("/pid"),
+            output::count(number("/hooks/sessions"), "session"),
+            output::count(number("/hooks/waiting"), "call"),
+        ),
+        None => "not running; whoever needs it starts it".to_owned(),
+    };
+    output::line(&format!("daemon     {daemon}"));
+    if number("/hooks/missed") > 0 {
+        let what = format!("{} results of calls that no hook announced", number("/hooks/missed"));
+        let next = "`lazaret evidence query --kind door_missed`";
+        output::line(&format!("alarm      {}; see {next}", paint.bad(&what)));
+    }
+    let asked = match waiting {
+        0 => "nothing waits for an answer".to_owned(),
+        some => format!("{}; see `lazaret approvals`", output::count(some, "question")),
+    };
+    output::line(&format!("approvals  {asked}"));
+    let journal =
+        bytes.map_or("empty".to_owned(), |it| format!("{it} bytes; `lazaret evidence verify`"));
+    output::line(&format!("journal    {journal}"));
+    let folders = u64::try_from(trust.folders().len()).unwrap_or(u64::MAX);
+    output::line(&format!(
+        "trust      {}; see `lazaret trust --list`",
+        output::count(folders, "folder")
+    ));
+}

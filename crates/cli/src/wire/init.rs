@@ -1,0 +1,152 @@
+//! `lazaret init`.
+
+use std::path::PathBuf;
+
+use evidence::{Clock as _, SystemClock};
+use host::trust::Trust;
+use serde_json::json;
+use setup::{Found, Host, Options, Plan, find, plan};
+
+use super::{surroundings, verify};
+use crate::act::{Act, By};
+use crate::daemon;
+use crate::failure::{Exit, Failure};
+use crate::home::Home;
+use crate::observe;
+use crate::output::{self, Paint};
+use crate::person;
+
+/// Wire the coding agents of this machine to the gate.
+///
+/// Finds Claude Code, Codex, Cursor, Gemini CLI, Copilot CLI and OpenCode and their MCP servers, shows what it
+/// would change as a diff, asks, keeps a copy of every file, wires hooks and gateway, and proves that they
+/// answer. Run it again at any time: what is wired stays as it is. `lazaret uninstall` puts every file back.
+///
+/// Try it:
+///   lazaret init --dry-run
+///   lazaret init
+///
+/// Exit codes: 0 wired, 1 not agreed to, 2 a file is not understood, 3 could not be done.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    home: Home,
+    /// Only these agents: claude, codex, cursor, gemini, copilot, opencode.
+    #[arg(long = "agent", value_name = "AGENT", value_parser = super::host)]
+    agents: Vec<Host>,
+    /// Look at this project's own MCP configuration, too.
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// Leave MCP servers as they are.
+    #[arg(long)]
+    no_mcp: bool,
+    /// Put Claude Code's hooks into managed settings, which users cannot switch off (needs root).
+    #[arg(long)]
+    managed: bool,
+    /// Show what would change, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask.
+    #[arg(long)]
+    yes: bool,
+    /// Only watch for so many days: what would be asked passes, and is on record; see `lazaret observe`.
+    #[arg(long, value_name = "DAYS", value_parser = observe::days)]
+    observe: Option<u16>,
+    #[command(flatten)]
+    by: By,
+}
+
+/// Where Claude Code looks for managed settings.
+const MANAGED: &str = "/etc/claude-code";
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let project = args.project.as_deref().map(files::resolved).transpose();
+    let around = surroundings(&args.home, project.map_err(Failure::usage)?)?;
+    let found = find(&around);
+    show_found(&found);
+    let which: Vec<Host> = match args.agents.as_slice() {
+        [] => found.iter().map(|it| it.host).collect(),
+        some => some.to_vec(),
+    };
+    if which.is_empty() {
+        output::note(
+            "no coding agent was found; name one with --agent, or see `lazaret mcp --help`",
+        );
+        return Ok(Exit::Done);
+    }
+    let managed = args.managed.then(|| PathBuf::from(MANAGED));
+    let options = Options { hooks: true, mcp: !args.no_mcp, managed };
+    let planned = plan(&around, &which, &options).map_err(Failure::usage)?;
+    show_plan(&planned);
+    if planned.is_empty() {
+        output::line("everything is wired already");
+    } else if args.dry_run {
+        return Ok(Exit::Done);
+    } else {
+        if !args.yes && !person::says_yes(&[], "change these files; a copy of each is kept")? {
+            return Err(Failure::refused("nothing was changed"));
+        }
+        apply(args, &planned)?;
+    }
+    if let Some(days) = args.observe.filter(|_| !args.dry_run) {
+        observe::start(&args.home, &args.by, days)?;
+    }
+    daemon::start(&args.home.dir()?)?;
+    let verified = verify::all(&args.home, &around, &which);
+    verify::show(&verified);
+    tell_trust(args)?;
+    Ok(if verified.iter().all(verify::Row::answers) { Exit::Done } else { Exit::Unable })
+}
+
+fn apply(args: &Args, planned: &Plan) -> Result<(), Failure> {
+    let files: Vec<String> =
+        planned.changes().iter().map(|it| it.path.display().to_string()).collect();
+    let kinds = ("agents_wired", "agents_not_wired");
+    let content = json!({ "files": files });
+    let now = u64::try_from(SystemClock.unix_seconds()).unwrap_or_default();
+    Act::around(&args.home, &args.by, kinds, content, || {
+        planned.apply(now).map_err(Failure::unable)
+    })?;
+    let count = output::count(u64::try_from(files.len()).unwrap_or(u64::MAX), "file");
+    output::line(&format!("{count} changed; `lazaret uninstall` puts everything back"));
+    Ok(())
+}
+
+fn show_found(found: &[Found]) {
+    let paint = Paint::for_stdout();
+    for it in found {
+        let servers = u64::try_from(it.servers.len()).unwrap_or(u64::MAX);
+        let servers = output::count(servers, "MCP server");
+        output::line(&format!("found {}, {servers}", paint.strong(it.host.title())));
+        for problem in &it.problems {
+            output::note(&format!("  {problem}"));
+        }
+    }
+}
+
+fn show_plan(planned: &Plan) {
+    let paint = Paint::for_stdout();
+    for line in planned.diff().lines() {
+        let shown = aegx::verify::printable(line).to_string();
+        output::line(&match line.chars().next() {
+            Some('+') => paint.good(&shown),
+            Some('-') => paint.bad(&shown),
+            Some('@') => paint.faint(&shown),
+            Some(_) | None => shown,
+        });
+    }
+    for note in planned.notes() {
+        output::line(&format!("note: {}: {}", note.host.title(), note.text));
+    }
+}
+
+fn tell_trust(args: &Args) -> Result<(), Failure> {
+    let trust = Trust::of(&args.home.dir()?).map_err(Failure::usage)?;
+    if trust.folders().is_empty() {
+        output::line(
+            "next: say which folders hold your own work, `lazaret trust DIR`; files elsewhere count as outside content",
+        );
+    }
+    Ok(())
+}

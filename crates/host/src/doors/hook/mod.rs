@@ -1,0 +1,312 @@
+//! The door for the hooks of coding agents: what a host says of a session becomes what the monitor judges and hears,
+//! and the verdict goes back in the host's dialect (crate `hooks`).
+//!
+//! A hook judges before a tool runs and hears of its result afterwards; the tool itself runs elsewhere.
+
+mod announced;
+mod call;
+mod interactive;
+mod prompt;
+mod session;
+mod tools;
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use aegx::{Principal, RecordType};
+use evidence::NewRecord;
+use hooks::{Answer, Event, Host, Reply, Seen};
+use model::{Kind, Source};
+use monitor::Heard;
+use serde_json::json;
+
+use crate::gate::Gate;
+use crate::trust::Trust;
+use announced::Announced;
+use call::Came;
+use prompt::Prompt;
+use session::Hooked;
+
+/// Sessions of hooks that are open at once; whoever comes then is denied.
+const SESSIONS_MAX: usize = 4096;
+/// Files that one prompt may name.
+const MENTIONED_MAX: usize = 32;
+/// How much of such a file is read, in bytes.
+const MENTIONED_BYTES_MAX: u64 = 1 << 20;
+/// How much of a hook's input that is refused is recorded, in bytes.
+const PREVIEW_BYTES_MAX: usize = 400;
+
+/// The door.
+pub struct HookDoor<'a> {
+    gate: &'a Gate,
+    home: &'a Path,
+    user_home: Option<PathBuf>,
+    sessions: Mutex<HashMap<String, Arc<Mutex<Hooked>>>>,
+    /// Calls on their way to servers.
+    announced: Mutex<Vec<Announced>>,
+    /// What one door saw and another did not.
+    missed: AtomicU64,
+}
+
+impl<'a> HookDoor<'a> {
+    /// A door to `gate` on the state directory `home`, for the user whose home is `user_home`.
+    #[must_use]
+    pub fn new(gate: &'a Gate, home: &'a Path, user_home: Option<PathBuf>) -> Self {
+        Self {
+            gate,
+            home,
+            user_home,
+            sessions: Mutex::default(),
+            announced: Mutex::default(),
+            missed: AtomicU64::new(0),
+        }
+    }
+
+    /// Answers one hook, in the words of its host. Whatever goes wrong is a denial.
+    #[must_use]
+    pub fn answer(&self, host: Host, event: &str, input: &[u8]) -> Answer {
+        let seen = match hooks::read(host, event, input) {
+            Ok(seen) => seen,
+            Err(error) => {
+                self.record(
+                    "hook_refused",
+                    &json!({
+                        "host": host.as_str(),
+                        "event": event,
+                        "error": error.to_string(),
+                        "preview": preview(input),
+                    }),
+                );
+                let reason = format!("Lazaret does not understand this hook: {error}");
+                return hooks::answer(host, event, None, &Reply::Deny { reason });
+            }
+        };
+        let reply = self.reply(host, &seen).unwrap_or_else(|why| {
+            let content = json!({ "host": host.as_str(), "event": event, "error": why });
+            self.record("hook_refused", &content);
+            Reply::Deny { reason: format!("Lazaret: {why}") }
+        });
+        hooks::answer(host, event, Some(&seen), &reply)
+    }
+
+    fn reply(&self, host: Host, seen: &Seen) -> Result<Reply, String> {
+        if let Event::SessionEnd = seen.event {
+            return self.end(host, seen);
+        }
+        let session = self.session(host, seen)?;
+        let mut session = lock(&session);
+        match &seen.event {
+            Event::SessionStart { .. } => Ok(self.welcome(&session)),
+            Event::Prompt { text } => self.prompt(&mut session, seen, text),
+            Event::Before(tool) => self.before(&mut session, tool),
+            Event::After { tool, output, failed, shape } => {
+                self.after(&mut session, tool, Came { output, failed: *failed, shape })
+            }
+            Event::Stop => {
+                session.settle(self.gate)?;
+                Ok(Reply::Pass)
+            }
+            Event::SubagentStop { id } => {
+                drop(session);
+                self.settle_child(host, seen, id)
+            }
+            // The host asks its user by itself; what the gate says of the call was said before.
+            Event::Permission(_)
+            | Event::Compact { .. }
+            | Event::SubagentStart { .. }
+            | Event::SessionEnd
+            | Event::Other => Ok(Reply::Pass),
+        }
+    }
+
+    /// The user's own words, unless an agent wrote them for another.
+    fn prompt(&self, session: &mut Hooked, seen: &Seen, text: &str) -> Result<Reply, String> {
+        session.settle(self.gate)?;
+        let Prompt { users, others } = Prompt::of(session.host, text);
+        let monitor = &self.gate.monitor;
+        let hear = |source, text: &str| {
+            let heard = Heard { source, origin: "prompt", text };
+            monitor.hear(&session.who, &heard).map(drop)
+        };
+        let heard = if seen.subagent.is_some() {
+            hear(Source::Agent, text)
+        } else {
+            let others = if others.is_empty() { Ok(()) } else { hear(Source::Tool, others) };
+            // A turn of the user begins by what they say, and by nothing else.
+            let users = || match users.is_empty() {
+                true => Ok(()),
+                false => monitor.hear_turn(&session.who, users).map(drop),
+            };
+            others.and_then(|()| users())
+        };
+        heard.map_err(|error| error.to_string())?;
+        self.hear_mentioned(session, users)?;
+        Ok(Reply::Pass)
+    }
+
+    /// Files that a prompt names with `@` reach the model without a call.
+    fn hear_mentioned(&self, session: &Hooked, text: &str) -> Result<(), String> {
+        let Some(cwd) = &session.cwd else { return Ok(()) };
+        let trust = self.trust()?;
+        let is_foreign = |name: &str| trust.is_foreign(name, cwd, self.user_home.as_deref());
+        let mentions = text.split('@').skip(1).filter_map(mention);
+        for name in mentions.filter(|it| is_foreign(it)).take(MENTIONED_MAX) {
+            // What is not there, or is no file, the host does not read either.
+            let Some(said) = mentioned(cwd, name) else { continue };
+            let heard = Heard { source: Source::File, origin: name, text: &said };
+            self.gate.monitor.hear(&session.who, &heard).map_err(|it| it.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// What the model and the person should know when a session begins.
+    fn welcome(&self, session: &Hooked) -> Reply {
+        let Some(cwd) = &session.cwd else { return Reply::Pass };
+        if self.trust().is_ok_and(|it| it.covers(cwd)) {
+            return Reply::Pass;
+        }
+        Reply::Context {
+            text: format!(
+                "Lazaret does not know the folder {0}: what its files say counts as outside content, and acts after reading it are asked about. If the user trusts it, they run: lazaret trust {0}",
+                cwd.display()
+            ),
+        }
+    }
+
+    fn trust(&self) -> Result<Trust, String> {
+        Trust::of(self.home).map_err(|error| error.to_string())
+    }
+
+    /// The session of a hook, opened or found again.
+    fn session(&self, host: Host, seen: &Seen) -> Result<Arc<Mutex<Hooked>>, String> {
+        let id = session::id_of(host, &seen.session, None);
+        let main = self.open(host, seen, &id, None)?;
+        let Some(agent) = &seen.subagent else { return Ok(main) };
+        let child = session::id_of(host, &seen.session, Some(agent));
+        self.open(host, seen, &child, Some(&id))
+    }
+
+    fn open(
+        &self,
+        host: Host,
+        seen: &Seen,
+        id: &str,
+        parent: Option<&str>,
+    ) -> Result<Arc<Mutex<Hooked>>, String> {
+        // Nobody waits for a session while all of them are held.
+        let found = lock(&self.sessions).get(id).cloned();
+        if let Some(found) = found {
+            lock(&found).moved_to(seen.cwd.as_deref());
+            return Ok(found);
+        }
+        let mut sessions = lock(&self.sessions);
+        if let Some(found) = sessions.get(id) {
+            return Ok(Arc::clone(found));
+        }
+        if sessions.len() >= SESSIONS_MAX {
+            return Err(format!("{SESSIONS_MAX} sessions are open; `lazaret daemon restart`"));
+        }
+        let opened = Hooked::open(self.gate, self.home, host, id, parent)?;
+        let opened = Arc::new(Mutex::new(opened));
+        lock(&opened).moved_to(seen.cwd.as_deref());
+        sessions.insert(id.to_owned(), Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    /// A subagent has ended: its own calls are over, those of who started it are not.
+    fn settle_child(&self, host: Host, seen: &Seen, id: &str) -> Result<Reply, String> {
+        let child = session::id_of(host, &seen.session, Some(id));
+        let child = lock(&self.sessions).get(&child).cloned();
+        if let Some(child) = child {
+            lock(&child).settle(self.gate)?;
+        }
+        Ok(Reply::Pass)
+    }
+
+    fn end(&self, host: Host, seen: &Seen) -> Result<Reply, String> {
+        let id = session::id_of(host, &seen.session, None);
+        let mut gone: Vec<Arc<Mutex<Hooked>>> = Vec::new();
+        {
+            let mut sessions = lock(&self.sessions);
+            let prefix = format!("{id}:");
+            // Those that it started first: they tell it what they learn.
+            let children: Vec<String> =
+                sessions.keys().filter(|it| it.starts_with(&prefix)).cloned().collect();
+            gone.extend(children.iter().filter_map(|it| sessions.remove(it)));
+            gone.extend(sessions.remove(&id));
+        }
+        for session in gone {
+            lock(&session).end(self.gate)?;
+        }
+        Ok(Reply::Pass)
+    }
+
+    /// How many sessions are open.
+    #[must_use]
+    pub fn open_sessions(&self) -> usize {
+        lock(&self.sessions).len()
+    }
+
+    /// Calls that were let through and have not come back.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        sessions.iter().map(|it| lock(it).waiting()).sum()
+    }
+
+    /// How often a result came of a call that no hook had announced.
+    #[must_use]
+    pub fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Relaxed)
+    }
+
+    /// Notes that something came in place of a hook.
+    pub(super) fn refused_frame(&self, error: &str) {
+        self.record("hook_refused", &json!({ "decision": "deny", "error": error }));
+    }
+
+    /// INVARIANT (NothingSilent): what a hook was refused for, and what a door did not see.
+    fn record(&self, kind: &'static str, content: &serde_json::Value) {
+        let mut record =
+            NewRecord::of_host(RecordType::GuardDecision, Kind::of_static(kind), content.clone());
+        record.principal = Principal::Tool;
+        // It stays as it is, recorded or not.
+        let _ = self.gate.journal.append(record);
+    }
+}
+
+/// The path that follows an `@`, without quotes, lines and what ends a sentence.
+fn mention(text: &str) -> Option<&str> {
+    let (quote, rest) = match text.strip_prefix('"') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let end = if quote { rest.find('"') } else { rest.find(char::is_whitespace) };
+    let name = rest.get(..end.unwrap_or(rest.len()))?;
+    let name = name.split("#L").next().unwrap_or(name);
+    let name = name.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '"', '\'']);
+    (!name.is_empty()).then_some(name)
+}
+
+/// What a file that a prompt names says, as far as it is read.
+fn mentioned(cwd: &Path, name: &str) -> Option<String> {
+    let path = crate::trust::lexical(cwd, name);
+    let file =
+        std::fs::File::open(&path).ok().filter(|it| it.metadata().is_ok_and(|it| it.is_file()))?;
+    let mut bytes = Vec::new();
+    file.take(MENTIONED_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn preview(input: &[u8]) -> String {
+    let text = String::from_utf8_lossy(input);
+    text.get(..text.floor_char_boundary(PREVIEW_BYTES_MAX)).unwrap_or_default().to_owned()
+}
+
+/// A thread that panicked has left nothing half done: every change is one call.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

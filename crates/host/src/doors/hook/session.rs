@@ -1,0 +1,214 @@
+//! One session of a coding agent, as its hooks show it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use aegx::{Digest, Principal};
+use hooks::{Host, ToolUse};
+use model::{AgentId, Caller, EffectKind, Kind, Profile, SessionId, ToolDef, UserId};
+use monitor::{Approver, Begun, Opening, Output};
+
+use super::tools;
+use crate::doors::mcp::servers::Servers;
+use crate::gate::Gate;
+
+/// For whom a coding agent on one person's machine works.
+const USER: &str = "me";
+/// Calls of one session that are under way at once.
+const WAITING_MAX: usize = 256;
+
+/// A session, and the calls of it that are under way.
+pub(super) struct Hooked {
+    pub(super) who: Caller,
+    pub(super) host: Host,
+    /// Where it works, without links.
+    pub(super) cwd: Option<PathBuf>,
+    parent: Option<SessionId>,
+    home: PathBuf,
+    tools: BTreeMap<String, ToolDef>,
+    /// Calls that were let through, until they come back.
+    begun: HashMap<String, Begun>,
+    /// Calls about which the host asks its user.
+    asked: HashMap<String, (EffectKind, Digest)>,
+    /// Calls whose results came by the gateway before their server.
+    elsewhere: HashSet<String>,
+}
+
+/// The name of a session: the host's own, or its hash where it cannot be a name of ours.
+pub(super) fn id_of(host: Host, session: &str, agent: Option<&str>) -> String {
+    let part = |it: &str| match SessionId::parse(it) {
+        Ok(_) if it.len() <= 48 && !it.contains(':') => it.to_owned(),
+        _ => Digest::of(it.as_bytes()).to_hex().as_str().get(..32).unwrap_or_default().to_owned(),
+    };
+    let main = format!("{}:{}", host.as_str(), part(session));
+    match agent {
+        Some(agent) => format!("{main}:{}", part(agent)),
+        None => main,
+    }
+}
+
+/// What tells one call of a session from another: the host's id, or what is called with what.
+pub(super) fn key_of(tool: &ToolUse) -> String {
+    match &tool.id {
+        // With the name: what came back of one tool is not what another was let through for.
+        Some(id) => format!("{id}\0{}", tool.name),
+        None => {
+            let args = aegx::SortedObject(&tool.args).to_string();
+            Digest::of(format!("{}\0{args}", tool.name).as_bytes()).to_string()
+        }
+    }
+}
+
+impl Hooked {
+    /// Opens the session, or finds it again as tainted as it was.
+    pub(super) fn open(
+        gate: &Gate,
+        home: &Path,
+        host: Host,
+        id: &str,
+        parent: Option<&str>,
+    ) -> Result<Self, String> {
+        let text = |it: &dyn std::fmt::Display| it.to_string();
+        let who = Caller {
+            session: SessionId::parse(id).map_err(|it| text(&it))?,
+            user: UserId::parse(USER).map_err(|it| text(&it))?,
+            agent: AgentId::parse(host.as_str()).map_err(|it| text(&it))?,
+            door: Kind::of_static("hook"),
+        };
+        let parent = parent.map(SessionId::parse).transpose().map_err(|it| text(&it))?;
+        let session = Self {
+            who,
+            host,
+            cwd: None,
+            parent,
+            home: home.to_owned(),
+            tools: tools::of_host(host),
+            begun: HashMap::new(),
+            asked: HashMap::new(),
+            elsewhere: HashSet::new(),
+        };
+        session.reopen(gate)?;
+        Ok(session)
+    }
+
+    /// Opens it with the tools that are known now.
+    fn reopen(&self, gate: &Gate) -> Result<(), String> {
+        let tools: Vec<ToolDef> = self.tools.values().cloned().collect();
+        let admission = crate::admission(&self.home, &self.who, &tools);
+        let admission = admission.map_err(|error| {
+            crate::record_refused(gate, &self.who, &error.to_string());
+            error.to_string()
+        })?;
+        let opening = Opening {
+            who: self.who.clone(),
+            principal: Principal::User,
+            profile: Profile::Standard,
+            parent: self.parent.clone(),
+            admission,
+            approver: Approver::Reachable,
+            tools,
+        };
+        gate.monitor.open_session(opening).map_err(|error| error.to_string())
+    }
+
+    /// Takes in a tool that was not known, or is called with more than was known of it.
+    pub(super) fn know(&mut self, gate: &Gate, tool: &ToolUse) -> Result<(), String> {
+        let known = self.tools.get(&tool.name);
+        // Read anew for each tool of a server that is new here: another may have been accepted since.
+        let servers = match (&tool.mcp, known) {
+            (Some(_), None) => Servers::of(&self.home).unwrap_or_default(),
+            _ => Servers::default(),
+        };
+        let pinned = tool.mcp.as_ref().and_then(|it| {
+            let pin = servers.pins.servers.get(&it.server)?.get(&it.tool)?;
+            Some(&pin.definition)
+        });
+        if let Some(def) = tools::learned(known, pinned, tool)? {
+            self.tools.insert(tool.name.clone(), def);
+            self.reopen(gate)?;
+        }
+        Ok(())
+    }
+
+    /// Notes where the agent works now.
+    pub(super) fn moved_to(&mut self, cwd: Option<&str>) {
+        let Some(cwd) = cwd else { return };
+        if self.cwd.as_ref().is_some_and(|it| it.as_os_str() == cwd) {
+            return;
+        }
+        // What cannot be resolved is nowhere that is trusted.
+        self.cwd = files::resolved(Path::new(cwd)).ok();
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.begun.len()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.begun.len() >= WAITING_MAX
+    }
+
+    pub(super) fn begin(&mut self, key: String, begun: Begun) {
+        self.begun.insert(key, begun);
+    }
+
+    pub(super) fn take_begun(&mut self, key: &str) -> Option<Begun> {
+        self.begun.remove(key)
+    }
+
+    /// The host asks its user about a call.
+    pub(super) fn asks(&mut self, key: String, kind: EffectKind, call: Digest) {
+        self.asked.insert(key, (kind, call));
+    }
+
+    pub(super) fn take_asked(&mut self, key: &str) -> Option<(EffectKind, Digest)> {
+        self.asked.remove(key)
+    }
+
+    /// What a call gave back was taken in by another door; the hook's own word of it is no news.
+    pub(super) fn seen_elsewhere(&mut self, key: &str) {
+        self.elsewhere.insert(key.to_owned());
+    }
+
+    pub(super) fn was_seen_elsewhere(&mut self, key: &str) -> bool {
+        self.elsewhere.remove(key)
+    }
+
+    /// The turn is over. What has not come back was not run: these hosts tell of every end of a call that they began,
+    /// but for calls to servers of others, of which nobody knows what the agent saw.
+    pub(super) fn settle(&mut self, gate: &Gate) -> Result<(), String> {
+        self.asked.clear();
+        self.elsewhere.clear();
+        for (_, begun) in std::mem::take(&mut self.begun) {
+            if begun.is_known_deed() {
+                let output = Output::not_begun("the host did not run it");
+                gate.monitor.finish(begun, output).map_err(|error| error.to_string())?;
+            }
+            // Else it is dropped: the session counts as tainted.
+        }
+        Ok(())
+    }
+
+    /// The session is over; its labels stay where they are kept.
+    pub(super) fn end(&mut self, gate: &Gate) -> Result<(), String> {
+        self.settle(gate)?;
+        gate.monitor.end_session(&self.who).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_sessions_are_kept_or_hashed() {
+        let id = id_of(Host::Claude, "0c97beba-bfcb-4f84", None);
+        assert_eq!(id, "claude:0c97beba-bfcb-4f84");
+        assert_eq!(id_of(Host::Claude, "s", Some("a1")), "claude:s:a1");
+        for odd in ["../../x", "", "a b", &"x".repeat(400), "a:b"] {
+            let id = id_of(Host::Codex, odd, Some(odd));
+            assert!(SessionId::parse(&id).is_ok(), "{id}");
+        }
+        assert_ne!(id_of(Host::Codex, "a/b", None), id_of(Host::Codex, "a/c", None));
+    }
+}

@@ -1,0 +1,320 @@
+//! The door for MCP: `lazaret mcp` stands between a client and its servers, and asks here about every call.
+//!
+//! One connection is one session. Frames are JSON, one answer for each.
+
+mod request;
+pub mod servers;
+
+pub use request::Request;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering;
+
+use ::mcp::pins::Compared;
+use ::mcp::trust::{self, Access};
+use aegx::{Principal, RecordType};
+use evidence::{Clock as _, NewRecord, SystemClock};
+use model::ipc::Uuid;
+use model::{AgentId, Caller, Kind, Profile, RawCall, SessionId, ToolDef, UserId};
+use monitor::approvals::Word;
+use monitor::{Approver, Asked, Begun, Opening, Output, Refusal, Status};
+use serde_json::{Value, json};
+
+use super::Doors;
+use super::observing;
+use super::verdict::{question, reason};
+use request::Judged;
+use servers::Servers;
+
+/// Calls of one connection that are under way at once.
+const WAITING_MAX: usize = 1024;
+/// Clients of servers at once: they stay connected, and hooks need room beside them.
+const CLIENTS_MAX: usize = 256;
+/// For whom a client on one person's machine works.
+const USER: &str = "me";
+/// What servers may ask of a client, and whether that changes anything.
+const DECLARED: &[(&str, Access)] =
+    &[("roots", Access::Read), ("sampling", Access::Write), ("elicitation", Access::Write)];
+
+/// A session of one client and its servers.
+struct Client {
+    who: Caller,
+    tools: BTreeMap<String, ToolDef>,
+    begun: HashMap<String, Waiting>,
+    /// Questions that it was given; it answers no others.
+    asked: HashSet<String>,
+    next: u64,
+}
+
+/// A call that is under way.
+enum Waiting {
+    /// Judged here, and to which server it goes.
+    Here(Box<Begun>, String),
+    /// Judged by a hook of the agent that calls, in its session.
+    Hook { session: String, key: String },
+    /// What servers ask of clients, by trust alone.
+    ByTrust,
+}
+
+impl Doors<'_> {
+    /// Serves one client until it goes.
+    pub(super) fn mcp(&self, stream: &UnixStream) {
+        if self.clients.fetch_add(1, Ordering::AcqRel) >= CLIENTS_MAX {
+            self.clients.fetch_sub(1, Ordering::AcqRel);
+            let why = format!("{CLIENTS_MAX} clients of servers are connected already");
+            return self.say_error(stream, "unable", &why);
+        }
+        self.mcp_client(stream);
+        self.clients.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn mcp_client(&self, stream: &UnixStream) {
+        let mut client = match self.mcp_opened() {
+            Ok(client) => client,
+            Err(why) => return self.say_error(stream, "refused", &why),
+        };
+        while let Some(asked) = self.hear_long(stream) {
+            let answer = match serde_json::from_slice::<Request>(&asked) {
+                Ok(request) => self.mcp_answer(&mut client, request),
+                Err(error) => Err(error.to_string()),
+            };
+            let answer = answer.unwrap_or_else(|why| json!({ "error": why }));
+            self.say_json(stream, &answer);
+        }
+        // Calls that are under way are lost, and count as read.
+        client.begun.clear();
+        let _ = self.gate.monitor.end_session(&client.who);
+    }
+
+    fn mcp_opened(&self) -> Result<Client, String> {
+        let text = |it: &dyn std::fmt::Display| it.to_string();
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|it| text(&it))?;
+        let who = Caller {
+            session: SessionId::parse(&format!("mcp:{:016x}", u64::from_be_bytes(random)))
+                .map_err(|it| text(&it))?,
+            user: UserId::parse(USER).map_err(|it| text(&it))?,
+            agent: AgentId::parse("mcp").map_err(|it| text(&it))?,
+            door: Kind::of_static("mcp"),
+        };
+        let client = Client {
+            who,
+            tools: BTreeMap::new(),
+            begun: HashMap::new(),
+            asked: HashSet::new(),
+            next: 0,
+        };
+        self.mcp_reopen(&client)?;
+        Ok(client)
+    }
+
+    fn mcp_reopen(&self, client: &Client) -> Result<(), String> {
+        let tools: Vec<ToolDef> = client.tools.values().cloned().collect();
+        let admission = crate::admission(self.home, &client.who, &tools);
+        let opening = Opening {
+            who: client.who.clone(),
+            principal: Principal::User,
+            profile: Profile::Standard,
+            parent: None,
+            admission: admission.map_err(|error| error.to_string())?,
+            approver: Approver::Reachable,
+            tools,
+        };
+        self.gate.monitor.open_session(opening).map_err(|error| error.to_string())
+    }
+
+    fn mcp_answer(&self, client: &mut Client, request: Request) -> Result<Value, String> {
+        match request {
+            Request::Tools { server, tools } => self.mcp_tools(client, &server, &tools),
+            Request::Begin { server, kind, name, arguments } => {
+                let asked =
+                    Judged { server: &server, kind: &kind, name: &name, arguments: &arguments };
+                self.mcp_begin(client, &asked)
+            }
+            Request::Finish { ticket, text, failed } => {
+                self.mcp_finish(client, &ticket, &text, failed)
+            }
+            Request::Lost { ticket } => {
+                client.begun.remove(&ticket);
+                Ok(json!({}))
+            }
+            Request::Answer { question, yes } => {
+                // Each once: whoever connects here is no person, but passes on what one said to its own question.
+                if !client.asked.remove(&question) {
+                    return Err("this question was not put to this client".to_owned());
+                }
+                let id = Uuid::parse(&question).ok_or("this is no question")?;
+                let word = if yes { Word::Approve } else { Word::Deny };
+                let (by, reason) =
+                    (client.who.user.clone(), "by the client's own question".to_owned());
+                let done = self.gate.monitor.answer_approval(id, word, by, reason);
+                done.map(|_| json!({})).map_err(|error| error.to_string())
+            }
+            Request::Lifecycle { server, event, detail } => {
+                let content = json!({ "server": server, "event": event, "detail": detail });
+                self.mcp_record(client, "mcp_lifecycle", content);
+                Ok(json!({}))
+            }
+        }
+    }
+
+    /// Takes in a list of tools: what is new is accepted, what has changed is held until a person accepts it.
+    fn mcp_tools(
+        &self,
+        client: &mut Client,
+        server: &str,
+        tools: &[Value],
+    ) -> Result<Value, String> {
+        let mut known = Servers::of(self.home).map_err(|error| error.to_string())?;
+        let (mut held, mut has_changed) = (Vec::new(), false);
+        for tool in tools {
+            let Some(name) = tool.get("name").and_then(Value::as_str) else { continue };
+            match known.pins.compare(server, name, tool) {
+                Compared::Same => {}
+                Compared::New => {
+                    known.pins.accept(server, name, tool);
+                    has_changed = true;
+                }
+                Compared::Changed(change) => {
+                    held.push(name.to_owned());
+                    let held = known.held.entry(server.to_owned()).or_default();
+                    if held.insert(name.to_owned(), tool.clone()).as_ref() != Some(tool) {
+                        has_changed = true;
+                        let content =
+                            json!({ "server": server, "tool": name, "diff": change.diff });
+                        self.mcp_record(client, "mcp_definition_changed", content);
+                    }
+                }
+            }
+            if let Ok(def) = ToolDef::from_value(tool) {
+                client.tools.insert(key_of(server, name), renamed(def, server)?);
+            }
+        }
+        if has_changed {
+            known.keep(self.home).map_err(|error| error.to_string())?;
+        }
+        self.mcp_reopen(client)?;
+        Ok(json!({ "hidden": [], "held": held }))
+    }
+
+    fn mcp_begin(&self, client: &mut Client, asked: &Judged<'_>) -> Result<Value, String> {
+        if client.begun.len() >= WAITING_MAX {
+            return Err(format!("{WAITING_MAX} calls are under way already"));
+        }
+        client.next += 1;
+        let ticket = client.next.to_string();
+        let waiting = match asked.kind {
+            "sampling" | "elicitation" | "roots" => {
+                let trust =
+                    Servers::of(self.home).map_err(|it| it.to_string())?.trust(asked.server);
+                if let Err(refused) = trust::check(trust, asked.server, asked.kind, DECLARED) {
+                    let why = format!("{refused}: `lazaret mcp trust {} trusted`", asked.server);
+                    let content =
+                        json!({ "server": asked.server, "capability": asked.kind, "reason": why });
+                    self.mcp_record(client, "confused_deputy", content);
+                    return Ok(json!({ "denied": why }));
+                }
+                Waiting::ByTrust
+            }
+            _ => match self.mcp_judge(client, asked)? {
+                Ok(waiting) => waiting,
+                Err(stopped) => return Ok(stopped),
+            },
+        };
+        client.begun.insert(ticket.clone(), waiting);
+        Ok(json!({ "allowed": ticket }))
+    }
+
+    /// Judges a call, unless a hook of the same agent has just judged it.
+    fn mcp_judge(
+        &self,
+        client: &mut Client,
+        asked: &Judged<'_>,
+    ) -> Result<Result<Waiting, Value>, String> {
+        let announced = || self.hook.announced(asked.server, asked.name, asked.arguments);
+        if let Some((session, key)) = (asked.kind == "tool").then(announced).flatten() {
+            return Ok(Ok(Waiting::Hook { session, key }));
+        }
+        let name = asked.tool();
+        if !client.tools.contains_key(&name) {
+            client.tools.insert(name.clone(), asked.definition(&name)?);
+            self.mcp_reopen(client)?;
+        }
+        let args = asked.arguments.to_string();
+        let call = Asked::Tool(RawCall { tool: &name, args: args.as_bytes() });
+        match self.gate.monitor.begin(&client.who, &call) {
+            Ok((permit, begun)) => {
+                drop(permit);
+                Ok(Ok(Waiting::Here(Box::new(begun), asked.server.to_owned())))
+            }
+            Err(Refusal::Stopped(verdict)) => {
+                let stopped = (&call, &*verdict);
+                let begun = observing::let_through(self.gate, self.home, &client.who, stopped);
+                if let Some(begun) = begun {
+                    return Ok(Ok(Waiting::Here(Box::new(begun), asked.server.to_owned())));
+                }
+                Ok(Err(match verdict.approval {
+                    Some(id) if verdict.decision.asks() => {
+                        client.asked.insert(id.to_string());
+                        json!({ "asked": id.to_string(), "message": question(&verdict) })
+                    }
+                    _ => json!({ "denied": reason(&verdict) }),
+                }))
+            }
+            Err(error) => Ok(Err(json!({ "denied": error.to_string() }))),
+        }
+    }
+
+    fn mcp_finish(
+        &self,
+        client: &mut Client,
+        ticket: &str,
+        text: &str,
+        failed: bool,
+    ) -> Result<Value, String> {
+        let waiting = client.begun.remove(ticket).ok_or("no such call is under way")?;
+        let status = if failed { Status::Failed } else { Status::Done };
+        let output = Output { status, ..Output::text(text) };
+        let finished = match waiting {
+            Waiting::Here(begun, server) => {
+                let known = Servers::of(self.home).map_err(|error| error.to_string())?;
+                let tags = known.tag(&server, SystemClock.unix_seconds()).into_iter().collect();
+                self.gate.monitor.finish(*begun, Output { tags, ..output })
+            }
+            Waiting::Hook { session, key } => match self.hook.finish(&session, &key, output) {
+                Some(finished) => finished,
+                None => return Ok(json!({ "as_it_came": true })),
+            },
+            Waiting::ByTrust => return Ok(json!({ "as_it_came": true })),
+        };
+        Ok(match finished {
+            Ok(delivered) if delivered.output.body != text => {
+                json!({ "replaced": delivered.output.body })
+            }
+            Ok(_) => json!({ "as_it_came": true }),
+            Err(error) => json!({ "withheld": error.to_string() }),
+        })
+    }
+
+    /// INVARIANT (NothingSilent): what happens to servers and their definitions.
+    fn mcp_record(&self, client: &Client, kind: &'static str, content: Value) {
+        let record = NewRecord {
+            session: Some(client.who.session.clone()),
+            ..NewRecord::of_host(RecordType::GuardDecision, Kind::of_static(kind), content)
+        };
+        // What was refused stays refused.
+        let _ = self.gate.journal.append(record);
+    }
+}
+
+/// The name of a server's tool in a session, which may have several servers.
+fn key_of(server: &str, tool: &str) -> String {
+    format!("mcp__{server}__{tool}")
+}
+
+fn renamed(def: ToolDef, server: &str) -> Result<ToolDef, String> {
+    let name = key_of(server, def.name.as_str());
+    let name = model::ToolName::parse(&name).map_err(|error| error.to_string())?;
+    Ok(ToolDef { name, ..def })
+}

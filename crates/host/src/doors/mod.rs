@@ -1,0 +1,178 @@
+//! The doors of the daemon: one socket, one protocol, many sessions at once. Each door turns what its callers say into
+//! calls of the one gate; none has an opinion of its own about what is allowed.
+
+mod agent;
+pub mod client;
+pub mod hello;
+pub mod hook;
+pub mod mcp;
+mod observing;
+mod status;
+mod verdict;
+mod way_out;
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use hooks::Host;
+use serde_json::{Value, json};
+
+use crate::gate::Gate;
+use crate::ipc::serve::each_connection;
+use crate::ipc::{Ends, FrameError, Limits, Socket, Stop, read, write};
+use hello::{Hello, PROTOCOL};
+use hook::HookDoor;
+
+pub use agent::{AgentRequest, Handed};
+
+/// Connections to the daemon at once. Whoever comes then waits until another has gone.
+pub const DOOR_CONNECTIONS_MAX: usize = 1000;
+/// The longest frame of a door, in bytes: the result of a tool, in JSON.
+pub const DOOR_BYTES_MAX: usize = 64 << 20;
+/// How long a frame may take once it has begun, and its answer to be taken.
+const FRAME_SECONDS_MAX: u64 = 10;
+
+/// How long a client of servers may have nothing to ask.
+const SILENT_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Where the doors of the gate on the state directory `home` are.
+#[must_use]
+pub fn socket_path(home: &Path) -> PathBuf {
+    home.join("doors.sock")
+}
+
+/// The doors.
+pub struct Doors<'a> {
+    gate: &'a Gate,
+    home: &'a Path,
+    hook: HookDoor<'a>,
+    stop: Stop,
+    began: Instant,
+    seen: Mutex<Instant>,
+    open: AtomicUsize,
+    answered: AtomicU64,
+    /// Clients of servers that are connected.
+    clients: AtomicUsize,
+}
+
+impl<'a> Doors<'a> {
+    /// Doors to `gate` on the state directory `home`, which close when `stop` is said.
+    #[must_use]
+    pub fn new(gate: &'a Gate, home: &'a Path, user_home: Option<PathBuf>, stop: Stop) -> Self {
+        let now = Instant::now();
+        Self {
+            gate,
+            home,
+            hook: HookDoor::new(gate, home, user_home),
+            stop,
+            began: now,
+            seen: Mutex::new(now),
+            open: AtomicUsize::new(0),
+            answered: AtomicU64::new(0),
+            clients: AtomicUsize::new(0),
+        }
+    }
+
+    /// Serves every connection of `socket` until it is told to stop.
+    ///
+    /// # Errors
+    /// If the socket cannot be waited for.
+    pub fn serve(&self, socket: &Socket) -> io::Result<()> {
+        let stranger = |error: &FrameError| self.hook.refused_frame(&error.to_string());
+        each_connection(socket, DOOR_CONNECTIONS_MAX, &self.stop, stranger, |stream| {
+            self.open.fetch_add(1, Ordering::AcqRel);
+            self.connection(stream);
+            self.touch();
+            self.open.fetch_sub(1, Ordering::AcqRel);
+        })
+    }
+
+    /// For how long nobody has wanted anything, and no call is under way.
+    #[must_use]
+    pub fn idle_for(&self) -> Duration {
+        if self.open.load(Ordering::Acquire) > 0 || self.hook.waiting() > 0 {
+            return Duration::ZERO;
+        }
+        self.seen.lock().map_or(Duration::ZERO, |it| it.elapsed())
+    }
+
+    fn touch(&self) {
+        if let Ok(mut seen) = self.seen.lock() {
+            *seen = Instant::now();
+        }
+    }
+
+    fn connection(&self, stream: UnixStream) {
+        let hello = match Hello::read(&stream) {
+            Ok(hello) => hello,
+            Err(error) => {
+                self.hook.refused_frame(&error.to_string());
+                return self.say(&stream, format!("{PROTOCOL} no {error}").as_bytes());
+            }
+        };
+        let Hello { words, descriptors } = hello;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["hook", host, event, ..] => self.hooked(&stream, host, event),
+            ["ipc"] => self.agent(&stream, descriptors),
+            ["mcp"] => self.mcp(&stream),
+            ["proxy"] => self.way_out(&stream, descriptors),
+            ["status"] => self.say(&stream, self.status().to_string().as_bytes()),
+            _ => self.say(&stream, format!("{PROTOCOL} no such door").as_bytes()),
+        }
+    }
+
+    /// One hook, one answer.
+    fn hooked(&self, stream: &UnixStream, host: &str, event: &str) {
+        let Some(input) = self.hear(stream) else { return };
+        let Some(host) = Host::parse(host) else {
+            return self.say(stream, format!("{PROTOCOL} no such host").as_bytes());
+        };
+        let answer = self.hook.answer(host, event, &input);
+        self.answered.fetch_add(1, Ordering::Relaxed);
+        let (out, err) = (&answer.stdout, &answer.stderr);
+        let line = format!("{PROTOCOL} {} {} {}\n", answer.exit, out.len(), err.len());
+        self.say(stream, &[line.as_bytes(), out, err].concat());
+    }
+
+    /// The next frame, if one comes in time.
+    fn hear(&self, stream: &UnixStream) -> Option<Vec<u8>> {
+        let input = stream.try_clone().ok()?;
+        let output = stream.try_clone().ok()?;
+        let mut wire = Ends::new(input, output, self.stop.clone());
+        let heard = read(&mut wire, &limits());
+        heard.inspect_err(|error| self.hook.refused_frame(&error.to_string())).ok().flatten()
+    }
+
+    /// The next frame of a connection that may be silent for long.
+    fn hear_long(&self, stream: &UnixStream) -> Option<Vec<u8>> {
+        let (input, output) = (stream.try_clone().ok()?, stream.try_clone().ok()?);
+        let mut wire = Ends::new(input, output, self.stop.clone());
+        let limits = Limits { idle: SILENT_MAX, ..limits() };
+        read(&mut wire, &limits).ok().flatten()
+    }
+
+    /// One frame; whoever does not take it has gone.
+    fn say(&self, stream: &UnixStream, bytes: &[u8]) {
+        let (Ok(input), Ok(output)) = (stream.try_clone(), stream.try_clone()) else { return };
+        let _ = write(&mut Ends::new(input, output, self.stop.clone()), bytes, &limits());
+    }
+
+    fn say_json(&self, stream: &UnixStream, value: &Value) {
+        self.say(stream, value.to_string().as_bytes());
+    }
+
+    fn say_error(&self, stream: &UnixStream, kind: &str, why: &str) {
+        self.say_json(stream, &json!({ "ok": false, "kind": kind, "error": why }));
+    }
+}
+
+/// Everybody is on this machine, and quick.
+fn limits() -> Limits {
+    let at_most = Duration::from_secs(FRAME_SECONDS_MAX);
+    Limits { idle: at_most, frame: at_most, answer: at_most, bytes_max: DOOR_BYTES_MAX }
+}
