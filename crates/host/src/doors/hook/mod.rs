@@ -30,6 +30,8 @@ use call::Came;
 use prompt::Prompt;
 use session::Hooked;
 
+pub(in crate::doors) use tools::type_of;
+
 /// Sessions of hooks that are open at once; whoever comes then is denied.
 const SESSIONS_MAX: usize = 4096;
 /// Files that one prompt may name.

@@ -81,7 +81,8 @@ pub(super) fn learned(
     ToolDef::from_value(&def).map(Some).map_err(|error| error.to_string())
 }
 
-fn type_of(value: &Value) -> &'static str {
+/// The name of a value's type in JSON Schema.
+pub(in crate::doors) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",

@@ -4,6 +4,8 @@ use model::ToolDef;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::doors::hook::type_of;
+
 /// A question about a server or a call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase", deny_unknown_fields)]
@@ -77,17 +79,9 @@ impl Judged<'_> {
 
     /// What is known of what no server has defined: that it reads what the server has, and from whom.
     pub(super) fn definition(&self, name: &str) -> Result<ToolDef, String> {
-        let types = |it: &Value| match it {
-            Value::Null => "null",
-            Value::Bool(_) => "boolean",
-            Value::Number(_) => "number",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            Value::Object(_) => "object",
-        };
         let given = self.arguments.as_object().into_iter().flatten();
         let properties: serde_json::Map<String, Value> =
-            given.map(|(name, of)| (name.clone(), json!({ "type": types(of) }))).collect();
+            given.map(|(name, of)| (name.clone(), json!({ "type": type_of(of) }))).collect();
         let reads = self.kind != "tool" && self.kind != "other";
         let description = format!("Reads what the server {} offers ({}).", self.server, self.kind);
         let def = json!({
