@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use evidence::SystemClock;
-use host::workspace::{Ground, VisitError, Workspace};
+use host::workspace::{VisitError, Workspace};
 use model::Caller;
 
 use crate::failure::Failure;
@@ -21,7 +20,7 @@ pub(crate) fn enter(
     gate: &Gate,
     who: &Caller,
 ) -> Result<Vec<String>, Failure> {
-    workspace.enter(&ground(gate), who).map_err(failure)
+    workspace.enter(&gate.ground(), who).map_err(failure)
 }
 
 /// What a person should know when it goes.
@@ -30,21 +29,12 @@ pub(crate) fn leave(
     gate: &Gate,
     who: &Caller,
 ) -> Result<Vec<String>, Failure> {
-    workspace.leave(&ground(gate), who).map_err(failure)
+    workspace.leave(&gate.ground(), who).map_err(failure)
 }
 
 /// Tells it beside the result.
 pub(crate) fn tell(notes: &[String]) {
     notes.iter().for_each(|it| output::note(it));
-}
-
-fn ground(gate: &Gate) -> Ground<'_> {
-    Ground {
-        monitor: &gate.monitor,
-        journal: &gate.journal,
-        sessions: &*gate.store,
-        clock: &SystemClock,
-    }
 }
 
 fn failure(error: VisitError) -> Failure {

@@ -365,3 +365,31 @@ fn a_patch_of_codex_is_an_edit() {
     });
     assert_eq!(state.hook_of("codex", "PreToolUse", &codex).trim().trim_matches(['{', '}']), "");
 }
+
+#[test]
+fn a_conversation_that_goes_on_under_another_name_is_not_clean() {
+    let state = State::new();
+    let folder = state.work().display().to_string();
+    assert_eq!(state.run(&["trust", &folder, "--by", "me"]).code, 0);
+    state.hook("SessionStart", json!({ "source": "startup" }));
+    let tainted = || state.run(&["sessions", "--json"]).objects()[0]["tainted_tokens"].as_u64();
+    assert_eq!(tainted(), Some(0));
+    state.hook("UserPromptSubmit", json!({ "prompt": "hello" }));
+    // Its own name, again: what it saw is known.
+    state.hook("SessionStart", json!({ "source": "resume" }));
+    assert_eq!(tainted(), Some(0));
+    state.hook("SessionStart", json!({ "source": "fork", "session_id": "s2" }));
+    let rows = state.run(&["sessions", "--json"]).objects();
+    let forked = rows.iter().find(|it| it["session"] == "claude:s2").unwrap();
+    assert_ne!(forked["tainted_tokens"], 0);
+}
+
+#[test]
+fn a_yes_counts_for_the_arguments_that_were_asked_about() {
+    let state = State::new();
+    state.hook("UserPromptSubmit", json!({ "prompt": "hello" }));
+    fetch_orders(&state);
+    assert!(state.before("t1", PUSH).contains("\"ask\""));
+    state.after("t1", "git push --force elsewhere", "done");
+    assert_eq!((state.count("confirmed"), state.count("door_missed")), (0, 1));
+}

@@ -18,7 +18,7 @@ use crate::executor::{HostExecutor, WorkspaceFiles};
 use crate::gate::{Gate, GateError};
 use crate::ipc::{Door, Stop};
 use crate::services::Services;
-use crate::workspace::{Ground, VisitError, Workspace};
+use crate::workspace::{VisitError, Workspace};
 use crate::{plugins, scheduler};
 
 /// What whoever opens a session chooses.
@@ -102,7 +102,7 @@ impl AgentSession {
         let Self { who, door, workspace, mut notes } = self;
         drop(door);
         let left = match &workspace {
-            Some(it) => it.leave(&ground(gate), &who).map_err(not_visited),
+            Some(it) => it.leave(&gate.ground(), &who).map_err(not_visited),
             None => Ok(Vec::new()),
         };
         let ended = gate.monitor.end_session(&who).map_err(GateError::unable);
@@ -256,17 +256,8 @@ fn enter(
 ) -> Result<Option<Workspace>, GateError> {
     let Some(dir) = dir else { return Ok(None) };
     let workspace = Workspace::open(home, dir).map_err(not_visited)?;
-    notes.extend(workspace.enter(&ground(gate), who).map_err(not_visited)?);
+    notes.extend(workspace.enter(&gate.ground(), who).map_err(not_visited)?);
     Ok(Some(workspace))
-}
-
-fn ground(gate: &Gate) -> Ground<'_> {
-    Ground {
-        monitor: &gate.monitor,
-        journal: &gate.journal,
-        sessions: &*gate.store,
-        clock: &SystemClock,
-    }
 }
 
 fn not_visited(error: VisitError) -> GateError {

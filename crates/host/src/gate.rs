@@ -17,6 +17,7 @@ use vault::Keeper;
 
 use crate::keys::KeysError;
 use crate::search_key::EngineKey;
+use crate::workspace::Ground;
 
 /// A gate, and what it stands on.
 pub struct Gate {
@@ -162,6 +163,17 @@ impl Gate {
         let scrubs = key.clone();
         self.journal.redact_with(move |text| scrubs.scrub(text));
         Some(Arc::new(key))
+    }
+
+    /// What workspaces need of it.
+    #[must_use]
+    pub fn ground(&self) -> Ground<'_> {
+        Ground {
+            monitor: &self.monitor,
+            journal: &self.journal,
+            sessions: &*self.store,
+            clock: &SystemClock,
+        }
     }
 
     /// Ends in order.

@@ -140,10 +140,7 @@ impl Trust {
     /// files and the user's own settings are nobody's from outside.
     #[must_use]
     pub fn is_foreign(&self, text: &str, cwd: &Path, user_home: Option<&Path>) -> bool {
-        let path = match text.strip_prefix("~/").zip(user_home) {
-            Some((rest, home)) => lexical(home, rest),
-            None => lexical(cwd, text),
-        };
+        let path = place(text, cwd, user_home);
         // Where it really lies counts, too: a link may stand in a folder that is trusted.
         let real = real(&path);
         self.is_foreign_place(&path, user_home) || self.is_foreign_place(&real, user_home)
@@ -174,8 +171,16 @@ fn is_too_much(path: &Path) -> bool {
     is_system || !path.is_absolute() || path.parent().is_none() || path.as_os_str() == "/tmp"
 }
 
+/// The place that `text` names, read from the folder `cwd`.
+pub(crate) fn place(text: &str, cwd: &Path, user_home: Option<&Path>) -> PathBuf {
+    match text.strip_prefix("~/").zip(user_home) {
+        Some((rest, home)) => lexical(home, rest),
+        None => lexical(cwd, text),
+    }
+}
+
 /// `text` as read from `base`, with its dots taken away by the text alone.
-pub(crate) fn lexical(base: &Path, text: &str) -> PathBuf {
+fn lexical(base: &Path, text: &str) -> PathBuf {
     let mut parts: Vec<Component<'_>> = base.components().collect();
     for part in Path::new(text).components() {
         match part {

@@ -75,6 +75,12 @@ impl Begun {
         self.understood.deeds.are_known()
     }
 
+    /// Is what it gives back nobody's from outside, as far as the call itself says: no page, no message of another machine?
+    #[must_use]
+    pub fn stays_here(&self) -> bool {
+        self.is_known_deed() && self.understood.call.flow.output != model::Trust::Untrusted
+    }
+
     /// The paths that its commands read, as they are written there.
     #[must_use]
     pub fn paths_read(&self) -> Vec<&str> {

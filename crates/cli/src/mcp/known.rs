@@ -1,5 +1,7 @@
 //! What is known of MCP servers: `lazaret mcp list`, `accept` and `trust`.
 
+use std::collections::BTreeMap;
+
 use ::mcp::trust::Trust;
 use host::doors::mcp::servers::{Servers, ServersError};
 use serde_json::{Value, json};
@@ -89,10 +91,14 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
 
 pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
-    let mut known = Servers::of(&home).map_err(failure)?;
+    let known = Servers::of(&home).map_err(failure)?;
     let is_meant = |name: &str| args.tool.as_deref().is_none_or(|it| it == name);
     let held = known.held.get(&args.server).cloned().unwrap_or_default();
-    for (tool, definition) in held.iter().filter(|(name, _)| is_meant(name)) {
+    let shown: BTreeMap<String, Value> = held.into_iter().filter(|it| is_meant(&it.0)).collect();
+    if shown.is_empty() {
+        return Err(Failure::refused(format!("nothing of `{}` is held", args.server)));
+    }
+    for (tool, definition) in &shown {
         for change in known.pins.changes(&args.server, std::slice::from_ref(definition)) {
             output::line(&format!("{tool}:"));
             for line in &change.diff {
@@ -100,28 +106,28 @@ pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
             }
         }
     }
-    let accepted = known.accept(&args.server, args.tool.as_deref());
-    if accepted.is_empty() {
-        return Err(Failure::refused(format!("nothing of `{}` is held", args.server)));
-    }
-    let content = json!({ "server": args.server, "tools": accepted });
+    let names: Vec<&str> = shown.keys().map(String::as_str).collect();
+    let content = json!({ "server": args.server, "tools": names });
     let kinds = ("mcp_accepted", "mcp_not_changed");
-    Act::around(&args.home, &args.by, kinds, content, || known.keep(&home).map_err(failure))?;
+    Act::around(&args.home, &args.by, kinds, content, || {
+        Servers::change(&home, |it| it.accept(&args.server, &shown)).map_err(failure)
+    })?;
     output::line(&format!(
         "accepted: {}; the client sees them when it lists again",
-        accepted.join(", ")
+        names.join(", ")
     ));
     Ok(Exit::Done)
 }
 
 pub(super) fn trust(args: &TrustArgs) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
-    let mut known = Servers::of(&home).map_err(failure)?;
-    known.trust.insert(args.server.clone(), args.level);
     let level = serde_json::to_value(args.level).unwrap_or_default();
     let content = json!({ "server": args.server, "trust": level });
     let kinds = ("mcp_trust_set", "mcp_not_changed");
-    Act::around(&args.home, &args.by, kinds, content, || known.keep(&home).map_err(failure))?;
+    Act::around(&args.home, &args.by, kinds, content, || {
+        let set = |it: &mut Servers| it.trust.insert(args.server.clone(), args.level);
+        Servers::change(&home, set).map_err(failure)
+    })?;
     output::line(&format!("{}: {}", args.server, level.as_str().unwrap_or_default()));
     Ok(Exit::Done)
 }

@@ -6,6 +6,7 @@ mod several;
 
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use ::mcp::stdio::{self, Naming, Server};
@@ -86,9 +87,9 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
         None => named_by(program)?,
     };
     daemon::start(&home)?;
-    let gate = DaemonGate::new(home).map_err(Failure::unable)?;
+    let gate = DaemonGate::new(home.clone()).map_err(Failure::unable)?;
     let (program, rest) =
-        if args.cage { caged(&args.server)? } else { (program.clone(), rest.to_vec()) };
+        if args.cage { caged(&args.server, &home)? } else { (program.clone(), rest.to_vec()) };
     let (server, pipes) = Piped::start(&program, &rest, &environment(&args.env))
         .map_err(|error| Failure::unable(format!("`{}`: {error}", program.to_string_lossy())))?;
     let Pipes { input, output } = pipes;
@@ -101,8 +102,7 @@ fn serve(args: &Args) -> Result<Exit, Failure> {
 
 /// The server's program as a name.
 fn named_by(program: &OsString) -> Result<String, Failure> {
-    let name =
-        std::path::Path::new(program).file_stem().map(|it| it.to_string_lossy().into_owned());
+    let name = Path::new(program).file_stem().map(|it| it.to_string_lossy().into_owned());
     name.ok_or_else(|| Failure::usage("give the server a name with --name"))
 }
 
@@ -114,8 +114,9 @@ fn environment(named: &[String]) -> Vec<(String, OsString)> {
 }
 
 /// The same server in a cage: what makes one is this very program.
-fn caged(server: &[OsString]) -> Result<(OsString, Vec<OsString>), Failure> {
+fn caged(server: &[OsString], home: &Path) -> Result<(OsString, Vec<OsString>), Failure> {
     let program = std::env::current_exe().map_err(Failure::unable)?;
-    let exec = ["exec", "--"].map(OsString::from).into_iter();
+    let exec =
+        ["exec".into(), "--home".into(), home.as_os_str().to_owned(), "--".into()].into_iter();
     Ok((program.into_os_string(), exec.chain(server.iter().cloned()).collect()))
 }

@@ -133,6 +133,12 @@ impl Dialect {
         self.row(event).map(|it| it.kind)
     }
 
+    /// Tells whether the host asks its user before a tool runs, where a hook says so.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.events.iter().any(|it| it.kind == Kind::Before && it.ask.is_some())
+    }
+
     pub(crate) fn row(&self, event: &str) -> Option<&'static Row> {
         self.events.iter().find(|it| it.event == event)
     }

@@ -50,7 +50,11 @@ pub(super) fn of(commands: &[Command]) -> Deeds {
                 Access::Read | Access::Delete | Access::Execute => {}
             }
         }
-        let looks = |it: &Class| matches!(it, Class::Read);
+        // To look at a secret is to look: what becomes of it then is judged when it goes anywhere.
+        let looks = |it: &Class| {
+            matches!(it, Class::Read)
+                || (matches!(it, Class::Credentials) && reading.classes.contains(&Class::Read))
+        };
         // What could not be told apart is not only looking.
         works |= reading.told.unsure || !reading.classes.iter().all(looks);
     }

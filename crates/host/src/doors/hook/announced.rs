@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use aegx::Digest;
 use hooks::ToolUse;
-use monitor::{Delivered, Output, Refusal};
+use model::Source;
+use monitor::{Heard, Output};
 use serde_json::{Map, Value};
 
 use super::session::{Hooked, key_of};
@@ -59,18 +60,29 @@ impl HookDoor<'_> {
         Some((found.session, found.key))
     }
 
-    /// Takes in what such a call gave back; none if its hook was told first.
+    /// Takes in what such a call gave back, in the session of its hook; gives what may be seen of it.
+    ///
+    /// # Errors
+    /// If it may not be seen.
     pub(in crate::doors) fn finish(
         &self,
         session: &str,
         key: &str,
         output: Output,
-    ) -> Option<Result<Delivered, Refusal>> {
-        let session = lock(&self.sessions).get(session).cloned()?;
+    ) -> Result<String, String> {
+        let found = lock(&self.sessions).get(session).cloned();
+        let session = found.ok_or("the session that asked for it has ended")?;
         let mut session = lock(&session);
-        let begun = session.take_begun(key)?;
+        let Some(begun) = session.take_begun(key) else {
+            // Its turn is over, or somebody spoke of its end before it: what it says is heard all the same.
+            let heard = Heard { source: Source::Tool, origin: "a server", text: &output.body };
+            self.gate.monitor.hear(&session.who, &heard).map_err(|error| error.to_string())?;
+            return Ok(self.gate.monitor.without_secrets(&output.body).into_owned());
+        };
         session.seen_elsewhere(key);
-        Some(self.gate.monitor.finish(begun, output))
+        let delivered =
+            self.gate.monitor.finish(begun, output).map_err(|error| error.to_string())?;
+        Ok(delivered.output.body)
     }
 }
 

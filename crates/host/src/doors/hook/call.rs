@@ -9,7 +9,7 @@ use model::{RawCall, Source};
 use monitor::{Asked, Begun, Heard, Output, Refusal, Status, taint};
 use serde_json::{Value, json};
 
-use super::session::{Hooked, key_of};
+use super::session::{AskedCall, Hooked, key_of};
 use super::{HookDoor, interactive, tools};
 use crate::doors::mcp::servers::Servers;
 use crate::doors::observing;
@@ -57,7 +57,12 @@ impl HookDoor<'_> {
                     session.begin(key_of(tool), begun);
                     return Ok(Reply::Pass);
                 }
-                session.asks(key_of(tool), verdict.effect, verdict.action);
+                // Where the host cannot ask, nobody's yes can come by it.
+                if hooks::dialect(session.host).asks() {
+                    let (kind, call) = (verdict.effect, verdict.action);
+                    let args = tools::args_of(tool);
+                    session.asks(key_of(tool), AskedCall { kind, call, args });
+                }
                 Ok(Reply::Ask { reason: question(&verdict) })
             }
             Err(Refusal::Stopped(verdict)) => Ok(Reply::Deny { reason: reason(&verdict) }),
@@ -112,10 +117,16 @@ impl HookDoor<'_> {
         if let Some(begun) = session.take_begun(key) {
             return Ok(Some(begun));
         }
-        let Some((kind, call)) = session.take_asked(key) else { return Ok(None) };
+        let Some(AskedCall { kind, call, args }) = session.take_asked(key) else {
+            return Ok(None);
+        };
+        // Another call than the one that was asked about: nobody has said yes to it.
+        if args != tools::args_of(tool) {
+            return Ok(None);
+        }
+        let args = args.to_string();
         let monitor = &self.gate.monitor;
         monitor.confirm_call(&session.who, kind, call).map_err(|error| error.to_string())?;
-        let args = tools::args_of(tool).to_string();
         let asked = Asked::Tool(RawCall { tool: &tool.name, args: args.as_bytes() });
         // What has become forbidden since ran all the same: then it is as if nobody had seen it coming.
         Ok(monitor.begin(&session.who, &asked).ok().map(|(_, begun)| begun))

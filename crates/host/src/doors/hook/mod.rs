@@ -11,11 +11,13 @@ mod session;
 mod tools;
 
 use std::collections::HashMap;
+use std::fs::OpenOptions;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use aegx::verify::printable;
 use aegx::{Principal, RecordType};
 use evidence::NewRecord;
 use hooks::{Answer, Event, Host, Reply, Seen};
@@ -24,7 +26,7 @@ use monitor::Heard;
 use serde_json::json;
 
 use crate::gate::Gate;
-use crate::trust::Trust;
+use crate::trust::{self, Trust};
 use announced::Announced;
 use call::Came;
 use prompt::Prompt;
@@ -38,6 +40,10 @@ const SESSIONS_MAX: usize = 4096;
 const MENTIONED_MAX: usize = 32;
 /// How much of such a file is read, in bytes.
 const MENTIONED_BYTES_MAX: u64 = 1 << 20;
+/// Words of hosts for a session that goes on with what was said in another, or before a summary.
+const GOES_ON: &[&str] = &["resume", "fork", "compact"];
+/// What stands for a conversation that nobody saw.
+const BEFORE: &str = "What was said and read before this session is not known.";
 /// How much of a hook's input that is refused is recorded, in bytes.
 const PREVIEW_BYTES_MAX: usize = 400;
 
@@ -79,7 +85,7 @@ impl<'a> HookDoor<'a> {
                         "host": host.as_str(),
                         "event": event,
                         "error": error.to_string(),
-                        "preview": preview(input),
+                        "preview": self.preview(input),
                     }),
                 );
                 let reason = format!("Lazaret does not understand this hook: {error}");
@@ -101,14 +107,18 @@ impl<'a> HookDoor<'a> {
         let session = self.session(host, seen)?;
         let mut session = lock(&session);
         match &seen.event {
-            Event::SessionStart { .. } => Ok(self.welcome(&session)),
+            Event::SessionStart { source } => {
+                self.hear_of_before(&session, source)?;
+                Ok(self.welcome(&session))
+            }
             Event::Prompt { text } => self.prompt(&mut session, seen, text),
             Event::Before(tool) => self.before(&mut session, tool),
             Event::After { tool, output, failed, shape } => {
                 self.after(&mut session, tool, Came { output, failed: *failed, shape })
             }
             Event::Stop => {
-                session.settle(self.gate)?;
+                let is_trusted = self.is_trusted(&session);
+                session.settle(self.gate, is_trusted)?;
                 Ok(Reply::Pass)
             }
             Event::SubagentStop { id } => {
@@ -126,7 +136,7 @@ impl<'a> HookDoor<'a> {
 
     /// The user's own words, unless an agent wrote them for another.
     fn prompt(&self, session: &mut Hooked, seen: &Seen, text: &str) -> Result<Reply, String> {
-        session.settle(self.gate)?;
+        session.settle(self.gate, self.is_trusted(session))?;
         let Prompt { users, others } = Prompt::of(session.host, text);
         let monitor = &self.gate.monitor;
         let hear = |source, text: &str| {
@@ -151,31 +161,50 @@ impl<'a> HookDoor<'a> {
 
     /// Files that a prompt names with `@` reach the model without a call.
     fn hear_mentioned(&self, session: &Hooked, text: &str) -> Result<(), String> {
-        let Some(cwd) = &session.cwd else { return Ok(()) };
-        let trust = self.trust()?;
-        let is_foreign = |name: &str| trust.is_foreign(name, cwd, self.user_home.as_deref());
+        let cwd = session.cwd.as_deref().unwrap_or(Path::new("/"));
+        let (trust, user_home) = (self.trust()?, self.user_home.as_deref());
+        let is_foreign = |name: &str| trust.is_foreign(name, cwd, user_home);
         let mentions = text.split('@').skip(1).filter_map(mention);
         for name in mentions.filter(|it| is_foreign(it)).take(MENTIONED_MAX) {
             // What is not there, or is no file, the host does not read either.
-            let Some(said) = mentioned(cwd, name) else { continue };
+            let Some(said) = mentioned(&trust::place(name, cwd, user_home)) else { continue };
             let heard = Heard { source: Source::File, origin: name, text: &said };
             self.gate.monitor.hear(&session.who, &heard).map_err(|it| it.to_string())?;
         }
         Ok(())
     }
 
+    /// A conversation that goes on under a name that is new here brings along what nobody saw.
+    fn hear_of_before(&self, session: &Hooked, source: &str) -> Result<(), String> {
+        let known = self.gate.monitor.summary(&session.who).map_err(|error| error.to_string())?;
+        let is_new = known.calls == 0 && known.tainted_tokens == 0 && known.clean_tokens == 0;
+        if !is_new || !GOES_ON.contains(&source) {
+            return Ok(());
+        }
+        let heard = Heard { source: Source::Tool, origin: "the conversation before", text: BEFORE };
+        self.gate.monitor.hear(&session.who, &heard).map(drop).map_err(|error| error.to_string())
+    }
+
     /// What the model and the person should know when a session begins.
     fn welcome(&self, session: &Hooked) -> Reply {
         let Some(cwd) = &session.cwd else { return Reply::Pass };
-        if self.trust().is_ok_and(|it| it.covers(cwd)) {
+        if self.is_trusted(session) {
             return Reply::Pass;
         }
+        // Its name may be somebody else's, and the model reads it.
+        let folder = cwd.display().to_string();
+        let folder = printable(&folder);
         Reply::Context {
             text: format!(
-                "Lazaret does not know the folder {0}: what its files say counts as outside content, and acts after reading it are asked about. If the user trusts it, they run: lazaret trust {0}",
-                cwd.display()
+                "Lazaret does not know the folder `{folder}`: what its files say counts as outside content, and acts after reading it are asked about. If the user trusts it, they run: lazaret trust DIR"
             ),
         }
+    }
+
+    /// Does the session work in a folder that the user trusts?
+    fn is_trusted(&self, session: &Hooked) -> bool {
+        let trust = self.trust();
+        session.cwd.as_ref().is_some_and(|cwd| trust.is_ok_and(|it| it.covers(cwd)))
     }
 
     fn trust(&self) -> Result<Trust, String> {
@@ -223,7 +252,9 @@ impl<'a> HookDoor<'a> {
         let child = session::id_of(host, &seen.session, Some(id));
         let child = lock(&self.sessions).get(&child).cloned();
         if let Some(child) = child {
-            lock(&child).settle(self.gate)?;
+            let mut child = lock(&child);
+            let is_trusted = self.is_trusted(&child);
+            child.settle(self.gate, is_trusted)?;
         }
         Ok(Reply::Pass)
     }
@@ -241,7 +272,9 @@ impl<'a> HookDoor<'a> {
             gone.extend(sessions.remove(&id));
         }
         for session in gone {
-            lock(&session).end(self.gate)?;
+            let mut session = lock(&session);
+            let is_trusted = self.is_trusted(&session);
+            session.end(self.gate, is_trusted)?;
         }
         Ok(Reply::Pass)
     }
@@ -270,6 +303,13 @@ impl<'a> HookDoor<'a> {
         self.record("hook_refused", &json!({ "decision": "deny", "error": error }));
     }
 
+    /// The beginning of what was refused. Secrets are taken out before it is cut: half of one is none that anybody knows.
+    fn preview(&self, input: &[u8]) -> String {
+        let text = String::from_utf8_lossy(input);
+        let text = self.gate.monitor.without_secrets(&text);
+        text.get(..text.floor_char_boundary(PREVIEW_BYTES_MAX)).unwrap_or_default().to_owned()
+    }
+
     /// INVARIANT (NothingSilent): what a hook was refused for, and what a door did not see.
     fn record(&self, kind: &'static str, content: &serde_json::Value) {
         let mut record =
@@ -293,19 +333,13 @@ fn mention(text: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-/// What a file that a prompt names says, as far as it is read.
-fn mentioned(cwd: &Path, name: &str) -> Option<String> {
-    let path = crate::trust::lexical(cwd, name);
-    let file =
-        std::fs::File::open(&path).ok().filter(|it| it.metadata().is_ok_and(|it| it.is_file()))?;
+/// What a file that a prompt names says, as far as it is read. A pipe is not waited for.
+fn mentioned(path: &Path) -> Option<String> {
+    let path = files::resolved(path).ok()?;
+    let file = files::private::open_with(&path, OpenOptions::new().read(true)).ok()?;
     let mut bytes = Vec::new();
     file.take(MENTIONED_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn preview(input: &[u8]) -> String {
-    let text = String::from_utf8_lossy(input);
-    text.get(..text.floor_char_boundary(PREVIEW_BYTES_MAX)).unwrap_or_default().to_owned()
 }
 
 /// A thread that panicked has left nothing half done: every change is one call.

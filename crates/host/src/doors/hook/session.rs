@@ -7,6 +7,7 @@ use aegx::{Digest, Principal};
 use hooks::{Host, ToolUse};
 use model::{AgentId, Caller, EffectKind, Kind, Profile, SessionId, ToolDef, UserId};
 use monitor::{Approver, Begun, Opening, Output};
+use serde_json::Value;
 
 use super::tools;
 use crate::doors::mcp::servers::Servers;
@@ -27,11 +28,19 @@ pub(super) struct Hooked {
     home: PathBuf,
     tools: BTreeMap<String, ToolDef>,
     /// Calls that were let through, until they come back.
-    begun: HashMap<String, Begun>,
+    begun: HashMap<String, Vec<Begun>>,
     /// Calls about which the host asks its user.
-    asked: HashMap<String, (EffectKind, Digest)>,
+    asked: HashMap<String, AskedCall>,
     /// Calls whose results came by the gateway before their server.
     elsewhere: HashSet<String>,
+}
+
+/// A call about which the host asks its user.
+pub(super) struct AskedCall {
+    pub(super) kind: EffectKind,
+    pub(super) call: Digest,
+    /// Its arguments, as they were judged.
+    pub(super) args: Value,
 }
 
 /// The name of a session: the host's own, or its hash where it cannot be a name of ours.
@@ -141,27 +150,33 @@ impl Hooked {
     }
 
     pub(super) fn waiting(&self) -> usize {
-        self.begun.len()
+        self.begun.values().map(Vec::len).sum()
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.begun.len() >= WAITING_MAX
+        self.waiting() + self.asked.len() >= WAITING_MAX
     }
 
+    /// Notes a call that was let through. Hosts without ids of calls may make the same one twice at once.
     pub(super) fn begin(&mut self, key: String, begun: Begun) {
-        self.begun.insert(key, begun);
+        self.begun.entry(key).or_default().push(begun);
     }
 
     pub(super) fn take_begun(&mut self, key: &str) -> Option<Begun> {
-        self.begun.remove(key)
+        let all = self.begun.get_mut(key)?;
+        let begun = all.pop();
+        if all.is_empty() {
+            self.begun.remove(key);
+        }
+        begun
     }
 
     /// The host asks its user about a call.
-    pub(super) fn asks(&mut self, key: String, kind: EffectKind, call: Digest) {
-        self.asked.insert(key, (kind, call));
+    pub(super) fn asks(&mut self, key: String, asked: AskedCall) {
+        self.asked.insert(key, asked);
     }
 
-    pub(super) fn take_asked(&mut self, key: &str) -> Option<(EffectKind, Digest)> {
+    pub(super) fn take_asked(&mut self, key: &str) -> Option<AskedCall> {
         self.asked.remove(key)
     }
 
@@ -174,24 +189,24 @@ impl Hooked {
         self.elsewhere.remove(key)
     }
 
-    /// The turn is over. What has not come back was not run: these hosts tell of every end of a call that they began,
-    /// but for calls to servers of others, of which nobody knows what the agent saw.
-    pub(super) fn settle(&mut self, gate: &Gate) -> Result<(), String> {
+    /// The turn is over. Of calls that have not come back it is not known whether they ran, and what the agent saw of them:
+    /// most were declined by the host's user. What could only have shown the user's own is closed as unanswered; every
+    /// other is dropped, and the session counts as tainted.
+    pub(super) fn settle(&mut self, gate: &Gate, is_trusted: bool) -> Result<(), String> {
         self.asked.clear();
         self.elsewhere.clear();
-        for (_, begun) in std::mem::take(&mut self.begun) {
-            if begun.is_known_deed() {
-                let output = Output::not_begun("the host did not run it");
+        for begun in std::mem::take(&mut self.begun).into_values().flatten() {
+            if is_trusted && begun.stays_here() {
+                let output = Output::unanswered("the host told of no result");
                 gate.monitor.finish(begun, output).map_err(|error| error.to_string())?;
             }
-            // Else it is dropped: the session counts as tainted.
         }
         Ok(())
     }
 
     /// The session is over; its labels stay where they are kept.
-    pub(super) fn end(&mut self, gate: &Gate) -> Result<(), String> {
-        self.settle(gate)?;
+    pub(super) fn end(&mut self, gate: &Gate, is_trusted: bool) -> Result<(), String> {
+        self.settle(gate, is_trusted)?;
         gate.monitor.end_session(&self.who).map_err(|error| error.to_string())
     }
 }

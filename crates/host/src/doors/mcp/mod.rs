@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 
-use ::mcp::pins::Compared;
 use ::mcp::trust::{self, Access};
 use aegx::{Principal, RecordType};
 use evidence::{Clock as _, NewRecord, SystemClock};
@@ -25,7 +24,7 @@ use super::Doors;
 use super::observing;
 use super::verdict::{question, reason};
 use request::Judged;
-use servers::Servers;
+use servers::{Servers, ServersError};
 
 /// Calls of one connection that are under way at once.
 const WAITING_MAX: usize = 1024;
@@ -52,7 +51,7 @@ enum Waiting {
     /// Judged here, and to which server it goes.
     Here(Box<Begun>, String),
     /// Judged by a hook of the agent that calls, in its session.
-    Hook { session: String, key: String },
+    Hook { session: String, key: String, server: String },
     /// What servers ask of clients, by trust alone.
     ByTrust,
 }
@@ -166,34 +165,20 @@ impl Doors<'_> {
         server: &str,
         tools: &[Value],
     ) -> Result<Value, String> {
-        let mut known = Servers::of(self.home).map_err(|error| error.to_string())?;
-        let (mut held, mut has_changed) = (Vec::new(), false);
-        for tool in tools {
-            let Some(name) = tool.get("name").and_then(Value::as_str) else { continue };
-            match known.pins.compare(server, name, tool) {
-                Compared::Same => {}
-                Compared::New => {
-                    known.pins.accept(server, name, tool);
-                    has_changed = true;
-                }
-                Compared::Changed(change) => {
-                    held.push(name.to_owned());
-                    let held = known.held.entry(server.to_owned()).or_default();
-                    if held.insert(name.to_owned(), tool.clone()).as_ref() != Some(tool) {
-                        has_changed = true;
-                        let content =
-                            json!({ "server": server, "tool": name, "diff": change.diff });
-                        self.mcp_record(client, "mcp_definition_changed", content);
-                    }
-                }
-            }
-            if let Ok(def) = ToolDef::from_value(tool) {
-                client.tools.insert(key_of(server, name), renamed(def, server)?);
-            }
+        let unable = |error: ServersError| error.to_string();
+        let mut seen = Servers::of(self.home).map_err(unable)?.see(server, tools);
+        // Most lists are as they were: then nothing is written.
+        if seen.is_new {
+            seen = Servers::change(self.home, |it| it.see(server, tools)).map_err(unable)?;
         }
-        if has_changed {
-            known.keep(self.home).map_err(|error| error.to_string())?;
+        for change in &seen.changed {
+            let content = json!({ "server": server, "tool": change.tool, "diff": change.diff });
+            self.mcp_record(client, "mcp_definition_changed", content);
         }
+        for def in tools.iter().filter_map(|it| ToolDef::from_value(it).ok()) {
+            client.tools.insert(key_of(server, def.name.as_str()), renamed(def, server)?);
+        }
+        let held = seen.held;
         self.mcp_reopen(client)?;
         Ok(json!({ "hidden": [], "held": held }))
     }
@@ -215,6 +200,8 @@ impl Doors<'_> {
                     self.mcp_record(client, "confused_deputy", content);
                     return Ok(json!({ "denied": why }));
                 }
+                let content = json!({ "server": asked.server, "capability": asked.kind });
+                self.mcp_record(client, "mcp_server_request", content);
                 Waiting::ByTrust
             }
             _ => match self.mcp_judge(client, asked)? {
@@ -234,7 +221,7 @@ impl Doors<'_> {
     ) -> Result<Result<Waiting, Value>, String> {
         let announced = || self.hook.announced(asked.server, asked.name, asked.arguments);
         if let Some((session, key)) = (asked.kind == "tool").then(announced).flatten() {
-            return Ok(Ok(Waiting::Hook { session, key }));
+            return Ok(Ok(Waiting::Hook { session, key, server: asked.server.to_owned() }));
         }
         let name = asked.tool();
         if !client.tools.contains_key(&name) {
@@ -275,25 +262,25 @@ impl Doors<'_> {
     ) -> Result<Value, String> {
         let waiting = client.begun.remove(ticket).ok_or("no such call is under way")?;
         let status = if failed { Status::Failed } else { Status::Done };
-        let output = Output { status, ..Output::text(text) };
-        let finished = match waiting {
+        let output = |server: &str| -> Result<Output, String> {
+            let known = Servers::of(self.home).map_err(|error| error.to_string())?;
+            let tags = known.tag(server, SystemClock.unix_seconds()).into_iter().collect();
+            Ok(Output { status, tags, ..Output::text(text) })
+        };
+        let seen = match waiting {
             Waiting::Here(begun, server) => {
-                let known = Servers::of(self.home).map_err(|error| error.to_string())?;
-                let tags = known.tag(&server, SystemClock.unix_seconds()).into_iter().collect();
-                self.gate.monitor.finish(*begun, Output { tags, ..output })
+                let finished = self.gate.monitor.finish(*begun, output(&server)?);
+                finished.map(|it| it.output.body).map_err(|error| error.to_string())
             }
-            Waiting::Hook { session, key } => match self.hook.finish(&session, &key, output) {
-                Some(finished) => finished,
-                None => return Ok(json!({ "as_it_came": true })),
-            },
+            Waiting::Hook { session, key, server } => {
+                self.hook.finish(&session, &key, output(&server)?)
+            }
             Waiting::ByTrust => return Ok(json!({ "as_it_came": true })),
         };
-        Ok(match finished {
-            Ok(delivered) if delivered.output.body != text => {
-                json!({ "replaced": delivered.output.body })
-            }
+        Ok(match seen {
+            Ok(seen) if seen != text => json!({ "replaced": seen }),
             Ok(_) => json!({ "as_it_came": true }),
-            Err(error) => json!({ "withheld": error.to_string() }),
+            Err(why) => json!({ "withheld": why }),
         })
     }
 

@@ -2,10 +2,12 @@
 //! accepted.
 
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use ::mcp::Pins;
+use ::mcp::pins::{Change, Compared};
 use ::mcp::trust::Trust;
 use model::{Source, TaintTag};
 use monitor::taint;
@@ -30,6 +32,17 @@ pub struct Servers {
     /// Definitions that changed since, by server and tool, until a person accepts them.
     #[serde(default)]
     pub held: BTreeMap<String, BTreeMap<String, Value>>,
+}
+
+/// What is to be known of a list of tools.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Names of tools that are held.
+    pub held: Vec<String>,
+    /// Changes that were not seen before.
+    pub changed: Vec<Change>,
+    /// Is anything in it that was not seen before?
+    pub is_new: bool,
 }
 
 /// Why the file is not read or kept.
@@ -68,15 +81,52 @@ impl Servers {
             .map_err(|error| ServersError::Unreadable { path: shown(), error: error.to_string() })
     }
 
-    /// Keeps it.
+    /// Changes what is kept, while nobody else does: a person's word and a list of tools may come at the same moment.
     ///
     /// # Errors
-    /// If it cannot be written.
-    pub fn keep(&self, home: &Path) -> Result<(), ServersError> {
+    /// If it cannot be read, understood or written; then nothing is changed.
+    pub fn change<T>(home: &Path, change: impl FnOnce(&mut Self) -> T) -> Result<T, ServersError> {
+        let path = home.join("mcp.lock");
+        let io = |error| ServersError::Io { path: path.display().to_string(), error };
+        let mut options = OpenOptions::new();
+        let file =
+            files::private::open_with(&path, options.write(true).create(true)).map_err(io)?;
+        file.lock().map_err(io)?;
+        let mut servers = Self::of(home)?;
+        let done = change(&mut servers);
+        servers.keep(home)?;
+        Ok(done)
+    }
+
+    fn keep(&self, home: &Path) -> Result<(), ServersError> {
         let path = file(home);
         let io = |error| ServersError::Io { path: path.display().to_string(), error };
         let bytes = serde_json::to_vec(self).map_err(|error| io(error.into()))?;
         files::private::replace(&path, &bytes).map_err(io)
+    }
+
+    /// Takes in a list of tools: what is new is accepted, what has changed is held until a person accepts it.
+    pub fn see(&mut self, server: &str, tools: &[Value]) -> Seen {
+        let mut seen = Seen::default();
+        for tool in tools {
+            let Some(name) = name_of(tool) else { continue };
+            match self.pins.compare(server, name, tool) {
+                Compared::Same => {}
+                Compared::New => {
+                    self.pins.accept(server, name, tool);
+                    seen.is_new = true;
+                }
+                Compared::Changed(change) => {
+                    seen.held.push(name.to_owned());
+                    let held = self.held.entry(server.to_owned()).or_default();
+                    if held.insert(name.to_owned(), tool.clone()).as_ref() != Some(tool) {
+                        seen.changed.push(*change);
+                        seen.is_new = true;
+                    }
+                }
+            }
+        }
+        seen
     }
 
     /// How far a server is trusted.
@@ -94,21 +144,24 @@ impl Servers {
         }
     }
 
-    /// Accepts what is held of a server, one tool or all of them; gives the names.
-    pub fn accept(&mut self, server: &str, tool: Option<&str>) -> Vec<String> {
-        let Some(held) = self.held.get_mut(server) else { return Vec::new() };
-        let is_meant = |name: &str| tool.is_none_or(|it| it == name);
-        let names: Vec<String> = held.keys().filter(|it| is_meant(it)).cloned().collect();
-        for name in &names {
-            if let Some(definition) = held.remove(name) {
-                self.pins.accept(server, name, &definition);
+    /// Accepts definitions that are held of a server: exactly those that were `shown`.
+    pub fn accept(&mut self, server: &str, shown: &BTreeMap<String, Value>) {
+        let Some(held) = self.held.get_mut(server) else { return };
+        for (name, definition) in shown {
+            // What has changed once more since is held still.
+            if held.get(name) == Some(definition) {
+                held.remove(name);
+                self.pins.accept(server, name, definition);
             }
         }
         if held.is_empty() {
             self.held.remove(server);
         }
-        names
     }
+}
+
+fn name_of(tool: &Value) -> Option<&str> {
+    tool.get("name").and_then(Value::as_str)
 }
 
 fn file(home: &Path) -> PathBuf {
