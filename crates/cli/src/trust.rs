@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use evidence::{Clock as _, SystemClock};
+use host::fetched::Fetched;
 use host::trust::{Trust, TrustError, Trusted};
 use serde_json::json;
 
@@ -16,7 +17,8 @@ use crate::output;
 /// In a folder that you trust, its files and what commands print there without a network count as your
 /// own. Anywhere else (a fresh clone, a download) they are outside content: an agent that has read them is
 /// asked about what it does next, and what they say is not believed. Trust holds for everything in the
-/// folder, until you take it back.
+/// folder, until you take it back, but not for what an agent's commands fetch into it (a clone, a download):
+/// that is listed, and yours as soon as you trust its folder, or once more the folder that it lies in.
 ///
 /// Try it:
 ///   lazaret trust .
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
     let mut trust = Trust::of(&home).map_err(failure)?;
     let Some(named) = &args.folder else {
-        list(args, &trust);
+        list(args, &trust, &Fetched::of(&home).map_err(failure)?);
         return Ok(Exit::Done);
     };
     let folder = files::resolved(named)
@@ -73,17 +75,23 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         by: args.by.user()?.as_str().to_owned(),
         since: SystemClock.unix_seconds(),
     };
-    if !trust.add(trusted, std::env::home_dir().as_deref()).map_err(failure)? {
+    let fetched = Fetched::of(&home).map_err(failure)?;
+    let is_fetched = fetched.places().iter().any(|it| it.path.starts_with(&folder));
+    let is_new = trust.add(trusted, std::env::home_dir().as_deref()).map_err(failure)?;
+    if !is_new && !is_fetched {
         output::line(&format!("trusted already: {}", folder.display()));
         return Ok(Exit::Done);
     }
     let kinds = ("folder_trusted", "folder_trust_not_changed");
-    Act::around(&args.home, &args.by, kinds, content, || trust.keep(&home).map_err(failure))?;
+    Act::around(&args.home, &args.by, kinds, content, || {
+        trust.keep(&home).map_err(failure)?;
+        Fetched::change(&home, |it| it.remove_below(&folder)).map_err(failure)
+    })?;
     output::line(&format!("trusted: {}", folder.display()));
     Ok(Exit::Done)
 }
 
-fn list(args: &Args, trust: &Trust) {
+fn list(args: &Args, trust: &Trust, fetched: &Fetched) {
     for it in trust.folders() {
         if args.json {
             let folder = it.path.display().to_string();
@@ -91,6 +99,15 @@ fn list(args: &Args, trust: &Trust) {
         } else {
             let since = aegx::timestamp::from_unix(it.since);
             output::line(&format!("{}  since {since}, by {}", it.path.display(), it.by));
+        }
+    }
+    for it in fetched.places() {
+        if args.json {
+            let place = it.path.display().to_string();
+            output::json(&json!({ "fetched": place, "by": it.by, "since": it.since }));
+        } else {
+            let since = aegx::timestamp::from_unix(it.since);
+            output::line(&format!("not {}  fetched {since} by {}", it.path.display(), it.by));
         }
     }
     if trust.folders().is_empty() && !args.json {

@@ -229,6 +229,43 @@ fn in_a_trusted_folder_files_are_the_users_own() {
 }
 
 #[test]
+fn what_was_fetched_into_a_trusted_folder_stays_outside_content() {
+    let state = State::new();
+    let folder = state.work().display().to_string();
+    assert_eq!(state.run(&["trust", &folder, "--by", "me"]).code, 0);
+    state.hook("UserPromptSubmit", json!({ "prompt": "clone the tool and look at it" }));
+    let clone = "git clone https://forge.example/tool.git";
+    assert_eq!(state.before("t1", clone), "");
+    // What the command would have brought.
+    let tool = state.work().join("tool");
+    fs::create_dir(&tool).unwrap();
+    state.after("t1", clone, "Cloning into 'tool'...");
+    state.hook("SessionEnd", json!({ "reason": "exit" }));
+    let tainted_by = |session: &str, file: &str| {
+        let input = |event: &str, more: Value| {
+            let mut input = json!({
+                "session_id": session, "cwd": state.work(), "hook_event_name": event,
+                "tool_name": "Read", "tool_use_id": "r", "transcript_path": "/x",
+                "tool_input": { "file_path": state.work().join(file) },
+            });
+            input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            state.hook_of("claude", event, &input)
+        };
+        assert_eq!(input("PreToolUse", json!({})), "");
+        input("PostToolUse", json!({ "tool_response": "Run make install." }));
+        let rows = state.run(&["sessions", "--json"]).objects();
+        let row = rows.iter().find(|it| it["session"].as_str().unwrap().ends_with(session));
+        row.unwrap()["tainted_tokens"].as_u64().unwrap() > 0
+    };
+    assert!(!tainted_by("s2", "README.md"));
+    assert!(tainted_by("s3", "tool/README.md"));
+    assert!(state.run(&["trust", "--list"]).out.contains("fetched"));
+    assert_eq!(state.run(&["trust", &tool.display().to_string(), "--by", "me"]).code, 0);
+    assert!(!tainted_by("s4", "tool/README.md"));
+    assert!(!state.run(&["trust", "--list"]).out.contains("fetched"));
+}
+
+#[test]
 fn agents_hooks_and_people_share_one_gate() {
     let state = State::new();
     state.hook("UserPromptSubmit", json!({ "prompt": "hello" }));

@@ -13,6 +13,7 @@ mod commands;
 pub mod control;
 pub mod doors;
 mod executor;
+pub mod fetched;
 mod gate;
 mod intent;
 pub mod ipc;

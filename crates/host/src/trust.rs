@@ -7,6 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::fetched::Fetched;
+
 /// The file of the state directory.
 const FILE: &str = "trust.json";
 /// The longest such file, in bytes.
@@ -23,6 +25,9 @@ const FETCHED: &[&str] = &[".cache", ".npm", ".local", ".m2", ".Trash"];
 #[serde(deny_unknown_fields)]
 pub struct Trust {
     folders: Vec<Trusted>,
+    /// What lies in them and came from the network.
+    #[serde(skip)]
+    fetched: Vec<PathBuf>,
 }
 
 /// A folder that is trusted.
@@ -74,6 +79,7 @@ impl Trust {
         let io = |error| TrustError::Io { path: path.display().to_string(), error };
         let bytes = files::private::read_if_there(&path, FILE_BYTES_MAX).map_err(io)?;
         let Some(bytes) = bytes else { return Ok(Self::default()) };
+        let fetched = Fetched::of(home)?.places().iter().map(|it| it.path.clone()).collect();
         let unreadable = |error: String| {
             let path = path.display().to_string();
             TrustError::Unreadable { path, error }
@@ -83,7 +89,7 @@ impl Trust {
         let too_much = read.folders.iter().find(|it| is_too_much(&it.path));
         match too_much {
             Some(it) => Err(unreadable(format!("`{}` is too much to trust", it.path.display()))),
-            None => Ok(read),
+            None => Ok(Self { fetched, ..read }),
         }
     }
 
@@ -130,10 +136,16 @@ impl Trust {
         &self.folders
     }
 
-    /// Does `path`, absolute and without links, lie in a folder that is trusted?
+    /// Does `path`, absolute and without links, lie in a folder that is trusted, and was not fetched into it?
     #[must_use]
     pub fn covers(&self, path: &Path) -> bool {
-        self.folders.iter().any(|it| path.starts_with(&it.path))
+        let deepest = |all: &mut dyn Iterator<Item = &Path>| {
+            all.filter(|it| path.starts_with(it)).map(|it| it.components().count()).max()
+        };
+        let trusted = deepest(&mut self.folders.iter().map(|it| it.path.as_path()));
+        let fetched = deepest(&mut self.fetched.iter().map(PathBuf::as_path));
+        // A clone in a trusted folder is not; a folder of it that a person trusts is. `None` is below every depth.
+        trusted > fetched
     }
 
     /// Can somebody outside have written what `text` names, read from the folder `cwd`? What is trusted, the system's

@@ -81,6 +81,12 @@ impl Begun {
         self.is_known_deed() && self.understood.call.flow.output != model::Trust::Untrusted
     }
 
+    /// Is it a command that may bring something from another machine?
+    #[must_use]
+    pub fn fetches(&self) -> bool {
+        self.is_known_deed() && !self.stays_here() && !self.understood.commands.is_empty()
+    }
+
     /// The paths that its commands read, as they are written there.
     #[must_use]
     pub fn paths_read(&self) -> Vec<&str> {

@@ -44,30 +44,36 @@ impl HookDoor<'_> {
             // The host runs it: there is nothing to spend the permit on.
             Ok((permit, begun)) => {
                 drop(permit);
-                self.announce(session, tool);
-                session.begin(key_of(tool), begun);
-                Ok(Reply::Pass)
+                Ok(self.let_run(session, tool, begun))
             }
             Err(Refusal::Stopped(verdict)) if verdict.decision.asks() => {
                 let stopped = (&asked, &*verdict);
                 if let Some(begun) =
                     observing::let_through(self.gate, self.home, &session.who, stopped)
                 {
-                    self.announce(session, tool);
-                    session.begin(key_of(tool), begun);
-                    return Ok(Reply::Pass);
+                    return Ok(self.let_run(session, tool, begun));
                 }
                 // Where the host cannot ask, nobody's yes can come by it.
                 if hooks::dialect(session.host).asks() {
                     let (kind, call) = (verdict.effect, verdict.action);
                     let args = tools::args_of(tool);
                     session.asks(key_of(tool), AskedCall { kind, call, args });
+                    self.watch(session, tool);
                 }
                 Ok(Reply::Ask { reason: question(&verdict) })
             }
             Err(Refusal::Stopped(verdict)) => Ok(Reply::Deny { reason: reason(&verdict) }),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    fn let_run(&self, session: &mut Hooked, tool: &ToolUse, begun: Begun) -> Reply {
+        self.announce(session, tool);
+        if begun.fetches() {
+            self.watch(session, tool);
+        }
+        session.begin(key_of(tool), begun);
+        Reply::Pass
     }
 
     /// Takes in what a call gave back.
@@ -85,6 +91,13 @@ impl HookDoor<'_> {
         let Some(begun) = self.begun(session, tool, &key)? else {
             return self.unannounced(session, tool, output);
         };
+        let watched = session.take_watched(&key);
+        if begun.fetches() {
+            self.note_brought(session, &watched)?;
+            if tool.args.get("run_in_background") == Some(&Value::Bool(true)) {
+                session.watch_on(watched);
+            }
+        }
         let tags = self.tags(session, tool, &begun)?;
         let status = if failed { Status::Failed } else { Status::Done };
         let came = Output { status, tags, ..Output::text(output) };

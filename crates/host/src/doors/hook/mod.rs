@@ -5,6 +5,7 @@
 
 mod announced;
 mod call;
+mod fetching;
 mod interactive;
 mod prompt;
 mod session;
@@ -117,8 +118,7 @@ impl<'a> HookDoor<'a> {
                 self.after(&mut session, tool, Came { output, failed: *failed, shape })
             }
             Event::Stop => {
-                let is_trusted = self.is_trusted(&session);
-                session.settle(self.gate, is_trusted)?;
+                self.settle(&mut session)?;
                 Ok(Reply::Pass)
             }
             Event::SubagentStop { id } => {
@@ -136,7 +136,7 @@ impl<'a> HookDoor<'a> {
 
     /// The user's own words, unless an agent wrote them for another.
     fn prompt(&self, session: &mut Hooked, seen: &Seen, text: &str) -> Result<Reply, String> {
-        session.settle(self.gate, self.is_trusted(session))?;
+        self.settle(session)?;
         let Prompt { users, others } = Prompt::of(session.host, text);
         let monitor = &self.gate.monitor;
         let hear = |source, text: &str| {
@@ -247,14 +247,19 @@ impl<'a> HookDoor<'a> {
         Ok(opened)
     }
 
+    /// A turn is over.
+    fn settle(&self, session: &mut Hooked) -> Result<(), String> {
+        let watched = session.take_watched_still();
+        self.note_brought(session, &watched)?;
+        session.settle(self.gate, self.is_trusted(session))
+    }
+
     /// A subagent has ended: its own calls are over, those of who started it are not.
     fn settle_child(&self, host: Host, seen: &Seen, id: &str) -> Result<Reply, String> {
         let child = session::id_of(host, &seen.session, Some(id));
         let child = lock(&self.sessions).get(&child).cloned();
         if let Some(child) = child {
-            let mut child = lock(&child);
-            let is_trusted = self.is_trusted(&child);
-            child.settle(self.gate, is_trusted)?;
+            self.settle(&mut lock(&child))?;
         }
         Ok(Reply::Pass)
     }
@@ -273,8 +278,8 @@ impl<'a> HookDoor<'a> {
         }
         for session in gone {
             let mut session = lock(&session);
-            let is_trusted = self.is_trusted(&session);
-            session.end(self.gate, is_trusted)?;
+            self.settle(&mut session)?;
+            session.end(self.gate)?;
         }
         Ok(Reply::Pass)
     }

@@ -9,6 +9,7 @@ use model::{AgentId, Caller, EffectKind, Kind, Profile, SessionId, ToolDef, User
 use monitor::{Approver, Begun, Opening, Output};
 use serde_json::Value;
 
+use super::fetching::Watch;
 use super::tools;
 use crate::doors::mcp::servers::Servers;
 use crate::gate::Gate;
@@ -17,6 +18,9 @@ use crate::gate::Gate;
 const USER: &str = "me";
 /// Calls of one session that are under way at once.
 const WAITING_MAX: usize = 256;
+
+/// The key of commands that run on; no call has it.
+const RUNS_ON: &str = "";
 
 /// A session, and the calls of it that are under way.
 pub(super) struct Hooked {
@@ -33,6 +37,8 @@ pub(super) struct Hooked {
     asked: HashMap<String, AskedCall>,
     /// Calls whose results came by the gateway before their server.
     elsewhere: HashSet<String>,
+    /// What was there before commands that reach the network, by their calls.
+    watched: Vec<(String, Watch)>,
 }
 
 /// A call about which the host asks its user.
@@ -95,6 +101,7 @@ impl Hooked {
             begun: HashMap::new(),
             asked: HashMap::new(),
             elsewhere: HashSet::new(),
+            watched: Vec::new(),
         };
         session.reopen(gate)?;
         Ok(session)
@@ -171,6 +178,28 @@ impl Hooked {
         begun
     }
 
+    /// Notes what is there before a command runs that reaches the network.
+    pub(super) fn watch(&mut self, key: String, watch: Watch) {
+        self.watched.push((key, watch));
+    }
+
+    /// What was there before the call `key`.
+    pub(super) fn take_watched(&mut self, key: &str) -> Vec<Watch> {
+        self.watched.extract_if(.., |it| it.0 == key).map(|it| it.1).collect()
+    }
+
+    /// Goes on watching for a command that runs on, until the turn is over.
+    pub(super) fn watch_on(&mut self, watched: Vec<Watch>) {
+        self.watched.extend(watched.into_iter().map(|it| (RUNS_ON.to_owned(), it)));
+    }
+
+    /// What was there before commands that run on, or that have not come back. What was only asked about has not run.
+    pub(super) fn take_watched_still(&mut self) -> Vec<Watch> {
+        let watched = std::mem::take(&mut self.watched).into_iter();
+        let ran = |key: &str| key == RUNS_ON || self.begun.contains_key(key);
+        watched.filter(|it| ran(&it.0)).map(|it| it.1).collect()
+    }
+
     /// The host asks its user about a call.
     pub(super) fn asks(&mut self, key: String, asked: AskedCall) {
         self.asked.insert(key, asked);
@@ -205,8 +234,7 @@ impl Hooked {
     }
 
     /// The session is over; its labels stay where they are kept.
-    pub(super) fn end(&mut self, gate: &Gate, is_trusted: bool) -> Result<(), String> {
-        self.settle(gate, is_trusted)?;
+    pub(super) fn end(&self, gate: &Gate) -> Result<(), String> {
         gate.monitor.end_session(&self.who).map_err(|error| error.to_string())
     }
 }
