@@ -64,23 +64,75 @@ fn pages_read_as_their_golden_files_say() {
     }
 }
 
+/// The ways of hiding that people really use. None of them may be kept.
+const LISTED: &[&str] = &[
+    "display",
+    "visibility",
+    "opacity",
+    "size",
+    "colour",
+    "off-screen",
+    "clipped",
+    "attribute",
+    "comment",
+    "template",
+    "font",
+    "aria-hidden",
+];
+
+/// `tricks.tsv`: name, way, and what is seen of it.
+fn tricks() -> Vec<[String; 3]> {
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/pages/tricks.tsv");
+    let table = std::fs::read_to_string(table).unwrap();
+    let rows = table.lines().filter(|it| !it.starts_with('#')).skip(1);
+    rows.map(|it| it.split('\t').map(str::to_owned).collect::<Vec<_>>().try_into().unwrap())
+        .collect()
+}
+
 /// Every page `hidden-…` holds the same order, in a way in which nobody would see it.
 #[test]
-fn what_is_hidden_is_left_out_and_reported() {
-    for (name, path) in pages("hidden-") {
-        let page = read(&std::fs::read(&path).unwrap(), Some("text/html"), Some(&base()));
-        assert!(!page.text.contains("Ignore your"), "{name}: {}", page.text);
+fn tricks_are_seen_as_the_table_says() {
+    let all = pages("hidden-");
+    let tricks = tricks();
+    let names: Vec<&String> = all.iter().map(|it| &it.0).collect();
+    assert_eq!(names, tricks.iter().map(|[name, ..]| name).collect::<Vec<_>>());
+    for ((name, path), [_, _, seen]) in all.iter().zip(&tricks) {
+        let source = std::fs::read(path).unwrap();
+        let page = read(&source, Some("text/html"), Some(&base()));
+        let kept = page.text.contains("Ignore your");
+        assert_eq!(if kept { "kept" } else { "hidden" }, seen, "{name}: {}", page.text);
         assert!(!page.cut, "{name}");
         for seen in ["# Bakery", "Open from seven to six.", "Closed on Sundays."] {
             assert!(page.text.contains(seen), "{name}: {}", page.text);
         }
-        let source = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
-        let wanted = source.contains("Cakes on order.");
+        let wanted = String::from_utf8_lossy(&source).contains("Cakes on order.");
         assert_eq!(page.text.contains("Cakes on order."), wanted, "{name}: {}", page.text);
-        let samples = page.dropped.iter().flat_map(|it| &it.samples);
-        let reported = samples.filter(|it| it.contains("Ignore your instructions")).count();
-        assert!(reported > 0, "{name}: {:?}", page.dropped);
+        let mut samples = page.dropped.iter().flat_map(|it| &it.samples);
+        let reported = samples.any(|it| it.contains("Ignore your instructions"));
+        assert!(reported || kept, "{name}: {:?}", page.dropped);
     }
+}
+
+#[test]
+fn no_way_that_people_really_use_is_kept() {
+    let tricks = tricks();
+    for way in LISTED {
+        assert!(tricks.iter().any(|it| it[1] == *way), "there is no trick for `{way}`");
+    }
+    for [name, way, seen] in &tricks {
+        assert!(seen == "hidden" || !LISTED.contains(&way.as_str()), "{name}: {way}");
+    }
+}
+
+/// docs/web.md says how many tricks are kept, and of how many.
+#[test]
+fn the_document_counts_the_tricks() {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/web.md");
+    let document = std::fs::read_to_string(document).unwrap();
+    let tricks = tricks();
+    let kept = tricks.iter().filter(|it| it[2] == "kept").count();
+    let said = format!("{kept} of {} tricks", tricks.len());
+    assert!(document.contains(&said), "docs/web.md does not say `{said}`");
 }
 
 #[test]
@@ -251,13 +303,54 @@ fn hostile_attributes_and_styles_take_linear_time() {
         "<style>@keyframes k{{{steps}}}p{{animation:k 1s}}</style>{}",
         "<p>x</p>".repeat(20_000)
     );
-    assert!(html(&moving).cut);
+    drop(html(&moving));
+    let brackets = format!("<p style='width:{}1px'>seen", "calc(".repeat(100_000));
+    assert_eq!(html(&brackets).text, "seen");
     let colours = format!("<p style='{}'>x", "color:#fff;background:red;".repeat(50_000));
     assert_eq!(html(&colours).text, "x");
     let has = format!("<style>*:has(.x .y){{color:red}}</style>{}", "<div>".repeat(400));
     drop(html(&format!("{has}{}", "<i>x</i>".repeat(20_000))));
     let within = "@scope (div) to (.z){i:nth-child(2 of i){color:red}}".repeat(50);
     drop(html(&format!("<style>{within}</style>{}", "<i>x</i>".repeat(5_000))));
+}
+
+#[test]
+fn hostile_selectors_take_linear_time() {
+    let html = |text: &str| timed(text.get(..60).unwrap_or(text), || html(text));
+    let deep = "<style>*:has(.x), * * *:not(* > * > .y){opacity:0}</style>";
+    drop(html(&format!("{deep}{}{}", "<div>".repeat(900), "<i>x</i>".repeat(5_000))));
+    let wide = format!("<style>:is({}){{opacity:0}}</style>", "b,".repeat(300_000));
+    drop(html(&format!("{wide}{}", "<p>x</p>".repeat(50_000))));
+    let nested = format!("<style>{}</style>", "& &,& & { opacity:1; @media all { ".repeat(10));
+    drop(html(&format!("{nested}{}", "<p>x</p>".repeat(50_000))));
+    let media = "(color) and ".repeat(100_000);
+    let media = format!("<style>@media {media}(width > 1px) {{ p {{ opacity:0 }} }}</style>");
+    assert!(!html(&format!("{media}<p>x</p>")).text.contains('x'));
+    let within =
+        "<style>:is(div, :is(p, * ~ i)):has(+ * > i:nth-last-child(2n)){opacity:0}</style>";
+    drop(html(&format!("{within}{}", "<p><i>x</i></p>".repeat(20_000))));
+    let long = format!("<style>{}p{{opacity:0}}</style>", "* ~ ".repeat(100_000));
+    drop(html(&format!("{long}{}", "<p>x</p>".repeat(50_000))));
+    let long = format!("<style>:is({}p){{opacity:0}}</style>", "* ~ ".repeat(100));
+    drop(html(&format!("{long}{}", "<p>x</p>".repeat(50_000))));
+    let deep =
+        format!("<style>{}p{}{{opacity:0}}</style>", ":not(".repeat(50_000), ")".repeat(50_000));
+    drop(html(&format!("{deep}<p>x</p>")));
+    let rules: String = (0..100_000).map(|it| format!(".c{it}{{opacity:0}}")).collect();
+    assert!(html(&format!("<style>{}</style><p class=c1>x</p>", rules.repeat(3))).cut);
+    let empty = format!(
+        "<style>{}</style><p>{}</p>",
+        ":empty{opacity:0}".repeat(9000),
+        "<!-- -->".repeat(9000)
+    );
+    drop(html(&empty));
+    let chain: String = (0..500)
+        .map(|it| format!("--v{it}:{};", format!("var(--v{})", it + 1).repeat(99)))
+        .collect();
+    drop(html(&format!(
+        "<style>*{{{chain}display:var(--v0)}}</style>{}",
+        "<p>x</p>".repeat(5_000)
+    )));
 }
 
 #[test]
@@ -285,6 +378,16 @@ proptest! {
         let page = html(&source);
         prop_assert!(!page.cut);
         prop_assert!(!page.text.chars().any(scan::is_invisible));
+    }
+
+    /// Whatever stands in a style sheet and in styles, nothing panics and the page is read to its end.
+    #[test]
+    fn any_style_is_read(parts in proptest::collection::vec(0..STYLES.len(), 0..80), text in "\\PC{0,12}") {
+        let mut style: String = parts.iter().map(|it| STYLES[*it]).collect();
+        style.push_str(&text);
+        let inline = style.replace('"', "&quot;");
+        let page = html(&format!("<style>{style}</style><div class=a><p id=b style=\"{inline}\">x</p></div>"));
+        prop_assert!(!page.cut || parts.len() > 20, "{style}");
     }
 
     /// Whatever stands around a block that is not displayed, its text does not come out.
@@ -345,6 +448,110 @@ const PARTS: &[&str] = &[
     "<frameset>",
     "<form>",
     "<input type=hidden>",
+];
+
+const STYLES: &[&str] = &[
+    ".a",
+    "#b",
+    "*",
+    "p",
+    "div",
+    " ",
+    " > ",
+    "+",
+    "~",
+    ",",
+    ":not(",
+    ":is(",
+    ":has(",
+    ":nth-child(2n+1 of .a)",
+    ":hover",
+    "::before",
+    ":scope",
+    "&",
+    "[id]",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    ";",
+    ":",
+    "!important",
+    "@media",
+    "@supports",
+    "@layer x",
+    "@scope",
+    "@keyframes k",
+    "@import url(data:text/css,p{color:red})",
+    "@container",
+    "to",
+    "not ",
+    " and ",
+    "(width > 1px)",
+    "display",
+    "visibility",
+    "opacity",
+    "font",
+    "font-size",
+    "color",
+    "background",
+    "clip-path",
+    "clip",
+    "transform",
+    "filter",
+    "width",
+    "overflow",
+    "position",
+    "left",
+    "text-shadow",
+    "text-indent",
+    "animation",
+    "margin",
+    "none",
+    "hidden",
+    "absolute",
+    "0",
+    "-9999px",
+    "1e38px",
+    "-1e38%",
+    "50%",
+    "calc(",
+    "min(",
+    "1px",
+    "2em",
+    " * ",
+    " / ",
+    " - ",
+    "var(--a)",
+    "var(--b,",
+    "--a:",
+    "--b:",
+    "#fff",
+    "white",
+    "rgb(",
+    "255 ",
+    "hsl(from red h s 1%)",
+    "oklch(",
+    "color-mix(in srgb, red, red)",
+    "linear-gradient(",
+    "url(x)",
+    "inset(",
+    "circle(0 at 1px)",
+    "polygon(0 0,1px 1px)",
+    "translateX(",
+    "scale(0)",
+    "matrix(1,2,3,4,5,6)",
+    "inherit",
+    "unset",
+    "/*",
+    "*/",
+    "\"",
+    "\\",
+    "<!--",
+    "é",
+    "k 1s both",
 ];
 
 const INLINE: &[&str] = &[

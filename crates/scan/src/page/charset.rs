@@ -29,7 +29,7 @@ pub(super) fn kind(bytes: &[u8], content_type: Option<&str>) -> PageKind {
         {
             PageKind::Text
         }
-        _ if TEXT.contains(&essence.as_str()) => PageKind::Text,
+        _ if TEXT.split_ascii_whitespace().any(|it| it == essence) => PageKind::Text,
         _ => PageKind::Binary,
     }
 }
@@ -191,24 +191,10 @@ const OPENINGS: &[&str] = &[
 ];
 
 /// Types that are text without being called so.
-const TEXT: &[&str] = &[
-    "application/json",
-    "application/xml",
-    "application/javascript",
-    "application/ecmascript",
-    "application/yaml",
-    "application/x-yaml",
-    "application/toml",
-    "application/x-ndjson",
-    "application/jsonl",
-    "application/markdown",
-    "application/sql",
-    "application/graphql",
-    "application/x-sh",
-    "application/x-www-form-urlencoded",
-    "application/rtf",
-    "message/rfc822",
-];
+const TEXT: &str = "application/json application/xml application/javascript application/ecmascript application/yaml \
+    application/x-yaml application/toml application/x-ndjson application/jsonl application/markdown \
+    application/sql application/graphql application/x-sh application/x-www-form-urlencoded \
+    application/rtf message/rfc822";
 
 /// How well-known kinds of file begin, whatever the server calls them.
 const MAGIC: &[&[u8]] = &[

@@ -8,41 +8,24 @@ use super::tree::{Content, Element, Id, Tree};
 /// Nodes of a handle that are looked at until it is clear that something stands in it.
 const NODES_MAX: usize = 64;
 
-/// Is this a closed `<details>` whose handle nobody sees? `path` leads to it, and `own` is how it looks.
-pub(super) fn lacks_handle(
-    tree: &Tree,
-    id: Id,
-    own: &Look,
-    styles: &mut Styles<'_>,
-    path: &mut Vec<Id>,
-) -> bool {
+/// Is this a closed `<details>` whose `<summary>` nobody sees? `own` is how it looks.
+pub(super) fn lacks_summary(own: &Look, id: Id, styles: &mut Styles<'_>, depth: usize) -> bool {
+    let tree = styles.tree;
     let closed = tree.element(id).is_some_and(|it| {
         // Of those with one name only the first is open.
         let open = it.attribute("open").is_some() && it.attribute("name").is_none();
         it.is_html() && &*it.name.local == "details" && !open
     });
     // Without one of its own a browser gives it one.
-    let Some((handle, element)) = closed.then(|| summary(tree, id)).flatten() else { return false };
-    path.push(id);
-    let hidden = own.of(element, handle, styles, path).hidden().is_some();
-    path.pop();
-    hidden || !says_something(tree, handle)
+    let Some(summary) = closed.then(|| summary(tree, id)).flatten() else { return false };
+    own.of(summary, styles, depth + 1).hidden().is_some() || !says_something(tree, summary.0)
 }
 
 /// The first `<summary>` among the children of `id`.
 fn summary(tree: &Tree, id: Id) -> Option<(Id, &Element)> {
-    let mut child = tree.get(id)?.first;
-    while let Some(at) = child {
-        let node = tree.get(at)?;
-        if let Content::Element(element) = &node.content
-            && element.is_html()
-            && &*element.name.local == "summary"
-        {
-            return Some((at, element));
-        }
-        child = node.after;
-    }
-    None
+    let children = std::iter::successors(tree.first(id), |it| tree.after(*it));
+    let mut elements = children.filter_map(|it| Some((it, tree.element(it)?)));
+    elements.find(|it| it.1.is_html() && &*it.1.name.local == "summary")
 }
 
 /// Is there a text or a picture in it?
@@ -71,14 +54,8 @@ pub(super) fn is_behind_first(tree: &Tree, id: Id) -> bool {
     if !around.is_some_and(|it| matches!(&*it.name.local, "maction" | "semantics")) {
         return false;
     }
-    let mut before = tree.before(id);
-    while let Some(at) = before {
-        if tree.element(at).is_some() {
-            return true;
-        }
-        before = tree.before(at);
-    }
-    false
+    std::iter::successors(tree.before(id), |it| tree.before(*it))
+        .any(|it| tree.element(it).is_some())
 }
 
 /// What an `<option>` or an `<optgroup>` shows in the place of its own text.

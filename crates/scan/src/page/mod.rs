@@ -4,55 +4,31 @@
 //! Style sheets in files of their own, scripts, and text in pictures are out of reach.
 //!
 //! INVARIANT (Bounded): time and memory are linear in the bytes, and all numbers have limits. Nothing here
-//! calls itself deeper than a small constant, so that no depth of nesting overflows the stack.
+//! calls itself deeper than a small constant, and matching no deeper than a selector has tokens or elements may be
+//! open at once, so that no depth of nesting overflows the stack.
 
-mod attribute;
 mod charset;
 mod colour;
-mod columns;
 mod condition;
-mod css;
-mod declare;
-mod drawn;
 mod dropped;
-mod effect;
-mod filter;
-mod fit;
+mod element;
 mod folded;
-mod gradient;
 mod ground;
-mod items;
-mod late;
-mod layer;
-mod lens;
-mod letters;
-mod lex;
-mod line;
+mod hidden;
 mod look;
 mod marks;
-mod matching;
-mod names;
-mod number;
-mod old;
-mod own;
 mod parse;
 mod parts;
-mod pseudo;
-mod relative;
-mod room;
+mod property;
+mod read_sheet;
 mod scenery;
 mod selector;
-mod shadow;
-mod shape;
 mod sheet;
-mod space;
-mod stack;
 mod style;
 mod tree;
-mod turn;
 mod value;
+mod values;
 mod walk;
-mod words;
 mod write;
 
 use url::Url;

@@ -1,70 +1,66 @@
 //! The parts of a page: which elements break lines, which are not shown, where styles and addresses stand.
 
-use std::rc::Rc;
-
 use url::Url;
 
-use super::condition::media_of;
-use super::drawn::{Drawn, masks, voids};
+use super::condition::{Sure, media};
 use super::dropped::DropKind;
-use super::filter::filters;
-use super::fit::Sure;
-use super::sheet::{Sheet, of_data};
+use super::read_sheet::{of_data, read_browser_sheet, read_sheet};
+use super::sheet::Sheet;
 use super::tree::{DOCUMENT, Element, Id, Tree};
+use super::write::Gap;
 
-/// The style sheets that stand in the page.
-pub(super) fn sheet_of(tree: &Tree) -> Sheet {
-    let mut sheet = Sheet::default();
-    sheet.drawn = Rc::new(Drawn { voids: voids(tree), masks: masks(tree), filters: filters(tree) });
-    let counts = |it: &(Id, &Element)| {
-        !matches!(&*it.1.name.local, "meta" | "style") || is_shown(tree, it.0)
-    };
-    add_sheets(tree, tree.elements().filter(counts), &mut sheet);
-    sheet
+/// The style sheets of a page.
+pub(super) struct Sheets {
+    pub(super) sheet: Sheet,
+    /// There are others in files, which are not fetched.
+    pub(super) has_files: bool,
+    /// The page asks for dark colours.
+    pub(super) is_dark: bool,
 }
 
-/// Adds the style sheets among these elements.
-pub(super) fn add_sheets<'t>(
-    tree: &'t Tree,
-    elements: impl Iterator<Item = (Id, &'t Element)>,
-    sheet: &mut Sheet,
-) {
-    // Of sheets with titles, those with the first title count; the others are for who chooses them.
-    let mut chosen: Option<&str> = None;
-    for (id, element) in elements {
-        let title = element.attribute("title").filter(|it| !it.is_empty());
-        let mut is_chosen = || title.is_none_or(|it| *chosen.get_or_insert(it) == it);
-        match &*element.name.local {
-            "meta" => sheet.is_dark |= says_dark(element),
-            "link" if element.attribute("disabled").is_some() => {}
-            "style" => {
-                let sure = applies(element);
-                if !is_chosen() {
-                    continue;
-                }
-                if sure > Sure::No {
-                    sheet.add(&tree.text_of(id), tree.is_old(), sure == Sure::Maybe);
-                }
+impl Sheets {
+    /// Reads those that stand in the page.
+    pub(super) fn of(tree: &Tree) -> Self {
+        let mut all = Self { sheet: Sheet::default(), has_files: false, is_dark: false };
+        read_browser_sheet(&mut all.sheet);
+        // Of sheets with titles, those with the first title count; the others are for who chooses them.
+        let mut chosen: Option<&str> = None;
+        for (id, element) in tree.elements().filter(|it| it.1.is_html()) {
+            let name = &*element.name.local;
+            if !matches!(name, "meta" | "style" | "link") || !is_shown(tree, id) {
+                continue;
             }
-            "link" => {
-                let rel = element.attribute("rel").unwrap_or_default().to_ascii_lowercase();
-                if !rel.contains("stylesheet") || (rel.trim() == "stylesheet" && !is_chosen()) {
-                    continue;
-                }
-                match of_data(element.attribute("href").unwrap_or_default()) {
-                    Some(text) => {
-                        let media = media_of(element.attribute("media").unwrap_or_default());
-                        let sure = media == Sure::Yes && rel.trim() == "stylesheet";
-                        if media > Sure::No {
-                            sheet.add(&text, tree.is_old(), !sure);
-                        }
+            let title = element.attribute("title").filter(|it| !it.is_empty());
+            let mut is_chosen = || title.is_none_or(|it| *chosen.get_or_insert(it) == it);
+            match name {
+                "meta" => all.is_dark |= says_dark(element),
+                "style" if is_chosen() => all.add(&tree.text_of(id), element),
+                "link" if is_sheet(element) && is_chosen() => {
+                    match of_data(element.attribute("href").unwrap_or_default()) {
+                        Some(text) => all.add(&text, element),
+                        None => all.has_files = true,
                     }
-                    None => sheet.unseen_backgrounds = true,
                 }
+                _ => {}
             }
-            _ => {}
+        }
+        all
+    }
+
+    fn add(&mut self, text: &str, element: &Element) {
+        let kind = element.attribute("type").unwrap_or_default().to_ascii_lowercase();
+        let sure = media(element.attribute("media").unwrap_or_default());
+        if sure > Sure::No && (kind.is_empty() || kind == "text/css") {
+            read_sheet(&mut self.sheet, text, sure == Sure::Maybe);
         }
     }
+}
+
+/// `<link rel=stylesheet>` that is neither disabled nor for who chooses it.
+fn is_sheet(link: &Element) -> bool {
+    let rel = link.attribute("rel").unwrap_or_default().to_ascii_lowercase();
+    let has = |word: &str| rel.split_ascii_whitespace().any(|it| it == word);
+    has("stylesheet") && !has("alternate") && link.attribute("disabled").is_none()
 }
 
 /// `<meta name="color-scheme" content="dark">`.
@@ -73,14 +69,6 @@ fn says_dark(meta: &Element) -> bool {
     let content = meta.attribute("content").unwrap_or_default().to_ascii_lowercase();
     let has = |word: &str| content.split_ascii_whitespace().any(|it| it == word);
     name.eq_ignore_ascii_case("color-scheme") && has("dark") && !has("light")
-}
-
-fn applies(style: &Element) -> Sure {
-    let kind = style.attribute("type").unwrap_or_default().to_ascii_lowercase();
-    if !kind.is_empty() && kind != "text/css" {
-        return Sure::No;
-    }
-    media_of(style.attribute("media").unwrap_or_default())
 }
 
 /// Does it stand in the document, and not in a template?
@@ -138,20 +126,50 @@ pub(super) fn dropped_kind(element: &Element) -> Option<DropKind> {
     }
 }
 
-/// Elements that are not shown unless a style says how to display them.
-pub(super) fn usually_hidden(element: &Element) -> Option<DropKind> {
-    let is_open_dialog = &*element.name.local == "dialog" && element.attribute("open").is_some();
-    match &*element.name.local {
-        "datalist" | "rp" => Some(DropKind::DisplayNone),
-        "dialog" if !is_open_dialog => Some(DropKind::DisplayNone),
-        _ if element.attribute("popover").is_some() && !is_open_dialog => {
-            Some(DropKind::DisplayNone)
-        }
-        _ => element
-            .attribute("hidden")
-            .filter(|it| !it.trim().eq_ignore_ascii_case("until-found"))
-            .map(|_| DropKind::HiddenAttribute),
-    }
+/// Is it a shadow tree that stands in the markup? It is shown, and no rule of the page reaches into it.
+pub(super) fn is_shadow(tree: &Tree, id: Id, template: &Element) -> bool {
+    let mode = template.attribute("shadowrootmode").unwrap_or_default();
+    let open = ["open", "closed"].iter().any(|it| mode.eq_ignore_ascii_case(it));
+    let host = tree.parent(id).and_then(|it| tree.element(it));
+    // Of several the first counts; the others are templates as ever.
+    let mut before = std::iter::successors(tree.before(id), |it| tree.before(*it));
+    open && tree.template(template).is_some()
+        && host.is_some_and(can_have_shadow)
+        && before.all(|it| tree.element(it).is_none())
+}
+
+/// Does an element show a shadow tree around what stands in it?
+pub(super) fn has_shadow(tree: &Tree, host: Id) -> bool {
+    let mut children = std::iter::successors(tree.first(host), |it| tree.after(*it));
+    let first = children.find_map(|it| Some((it, tree.element(it)?)));
+    first.is_some_and(|(id, element)| is_shadow(tree, id, element))
+}
+
+/// Only some elements can have a shadow tree, and those whose names a page makes up.
+fn can_have_shadow(host: &Element) -> bool {
+    let name = &*host.name.local;
+    let known = matches!(
+        name,
+        "article"
+            | "aside"
+            | "blockquote"
+            | "body"
+            | "div"
+            | "footer"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "header"
+            | "main"
+            | "nav"
+            | "p"
+            | "section"
+            | "span"
+    );
+    host.is_html() && (known || name.contains('-'))
 }
 
 /// What a field shows: what is in it, or what is to be put there.
@@ -180,30 +198,16 @@ pub(super) fn is_title(element: &Element) -> bool {
     element.is_html() && &*element.name.local == "title"
 }
 
-/// Elements with a blank line before and after them.
-pub(super) const PARAGRAPHS: &[&str] = &[
-    "p", "article", "section", "main", "header", "footer", "nav", "aside", "figure", "form",
-    "fieldset", "dl", "details", "address", "hgroup", "search",
-];
-
-/// Elements that begin a line and end it.
-pub(super) const LINES: &[&str] = &[
-    "div",
-    "dt",
-    "dd",
-    "summary",
-    "figcaption",
-    "caption",
-    "legend",
-    "select",
-    "textarea",
-    "center",
-    "body",
-    "html",
-    "thead",
-    "tbody",
-    "tfoot",
-    "frameset",
-    "dialog",
-    "button",
-];
+/// How an element is set apart from what stands before and after it.
+pub(super) fn gap_of(name: &str) -> Option<Gap> {
+    match name {
+        "p" | "article" | "section" | "main" | "header" | "footer" | "nav" | "aside" | "figure"
+        | "form" | "fieldset" | "dl" | "details" | "address" | "hgroup" | "search" => {
+            Some(Gap::Paragraph)
+        }
+        "div" | "dt" | "dd" | "summary" | "figcaption" | "caption" | "legend" | "select"
+        | "textarea" | "center" | "body" | "html" | "thead" | "tbody" | "tfoot" | "frameset"
+        | "dialog" | "button" => Some(Gap::Line),
+        _ => None,
+    }
+}

@@ -1,144 +1,126 @@
-//! What may lie behind a text beside backgrounds: pictures and coloured boxes that are placed there.
-//!
-//! Only of text that would not be seen on its background this is asked, and of each element once.
+//! What may lie behind a text that has the colour of its background: pictures and boxes that are placed there.
 
-use super::colour::Ink;
-use super::declare::{Paint, Switch};
-use super::dropped::DropKind;
-use super::own::Own;
-use super::parts::{dropped_kind, usually_hidden};
-use super::style::{Style, Styles};
-use super::tree::{Content, Element, Id, Tree};
+use std::collections::HashMap;
 
-/// What lies in an element that text in it may stand on.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Scenery {
-    /// Something that is placed over or under the rest: a colour, or what is not known.
-    pub(super) placed: Option<Option<Ink>>,
-    /// A picture in its place, over which text may be placed.
-    pub(super) picture: bool,
-}
+use super::colour::Colour;
+use super::ground::Colours;
+use super::look::Look;
+use super::property::{Property, Value, Word};
+use super::style::{Custom, Style, Styles};
+use super::tree::{Element, Id};
 
-impl Styles<'_> {
-    /// What lies in the element `id`, which stands below `path`; `own` is what its properties stand for.
-    pub(super) fn scenery(&mut self, id: Id, path: &[Id], own: &Own) -> Scenery {
-        if let Some(known) = self.sceneries.get(&id) {
-            return *known;
-        }
-        let mut found = Scenery::default();
-        if self.is_decorated(id, path) {
-            found.placed = Some(None);
-        }
-        let tree = self.tree();
-        let mut inside = path.to_vec();
-        inside.push(id);
-        self.spend(inside.len());
-        let mut child = tree.get(id).and_then(|it| it.first);
-        for _ in 0..CHILDREN_MAX {
-            let Some((at, node)) = child.and_then(|it| Some((it, tree.get(it)?))) else { break };
-            child = node.after;
-            let Content::Element(element) = &node.content else { continue };
-            if usually_hidden(element).is_some() {
-                continue;
-            }
-            let style = self.cascade(element, at, &inside, own);
-            found.add(element, &style, holds_picture(tree, at), node.first.is_none());
-            if &*element.name.local == "picture"
-                && let Some((image, element)) = image_of(tree, at)
-            {
-                inside.push(at);
-                let style = self.cascade(element, image, &inside, own);
-                inside.pop();
-                found.add(element, &style, true, true);
-            }
-        }
-        self.sceneries.insert(id, found);
-        found
-    }
+/// What was found in elements so far.
+#[derive(Default)]
+pub(super) struct Scenery(HashMap<Id, Found>);
+
+/// What stands in an element that text may lie on.
+#[derive(Clone, Copy, Default)]
+struct Found {
+    /// The colour of a box that is placed there; `Some(None)` for a picture and what is not known.
+    placed: Option<Option<Colour>>,
+    /// A picture in the flow, on which something may be placed.
+    picture: bool,
 }
 
 impl Scenery {
-    fn add(&mut self, element: &Element, style: &Style, holds_picture: bool, empty: bool) {
-        let out = style.is_any(&[Switch::OutOfFlow]);
-        if is_unseen(style, out) {
-            return;
-        }
-        if is_picture(element) || holds_picture {
-            self.picture |= !out;
-            self.placed = if out { Some(None) } else { self.placed };
-        } else if out && self.placed != Some(None) && (!empty || has_room(style)) {
-            self.placed = match style.background {
-                _ if style.is_any(&[Switch::Image]) => Some(None),
-                Some(Paint::Known(ink)) if !ink.is_clear() => Some(Some(ink)),
-                Some(Paint::Unknown) => Some(None),
-                Some(Paint::Known(_) | Paint::Current | Paint::Wide(_)) | None => self.placed,
-            };
-        }
+    /// May there be something behind a text that looks like `look`, so that it is seen all the same? It stands in an
+    /// element that is `depth` elements deep; `path` gives the one at a depth.
+    pub(super) fn is_behind(
+        &mut self,
+        look: &Look,
+        depth: usize,
+        path: impl Fn(usize) -> Id,
+        styles: &mut Styles<'_>,
+    ) -> bool {
+        (look.painted..=depth).rev().take(ABOVE_MAX).any(|at| {
+            let id = path(at);
+            let found = *self.0.entry(id).or_insert_with(|| search(id, styles));
+            found.placed.is_some_and(|it| look.colours.differ_from(it))
+                || (found.picture && look.floats > at + 1)
+        })
     }
 }
 
-/// Is it hidden, or put where nobody sees it?
-fn is_unseen(style: &Style, out: bool) -> bool {
-    let hides = [
-        Switch::DisplayNone,
-        Switch::VisibilityHidden,
-        Switch::ContentHidden,
-        Switch::OpacityZero,
-        Switch::WidthZero,
-        Switch::HeightZero,
-        Switch::ClipPathEmpty,
-        Switch::Masked,
-        Switch::Filtered,
-    ];
-    let far = [Switch::LeftFar, Switch::RightFar, Switch::TopFar, Switch::BottomFar];
-    style.is_any(&hides)
-        || (out && style.is_any(&far))
-        || style.opacity < OPACITY_MIN
-        || style.turned().is_some_and(|it| it.view().gone)
+/// Looks among the children of an element, and at what its styles put before and after them.
+fn search(id: Id, styles: &mut Styles<'_>) -> Found {
+    let tree = styles.tree;
+    let mut found = Found::default();
+    if let Some(element) = tree.element(id) {
+        let style = styles.of_pseudo((id, element), &Custom::default());
+        let drawn = style.is(Property::Content, Word::Other);
+        found.placed = if drawn { painted((id, element), &style, true, styles) } else { None };
+    }
+    let children = std::iter::successors(tree.first(id), |it| tree.after(*it)).take(CHILDREN_MAX);
+    for child in children {
+        let Some(element) = tree.element(child) else { continue };
+        let (style, _) = styles.of((child, element), &Custom::default());
+        let filled = tree.first(child).is_some();
+        found.placed = found.placed.or_else(|| painted((child, element), &style, filled, styles));
+        let mut within = vec![child];
+        for _ in 0..WITHIN_MAX {
+            let Some(id) = within.pop() else { break };
+            within.extend(tree.first(id));
+            within.extend(tree.after(id).filter(|_| id != child));
+            let Some(element) = tree.element(id).filter(|it| is_picture(it)) else { continue };
+            found.picture = true;
+            let (own, _) = styles.of((id, element), &Custom::default());
+            let seen = Look::of_page(Colours::of_page(true, false)).of((id, element), styles, 0);
+            if (is_out(&style) || is_out(&own)) && !seen.is_lost_as_box() {
+                found.placed = found.placed.or(Some(None));
+            }
+        }
+    }
+    found
 }
 
-/// Has a box without anything in it a size, by itself or by the sides that it reaches to?
-fn has_room(style: &Style) -> bool {
-    let between = |one, other| style.says(one) && style.says(other);
-    let size = |said, kept| style.says(said) || style.is_any(&[kept]);
-    (size(Switch::WidthZero, Switch::WidthKept) || between(Switch::LeftFar, Switch::RightFar))
-        && (size(Switch::HeightZero, Switch::HeightKept)
-            || style.is_any(&[Switch::PadTop, Switch::PadBottom])
-            || between(Switch::TopFar, Switch::BottomFar))
+/// What a placed box is painted with, if it is one that is seen.
+fn painted<'a>(
+    of: (Id, &'a Element),
+    style: &Style,
+    filled: bool,
+    styles: &mut Styles<'a>,
+) -> Option<Option<Colour>> {
+    use Property as P;
+    let said = |property| matches!(style.get(property), Some(Value::Length(_) | Value::Unknown));
+    let sized = (said(P::Width) || (said(P::Left) && said(P::Right)))
+        && (said(P::Height) || (said(P::Top) && said(P::Bottom)));
+    if !is_out(style) || !(sized || filled) {
+        return None;
+    }
+    let page = Colours::of_page(false, false);
+    let mut look = Look::of_page(page);
+    look.declare(style, of, (styles, &page), 0);
+    let has = |property| {
+        matches!(style.get(property), Some(Value::Paint(_) | Value::Image(_) | Value::Unknown))
+    };
+    let paints = has(P::BackgroundColor) || has(P::BackgroundImage);
+    (paints && !look.is_lost_as_box()).then_some(look.colours.ground)
 }
 
+fn is_out(style: &Style) -> bool {
+    style.is(Property::Position, Word::Absolute) || style.is(Property::Position, Word::Fixed)
+}
+
+/// Does it show a picture? One without an address or of the size of a dot does not.
 fn is_picture(element: &Element) -> bool {
-    let name = &*element.name.local;
-    // One without an address shows nothing, but a script may give it one.
-    let names = ["src", "srcset", "data-src", "data-srcset", "data-lazy", "data-original"];
-    let leads = |it: &&str| element.attribute(it).is_some_and(|it| !it.trim().is_empty());
-    if name == "img" && !names.iter().any(leads) {
-        return false;
+    let says = |name| element.attribute(name).is_some_and(|it| !it.trim().is_empty());
+    let dot = |name| {
+        element
+            .attribute(name)
+            .and_then(|it| it.trim().parse().ok())
+            .is_some_and(|it: f32| it <= 1.0)
+    };
+    match &*element.name.local {
+        "img" => (says("src") || says("srcset")) && !dot("width") && !dot("height"),
+        "picture" | "video" | "canvas" | "svg" | "iframe" | "object" => {
+            !dot("width") && !dot("height")
+        }
+        _ => false,
     }
-    matches!(name, "img" | "picture" | "video" | "canvas" | "svg" | "iframe" | "object")
-        && dropped_kind(element) != Some(DropKind::ZeroSize)
 }
 
-/// Does it stand around a picture, as a frame of it?
-fn holds_picture(tree: &Tree, id: Id) -> bool {
-    children(tree, id).any(|it| is_picture(it.1))
-}
-
-/// The picture of a `<picture>`.
-fn image_of(tree: &Tree, id: Id) -> Option<(Id, &Element)> {
-    children(tree, id).find(|it| &*it.1.name.local == "img")
-}
-
-/// The first few elements in one.
-fn children(tree: &Tree, id: Id) -> impl Iterator<Item = (Id, &Element)> {
-    let first = tree.get(id).and_then(|it| it.first);
-    let all = std::iter::successors(first, |it| tree.get(*it)?.after).take(FRAME_NODES_MAX);
-    all.filter_map(|it| Some((it, tree.element(it)?)))
-}
-
-/// What covers less leaves what it lies on as good as it is.
-const OPACITY_MIN: f64 = 0.15;
-/// Children of an element that are looked at.
+/// Elements above a text in which something is looked for that it may stand on.
+const ABOVE_MAX: usize = 16;
+/// Children of each that are looked at, and nodes in each of these.
 const CHILDREN_MAX: usize = 64;
-/// Nodes in one of them.
-const FRAME_NODES_MAX: usize = 8;
+const WITHIN_MAX: usize = 8;

@@ -1,368 +1,242 @@
-//! Reads the style sheets that stand in a page: linear, and only for what can hide text.
+//! The style sheets of a page: rules, found again by what their selectors end in.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::condition::{media, supports};
-use super::css::{Part, Token, components, inside, split, tokens, trim};
-use super::declare::{Declaration, Switch, declare, raw};
-use super::drawn::Drawn;
-use super::fit::Sure;
-use super::items::{Item, Items};
-use super::layer::{Layers, OUTSIDE};
-use super::letters::family_of;
-use super::relative::Within;
-use super::selector::{Key, List, Selector};
+use selectors::parser::{Component, Selector};
 
-/// The rules of a page that matter, by what they are looked up with.
-#[derive(Debug, Default)]
+use super::property::{Property, Value, Word, declare, longhands};
+use super::selector::{Names, Pseudo, Selectors};
+use super::tree::Element;
+
+/// All rules of a page.
+#[derive(Default)]
 pub(super) struct Sheet {
     pub(super) rules: Vec<Rule>,
-    pub(super) by_key: HashMap<Key, Vec<usize>>,
-    pub(super) layers: Layers,
-    pub(super) drawn: Rc<Drawn>,
-    /// Rules for boxes before or after a text that are placed and painted.
-    pub(super) decorations: Vec<usize>,
-    /// Rules for parts of shadow trees, from outside.
-    pub(super) for_parts: Vec<usize>,
-    /// Fonts whose letters have no size.
-    pub(super) flat_fonts: HashSet<String>,
-    /// What animations come to in the end, by name.
-    pub(super) keyframes: HashMap<String, Vec<Declaration>>,
-    /// Of these it is not known whether they hold.
-    pub(super) doubtful_animations: HashSet<String>,
-    /// With what they begin.
-    pub(super) first_pictures: HashMap<String, Vec<Declaration>>,
-    /// What properties of the page's own stand for where nothing was said.
-    pub(super) own: Vec<(Rc<str>, Rc<str>)>,
-    /// Style sheets that stand in an address and are still to be read.
-    imports: Vec<String>,
-    /// A background may be set that is not seen here: by a file.
-    pub(super) unseen_backgrounds: bool,
-    /// The page says that it is dark, outside of its styles.
-    pub(super) is_dark: bool,
-    /// There were more rules than are kept.
+    pub(super) elements: Index,
+    /// Of `::before` and `::after`.
+    pub(super) pseudo: Index,
+    /// Animations by name: does their end show what was hidden?
+    pub(super) animations: HashMap<String, bool>,
+    layers: Vec<Layer>,
+    /// How many rules began so far.
+    pub(super) begun: usize,
+    /// A limit was reached.
     pub(super) cut: bool,
 }
 
-#[derive(Debug)]
+/// A block of declarations and what it counts for against others.
 pub(super) struct Rule {
-    list: Rc<List>,
-    index: usize,
-    pub(super) declarations: Rc<[Declaration]>,
-    /// It may be that it does not hold; then only what hides is taken from it.
-    pub(super) unsure: bool,
-    pub(super) layer: usize,
-    /// It holds in a part of the page.
-    pub(super) within: Option<Rc<Within>>,
+    pub(super) block: Block,
+    pub(super) layer: Option<usize>,
+    /// It cannot be known whether the rule holds: only what hides is taken from it.
+    pub(super) doubtful: bool,
+    /// It stands in the sheet of the browser, which all others outrank.
+    pub(super) of_browser: bool,
+    pub(super) order: usize,
 }
 
-impl Rule {
-    pub(super) fn selector(&self) -> Option<&Selector> {
-        self.list.selectors.get(self.index)
+/// The declarations of a block, the last one for each property.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Block {
+    pub(super) normal: Vec<(Property, Value)>,
+    pub(super) important: Vec<(Property, Value)>,
+    /// Properties of the page's own (`--name`), and whether they are important.
+    pub(super) custom: Vec<(Rc<str>, Rc<str>, bool)>,
+}
+
+impl Block {
+    /// Takes `name: text` in, if a browser would.
+    pub(super) fn declare(&mut self, name: &str, text: &str, important: bool) {
+        if name.starts_with("--") {
+            if self.custom.len() < CUSTOM_MAX && text.len() <= CUSTOM_BYTES_MAX {
+                self.custom.push((name.into(), text.trim().into(), important));
+            }
+            return;
+        }
+        let name = name.to_ascii_lowercase();
+        if longhands(&name).is_empty() {
+            return;
+        }
+        let kept = if important { &mut self.important } else { &mut self.normal };
+        let mut found = declare(&name, text).unwrap_or_default();
+        if important && matches!(name.as_str(), "opacity" | "visibility") {
+            // It outranks animations.
+            found.push((Property::Animation, Value::Word(Word::Other)));
+        }
+        for (property, value) in found {
+            match kept.iter_mut().find(|it| it.0 == property) {
+                Some(old) => old.1 = value,
+                None => kept.push((property, value)),
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.normal.len() + self.important.len() + self.custom.len()
     }
 }
 
-/// What a `{` opened.
-struct Frame<'p, 'a> {
-    items: Items<'p, 'a>,
-    unsure: bool,
-    layer: usize,
-    /// The selectors of the rule around, if there is one.
-    selectors: Option<Rc<List>>,
-    within: Option<Rc<Within>>,
-    declarations: Vec<Declaration>,
+/// Selectors by the id, class or name that their last part asks for.
+#[derive(Default)]
+pub(super) struct Index {
+    ids: HashMap<String, Vec<Entry>>,
+    classes: HashMap<String, Vec<Entry>>,
+    names: HashMap<String, Vec<Entry>>,
+    rest: Vec<Entry>,
+}
+
+/// A selector and its rule.
+pub(super) struct Entry {
+    pub(super) selector: Selector<Names>,
+    pub(super) rule: usize,
+    /// What a step of matching it costs.
+    pub(super) price: usize,
+}
+
+impl Index {
+    fn add(&mut self, selector: Selector<Names>, price: usize, rule: usize) {
+        let bucket = match key(&selector) {
+            Some((Key::Id, name)) => self.ids.entry(name).or_default(),
+            Some((Key::Class, name)) => self.classes.entry(name).or_default(),
+            Some((Key::Name, name)) => self.names.entry(name).or_default(),
+            None => &mut self.rest,
+        };
+        bucket.push(Entry { selector, rule, price });
+    }
+
+    /// Selectors that may match an element; no other does.
+    pub(super) fn candidates(&self, element: &Element) -> impl Iterator<Item = &Entry> {
+        fn get<'i>(map: &'i HashMap<String, Vec<Entry>>, name: &str) -> &'i [Entry] {
+            if map.is_empty() {
+                return &[];
+            }
+            let upper = name.bytes().any(|it| it.is_ascii_uppercase());
+            let name =
+                if upper { Cow::Owned(name.to_ascii_lowercase()) } else { Cow::Borrowed(name) };
+            map.get(&*name).map(Vec::as_slice).unwrap_or_default()
+        }
+        let id = element.attribute("id").map(|it| get(&self.ids, it)).unwrap_or_default();
+        let named = get(&self.names, &element.name.local);
+        let classes = element.classes().flat_map(|it| get(&self.classes, it));
+        self.rest.iter().chain(named).chain(classes).chain(id)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+            && self.classes.is_empty()
+            && self.names.is_empty()
+            && self.rest.is_empty()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Name,
+    Class,
+    Id,
+}
+
+/// The rarest of what the last part of a selector asks for, in small letters.
+fn key(selector: &Selector<Names>) -> Option<(Key, String)> {
+    let mut best: Option<(Key, String)> = None;
+    let mut take = |kind: Key, name: &super::selector::Name| {
+        if best.as_ref().is_none_or(|it| it.0 < kind) {
+            best = Some((kind, name.as_ref().to_ascii_lowercase()));
+        }
+    };
+    let mut parts = selector.iter();
+    loop {
+        for part in parts.by_ref() {
+            if let Component::ID(name) = part {
+                take(Key::Id, name);
+            } else if let Component::Class(name) = part {
+                take(Key::Class, name);
+            } else if let Component::LocalName(it) = part {
+                take(Key::Name, &it.lower_name);
+            } else if let Component::Is(list) | Component::Where(list) = part
+                && let [only] = list.slice()
+                && let Some((kind, name)) = key(only)
+            {
+                take(kind, &name.as_str().into());
+            }
+        }
+        // Before a pseudo-element stands the element that it belongs to.
+        let next = parts.next_sequence();
+        if !next.is_some_and(|it| it.is_pseudo_element()) {
+            return best;
+        }
+    }
 }
 
 impl Sheet {
-    /// Of a shadow tree in a page with these styles: of theirs only what is drawn counts there.
-    pub(super) fn within(page: &Self) -> Self {
-        let drawn = Rc::clone(&page.drawn);
-        let flat_fonts = page.flat_fonts.clone();
-        let unseen_backgrounds = page.unseen_backgrounds;
-        Self { drawn, flat_fonts, unseen_backgrounds, ..Self::default() }
-    }
-
-    /// Adds the text of one `<style>`, of an `old` page or another; `unsure` if it may not hold.
-    pub(super) fn add(&mut self, text: &str, old: bool, unsure: bool) {
-        self.read(text, old, unsure);
-        for _ in 0..IMPORTS_MAX {
-            let Some(text) = self.imports.pop() else { return };
-            // It should have come first; so only what hides is taken from it.
-            self.read(&text, old, true);
+    /// Adds a rule for each selector of the list.
+    pub(super) fn add(&mut self, selectors: &Selectors, rule: Rule) {
+        if self.rules.len() >= RULES_MAX {
+            self.cut = true;
+            return;
         }
-    }
-
-    fn read(&mut self, text: &str, old: bool, unsure: bool) {
-        let parts = tokens(text);
-        let items = Items::of_sheet(&parts);
-        let (selectors, within, declarations) = (None, None, Vec::new());
-        let whole = Frame { items, unsure, layer: OUTSIDE, selectors, within, declarations };
-        let mut open = vec![whole];
-        while let Some(frame) = open.last_mut() {
-            let Some(item) = frame.items.next() else {
-                self.flush(frame);
-                open.pop();
-                continue;
-            };
-            if let Item::Declaration(parts) = item {
-                if frame.selectors.is_some() {
-                    declare(parts, text, old, &mut frame.declarations);
+        let at = self.rules.len();
+        for selector in selectors.list.slice() {
+            match selector.pseudo_element() {
+                None => self.elements.add(selector.clone(), selectors.price, at),
+                Some(Pseudo::BeforeOrAfter) => {
+                    self.pseudo.add(selector.clone(), selectors.price, at)
                 }
-                continue;
-            }
-            // What follows a rule in a rule ranks behind it.
-            self.flush(frame);
-            if let Item::At(name, prelude, Some(block)) = item
-                && name.to_ascii_lowercase().ends_with("keyframes")
-            {
-                let unsure = frame.unsure;
-                self.animation(prelude, block, text, old, unsure);
-            } else if let Item::At(name, prelude, Some(block)) = item
-                && name.eq_ignore_ascii_case("property")
-            {
-                self.property(prelude, block, text);
-            } else if let Item::At(name, _, Some(block)) = item
-                && name.eq_ignore_ascii_case("font-face")
-            {
-                self.font(block);
-            } else if let Some(next) = self.opened(&item, frame) {
-                open.push(next);
+                Some(Pseudo::Other) => {}
             }
         }
+        self.rules.push(rule);
     }
 
-    fn opened<'p, 'a>(
-        &mut self,
-        item: &Item<'p, 'a>,
-        around: &Frame<'p, 'a>,
-    ) -> Option<Frame<'p, 'a>> {
-        let mut within = None;
-        let (block, selectors, sure, layer) = match item {
-            Item::Declaration(_) => return None,
-            Item::Rule(prelude, block) => {
-                let list = List::of_rule(trim(prelude), around.selectors.as_ref())?;
-                (*block, Some(Rc::new(list)), Sure::Yes, around.layer)
-            }
-            Item::At(name, prelude, block) => {
-                let name = name.to_ascii_lowercase();
-                if name == "import" {
-                    self.import(prelude);
-                }
-                let (layer, known) = self.layer(&name, prelude, block.is_some(), around.layer);
-                let sure = condition(&name, prelude)?;
-                let mut sure = if known { sure } else { sure.min(Sure::Maybe) };
-                if name == "scope" {
-                    within = within_of(prelude).map(Rc::new);
-                    // One in another one may be for less.
-                    let whole = within.is_some() && around.within.is_none();
-                    sure = if whole { Sure::Yes } else { sure };
-                }
-                ((*block)?, around.selectors.clone(), sure, layer)
-            }
-        };
-        let doubtful = selectors.as_ref().is_some_and(|it| it.doubtful);
-        (sure > Sure::No).then(|| Frame {
-            items: Items::of_block(block),
-            unsure: around.unsure || sure == Sure::Maybe || doubtful,
-            layer,
-            selectors,
-            within: within.or_else(|| around.within.clone()),
-            declarations: Vec::new(),
-        })
-    }
-
-    /// Another style sheet: one that stands in the address itself is read, any other is out of reach.
-    fn import(&mut self, prelude: &[Part<'_>]) {
-        let mut words = prelude.iter().filter_map(Part::address);
-        match words.next().and_then(of_data) {
-            Some(text) if self.imports.len() < IMPORTS_MAX => self.imports.push(text),
-            Some(_) | None => self.unseen_backgrounds = true,
-        }
-    }
-
-    /// Keeps what a property of the page's own stands for at first.
-    fn property(&mut self, prelude: &[Part<'_>], block: &[Part<'_>], text: &str) {
-        let Some(name) = prelude.iter().find_map(Part::word) else { return };
-        for item in Items::of_block(block) {
-            let Item::Declaration(parts) = item else { continue };
-            if self.own.len() < KEYFRAMES_MAX
-                && parts.first().is_some_and(|it| it.is_word("initial-value"))
-            {
-                let value = trim(split(parts, ':').nth(1).unwrap_or_default());
-                self.own.push((Rc::from(name), Rc::from(raw(value, text))));
-            }
-        }
-    }
-
-    /// Keeps the name of a font whose letters have no size.
-    fn font(&mut self, block: &[Part<'_>]) {
-        let (mut family, mut flat) = (None, false);
-        for item in Items::of_block(block) {
-            let Item::Declaration(parts) = item else { continue };
-            let value = trim(split(parts, ':').nth(1).unwrap_or_default());
-            match parts.first() {
-                Some(it) if it.is_word("font-family") => family = family_of(value),
-                Some(it) if it.is_word("size-adjust") => {
-                    let size = value.first().map(|it| &it.token);
-                    flat = matches!(size, Some(Token::Share(it)) if *it <= FLAT_SHARE);
-                }
-                Some(_) | None => {}
-            }
-        }
-        self.flat_fonts.extend(family.filter(|_| flat && self.flat_fonts.len() < KEYFRAMES_MAX));
-    }
-
-    /// Keeps what the last picture of an animation says, and the first.
-    fn animation(
-        &mut self,
-        prelude: &[Part<'_>],
-        block: &[Part<'_>],
-        text: &str,
-        old: bool,
-        unsure: bool,
-    ) {
-        let name = prelude.iter().find_map(|it| it.word().or_else(|| it.text()));
-        let Some(name) = name.filter(|_| self.keyframes.len() < KEYFRAMES_MAX) else { return };
-        let picture = |word: &str, share: f64| {
-            let mut found = Vec::new();
-            for item in Items::of_block(block) {
-                let Item::Rule(when, block) = item else { continue };
-                if !when.iter().any(|it| it.is_word(word) || it.token == Token::Share(share)) {
-                    continue;
-                }
-                for item in Items::of_block(block) {
-                    if let Item::Declaration(parts) = item {
-                        declare(parts, text, old, &mut found);
-                    }
-                }
-            }
-            found.iter_mut().for_each(|it| it.important = false);
-            found
-        };
-        let before = self.keyframes.insert(name.to_owned(), picture("to", 100.0));
-        // Of two by one name it is not known which counts.
-        if unsure || before.is_some() {
-            self.doubtful_animations.insert(name.to_owned());
-        }
-        self.first_pictures.insert(name.to_owned(), picture("from", 0.0));
-    }
-
-    /// The layer that stands below an `@layer`, and whether that is known.
-    fn layer(
-        &mut self,
-        name: &str,
-        prelude: &[Part<'_>],
-        block: bool,
-        around: usize,
-    ) -> (usize, bool) {
-        if name != "layer" {
-            return (around, true);
-        }
-        let mut last = None;
-        for one in split(prelude, ',') {
-            let path: Vec<&str> = one.iter().filter_map(Part::word).collect();
-            if block || !path.is_empty() {
-                last = self.layers.enter(around, &path);
-                self.cut |= last.is_none();
-            }
-        }
-        last.map_or((around, false), |it| (it, true))
-    }
-
-    fn flush(&mut self, frame: &mut Frame<'_, '_>) {
-        let found = std::mem::take(&mut frame.declarations);
-        let Some(list) = frame.selectors.as_ref().filter(|_| !found.is_empty()) else { return };
-        let declarations: Rc<[Declaration]> = found.into();
-        let decorates = declarations.iter().any(Declaration::paints)
-            && declarations.iter().any(|it| it.turns_on(Switch::OutOfFlow))
-            && !declarations.iter().any(|it| {
-                let far = [
-                    Switch::DisplayNone,
-                    Switch::VisibilityHidden,
-                    Switch::LeftFar,
-                    Switch::RightFar,
-                    Switch::TopFar,
-                    Switch::BottomFar,
-                    Switch::WidthZero,
-                    Switch::HeightZero,
-                ];
-                far.iter().any(|which| it.turns_on(*which))
-            });
-        for (index, selector) in list.selectors.iter().enumerate() {
-            if self.rules.len() >= RULES_MAX {
-                self.cut = true;
-                return;
-            }
-            if decorates && selector.is_generated() {
-                self.decorations.push(self.rules.len());
-            }
-            if selector.is_part() {
-                self.for_parts.push(self.rules.len());
-            }
-            self.by_key.entry(selector.key()).or_default().push(self.rules.len());
-            self.rules.push(Rule {
-                list: Rc::clone(list),
-                index,
-                declarations: Rc::clone(&declarations),
-                unsure: frame.unsure,
-                layer: frame.layer,
-                within: frame.within.clone(),
+    /// The layer of this name within another, which is made if it is new. One without a name is always new.
+    pub(super) fn layer(&mut self, name: &str, within: Option<usize>) -> Option<usize> {
+        let mut at = within;
+        for part in name.split('.').map(str::trim) {
+            let same = |it: &Layer| it.within == at && it.name == part && !part.is_empty();
+            let found = self.layers.iter().position(same);
+            at = found.or_else(|| {
+                self.cut |= self.layers.len() >= LAYERS_MAX;
+                (self.layers.len() < LAYERS_MAX).then(|| {
+                    self.layers.push(Layer { name: part.to_owned(), within: at });
+                    self.layers.len() - 1
+                })
             });
         }
+        at
     }
-}
 
-/// Does what stands in an `@name` hold? Nothing for those that hold no rules for elements.
-fn condition(name: &str, prelude: &[Part<'_>]) -> Option<Sure> {
-    match name {
-        "media" => Some(media(prelude)),
-        "supports" => Some(supports(prelude)),
-        "layer" => Some(Sure::Yes),
-        "nest" | "container" | "scope" | "document" | "-moz-document" => Some(Sure::Maybe),
-        _ => None,
-    }
-}
-
-/// `(.from) to (.to)`; nothing if it is for what the styles stand in.
-fn within_of(prelude: &[Part<'_>]) -> Option<Within> {
-    let mut lists = Vec::new();
-    for one in components(prelude).filter(|it| it.first().is_some_and(|it| it.is('('))) {
-        lists.push(List::of_rule(trim(inside(one)), None)?);
-    }
-    let mut lists = lists.into_iter();
-    Some(Within { from: lists.next()?, to: lists.next() })
-}
-
-/// The style sheet that stands in an address: `data:text/css,…`.
-pub(super) fn of_data(address: &str) -> Option<String> {
-    let rest = address.trim().get(..5).filter(|it| it.eq_ignore_ascii_case("data:"))?.len();
-    let (kind, text) = address.trim().get(rest..)?.split_once(',')?;
-    let kind = kind.to_ascii_lowercase();
-    kind.starts_with("text/css").then_some(())?;
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let hex = |it: &u8| char::from(*it).to_digit(16);
-        let code = match (first, after) {
-            (b'%', [high, low, ..]) => hex(high).zip(hex(low)).map(|(high, low)| high * 16 + low),
-            _ => None,
+    /// How strong each layer is: later ones are stronger, and a layer than those within it.
+    pub(super) fn ranks(&self) -> Vec<usize> {
+        let path = |mut at: usize| {
+            let mut path = vec![usize::MAX, at];
+            while let Some(up) = self.layers.get(at).and_then(|it| it.within) {
+                path.push(up);
+                at = up;
+            }
+            path.reverse();
+            path
         };
-        rest = if code.is_some() { after.get(2..).unwrap_or_default() } else { after };
-        bytes.push(code.and_then(|it| u8::try_from(it).ok()).unwrap_or(*first));
+        let mut sorted: Vec<usize> = (0..self.layers.len()).collect();
+        sorted.sort_by_cached_key(|it| path(*it));
+        let mut ranks = vec![0; sorted.len()];
+        for (rank, at) in sorted.into_iter().enumerate() {
+            ranks.get_mut(at).into_iter().for_each(|it| *it = rank);
+        }
+        ranks
     }
-    if kind.ends_with(";base64") {
-        bytes.retain(|it| !it.is_ascii_whitespace() && *it != b'=');
-        bytes = data_encoding::BASE64_NOPAD.decode(&bytes).ok()?;
-    }
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Letters of this share of their size are not seen.
-const FLAT_SHARE: f64 = 10.0;
-/// Style sheets in addresses that one style sheet imports.
-const IMPORTS_MAX: usize = 16;
-/// Animations of a page, and properties that it makes up.
-const KEYFRAMES_MAX: usize = 1000;
-/// Rules of a page that say something about what is seen.
+struct Layer {
+    name: String,
+    within: Option<usize>,
+}
+
+/// Rules of a page.
 const RULES_MAX: usize = 50_000;
+/// Layers of a page.
+const LAYERS_MAX: usize = 256;
+/// Properties of its own that a block declares, and bytes of one.
+const CUSTOM_MAX: usize = 1000;
+const CUSTOM_BYTES_MAX: usize = 2048;

@@ -41,6 +41,11 @@ impl Element {
         self.attributes.iter().find(named).map(|it| &*it.value)
     }
 
+    /// The names in its `class`.
+    pub(super) fn classes(&self) -> impl Iterator<Item = &str> {
+        self.attribute("class").unwrap_or_default().split_ascii_whitespace()
+    }
+
     pub(super) fn is_html(&self) -> bool {
         self.name.ns == ns!(html)
     }
@@ -68,17 +73,12 @@ pub(super) struct Node {
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    old: bool,
-    templates: bool,
+    quirks: bool,
 }
 
 impl Tree {
     pub(super) fn get(&self, id: Id) -> Option<&Node> {
         self.nodes.get(id)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.nodes.len()
     }
 
     pub(super) fn element(&self, id: Id) -> Option<&Element> {
@@ -88,31 +88,21 @@ impl Tree {
         }
     }
 
-    /// Is it written as pages were before there were standards? Browsers read the styles of such a page
-    /// in another way.
-    pub(super) fn is_old(&self) -> bool {
-        self.old
-    }
-
-    /// Is there a `<template>` in it at all?
-    pub(super) fn has_templates(&self) -> bool {
-        self.templates
+    /// Is it written as pages were before there were standards? Browsers match its classes in any case.
+    pub(super) fn is_quirky(&self) -> bool {
+        self.quirks
     }
 
     pub(super) fn before(&self, id: Id) -> Option<Id> {
         self.get(id)?.before
     }
 
-    /// Neither an element nor text is in it.
-    pub(super) fn is_empty(&self, id: Id) -> bool {
-        let mut child = self.get(id).and_then(|it| it.first);
-        while let Some(node) = child.and_then(|it| self.get(it)) {
-            match node.content {
-                Content::Root | Content::Comment(_) => child = node.after,
-                Content::Element(_) | Content::Text(_) => return false,
-            }
-        }
-        true
+    pub(super) fn after(&self, id: Id) -> Option<Id> {
+        self.get(id)?.after
+    }
+
+    pub(super) fn first(&self, id: Id) -> Option<Id> {
+        self.get(id)?.first
     }
 
     pub(super) fn elements(&self) -> impl Iterator<Item = (Id, &Element)> {
@@ -124,18 +114,15 @@ impl Tree {
 
     /// The children that are text, put together.
     pub(super) fn text_of(&self, id: Id) -> String {
-        let mut text = String::new();
-        let mut child = self.get(id).and_then(|it| it.first);
-        while let Some(node) = child.and_then(|it| self.get(it)) {
-            if let Content::Text(part) = &node.content {
-                text.push_str(part);
-            }
-            child = node.after;
-        }
-        text
+        let children = std::iter::successors(self.first(id), |it| self.after(*it));
+        let nodes = children.filter_map(|it| self.get(it));
+        let texts = nodes.filter_map(|it| match &it.content {
+            Content::Text(text) => Some(&**text),
+            Content::Root | Content::Element(_) | Content::Comment(_) => None,
+        });
+        texts.collect()
     }
 
-    /// Is it below the document, and not inside a template or taken out again?
     pub(super) fn parent(&self, id: Id) -> Option<Id> {
         self.get(id).and_then(|it| it.parent)
     }
@@ -160,8 +147,7 @@ pub(super) struct Builder {
     document: Handle,
     /// Nodes made, attributes kept and nodes moved.
     work: Cell<usize>,
-    old: Cell<bool>,
-    templates: Cell<bool>,
+    quirks: Cell<bool>,
 }
 
 impl Builder {
@@ -172,8 +158,7 @@ impl Builder {
             nodes: RefCell::default(),
             document,
             work: Cell::new(0),
-            old: Cell::new(false),
-            templates: Cell::new(false),
+            quirks: Cell::new(false),
         };
         builder.add(Content::Root);
         builder
@@ -186,7 +171,7 @@ impl Builder {
 
     /// What was built, leaving nothing behind.
     pub(super) fn take(&self) -> Tree {
-        Tree { nodes: self.nodes.take(), old: self.old.get(), templates: self.templates.get() }
+        Tree { nodes: self.nodes.take(), quirks: self.quirks.get() }
     }
 
     fn add(&self, content: Content) -> Id {
@@ -290,7 +275,6 @@ impl TreeSink for Builder {
         self.spend(attrs.len());
         let name = Rc::new(name);
         let template = flags.template.then(|| self.add(Content::Root));
-        self.templates.set(self.templates.get() || flags.template);
         let id = self.add(Content::Element(Element {
             name: Rc::clone(&name),
             attributes: attrs,
@@ -344,7 +328,7 @@ impl TreeSink for Builder {
     }
 
     fn set_quirks_mode(&self, mode: QuirksMode) {
-        self.old.set(mode == QuirksMode::Quirks);
+        self.quirks.set(mode == QuirksMode::Quirks);
     }
 
     fn append_before_sibling(&self, sibling: &Handle, child: NodeOrText<Handle>) {

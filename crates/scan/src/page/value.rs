@@ -1,398 +1,362 @@
-//! What the values of properties say. A value that the property does not know says nothing: browsers pass
-//! over such a declaration, and what was said before it stays.
+//! Numbers and lengths of CSS, and what is made of them: places, sizes, shapes and transforms.
 
-use super::colour::Ink;
-use super::css::{Part, Token, components, inside};
-use super::declare::{Paint, Said, State, Surface, Switch, Wide};
-use super::letters::{self, background, font, is_image, paint, picture, size, wide};
-use super::number::{Amount, Kind, amount, length};
-use super::{effect, room, shape, words};
+use cssparser::{ParseError, Parser, Token};
 
-/// Can the property have a part in hiding text?
-pub(super) fn is_known(name: &str) -> bool {
-    name == "all"
-        || name == "font-size"
-        || name.ends_with("animation")
-        || name.ends_with("animation-name")
-        || !targets(name).is_empty()
-        || surface(name).is_some()
-        || effect::is_known(name)
+/// A length as far as it is known without layout: a sum of parts in their units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Length {
+    pub(super) px: f32,
+    pub(super) em: f32,
+    pub(super) rem: f32,
+    /// Of whatever the property refers to, in hundredths.
+    pub(super) percent: f32,
 }
 
-/// Tells what `name: value` says.
-pub(super) fn read(name: &str, value: &[Part<'_>], old: bool, mut say: impl FnMut(Said)) {
-    let items: Vec<&[Part<'_>]> = components(value).collect();
-    if let [one] = items.as_slice()
-        && let Some(wide) = wide(one)
-    {
-        return everywhere(name, wide, say);
+/// A number or a length, as they stand in `calc()`.
+#[derive(Clone, Copy, Debug)]
+enum Amount {
+    Number(f32),
+    Length(Length),
+}
+
+impl Length {
+    pub(super) fn of_px(px: f32) -> Self {
+        Self { px, ..Self::default() }
     }
-    let mut switch = |which, hides: bool| {
-        say(Said::Switch(which, if hides { State::Hides } else { State::Shows }));
-    };
-    match name {
-        "font-size" => {
-            if let [one] = items.as_slice() {
-                size(one, old).into_iter().for_each(say);
-            }
+
+    /// In pixels, in text of `font` pixels on a page of `root`, beside something of `whole` pixels.
+    pub(super) fn resolve(self, font: f32, root: f32, whole: f32) -> f32 {
+        self.px + self.em * font + self.rem * root + self.percent / 100.0 * whole
+    }
+
+    /// In pixels, in text of the usual size, in a box as wide as the screen.
+    pub(super) fn about(self) -> f32 {
+        self.resolve(FONT_PX, FONT_PX, SCREEN_WIDTH)
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            px: self.px + other.px,
+            em: self.em + other.em,
+            rem: self.rem + other.rem,
+            percent: self.percent + other.percent,
         }
-        "font" => font(&items, say),
-        "font-family" => letters::family(value, say),
-        "animation" | "animation-name" | "-webkit-animation" | "-webkit-animation-name" => {
-            if name.ends_with("animation") {
-                switch(Switch::Paused, letters::is_late_or_paused(&items));
-            }
-            switch(Switch::Plays, name.ends_with("animation") && letters::plays_and_stays(&items));
-            let name = |it: &&[Part<'_>]| {
-                let first = it.first()?;
-                first.word().or_else(|| first.text()).map(str::to_owned)
-            };
-            say(Said::Animated(items.iter().filter_map(name).collect()));
-        }
-        "opacity" | "-webkit-opacity" => {
-            let [one] = items.as_slice() else { return };
-            let Some(found) = amount(one).filter(|it| is_faint(*it).is_some()) else { return };
-            let share = if found.kind == Kind::Share { found.value / 100.0 } else { found.value };
-            say(Said::Opacity(share.clamp(0.0, 1.0)));
-        }
-        "display" | "position" | "text-indent" | "overflow" | "mix-blend-mode" | "z-index" => {
-            let _ = several(name, &items, old, &mut switch);
-        }
-        "background" => background(&items, value, say),
-        "background-image" => picture(&items, say),
-        "background-size" => letters::picture_size(&items, say),
-        _ if room::is_known(name) => {
-            let _ = room::read(name, &items, &mut switch);
-        }
-        _ if effect::is_known(name) => {
-            let _ = effect::read(name, &items, value, &mut say);
-        }
-        _ => {
-            if let Some(surface) = surface(name) {
-                if let [one] = items.as_slice() {
-                    paint(one, old).into_iter().for_each(|it| say(Said::Ink(surface, it)));
-                }
-                return;
-            }
-            sides(name, &items, old, &mut switch);
-            if let ([which], Some(hides)) = (targets(name), single(name, &items, old)) {
-                switch(*which, hides);
-            }
-        }
+    }
+
+    fn times(self, by: f32) -> Self {
+        let Self { px, em, rem, percent } = self;
+        Self { px: px * by, em: em * by, rem: rem * by, percent: percent * by }
     }
 }
 
-/// Properties of several switches.
-fn several(
-    name: &str,
-    items: &[&[Part<'_>]],
-    old: bool,
-    switch: &mut impl FnMut(Switch, bool),
-) -> Option<()> {
-    match name {
-        "display" => {
-            let all: Option<Vec<String>> =
-                items.iter().map(|it| word(it, words::DISPLAYS)).collect();
-            let all = all.filter(|it| !it.is_empty())?;
-            // What stands in a column is not shown.
-            let hides = |it: &String| it == "none" || it.starts_with("table-column");
-            switch(Switch::DisplayNone, all.len() == 1 && all.iter().any(hides));
-            switch(Switch::Flex, all.iter().any(|it| it.ends_with("flex") || it.ends_with("box")));
-            switch(Switch::Grid, all.iter().any(|it| it.ends_with("grid")));
-            switch(Switch::Cell, all.iter().any(|it| it == "table-cell"));
-            switch(Switch::Boxless, all.iter().any(|it| it == "contents"));
-        }
-        "position" => {
-            let word = only(items, words::POSITIONS)?;
-            switch(Switch::Placed, word != "static");
-            switch(Switch::OutOfFlow, word == "absolute" || word == "fixed");
-            switch(Switch::Fixed, word == "fixed");
-        }
-        "text-indent" => {
-            let indent = items.iter().find_map(|it| length(it, old))?;
-            switch(Switch::IndentFar, is_far(indent).is_some());
-            let full = match indent.kind {
-                Kind::Share => indent.value >= 99.0,
-                Kind::Length | Kind::Plain | Kind::Angle => indent.value >= SCREEN_PIXELS,
-            };
-            switch(Switch::IndentFull, full);
-        }
-        "overflow" => {
-            let cuts: Vec<bool> = items.iter().map(|it| cuts(it)).collect::<Option<_>>()?;
-            let (across, down) = match cuts.as_slice() {
-                [both] => (*both, *both),
-                [across, down] => (*across, *down),
-                _ => return None,
-            };
-            switch(Switch::OverflowX, across);
-            switch(Switch::OverflowY, down);
-        }
-        "z-index" => {
-            let [one] = items else { return None };
-            let rank = amount(one).filter(|it| it.kind == Kind::Plain);
-            rank.is_some().then_some(()).or_else(|| word(one, &["auto"]).map(|_| ()))?;
-            switch(Switch::Ranked, rank.is_some());
-            switch(Switch::RankedBelow, rank.is_some_and(|it| it.value < 0.0));
-        }
-        _ => {
-            let word = only(items, words::BLENDS)?;
-            let is = |words: &[&str]| words.contains(&&*word);
-            let keeps = is(&["overlay", "soft-light", "hue", "saturation", "color"]);
-            let light = keeps || is(&["screen", "lighten", "color-dodge", "plus-lighter"]);
-            switch(Switch::BlendLight, light);
-            switch(Switch::BlendDark, keeps || is(&["multiply", "darken", "color-burn"]));
-            switch(Switch::BlendDiffers, is(&["difference", "exclusion"]));
-        }
-    }
-    Some(())
-}
-
-/// Properties of one switch: does the value hide?
-fn single(name: &str, items: &[&[Part<'_>]], old: bool) -> Option<bool> {
-    let one = || if let [one] = items { Some(*one) } else { None };
-    match name {
-        "visibility" => Some(only(items, &["visible", "hidden", "collapse"])? != "visible"),
-        "content-visibility" => Some(only(items, &["visible", "hidden", "auto"])? == "hidden"),
-        "-webkit-text-security" => {
-            Some(only(items, &["none", "disc", "circle", "square"])? != "none")
-        }
-        "letter-spacing" | "line-height" | "font-size-adjust" => letters::spaced(name, items, old),
-        "clip" => shape::clip(one()?),
-        "mask-size" | "-webkit-mask-size" => Some(shape::is_nothing(items)),
-        "content" => Some(items.first().is_some_and(|it| is_image(it))),
-        "offset" | "offset-path" => Some(items.first().is_some_and(|it| shape::leads_away(it))),
-        "animation-play-state" | "animation-delay" | "animation-duration" => {
-            Some(letters::is_late_or_paused(items))
-        }
-        // However it is changed, it is not known any more where it ends.
-        other if other.starts_with("animation-") => Some(false),
-        "overflow-x" | "overflow-y" | "overflow-inline" | "overflow-block" => cuts(one()?),
-        "background-repeat" => Some(letters::is_once(items)),
-        "background-position" => Some(letters::is_away(items)),
-        "background-clip" | "-webkit-background-clip" => {
-            let last = items.last()?;
-            word(last, words::CLIPS).map(|it| it == "text")
-        }
-        _ => room::size(name, items, old).or_else(|| effect::single(name, items)),
+/// Parses a length or a percentage.
+pub(super) fn length(input: &mut Parser<'_>) -> Option<Length> {
+    match amount(input)? {
+        Amount::Length(length) => Some(length),
+        Amount::Number(number) => (number == 0.0).then(Length::default),
     }
 }
 
-/// Properties of the four sides: distances, margins, paddings.
-fn sides(name: &str, items: &[&[Part<'_>]], old: bool, switch: &mut impl FnMut(Switch, bool)) {
-    let all = targets(name);
-    let place = matches!(
-        all.first(),
-        Some(Switch::LeftFar | Switch::RightFar | Switch::TopFar | Switch::BottomFar)
-    );
-    let margin = matches!(
-        all.first(),
-        Some(Switch::MarginLeft | Switch::MarginRight | Switch::MarginTop | Switch::MarginBottom)
-    );
-    let padding = matches!(
-        all.first(),
-        Some(Switch::PadLeft | Switch::PadRight | Switch::PadTop | Switch::PadBottom)
-    );
-    if !place && !margin && !padding {
-        return;
-    }
-    // `None` in it for a word that is no length.
-    let values: Option<Vec<Option<Amount>>> =
-        items.iter().map(|it| side(it, old && name != "inset")).collect();
-    let Some(values) = values.filter(|it| (1..=4).contains(&it.len())) else { return };
-    let step = if place { 3 } else { 1 };
-    let count = all.len() / step;
-    if values.len() > count {
-        return;
-    }
-    for (index, which) in all.chunks(step).enumerate() {
-        // Top, right, bottom, left: a side that is not said is as the opposite one.
-        let at = match (values.len(), index) {
-            (1, _) => 0,
-            (2, it) => it % 2,
-            (3, 3) => 1,
-            (_, it) => it,
-        };
-        let value = values.get(at).copied().flatten();
-        match which {
-            [far, edge, back] => {
-                let (is_far, is_out) = placed(*far, value);
-                switch(*far, is_far);
-                switch(*edge, is_out);
-                switch(*back, value.is_some_and(|it| is_back(*far, it)));
-            }
-            [one] if margin => {
-                switch(
-                    *one,
-                    value.is_some_and(|it| match it.kind {
-                        Kind::Share => it.value <= -MARGIN_SHARE,
-                        Kind::Plain | Kind::Length | Kind::Angle => is_far(it).is_some(),
-                    }),
-                );
-            }
-            [one] => switch(*one, value.is_some_and(|it| it.pixels() > PADDING_PIXELS)),
-            _ => {}
-        }
+/// Parses a number; a percentage is a part of one.
+pub(super) fn number(input: &mut Parser<'_>) -> Option<f32> {
+    match amount(input)? {
+        Amount::Number(number) => Some(number),
+        Amount::Length(it) => (it == Length { percent: it.percent, ..Length::default() })
+            .then_some(it.percent / 100.0),
     }
 }
 
-/// Is a box with this distance from a side on no screen, and is it so if the screen is all there is?
-fn placed(side: Switch, distance: Option<Amount>) -> (bool, bool) {
-    let Some(distance) = distance else { return (false, false) };
-    let pixels = distance.pixels();
-    let sideways = matches!(side, Switch::LeftFar | Switch::RightFar);
-    let screen = if distance.kind == Kind::Share {
-        1000.0
-    } else if sideways {
-        SCREEN_PIXELS
-    } else {
-        SCREEN_PIXELS_DOWN
-    };
-    // To the left of the screen nobody can scroll.
-    let off = side == Switch::RightFar && distance.kind != Kind::Share && pixels >= SCREEN_PIXELS;
-    // Beside or below all of the screen, and a little further.
-    let beyond = distance.share >= 100.0 && pixels >= distance.share * 10.0;
-    (is_far(distance).is_some() || off, pixels >= screen || pixels <= -screen || beyond)
-}
-
-/// Would a box of a few lines that counts from the edge of the screen be beyond it?
-fn is_back(side: Switch, distance: Amount) -> bool {
-    let sideways = matches!(side, Switch::LeftFar | Switch::RightFar);
-    let most = if sideways { BACK_PIXELS } else { BACK_PIXELS_UP };
-    if distance.kind == Kind::Share {
-        return distance.value <= -100.0;
+fn amount(input: &mut Parser<'_>) -> Option<Amount> {
+    let token = input.next().ok()?.clone();
+    if let Token::Number { value, .. } = token {
+        return Some(Amount::Number(value));
     }
-    distance.pixels() <= -most
-}
-
-fn side(item: &[Part<'_>], old: bool) -> Option<Option<Amount>> {
-    match length(item, old) {
-        Some(it) => Some(Some(it)),
-        None => word(item, &["auto"]).map(|_| None),
+    if let Token::Percentage { unit_value, .. } = token {
+        let percent = unit_value * 100.0;
+        return Some(Amount::Length(Length { percent, ..Length::default() }));
     }
-}
-
-fn cuts(item: &[Part<'_>]) -> Option<bool> {
-    Some(word(item, &["visible", "hidden", "clip", "scroll", "auto", "overlay"])? != "visible")
-}
-
-pub(super) fn is_faint(amount: Amount) -> Option<bool> {
-    match amount.kind {
-        Kind::Plain => Some(amount.value < FAINT),
-        Kind::Share => Some(amount.value / 100.0 < FAINT),
-        Kind::Length | Kind::Angle => None,
+    if let Token::Dimension { value, unit, .. } = &token {
+        return dimension(*value, &unit.to_ascii_lowercase()).map(Amount::Length);
     }
-}
-
-/// So far away that it is on no screen: less than nothing, or more.
-pub(super) fn is_far(amount: Amount) -> Option<bool> {
-    let pixels = amount.pixels();
-    // To the right and down a page can be scrolled, so only what is out of all proportion counts.
-    let back = pixels <= -FAR_BACK_PIXELS;
-    (back || pixels >= FAR_FORTH_PIXELS).then_some(back)
-}
-
-/// A word for all properties, said of one of them.
-pub(super) fn everywhere(name: &str, wide: Wide, mut say: impl FnMut(Said)) {
-    if name == "all" {
-        return say(Said::All(wide));
+    if matches!(token, Token::ParenthesisBlock) {
+        return nested(input, sum);
     }
-    if name == "font" || name == "font-size" {
-        say(Said::SizeWide(wide));
-    }
-    effect::everywhere(name, wide, &mut say);
-    let ink = surface(name).or_else(|| (name == "background").then_some(Surface::Background));
-    let picture = matches!(name, "background" | "background-image").then_some(Surface::Picture);
-    let inks = ink.into_iter().chain(picture);
-    inks.for_each(|it| say(Said::Ink(it, Paint::Wide(wide))));
-    targets(name).iter().for_each(|it| say(Said::Switch(*it, State::Wide(wide))));
-}
-
-/// A property that hides for all that is known.
-pub(super) fn hides(name: &str, mut say: impl FnMut(Said)) {
-    if name == "opacity" {
-        return say(Said::Opacity(0.0));
-    }
-    if name == "font-size" {
-        return say(Said::Size(0.0, 0.0, 0.0));
-    }
-    if let Some(surface @ (Surface::Colour | Surface::Fill)) = surface(name) {
-        return say(Said::Ink(surface, Paint::Known(Ink::CLEAR)));
-    }
-    targets(name).iter().take(1).for_each(|it| say(Said::Switch(*it, State::Hides)));
-}
-
-/// May a value that is not known be there to hide?
-pub(super) fn may_hide(name: &str) -> bool {
-    matches!(
-        name,
-        "display"
-            | "visibility"
-            | "opacity"
-            | "content-visibility"
-            | "font-size"
-            | "color"
-            | "-webkit-text-fill-color"
-    )
-}
-
-/// Is there a function in it whose value is known only where it is used?
-pub(super) fn is_late(value: &[Part<'_>]) -> bool {
-    value.iter().filter_map(Part::call).any(|name| {
-        name.starts_with("--") || words::LATE.iter().any(|it| name.eq_ignore_ascii_case(it))
-    })
-}
-
-fn surface(name: &str) -> Option<Surface> {
-    match name {
-        "color" => Some(Surface::Colour),
-        "-webkit-text-fill-color" => Some(Surface::Fill),
-        "background-color" => Some(Surface::Background),
+    let Token::Function(name) = &token else { return None };
+    let name = name.to_ascii_lowercase();
+    match name.as_str() {
+        "calc" | "-webkit-calc" => nested(input, sum),
+        "min" | "max" | "clamp" => nested(input, |it| chosen(&name, list(it, sum)?)),
         _ => None,
     }
 }
 
-fn targets(name: &str) -> &'static [Switch] {
-    words::TARGETS
-        .binary_search_by(|it| it.0.cmp(name))
-        .ok()
-        .and_then(|it| words::TARGETS.get(it))
-        .map_or(&[], |it| it.1)
+/// What `parse` makes of the brackets that were just opened; the rest of them is passed over.
+pub(super) fn block<T>(
+    input: &mut Parser<'_>,
+    parse: impl FnOnce(&mut Parser<'_>) -> T,
+) -> Option<T> {
+    let whole = input.parse_nested_block(|it| {
+        let found = parse(it);
+        while it.next().is_ok() {}
+        Ok::<_, ParseError<()>>(found)
+    });
+    whole.ok()
 }
 
-/// The word that this is, if it is one of these.
-pub(super) fn word(item: &[Part<'_>], known: &[&str]) -> Option<String> {
-    let word = item.first()?.word()?.to_ascii_lowercase();
-    known.contains(&word.as_str()).then_some(word)
+/// The same if nothing is left in them.
+fn nested<T>(
+    input: &mut Parser<'_>,
+    parse: impl FnOnce(&mut Parser<'_>) -> Option<T>,
+) -> Option<T> {
+    block(input, |it| parse(it).filter(|_| it.is_exhausted())).flatten()
 }
 
-pub(super) fn only(items: &[&[Part<'_>]], known: &[&str]) -> Option<String> {
-    if let [one] = items { word(one, known) } else { None }
+/// A list with commas.
+pub(super) fn list<T>(
+    input: &mut Parser<'_>,
+    one: impl Fn(&mut Parser<'_>) -> Option<T>,
+) -> Option<Vec<T>> {
+    let one = |it: &mut Parser<'_>| one(it).ok_or(ParseError::<()>::unexpected_token());
+    input.parse_comma_separated(one).ok()
 }
 
-/// What stands in the brackets of a function of this name.
-pub(super) fn called<'p, 'a>(item: &'p [Part<'a>]) -> Option<(String, &'p [Part<'a>])> {
-    let Token::Call(name) = &item.first()?.token else { return None };
-    Some((name.to_ascii_lowercase(), inside(item)))
+/// Of several the smallest, the largest, or the middle one.
+fn chosen(name: &str, mut all: Vec<Amount>) -> Option<Amount> {
+    let size = |it: &Amount| match it {
+        Amount::Number(number) => *number,
+        Amount::Length(length) => length.about(),
+    };
+    all.sort_by(|one, other| size(one).total_cmp(&size(other)));
+    match name {
+        "min" => all.first().copied(),
+        "max" => all.last().copied(),
+        _ => all.get(1).copied().filter(|_| all.len() == 3),
+    }
 }
 
-/// What is cut to this size shows nothing.
-pub(super) const TINY_PIXELS: f64 = 1.0;
-/// Text of this height shows nothing.
-pub(super) const TINY_LETTERS: f64 = 2.5;
-/// Less opacity than this shows nothing.
-pub(super) const FAINT: f64 = 0.05;
-/// How far to the left or up nothing is seen any more.
-const FAR_BACK_PIXELS: f64 = 900.0;
-/// How far to the right or down nobody scrolls.
-const FAR_FORTH_PIXELS: f64 = 5000.0;
-/// A box of a few lines is no wider, and no higher.
-const BACK_PIXELS: f64 = 250.0;
-const BACK_PIXELS_UP: f64 = 60.0;
-/// How wide an ordinary screen is.
-pub(super) const SCREEN_PIXELS: f64 = 1280.0;
-/// How high it is.
-pub(super) const SCREEN_PIXELS_DOWN: f64 = 720.0;
-/// A box that is moved by so many hundredths of what it stands in is elsewhere.
-const MARGIN_SHARE: f64 = 200.0;
-/// Something can be read in a padding that is wider.
-const PADDING_PIXELS: f64 = 8.0;
+fn sum(input: &mut Parser<'_>) -> Option<Amount> {
+    let mut whole = product(input)?;
+    while !input.is_exhausted() {
+        let minus = match input.try_parse(|it| it.expect_delim('+')) {
+            Ok(()) => false,
+            Err(_) if input.try_parse(|it| it.expect_delim('-')).is_ok() => true,
+            // A comma ends it; whoever reads the list sees anything else.
+            Err(_) => return Some(whole),
+        };
+        let by = if minus { -1.0 } else { 1.0 };
+        whole = match (whole, product(input)?) {
+            (Amount::Number(one), Amount::Number(other)) => Amount::Number(one + by * other),
+            (Amount::Length(one), Amount::Length(other)) => {
+                Amount::Length(one.plus(other.times(by)))
+            }
+            (Amount::Number(_), Amount::Length(_)) | (Amount::Length(_), Amount::Number(_)) => {
+                return None;
+            }
+        };
+    }
+    Some(whole)
+}
+
+fn product(input: &mut Parser<'_>) -> Option<Amount> {
+    let mut whole = amount(input)?;
+    loop {
+        if input.try_parse(|it| it.expect_delim('*')).is_ok() {
+            whole = match (whole, amount(input)?) {
+                (Amount::Number(one), Amount::Number(other)) => Amount::Number(one * other),
+                (Amount::Length(length), Amount::Number(by))
+                | (Amount::Number(by), Amount::Length(length)) => Amount::Length(length.times(by)),
+                (Amount::Length(_), Amount::Length(_)) => return None,
+            };
+        } else if input.try_parse(|it| it.expect_delim('/')).is_ok() {
+            let Amount::Number(by) = amount(input)? else { return None };
+            whole = match whole {
+                Amount::Number(number) => Amount::Number(number / by),
+                Amount::Length(length) => Amount::Length(length.times(1.0 / by)),
+            };
+        } else {
+            return Some(whole);
+        }
+    }
+}
+
+fn dimension(value: f32, unit: &str) -> Option<Length> {
+    let viewport = unit.trim_start_matches(['s', 'l', 'd']);
+    let px = match viewport {
+        "px" => 1.0,
+        "pt" => 4.0 / 3.0,
+        "pc" => 16.0,
+        "in" => 96.0,
+        "cm" => 96.0 / 2.54,
+        "mm" => 9.6 / 2.54,
+        "q" => 2.4 / 2.54,
+        "vw" | "vi" | "vmax" | "cqw" | "cqi" | "cqmax" => SCREEN_WIDTH / 100.0,
+        "vh" | "vb" | "vmin" | "cqh" | "cqb" | "cqmin" => SCREEN_HEIGHT / 100.0,
+        _ => 0.0,
+    };
+    let (em, rem) = match unit {
+        "em" => (1.0, 0.0),
+        "ex" | "ch" => (0.5, 0.0),
+        "cap" | "ic" | "lh" => (1.0, 0.0),
+        "rem" | "rlh" => (0.0, 1.0),
+        "rex" | "rch" => (0.0, 0.5),
+        _ if px == 0.0 => return None,
+        _ => (0.0, 0.0),
+    };
+    Some(Length { px, em, rem, percent: 0.0 }.times(value))
+}
+
+/// What `transform`, `translate` and `scale` do to a box, as far as it may be lost from sight by it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Transform {
+    pub(super) x: Length,
+    pub(super) y: Length,
+    /// How wide and how high it is left.
+    pub(super) scale: (f32, f32),
+}
+
+impl Transform {
+    pub(super) const NONE: Self = {
+        let zero = Length { px: 0.0, em: 0.0, rem: 0.0, percent: 0.0 };
+        Self { x: zero, y: zero, scale: (1.0, 1.0) }
+    };
+
+    /// Both, one after the other.
+    pub(super) fn then(self, other: Self) -> Self {
+        let scale = (self.scale.0 * other.scale.0, self.scale.1 * other.scale.1);
+        Self { x: self.x.plus(other.x), y: self.y.plus(other.y), scale }
+    }
+
+    /// How much it leaves of the side that it leaves least of.
+    pub(super) fn least(&self) -> f32 {
+        self.scale.0.abs().min(self.scale.1.abs())
+    }
+
+    /// Parses one function of `transform`.
+    pub(super) fn parse(input: &mut Parser<'_>) -> Option<Self> {
+        let name = input.expect_function().ok()?.to_ascii_lowercase();
+        let none = Self::NONE;
+        nested(input, |it| match name.as_str() {
+            "translate" | "translate3d" => Self::translate(it),
+            "translatex" => Some(Self { x: length(it)?, ..none }),
+            "translatey" => Some(Self { y: length(it)?, ..none }),
+            "scale" | "scale3d" => Self::scale(it),
+            "scalex" => Some(Self { scale: (number(it)?, 1.0), ..none }),
+            "scaley" => Some(Self { scale: (1.0, number(it)?), ..none }),
+            "matrix" | "matrix3d" => Self::matrix(&list(it, number)?),
+            // Turns in space are not followed.
+            "rotate" | "rotatex" | "rotatey" | "rotatez" | "rotate3d" | "skew" | "skewx"
+            | "skewy" | "translatez" | "scalez" | "perspective" => {
+                while it.next().is_ok() {}
+                Some(none)
+            }
+            _ => None,
+        })
+    }
+
+    /// Parses the values of `translate`, with or without commas.
+    pub(super) fn translate(input: &mut Parser<'_>) -> Option<Self> {
+        let (x, y) = pair(input, length)?;
+        Some(Self { x, y: y.unwrap_or_default(), ..Self::NONE })
+    }
+
+    /// Parses the values of `scale`, with or without commas.
+    pub(super) fn scale(input: &mut Parser<'_>) -> Option<Self> {
+        let (across, down) = pair(input, number)?;
+        Some(Self { scale: (across, down.unwrap_or(across)), ..Self::NONE })
+    }
+
+    fn matrix(numbers: &[f32]) -> Option<Self> {
+        let (a, b, c, d, x, y) = match *numbers {
+            [a, b, c, d, x, y] => (a, b, c, d, x, y),
+            [a, b, _, _, c, d, _, _, _, _, _, _, x, y, _, _] => (a, b, c, d, x, y),
+            _ => return None,
+        };
+        let scale = (a.hypot(b), c.hypot(d));
+        // What is pressed into a line has no area.
+        let scale = if (a * d - b * c).abs() < FLAT { (0.0, 0.0) } else { scale };
+        Some(Self { x: Length::of_px(x), y: Length::of_px(y), scale })
+    }
+}
+
+/// One value or two; a third does not matter.
+fn pair<T>(
+    input: &mut Parser<'_>,
+    parse: impl Fn(&mut Parser<'_>) -> Option<T>,
+) -> Option<(T, Option<T>)> {
+    let first = parse(input)?;
+    let _ = input.try_parse(|it| it.expect_comma());
+    let second = if input.is_exhausted() { None } else { Some(parse(input)?) };
+    while input.next().is_ok() {}
+    Some((first, second))
+}
+
+/// Parses a shape of `clip` or `clip-path`: does it leave nothing? `None` if it is no shape.
+pub(super) fn shape_is_empty(input: &mut Parser<'_>) -> Option<bool> {
+    let name = input.expect_function().ok()?.to_ascii_lowercase();
+    let mut sides: Vec<f32> = Vec::new();
+    let mut at: Option<usize> = None;
+    // By lines that are not followed.
+    let mut drawn = false;
+    block(input, |it| {
+        while !it.is_exhausted() && sides.len() < POINTS_MAX {
+            if let Ok(found) = it.try_parse(|it| length(it).ok_or(())) {
+                sides.push(found.about());
+            } else if let Ok(word) = it.try_parse(|it| it.expect_ident_cloned()) {
+                match word.to_ascii_lowercase().as_str() {
+                    "at" => at = Some(sides.len()),
+                    "round" => break,
+                    "left" | "top" => sides.push(0.0),
+                    "right" | "bottom" => sides.push(SCREEN_WIDTH),
+                    "center" | "closest-side" | "farthest-side" => sides.push(MIDDLE),
+                    "by" | "hline" | "vline" | "curve" | "smooth" | "arc" => drawn = true,
+                    _ => {}
+                }
+            } else {
+                let _ = it.next();
+            }
+        }
+    })?;
+    let away = |low: f32, high: f32| high - low <= SPECK || high <= 0.0 || low >= SCREEN_WIDTH;
+    let (radii, middle) = sides.split_at_checked(at.unwrap_or(sides.len()))?;
+    match (name.as_str(), sides.as_slice()) {
+        ("rect", [top, right, bottom, left]) => Some(away(*left, *right) || away(*top, *bottom)),
+        ("xywh", [x, y, width, height, ..]) => Some(away(*x, x + width) || away(*y, y + height)),
+        ("inset", [top, rest @ ..]) => {
+            let right = *rest.first().unwrap_or(top);
+            let bottom = *rest.get(1).unwrap_or(top);
+            let left = *rest.get(2).unwrap_or(&right);
+            Some(away(left, SCREEN_WIDTH - right) || away(*top, SCREEN_WIDTH - bottom))
+        }
+        ("circle" | "ellipse", _) => {
+            let gone = |at: usize| {
+                let radius = *radii.get(at).or(radii.first()).unwrap_or(&MIDDLE);
+                let around = *middle.get(at).unwrap_or(&MIDDLE);
+                away(around - radius, around + radius)
+            };
+            Some(gone(0) || gone(1))
+        }
+        ("polygon" | "shape", _) if !drawn => {
+            let gone = |from: usize| {
+                let all = sides.iter().skip(from).step_by(2).copied();
+                away(all.clone().fold(f32::MAX, f32::min), all.fold(f32::MIN, f32::max))
+            };
+            Some(gone(0) || gone(1))
+        }
+        ("rect" | "inset" | "xywh" | "path" | "shape", _) => Some(false),
+        _ => None,
+    }
+}
+
+/// The screen that a page is judged for, in pixels.
+pub(super) const SCREEN_WIDTH: f32 = 1280.0;
+pub(super) const SCREEN_HEIGHT: f32 = 720.0;
+/// The middle of a shape's box, which is taken to be as wide and as high as the screen is wide.
+const MIDDLE: f32 = SCREEN_WIDTH / 2.0;
+/// The size of letters that nobody changed.
+pub(super) const FONT_PX: f32 = 16.0;
+/// A box or a shape that is no wider shows nothing.
+const SPECK: f32 = 2.0;
+/// A matrix of a smaller determinant leaves a line.
+const FLAT: f32 = 1e-4;
+/// Numbers of one shape that are looked at.
+const POINTS_MAX: usize = 256;

@@ -2,12 +2,12 @@
 
 use url::Url;
 
-use super::columns::Tables;
 use super::dropped::{DropKind, Report};
-use super::folded::{is_behind_first, label_of, lacks_handle, own_text_of, shows_choices_alone};
+use super::folded::{is_behind_first, label_of, lacks_summary, own_text_of, shows_choices_alone};
+use super::ground::Colours;
 use super::look::Look;
-use super::parts::{LINES, PARAGRAPHS, base_of, dropped_kind, is_title, sheet_of};
-use super::shadow::{Scope, shadows};
+use super::parts::{Sheets, base_of, dropped_kind, gap_of, has_shadow, is_shadow, is_title};
+use super::scenery::Scenery;
 use super::style::Styles;
 use super::tree::{Content, DOCUMENT, Element, Id, Tree};
 use super::write::{Gap, Writer};
@@ -15,7 +15,7 @@ use super::{LINKS_MAX, Link, Page, PageKind, label};
 
 /// The text of a page whose address is `base`.
 pub(super) fn walk(tree: &Tree, base: Option<&Url>) -> Page {
-    let sheet = sheet_of(tree);
+    let sheets = Sheets::of(tree);
     let mut walker = Walker {
         base: base_of(tree, base),
         writer: Writer::default(),
@@ -23,12 +23,11 @@ pub(super) fn walk(tree: &Tree, base: Option<&Url>) -> Page {
         links: Vec::new(),
         title: None,
         rows: Vec::new(),
-        tables: Tables::default(),
         lists: Vec::new(),
-        cut: sheet.cut,
+        cut: sheets.sheet.cut,
     };
-    let shadows = shadows(tree, &sheet);
-    walker.all(tree, &mut Styles::new(tree, &sheet, &shadows));
+    let look = Look::of_page(Colours::of_page(!sheets.has_files, sheets.is_dark));
+    walker.all(&mut Styles::new(tree, &sheets.sheet), look);
     let cut = walker.cut | walker.writer.cut;
     Page {
         kind: PageKind::Html,
@@ -48,51 +47,17 @@ pub(super) struct Walker {
     pub(super) title: Option<String>,
     /// For each open table: whether its row has a cell yet, and how flat it was outside.
     pub(super) rows: Vec<(bool, usize)>,
-    pub(super) tables: Tables,
     /// For each open list the number of the next item, if it has numbers.
     pub(super) lists: Vec<Option<i64>>,
     pub(super) cut: bool,
 }
 
-/// Where the walk is.
-struct Course<'a> {
-    open: Vec<Open<'a>>,
-    scope: Scope<'a>,
-    look: Look,
-    next: Next<'a>,
-}
-
-/// An open node: what comes after it, and what is to be done at its end.
-struct Open<'a> {
-    after: Next<'a>,
+/// An open element: what comes after it, how the text around it looks, and what is to be done at its end.
+struct Open {
+    id: Id,
+    after: Option<Id>,
     look: Look,
     end: End,
-    /// Where it goes on, if that is in another tree.
-    around: Option<Box<(Scope<'a>, Tables)>>,
-}
-
-/// What comes next: a node and those after it, or some of the children of an element.
-enum Next<'a> {
-    At(Option<Id>),
-    Among(std::iter::Copied<std::slice::Iter<'a, Id>>),
-}
-
-impl Next<'_> {
-    fn node(&mut self) -> Option<Id> {
-        match self {
-            Self::At(id) => *id,
-            Self::Among(ids) => ids.next(),
-        }
-    }
-}
-
-impl<'a> Open<'a> {
-    /// The slot that a node stands in, if it stands right in this one.
-    fn slot(&self, next: &Next<'_>, id: Id) -> Option<(Id, Id, Scope<'a>)> {
-        let scope = self.around.as_ref().filter(|_| matches!(next, Next::Among(_)))?.0.clone();
-        let slot = *scope.path.last()?;
-        scope.shadow.is_some_and(|it| it.0.in_slot(slot).is_some()).then_some((id, slot, scope))
-    }
 }
 
 /// What the end of an element does.
@@ -112,139 +77,61 @@ pub(super) enum End {
 }
 
 impl Walker {
-    fn all<'a>(&mut self, tree: &'a Tree, styles: &mut Styles<'a>) {
-        let mut course = Course {
-            open: Vec::new(),
-            scope: Scope::of_page(styles.sheet),
-            look: Look::of_page(styles.sheet),
-            next: Next::At(tree.get(DOCUMENT).and_then(|it| it.first)),
-        };
+    fn all<'a>(&mut self, styles: &mut Styles<'a>, mut look: Look) {
+        let tree = styles.tree;
+        let mut scenery = Scenery::default();
+        let mut open: Vec<Open> = Vec::new();
+        let mut next = tree.first(DOCUMENT);
         loop {
-            let next = course.next.node();
             let Some((id, node)) = next.and_then(|id| Some((id, tree.get(id)?))) else {
-                if !self.up(&mut course, styles) {
-                    return;
-                }
+                let Some(left) = open.pop() else { return };
+                self.leave(left.end);
+                (next, look) = (left.after, left.look);
                 continue;
             };
             if self.writer.cut {
                 return;
             }
-            if let Next::At(at) = &mut course.next {
-                *at = node.after;
-            }
+            next = node.after;
             match &node.content {
                 Content::Root => {}
                 Content::Comment(text) => self.report.one(DropKind::Comment, text),
                 Content::Text(text) => {
-                    let around = course.scope.path.last();
-                    let beside = around.filter(|it| shows_choices_alone(tree, **it));
-                    let unseen = beside.map(|it| (DropKind::DisplayNone, *it));
-                    self.text(text, course.look.hidden().or(unseen));
+                    let beside = open.last().filter(|it| shows_choices_alone(tree, it.id));
+                    let unseen = beside.map(|it| (DropKind::DisplayNone, it.id));
+                    self.text(text, look.hidden().or(unseen));
                 }
                 Content::Element(element) => {
-                    if !self.down(&mut course, styles, (element, id), node.first) {
+                    let mut own = look.of((id, element), styles, open.len());
+                    let path = |at: usize| open.get(at).map_or(id, |it| it.id);
+                    if matches!(own.hidden(), Some((DropKind::SameColour, _)))
+                        && scenery.is_behind(&own, open.len(), path, styles)
+                    {
+                        own.colours.ground = None;
+                    }
+                    if has_shadow(tree, id) {
+                        // What it paints is not known.
+                        own.colours.ground = None;
+                    }
+                    if styles.is_exhausted() {
                         self.cut = true;
                         return;
                     }
+                    let shadow = is_shadow(tree, id, element);
+                    let kind = dropped_kind(element).filter(|_| !shadow);
+                    let folded = lacks_summary(&own, id, styles, open.len());
+                    let behind = folded || is_behind_first(tree, id);
+                    own = own.without(kind.or(behind.then_some(DropKind::DisplayNone)), id);
+                    let end = self.enter(element, id, tree, &own);
+                    let inside = tree.template(element).map_or(node.first, |it| tree.first(it));
+                    let after = std::mem::replace(&mut next, inside.filter(|_| !is_title(element)));
+                    own = own.without(own_text_of(element), id);
+                    own.in_shadow |= shadow;
+                    let look = std::mem::replace(&mut look, own);
+                    open.push(Open { id, after, look, end });
                 }
             }
         }
-    }
-
-    /// Leaves the innermost element; false if there is none.
-    fn up<'a>(&mut self, course: &mut Course<'a>, styles: &mut Styles<'a>) -> bool {
-        let Some(left) = course.open.pop() else { return false };
-        self.leave(left.end);
-        (course.next, course.look) = (left.after, left.look);
-        match left.around {
-            Some(around) => {
-                (course.scope, self.tables) = *around;
-                styles.enter(&course.scope);
-            }
-            None => {
-                course.scope.path.pop();
-            }
-        }
-        true
-    }
-
-    /// Enters an element whose first child is `first`; false if it cannot be known how it looks.
-    fn down<'a>(
-        &mut self,
-        course: &mut Course<'a>,
-        styles: &mut Styles<'a>,
-        (element, id): (&'a Element, Id),
-        first: Option<Id>,
-    ) -> bool {
-        let tree = styles.tree();
-        styles.put(course.open.last().and_then(|it| it.slot(&course.next, id)));
-        let Some(own) = self.look(element, id, &course.look, styles, &mut course.scope) else {
-            return false;
-        };
-        let end = self.enter(element, id, tree, &own);
-        let inside = tree.template(element).map_or(first, |it| tree.get(it)?.first);
-        let inside = Next::At(inside.filter(|_| !is_title(element)));
-        let after = std::mem::replace(&mut course.next, inside);
-        let inner = own.without(own_text_of(element), id);
-        let look = std::mem::replace(&mut course.look, inner);
-        course.open.push(Open { after, look, end, around: None });
-        course.scope.path.push(id);
-        if let Some(shadow) = styles.shadows.get(&id) {
-            // What has no slot comes last, for the report alone.
-            let rest = Next::Among(shadow.rest.iter().copied());
-            self.cross(course, styles, course.scope.of_shadow(shadow), rest);
-            course.next = Next::At(tree.get(shadow.root).and_then(|it| it.first));
-        } else if let Some((shadow, _)) = course.scope.shadow
-            && let Some(slotted) = shadow.in_slot(id)
-            && let Some(here) = course.scope.of_slot()
-        {
-            // So does what is written in a slot that is filled.
-            let written = std::mem::replace(&mut course.next, Next::At(None));
-            self.cross(course, styles, here, written);
-            course.next = Next::Among(slotted.iter().copied());
-        }
-        true
-    }
-
-    /// Goes over to another tree. What comes `after` it, in this one, nobody sees.
-    fn cross<'a>(
-        &mut self,
-        course: &mut Course<'a>,
-        styles: &mut Styles<'a>,
-        here: Scope<'a>,
-        after: Next<'a>,
-    ) {
-        let id = course.scope.path.last().copied().unwrap_or(DOCUMENT);
-        let around = std::mem::replace(&mut course.scope, here);
-        let around = Some(Box::new((around, std::mem::take(&mut self.tables))));
-        let look = course.look.clone().without(Some(DropKind::Template), id);
-        course.open.push(Open { after, look, end: End::Nothing, around });
-        styles.enter(&course.scope);
-    }
-
-    /// How an element looks that stands in something that looks like `look`. Nothing if not every rule was held
-    /// against it: it may be hidden.
-    fn look<'a>(
-        &mut self,
-        element: &Element,
-        id: Id,
-        look: &Look,
-        styles: &mut Styles<'a>,
-        scope: &mut Scope<'a>,
-    ) -> Option<Look> {
-        let (tree, path) = (styles.tree(), &mut scope.path);
-        let (hidden, column) = self.tables.cell(element, look, path);
-        let own = column.as_ref().unwrap_or(look).of(element, id, styles, path);
-        if styles.exhausted() {
-            return None;
-        }
-        let folded = lacks_handle(tree, id, &own, styles, path).then_some(DropKind::DisplayNone);
-        let behind = is_behind_first(tree, id).then_some(DropKind::DisplayNone);
-        let column = hidden.then_some(DropKind::Visibility);
-        let own = own.without(dropped_kind(element).or(folded).or(behind).or(column), id);
-        self.tables.open((element, id), &own, tree, styles, path);
-        Some(own)
     }
 
     fn text(&mut self, text: &str, hidden: Option<(DropKind, Id)>) {
@@ -312,9 +199,7 @@ impl Walker {
                 End::Row
             }
             "td" | "th" => self.cell(),
-            name if PARAGRAPHS.contains(&name) => self.broken(Gap::Paragraph),
-            name if LINES.contains(&name) => self.broken(Gap::Line),
-            _ => End::Nothing,
+            name => gap_of(name).map_or(End::Nothing, |it| self.broken(it)),
         }
     }
 

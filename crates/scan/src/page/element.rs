@@ -1,0 +1,196 @@
+//! The elements of the tree, as selectors look at them.
+//!
+//! INVARIANT (Fuelled): whatever a selector looks at, it reaches through an [`ElementRef`], and each step to another
+//! element takes from the fuel that all matching of a page shares. Without fuel an element has no neighbours, so that
+//! matching ends; [`super::style::Styles`] sees it and the page is cut there.
+
+use std::cell::Cell;
+use std::fmt;
+
+use html5ever::ns;
+use selectors::OpaqueElement;
+use selectors::attr::{AttrSelectorOperation, CaseSensitivity, NamespaceConstraint};
+use selectors::bloom::BloomFilter;
+use selectors::context::MatchingContext;
+use selectors::matching::ElementSelectorFlags;
+
+use super::selector::{Name, Names, Pseudo, PseudoClass};
+use super::tree::{Content, DOCUMENT, Element, Id, Tree};
+
+/// An element of the tree, as selectors look at it.
+#[derive(Clone, Copy)]
+pub(super) struct ElementRef<'a> {
+    pub(super) tree: &'a Tree,
+    pub(super) id: Id,
+    pub(super) element: &'a Element,
+    pub(super) fuel: &'a Cell<usize>,
+    /// What a step costs.
+    pub(super) price: usize,
+}
+
+impl fmt::Debug for ElementRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.element.name.local)
+    }
+}
+
+impl ElementRef<'_> {
+    /// Takes so much fuel; false if there is not so much.
+    fn spend(&self, fuel: usize) -> bool {
+        let left = self.fuel.get().checked_sub(fuel);
+        self.fuel.set(left.unwrap_or_default());
+        left.is_some()
+    }
+
+    /// The element at or beside `from`, by steps that `next` takes.
+    fn seek(&self, from: Option<Id>, next: impl Fn(Id) -> Option<Id>) -> Option<Self> {
+        let mut at = from;
+        while let Some(id) = at {
+            if !self.spend(self.price) {
+                return None;
+            }
+            if let Some(element) = self.tree.element(id) {
+                return Some(Self { id, element, ..*self });
+            }
+            at = next(id);
+        }
+        None
+    }
+
+    fn has(&self, attribute: &str) -> bool {
+        self.element.attribute(attribute).is_some()
+    }
+}
+
+impl selectors::Element for ElementRef<'_> {
+    type Impl = Names;
+
+    fn opaque(&self) -> OpaqueElement {
+        OpaqueElement::new(self.element)
+    }
+
+    fn parent_element(&self) -> Option<Self> {
+        self.seek(self.tree.parent(self.id), |_| None)
+    }
+
+    fn parent_node_is_shadow_root(&self) -> bool {
+        false
+    }
+
+    fn containing_shadow_host(&self) -> Option<Self> {
+        None
+    }
+
+    fn is_pseudo_element(&self) -> bool {
+        false
+    }
+
+    fn prev_sibling_element(&self) -> Option<Self> {
+        self.seek(self.tree.before(self.id), |it| self.tree.before(it))
+    }
+
+    fn next_sibling_element(&self) -> Option<Self> {
+        self.seek(self.tree.after(self.id), |it| self.tree.after(it))
+    }
+
+    fn first_element_child(&self) -> Option<Self> {
+        self.seek(self.tree.first(self.id), |it| self.tree.after(it))
+    }
+
+    fn is_html_element_in_html_document(&self) -> bool {
+        self.element.is_html()
+    }
+
+    fn has_local_name(&self, name: &Name) -> bool {
+        *self.element.name.local == *name.as_ref()
+    }
+
+    fn has_namespace(&self, namespace: &Name) -> bool {
+        *self.element.name.ns == *namespace.as_ref()
+    }
+
+    fn is_same_type(&self, other: &Self) -> bool {
+        self.element.name == other.element.name
+    }
+
+    fn attr_matches(
+        &self,
+        _: &NamespaceConstraint<&Name>,
+        name: &Name,
+        operation: &AttrSelectorOperation<&Name>,
+    ) -> bool {
+        self.spend(self.element.attributes.len() / NAMES_OF_A_STEP)
+            && self
+                .element
+                .attribute(name.as_ref())
+                .is_some_and(|it| self.spend(it.len() / BYTES_OF_A_STEP) && operation.eval_str(it))
+    }
+
+    fn match_non_ts_pseudo_class(
+        &self,
+        class: &PseudoClass,
+        _: &mut MatchingContext<'_, Names>,
+    ) -> bool {
+        match class {
+            PseudoClass::Link => self.is_link(),
+            PseudoClass::Checked => self.has("checked") || self.has("selected"),
+            PseudoClass::Always => true,
+            PseudoClass::Never => false,
+        }
+    }
+
+    fn match_pseudo_element(&self, _: &Pseudo, _: &mut MatchingContext<'_, Names>) -> bool {
+        false
+    }
+
+    fn apply_selector_flags(&self, _: ElementSelectorFlags) {}
+
+    fn is_link(&self) -> bool {
+        matches!(&*self.element.name.local, "a" | "area") && self.has("href")
+    }
+
+    fn is_html_slot_element(&self) -> bool {
+        false
+    }
+
+    fn has_id(&self, id: &Name, case: CaseSensitivity) -> bool {
+        let own = self.element.attribute("id");
+        own.is_some_and(|it| case.eq(it.as_bytes(), id.as_ref().as_bytes()))
+    }
+
+    fn has_class(&self, name: &Name, case: CaseSensitivity) -> bool {
+        let own = self.element.attribute("class").unwrap_or_default();
+        self.spend(own.len() / BYTES_OF_A_STEP)
+            && self.element.classes().any(|it| case.eq(it.as_bytes(), name.as_ref().as_bytes()))
+    }
+
+    fn has_custom_state(&self, _: &Name) -> bool {
+        false
+    }
+
+    fn imported_part(&self, _: &Name) -> Option<Name> {
+        None
+    }
+
+    fn is_part(&self, _: &Name) -> bool {
+        false
+    }
+
+    fn is_empty(&self) -> bool {
+        let children = std::iter::successors(self.tree.first(self.id), |it| self.tree.after(*it));
+        let mut nodes = children.filter_map(|it| self.tree.get(it));
+        nodes.all(|it| self.spend(1) && matches!(it.content, Content::Comment(_)))
+    }
+
+    fn is_root(&self) -> bool {
+        self.element.name.ns == ns!(html) && self.tree.parent(self.id) == Some(DOCUMENT)
+    }
+
+    fn add_element_unique_hashes(&self, _: &mut BloomFilter) -> bool {
+        false
+    }
+}
+
+/// Attributes that are looked at for one step's fuel, and bytes of a value that are compared.
+const NAMES_OF_A_STEP: usize = 8;
+const BYTES_OF_A_STEP: usize = 64;
