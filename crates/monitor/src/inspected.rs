@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use aegx::Digest;
 use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
-use scan::Verdict;
+use scan::text::{Author, Verdict};
 use serde_json::Value;
 
 use crate::envelope;
@@ -50,9 +50,9 @@ pub(crate) struct Inspected {
 impl Inspected {
     pub(crate) fn new(output: Output) -> Self {
         let mut inspected = Self { output, verdict: Verdict::Clean, orders: Vec::new() };
-        let findings = scan::instructions(inspected.seen());
-        inspected.verdict = scan::verdict(&findings);
-        inspected.orders = provenance::orders(&findings, inspected.verdict);
+        let reading = scan::text::read(inspected.seen(), Author::Outsider);
+        inspected.verdict = reading.verdict();
+        inspected.orders = provenance::orders(&reading);
         inspected
     }
 

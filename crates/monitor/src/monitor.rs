@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use aegx::{Digest, Principal};
 use evidence::{Clock, Journal};
-use model::{Caller, EffectKind, IntentReader, Profile, SessionId, Source, TaintTag, ToolDef};
+use model::{Caller, EffectKind, IntentReader, Profile, SessionId, Source, ToolDef};
 use policy::Policy;
 use serde_json::json;
 
 use crate::admission::Admission;
 use crate::change::Change;
-use crate::confirm::{ConfirmDelta, Confirmation, Grant};
+use crate::confirm::{ConfirmDelta, Grant};
+use crate::own_places::OwnPlaces;
 use crate::provenance::Catalogue;
 use crate::record;
 use crate::refusal::Refusal;
@@ -21,6 +22,7 @@ use crate::state::{self, State, StateError, Summary};
 use crate::surroundings::Recorded;
 use crate::taint::{self, Rules};
 use crate::tools::{Toolboxes, ToolsError};
+use crate::understanding::Understanding;
 
 /// The reference monitor. The path of a call is in `pipeline.rs`.
 pub struct Monitor {
@@ -30,6 +32,7 @@ pub struct Monitor {
     pub(crate) reader: Option<Arc<dyn IntentReader>>,
     pub(crate) scrubber: Option<Arc<dyn Scrubber>>,
     pub(crate) surroundings: Option<Arc<Recorded>>,
+    pub(crate) own_places: Option<Arc<dyn OwnPlaces>>,
 }
 
 /// What a monitor stands on.
@@ -133,7 +136,15 @@ impl Monitor {
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         let (sessions, toolboxes) = (Sessions::default(), Toolboxes::default());
-        Self { setup, sessions, toolboxes, reader: None, scrubber: None, surroundings: None }
+        Self {
+            setup,
+            sessions,
+            toolboxes,
+            reader: None,
+            scrubber: None,
+            surroundings: None,
+            own_places: None,
+        }
     }
 
     /// Opens a session, or finds it again, as tainted as it was. One that is open here goes on with the
@@ -240,8 +251,8 @@ impl Monitor {
         let mut session = session.lock().map_err(turned_away)?;
         let now = self.now();
         let flagged = !heard.source.is_vouched_for() && {
-            let findings = scan::instructions(heard.text);
-            scan::verdict(&findings) == scan::Verdict::Injection
+            let reading = scan::text::read(heard.text, scan::text::Author::Outsider);
+            reading.verdict() == scan::text::Verdict::Injection
         };
         let mut label = taint::label(heard.source, heard.origin, now);
         if flagged {
@@ -385,16 +396,4 @@ impl Monitor {
     pub(crate) fn now(&self) -> i64 {
         self.setup.clock.unix_seconds()
     }
-}
-
-/// What became of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Understanding {
-    /// Its record.
-    pub record: Digest,
-    /// Was it an answer to what was stopped?
-    pub answer: Confirmation,
-    /// What the text carries as a turn of the conversation; none if it is clean. What the agent itself
-    /// says carries what its session does.
-    pub tag: Option<TaintTag>,
 }

@@ -40,7 +40,7 @@ impl Monitor {
         let session = self.sessions().get(who).map_err(turned_away)?;
         let mut session = session.lock().map_err(turned_away)?;
         let understood = session.understand(asked).map_err(turned_away)?;
-        let proposed = Proposed::new(&session, understood, self.now());
+        let proposed = self.propose(&session, understood, self.now());
         if proposed.digest() != verdict.action || is_always_asked(&proposed) {
             return Ok(false);
         }

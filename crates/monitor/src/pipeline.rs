@@ -90,9 +90,18 @@ impl Begun {
     /// The paths that its commands read, as they are written there.
     #[must_use]
     pub fn paths_read(&self) -> Vec<&str> {
+        self.paths(shell::Access::Read)
+    }
+
+    /// The paths that its commands write, as they are written there.
+    #[must_use]
+    pub fn paths_written(&self) -> Vec<&str> {
+        self.paths(shell::Access::Write)
+    }
+
+    fn paths(&self, access: shell::Access) -> Vec<&str> {
         let places = self.understood.commands.iter().flat_map(|it| &it.reading.places);
-        let read = places.filter(|it| it.access == shell::Access::Read);
-        read.map(|it| it.path.as_str()).collect()
+        places.filter(|it| it.access == access).map(|it| it.path.as_str()).collect()
     }
 }
 
@@ -154,8 +163,7 @@ impl Monitor {
         let understood = session.understand(asked).map_err(turned_away)?;
 
         // Place: who asks, in which session, with which labels, and where each argument comes from.
-        let mut proposed = Proposed::new(&session, understood, now);
-        self.look_for_secrets(&mut proposed);
+        let mut proposed = self.propose(&session, understood, now);
 
         // Judge: the policy grants, guards object, the strictest wins. Every guard runs, so that the
         // record shows every reason.

@@ -216,6 +216,11 @@ impl Proposed {
         &self.admission
     }
 
+    /// Notes what more it touches.
+    pub(crate) fn touches(&mut self, more: Targets) {
+        self.targets = self.targets.union(more);
+    }
+
     /// The secrets whose values stand in its arguments.
     pub(crate) fn held(&self) -> &[HeldSecret] {
         &self.held

@@ -38,7 +38,7 @@ pub(crate) struct Session {
     reach: Reach,
     /// Can a person be asked about what is stopped here?
     approver: Approver,
-    tools: Arc<Tools>,
+    pub(crate) tools: Arc<Tools>,
     budget_rules: Arc<Rules>,
     pub(crate) taint: SessionTaint,
     pub(crate) risk: Risk,

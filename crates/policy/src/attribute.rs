@@ -58,6 +58,14 @@ attributes! {
 }
 
 impl Attribute {
+    /// Is it the same for every call of a tool in a session?
+    const fn is_of_tool(self) -> bool {
+        matches!(
+            self,
+            Self::Cause | Self::Outsider | Self::Agent | Self::Tool | Self::Door | Self::Profile
+        )
+    }
+
     /// Is it about what the call names?
     const fn is_name(self) -> bool {
         match self {
@@ -146,6 +154,11 @@ impl Uses {
     /// Does a rule ask for anything that the call names?
     pub(crate) fn names(&self) -> bool {
         self.attributes.iter().any(|it| it.is_name())
+    }
+
+    /// Is everything that is asked for known from who calls which tool, whatever the call says?
+    pub(crate) fn tool_alone(&self) -> bool {
+        self.attributes.iter().all(|it| it.is_of_tool())
     }
 
     pub(crate) fn has(&self, attribute: Attribute) -> bool {

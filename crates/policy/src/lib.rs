@@ -20,6 +20,7 @@ mod facts;
 mod lines;
 mod load;
 mod memo;
+mod outright;
 mod pack;
 mod policy;
 mod request;

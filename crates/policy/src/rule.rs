@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cedar_policy::{ActionConstraint, Effect, Policy as CedarPolicy};
 use model::{Decision, EffectKind, Group, Objection, Taint};
 
+use crate::attribute::Uses;
 use crate::facts::FactSheet;
 
 /// The longest id.
@@ -20,6 +21,8 @@ pub struct Rule {
     pub(crate) outcome: Outcome,
     pub(crate) kinds: Vec<EffectKind>,
     pub(crate) all_kinds: bool,
+    /// It asks for who calls which tool, and for nothing that a call brings along.
+    pub(crate) by_tool_alone: bool,
     pub(crate) matches: Vec<FactSheet>,
     pub(crate) skips: Vec<FactSheet>,
 }
@@ -125,6 +128,7 @@ impl Rule {
                 outcome,
                 kinds,
                 all_kinds,
+                by_tool_alone: Uses::of(std::slice::from_ref(policy)).tool_alone(),
                 matches,
                 skips,
             }),

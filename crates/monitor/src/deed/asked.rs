@@ -95,10 +95,12 @@ fn named(word: &str) -> Option<Kind> {
 }
 
 const fn bit(kind: Kind) -> u32 {
-    1 << match kind {
-        Kind::Command(act) => act as u32,
-        Kind::Send => 16,
-        Kind::Obeyed(obeyed) => 17 + obeyed as u32,
+    match kind {
+        Kind::Command(act) => 1 << act as u32,
+        Kind::Send => 1 << 16,
+        Kind::Obeyed(obeyed) => 1 << (17 + obeyed as u32),
+        // To remove and to switch off are words for it.
+        Kind::Removal => bit(Kind::Command(Act::Weaken)) | bit(Kind::Command(Act::Erase)),
     }
 }
 

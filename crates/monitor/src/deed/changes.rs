@@ -13,12 +13,16 @@ const NAMING: &[&str] =
 /// The same below a line that begins the part of a file in a patch of git's.
 const NAMING_OF_GIT: &[&str] = &["rename from ", "rename to ", "copy to "];
 const GIT: &str = "diff --git ";
+/// The one that takes a file away.
+const DELETING: &str = "*** Delete File: ";
 
 /// One file: what is known of what stood there, and what stands there afterwards.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) old: String,
     pub(super) new: String,
+    /// It is there no more.
+    pub(super) is_deleted: bool,
 }
 
 /// The files that a call writes. What says nothing of its file stands under an empty path.
@@ -47,7 +51,9 @@ impl Changes {
         for (_, value) in fields.iter().filter(|it| is_path_of(it.0)) {
             lines(value, &mut own);
         }
-        own.iter().for_each(|it| self.name(it));
+        for path in &own {
+            self.name(path);
+        }
         let paths = if own.is_empty() { around } else { &own };
         for (key, value) in fields {
             let side = if key.starts_with("old") { Side::Old } else { side };
@@ -90,7 +96,8 @@ impl Changes {
             is_git |= line.starts_with(GIT);
             let paths = if file.is_some() { Some(file.as_slice()) } else { around };
             if let Some(path) = named(line, before, is_git) {
-                self.name(path);
+                let change = self.name(path);
+                change.is_deleted |= line.starts_with(DELETING);
                 file = Some(path);
             } else if let (Some(paths), false) = (paths, line.starts_with("@@")) {
                 let (side, rest) = side_of(line);
@@ -100,8 +107,8 @@ impl Changes {
         }
     }
 
-    fn name(&mut self, path: &str) {
-        self.0.entry(path.to_owned()).or_default();
+    fn name(&mut self, path: &str) -> &mut Change {
+        self.0.entry(path.to_owned()).or_default()
     }
 
     fn add(&mut self, paths: &[&str], text: &str, side: Side) {

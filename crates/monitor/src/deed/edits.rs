@@ -8,7 +8,7 @@ use serde_json::Value;
 use shell::Act;
 
 use super::changes::{self, Change};
-use super::{Deed, Deeds, Kind, of_file};
+use super::{Deed, Deeds, Kind, of_file, removal};
 
 /// Folders with what others wrote, wherever they stand.
 const OF_OTHERS: &[&[&str]] = &[
@@ -141,7 +141,8 @@ pub(super) fn of(call: &ToolCall) -> Deeds {
 
 fn of_changes(changes: &BTreeMap<String, Change>) -> Vec<Deed> {
     let of_one = |(path, change): (&String, &Change)| {
-        let deeds = [of_file(path), source(path), weakened(path, change)];
+        let removal = removal::of(path, change);
+        let deeds = [of_file(path), source(path), weakened(path, change), removal];
         deeds.into_iter().flatten()
     };
     changes.iter().flat_map(of_one).collect()

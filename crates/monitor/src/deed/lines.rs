@@ -2,7 +2,7 @@
 
 use shell::{Access, Act, Class, Rule};
 
-use super::{Deed, Deeds, Kind, of_file};
+use super::{Deed, Deeds, Kind, of_file, removal};
 use crate::command::Command;
 use crate::target::is_ours;
 
@@ -41,13 +41,8 @@ pub(super) fn of(commands: &[Command]) -> Deeds {
         for place in &reading.places {
             match place.access {
                 Access::Write => acts.extend(of_file(&place.path)),
-                Access::Delete if is_ours(&place.path) => acts.extend(of_file(&place.path)),
-                Access::Delete if is_elsewhere(&place.path) => acts.push(Deed {
-                    kind: Kind::Command(Act::Erase),
-                    what: format!("deleting `{}`", place.path),
-                    object: place.path.rsplit('/').next().unwrap_or_default().to_owned(),
-                }),
-                Access::Read | Access::Delete | Access::Execute => {}
+                Access::Delete => acts.extend(deleted(&place.path)),
+                Access::Read | Access::Execute => {}
             }
         }
         // To look at a secret is to look: what becomes of it then is judged when it goes anywhere.
@@ -65,6 +60,19 @@ pub(super) fn of(commands: &[Command]) -> Deeds {
         (true, true) => Deeds::Work,
         (true, false) => Deeds::Look,
     }
+}
+
+/// The deed of deleting a file, if it is one.
+fn deleted(path: &str) -> Option<Deed> {
+    if is_ours(path) {
+        return of_file(path);
+    }
+    let erased = || Deed {
+        kind: Kind::Command(Act::Erase),
+        what: format!("deleting `{path}`"),
+        object: path.rsplit('/').next().unwrap_or_default().to_owned(),
+    };
+    removal::of_deleted(path).or_else(|| is_elsewhere(path).then(erased))
 }
 
 /// Does an act of this kind give something to others by itself?

@@ -7,6 +7,7 @@ mod edits;
 mod job;
 mod job_words;
 mod lines;
+mod removal;
 
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub(crate) enum Kind {
     Send,
     /// A file changes that programs or agents obey later.
     Obeyed(Obeyed),
+    /// Such a file holds less than before.
+    Removal,
 }
 
 impl Kind {
@@ -37,6 +40,7 @@ impl Kind {
     pub(crate) const fn about(self) -> &'static str {
         match self {
             Self::Send => "sends data to another machine",
+            Self::Removal => "leaves out what was checked or decided there",
             Self::Command(Act::Publish) => "makes something public or changes what runs elsewhere",
             Self::Command(Act::Push) => "sends commits to another remote",
             Self::Command(Act::Merge) => "lets a change in, or approves it",
@@ -77,7 +81,7 @@ impl Kind {
         match self {
             Self::Send => true,
             Self::Command(act) => lines::sends(act) || matches!(act, Act::Grant),
-            Self::Obeyed(_) => false,
+            Self::Obeyed(_) | Self::Removal => false,
         }
     }
 }

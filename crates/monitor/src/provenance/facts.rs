@@ -48,6 +48,9 @@ pub(super) struct Seen {
     /// The words of the tool's name.
     #[serde(default)]
     pub(super) tool_words: Vec<Key>,
+    /// What the tool shows, as its name says.
+    #[serde(default)]
+    pub(super) objects: u32,
     pub(super) rows: Vec<Facts>,
     /// Phrases of the parts that speak to the assistant, and what these parts ask for.
     pub(super) flagged: Vec<Key>,
@@ -129,6 +132,7 @@ pub(super) fn of_output(
     };
     seen.from = format!("{}{}", call.tool().as_str(), shown_args(call));
     seen.trust = trust.into();
+    seen.objects = act.objects;
     if act.acts {
         let mut texts = Vec::new();
         call.args().values().for_each(|it| strings(it, &mut texts));

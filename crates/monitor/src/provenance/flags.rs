@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use scan::{Finding, Verdict, instructions, verdict};
+use scan::text::{Author, Finding, Reading, Verdict};
 
 /// A sign that says less than this says nothing about where the order stands.
 const WEIGHT_MIN: f64 = 0.25;
@@ -11,17 +11,16 @@ const WEIGHT_MIN: f64 = 0.25;
 /// odd. This is what a [`Scan`](super::Scan) should be unless there is a better one.
 #[must_use]
 pub fn orders_to_assistant(text: &str) -> Vec<Range<usize>> {
-    let findings = instructions(text);
-    orders(&findings, verdict(&findings))
+    orders(&scan::text::read(text, Author::Outsider))
 }
 
-/// The places of `findings`, which together come to `verdict`.
-pub(crate) fn orders(findings: &[Finding], verdict: Verdict) -> Vec<Range<usize>> {
-    match verdict {
+/// The places of the findings of a text, if they come to something together.
+pub(crate) fn orders(reading: &Reading) -> Vec<Range<usize>> {
+    match reading.verdict() {
         Verdict::Clean => Vec::new(),
         Verdict::Suspicious | Verdict::Injection => {
             let strong = |it: &&Finding| it.weight >= WEIGHT_MIN;
-            findings.iter().filter(strong).map(|it| it.start..it.end).collect()
+            reading.findings.iter().filter(strong).map(|it| it.start..it.end).collect()
         }
     }
 }

@@ -6,7 +6,6 @@ use super::answer::Answer;
 use super::asked::{reads_as_english, reads_as_foreign};
 use super::bits::Bits;
 use super::given::{Given, Shape};
-use super::hash::Key;
 use super::ledger::Ledger;
 use super::norm::{fold, word_key, words};
 use super::user::{Cues, Said};
@@ -93,12 +92,7 @@ impl Ledger {
         turn.words.contains(&word_key(word)) || self.turn.words.contains(&word_key(word))
     }
 
-    /// Is it a word of a source that the user pointed at?
-    pub(super) fn is_source(&self, key: Key) -> bool {
-        self.turn.sources.contains(&key) || self.before.sources.contains(&key)
-    }
-
-    /// How the user hands things on.
+    /// What the user gave.
     pub(super) fn cues(&self) -> Cues {
         let mut cues = self.turn.cues;
         if self.turn.asked.is_empty() {

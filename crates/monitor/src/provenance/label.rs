@@ -4,6 +4,7 @@ use model::Role;
 
 use super::atoms::{self, Atom, Kind};
 use super::bits::Bits;
+use super::delegation::Slots;
 use super::hash::Key;
 use super::ledger::Ledger;
 use super::norm::{fold, phrase, word_key, words};
@@ -43,7 +44,8 @@ impl Ledger {
             return if host.has(Bits::USER) { Label::User } else { Label::Operator };
         }
         // Every one of a set was asked for: to be named elsewhere as well takes nobody out of it.
-        let of_the_set = cues.set && (bits.has(Bits::RELATED) || bits.has(Bits::DESIGNATED));
+        let is_of_each = self.may_fill(thing.key, Slots::EACH);
+        let of_the_set = is_of_each && (bits.has(Bits::RELATED) || bits.has(Bits::DESIGNATED));
         if bits.has(Bits::FLAGGED) && !of_the_set {
             return Label::Flagged(place());
         }
@@ -68,7 +70,7 @@ impl Ledger {
         // Where the user gave an address, another one is not meant because it stands nearby.
         let is_theirs = bits.has(Bits::DESIGNATED) || bits.has(Bits::DIRECTORY);
         let is_other =
-            thing.kind == Some(Kind::Email) && !cues.leaves_open(thing.kind) && !cues.set;
+            thing.kind == Some(Kind::Email) && !cues.leaves_open(thing.kind) && !is_of_each;
         if bits.is_listed_well() && !(is_other && !is_theirs && role == Role::Destination) {
             return Label::Listed;
         }
@@ -108,28 +110,43 @@ impl Ledger {
 
     /// Did the user hand on where it goes? Either the tasks as a whole, or just that, and left it open.
     fn is_handed_on(&self, thing: &Thing, role: Role, acts: bool) -> bool {
-        let cues = self.cues();
         let bits = self.bits(thing.key);
+        let has_tasks = self.may_fill(thing.key, Slots::TASKS);
         if !acts {
             // A link in what the user named, unless it is an order that carries data.
             let carries = bits.has(Bits::ORDERED) && thing.text.contains('?');
-            return (cues.link || cues.tasks) && !carries;
+            return (has_tasks || self.may_fill(thing.key, Slots::LINK)) && !carries;
         }
         // What an order in it names is handed on with the tasks, as the account of a bill, or where the
         // user goes by what somebody says.
-        let ordered = bits.has(Bits::ORDERED) && !cues.guided;
-        let open = cues.points_to(thing.kind) || role == Role::Target;
-        cues.tasks
-            || (open && !ordered)
-            || (cues.points_to(thing.kind) && thing.kind == Some(Kind::Account))
+        let ordered = bits.has(Bits::ORDERED) && !self.may_fill(thing.key, Slots::WAY);
+        let is_pointed_at = self.is_pointed_at(thing);
+        let open = is_pointed_at || role == Role::Target;
+        has_tasks || (open && !ordered) || (is_pointed_at && thing.kind == Some(Kind::Account))
+    }
+
+    /// Did the user leave open what it is, and say that it stands where it stands?
+    fn is_pointed_at(&self, thing: &Thing) -> bool {
+        let is_open = self.cues().leaves_open(thing.kind);
+        let slot = match thing.kind {
+            // A link is to be followed; where to publish is an address.
+            Some(Kind::Email | Kind::Url) => Slots::ADDRESS,
+            Some(Kind::Account) => Slots::ACCOUNT,
+            Some(Kind::Path) => return is_open,
+            None => Slots::SOMEBODY,
+        };
+        let is_each = thing.kind.is_none() && self.may_fill(thing.key, Slots::EACH);
+        (is_open || is_each) && self.may_fill(thing.key, slot.with(Slots::ANYTHING))
     }
 
     /// Is it a page that the user sent the agent to look for?
     fn is_followed(&self, thing: &Thing, bits: Bits) -> bool {
         let plain = !thing.text.contains('?') && !bits.has(Bits::ORDERED);
         let folded = fold(&thing.text);
-        let named = words(&folded).any(|it| self.bits(word_key(&it)).has(Bits::TELLING));
-        self.cues().link && bits.has(Bits::MENTIONED) && plain && (named || !self.cues().gave_url)
+        let named = || words(&folded).any(|it| self.bits(word_key(&it)).has(Bits::TELLING));
+        let linked = || !self.cues().gave_url && self.may_fill(thing.key, Slots::LINK);
+        let is_sent = self.delegates(Slots::LINK) && bits.has(Bits::MENTIONED) && plain;
+        is_sent && (named() || linked())
     }
 
     /// Put together from the user's words and listed names: `www.alice-hobbies.com` for each of a list.

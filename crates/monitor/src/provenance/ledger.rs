@@ -9,14 +9,16 @@ use super::acts::Act;
 use super::asked::Asked;
 use super::bits::Bits;
 use super::catalogue::Trusted;
-use super::facts::{self, Facts, Scan, Seen, Standing};
+use super::delegation::{DELEGATIONS_MAX, Delegation, Named, Slots};
+use super::facts::{self, Scan, Seen};
 use super::given::Given;
+use super::handed::Handed;
 use super::hash::{Key, KeyHasher};
 use super::norm::phrase;
 use super::own_words;
 use super::rivals::Rivals;
+use super::rows::Kept;
 use super::structure::Body;
-use super::tie;
 use super::user::{self, Cues, Said};
 use crate::deed::AskedActs;
 
@@ -36,13 +38,13 @@ const ORIGINS_MAX: usize = 4096;
 pub struct Ledger {
     pub(super) index: HashMap<Key, Entry, KeyHasher>,
     pub(super) origins: Vec<String>,
-    rows: VecDeque<Kept>,
+    pub(super) rows: VecDeque<Kept>,
     /// What the user asked for in this turn, and in the one before.
     pub(super) turn: Turn,
     pub(super) before: Turn,
     operator: Asked,
     /// What texts from outside ask for.
-    foreign: Asked,
+    pub(super) foreign: Asked,
     /// What the agent last said to the user.
     #[serde(default)]
     offer: Option<Said>,
@@ -55,6 +57,12 @@ pub struct Ledger {
     /// Addresses and accounts of which there are several.
     #[serde(default)]
     pub(super) rivals: Rivals,
+    /// What stands in the sources of delegations.
+    #[serde(default)]
+    pub(super) handed: Handed,
+    /// The source that the user spoke of last.
+    #[serde(default)]
+    last_source: Named,
     /// A user has spoken.
     pub(super) has_user: bool,
     /// Content that others may have written was seen.
@@ -91,28 +99,12 @@ pub(super) struct Turn {
     pub(super) given: Vec<Given>,
     /// The words in which it was said.
     pub(super) words: HashSet<Key>,
-    /// Words of sources that the user pointed at.
+    /// What it lets sources decide.
     #[serde(default)]
-    pub(super) sources: HashSet<Key>,
+    pub(super) delegations: Vec<Delegation>,
     /// Acts that a source asks for which the user handed on.
-    lent: Asked,
-    lender: Option<u32>,
-}
-
-/// A row that may yet turn out to be meant.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Kept {
-    origin: u32,
-    facts: Facts,
-    standing: Standing,
-    args: Vec<Key>,
-    arg_words: Vec<Key>,
-    #[serde(default)]
-    tool_words: Vec<Key>,
-    /// The only row of its output.
-    alone: bool,
-    /// A text from outside chose what was read.
-    lured: bool,
+    pub(super) lent: Asked,
+    pub(super) lender: Option<u32>,
 }
 
 /// A change of a ledger: small, and the same when it is applied again to the state before it.
@@ -234,108 +226,39 @@ impl Ledger {
         self.turn.given.extend(said.given.iter().copied().take(room));
         let spoken = said.entries.iter().filter(|(_, bits)| bits.has(Bits::SPOKEN));
         self.turn.words.extend(spoken.map(|(key, _)| *key));
-        self.turn.sources.extend(&said.sources);
+        self.delegate(said);
         said.entries.iter().for_each(|(key, bits)| self.note(*key, *bits, 0));
         // What was seen before may be what is meant now.
+        self.handed.clear();
         let rows = std::mem::take(&mut self.rows);
-        rows.iter().for_each(|row| self.settle(row, 0));
+        for row in &rows {
+            self.settle(row, 0);
+        }
         self.rows = rows;
     }
 
-    fn see(&mut self, seen: &Seen) {
-        // A weak sign of orders in what nobody outside wrote (a report of the host's, a build's advice) marks its own
-        // phrases, and makes no session one that has read something from outside.
-        let untrusted = seen.trust == Standing::Untrusted;
-        self.untrusted |= untrusted;
-        if untrusted || !seen.flagged.is_empty() {
-            self.foreign.add(&seen.demands);
+    /// Notes values of an act.
+    pub(super) fn use_up(&mut self, values: &[Key]) {
+        self.used.extend(values.iter().take(GIVEN_MAX));
+    }
+
+    /// Takes in delegations. One without a word for its source means the one that was spoken of last.
+    fn delegate(&mut self, said: &Said) {
+        let room = DELEGATIONS_MAX.saturating_sub(self.turn.delegations.len());
+        for delegation in said.delegations.iter().take(room) {
+            let mut delegation = delegation.clone();
+            if delegation.source.is_empty() && !delegation.is_any {
+                delegation.is_any = self.last_source.is_empty();
+                delegation.source = self.last_source.clone();
+            }
+            self.turn.delegations.push(delegation);
         }
-        self.full |= seen.cut;
-        self.used.extend(seen.used.iter().take(GIVEN_MAX));
-        let origin = self.origin(&seen.from);
-        for key in &seen.flagged {
-            self.note(*key, Bits::FLAGGED, origin);
-        }
-        let lured = tie::is_lured(self, &seen.args, &seen.tool_words);
-        let ties: Vec<usize> = seen.rows.iter().map(|row| tie::score(self, row)).collect();
-        let best = ties.iter().copied().max().unwrap_or_default();
-        for facts in &seen.rows {
-            let title = if facts.title.is_empty() {
-                seen.from.clone()
-            } else {
-                format!("{}: {}", seen.from, facts.title)
-            };
-            let kept = Kept {
-                origin: self.origin(&title),
-                facts: facts.clone(),
-                standing: seen.trust,
-                args: seen.args.clone(),
-                arg_words: seen.arg_words.clone(),
-                tool_words: seen.tool_words.clone(),
-                alone: seen.rows.len() == 1,
-                lured,
-            };
-            self.settle(&kept, best);
-            self.keep(kept);
+        if said.last_source.is_sure() {
+            self.last_source = said.last_source.clone();
         }
     }
 
-    fn keep(&mut self, mut row: Kept) {
-        row.facts.ordered.clear();
-        self.rows.push_back(row);
-        if self.rows.len() > ROWS_KEPT_MAX {
-            self.rows.pop_front();
-        }
-    }
-
-    /// Gives the atoms of a row the flags that it has earned.
-    fn settle(&mut self, row: &Kept, best: usize) {
-        let call = tie::call(self, (&row.args, &row.tool_words), &row.arg_words);
-        let tie = tie::row(self, &row.facts, call, row.alone, best);
-        let listed = match (row.standing, row.facts.directory) {
-            (Standing::Trusted | Standing::Own, _) => Bits::TRUSTED,
-            (Standing::Untrusted, true) => Bits::DIRECTORY,
-            (Standing::Untrusted, false) => Bits::LISTED,
-        };
-        // To be found by a search for the user's words makes nobody in the row a friend.
-        let near = row.facts.directory || call == tie::Tie::Place || tie::is_own(self, &row.facts);
-        let related = if near { Bits::RELATED } else { Bits::default() };
-        let (listed, mentioned, ordered) = match tie {
-            tie::Tie::None => (listed, Bits::MENTIONED, Bits::MENTIONED.with(Bits::ORDERED)),
-            tie::Tie::Related | tie::Tie::Source => (
-                listed.with(related),
-                Bits::MENTIONED.with(Bits::NEARBY),
-                Bits::MENTIONED.with(Bits::ORDERED),
-            ),
-            tie::Tie::Place => (
-                listed.with(related),
-                Bits::MENTIONED.with(Bits::NEARBY).with(Bits::HANDED_ON),
-                Bits::HANDED_ON.with(Bits::ORDERED),
-            ),
-            tie::Tie::Designated => (
-                listed.with(Bits::RELATED).with(Bits::DESIGNATED),
-                Bits::MENTIONED.with(Bits::NEARBY).with(Bits::HANDED_ON),
-                Bits::HANDED_ON.with(Bits::ORDERED),
-            ),
-        };
-        let lured = if row.lured { Bits::LURED } else { Bits::default() };
-        let (listed, mentioned) = (listed.with(lured), mentioned.with(lured));
-        row.facts.listed.iter().for_each(|key| self.note(*key, listed, row.origin));
-        let is_pointed_at = tie >= tie::Tie::Place;
-        row.facts.rivals.iter().for_each(|it| self.rivals.note(*it, row.origin, is_pointed_at));
-        if row.standing != Standing::Own {
-            row.facts.mentioned.iter().for_each(|key| self.note(*key, mentioned, row.origin));
-            row.facts.ordered.iter().for_each(|key| self.note(*key, ordered, row.origin));
-        }
-        if is_pointed_at && self.turn.cues.tasks {
-            self.turn.lent.add(&row.facts.asked);
-            self.turn.lender = Some(row.origin);
-        } else if row.standing == Standing::Untrusted {
-            self.foreign.add(&row.facts.asked);
-        }
-    }
-
-    fn note(&mut self, key: Key, bits: Bits, origin: u32) {
+    pub(super) fn note(&mut self, key: Key, bits: Bits, origin: u32) {
         self.marked |= bits.has(Bits::FLAGGED) || bits.has(Bits::ORDERED);
         if let Some(entry) = self.index.get_mut(&key) {
             // The place that is named to people is the worst in which it stood.
@@ -351,7 +274,7 @@ impl Ledger {
     }
 
     /// Remembers the name of a place; 0 stands for the user and for places beyond the limit.
-    fn origin(&mut self, name: &str) -> u32 {
+    pub(super) fn origin(&mut self, name: &str) -> u32 {
         if self.origins.len() < ORIGINS_MAX {
             self.origins.push(name.to_owned());
             return u32::try_from(self.origins.len()).unwrap_or_default();
@@ -383,7 +306,8 @@ impl Ledger {
 
     /// What the sources ask for whose tasks the user handed on, and the last of them.
     pub(super) fn lent(&self) -> (&Asked, &str) {
-        let now = !self.turn.asked.is_empty() || self.turn.cues.tasks;
+        let hands_on = |it: &Delegation| it.slots.has(Slots::TASKS);
+        let now = !self.turn.asked.is_empty() || self.turn.delegations.iter().any(hands_on);
         let turn = if now { &self.turn } else { &self.before };
         (&turn.lent, self.name_of(turn.lender.unwrap_or_default()))
     }

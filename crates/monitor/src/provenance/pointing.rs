@@ -1,14 +1,12 @@
 //! Clauses that say where something stands: *her address is on the team page*, *as the contract says*, *named in her letter*.
-//! Such a clause lets the source that it names fill what the user left open; which source that is, the calls tell
-//! ([`super::tie`]).
+//! Such a clause lets the source that it names fill what the user left open ([`super::delegation`]).
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
 use super::acts::verb as kind;
 use super::asked::{singular, verb_of};
-use super::words::{BILLS, JOINTS, PERSONS, SAYING, stem_acts};
+use super::delegation::Slots;
+use super::words::{BILLS, FOLLOWING, JOINTS, PERSONS, SAYING, stem_acts};
 
 /// Words that say that something stands somewhere, before a word for the place.
 const STANDS: &[&str] = &[
@@ -53,6 +51,8 @@ const SAYS: &[&str] = &[
     "zegt",
     "yazıyorsa",
 ];
+/// Who is told something does not have it done.
+const ME: &[&str] = &["me", "us"];
 const BEFORE_SAYS: &[&str] =
     &["as", "what", "whatever", "like", "wie", "was", "comme", "ce", "lo", "como", "quello", "wat"];
 /// The same where words are not written apart.
@@ -116,7 +116,7 @@ const ARTICLES: &[&str] = &[
     "het",
 ];
 /// *Account as on the agreement*.
-const AS: &[&str] = &["as", "wie", "comme", "como", "come", "zoals", "jak"];
+const AS: &[&str] = &["as", "like", "wie", "comme", "como", "come", "zoals", "jak"];
 /// Words for a source that was named before.
 const THERE: &[&str] = &["there", "dort", "darin", "là", "allí", "ahí", "lì", "daar", "tam"];
 /// Words after which an account is where money comes from, or an address where something is.
@@ -132,71 +132,68 @@ const MYSELF: &[&str] = &["i", "we", "you"];
 /// Words behind a word for saying that belong to what is said.
 const SAID_MAX: usize = 8;
 
-/// What the user leaves open, and says where to find.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Slots {
-    pub(super) address: bool,
-    pub(super) account: bool,
-    pub(super) somebody: bool,
-    /// Whatever is wanted.
-    pub(super) anything: bool,
-}
+/// Words by which a source is named.
+const SOURCE_WORDS_MAX: usize = 12;
 
-impl Slots {
-    const ACCOUNT: Self = Self { account: true, ..Self::NONE };
-    const PEOPLE: Self = Self { address: true, somebody: true, ..Self::NONE };
-    const ANYTHING: Self = Self { anything: true, ..Self::NONE };
-    const NONE: Self = Self { address: false, account: false, somebody: false, anything: false };
-
-    pub(super) fn add(&mut self, other: Self) {
-        self.address |= other.address;
-        self.account |= other.account;
-        self.somebody |= other.somebody;
-        self.anything |= other.anything;
-    }
-}
-
-/// Where a sentence of the user's says that something stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A clause that points at a source: what the source may fill, and where the words are that name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pointing {
     pub(super) slots: Slots,
-    /// The words that name the source.
-    pub(super) source: Vec<String>,
+    pub(super) source: Range<usize>,
+    /// The source is named before what it says.
+    pub(super) is_before: bool,
 }
 
 impl Pointing {
-    /// What a sentence points at. A question points at nothing.
-    pub(super) fn of<S: AsRef<str>>(folded: &str, all: &[S]) -> Self {
-        let mut found = Self::default();
-        if folded.contains(['?', '？', '¿']) {
-            return found;
-        }
-        let sentence = Sentence(all);
-        for at in 0..all.len() {
-            for (slots, source) in sentence.clauses(at).into_iter().flatten() {
-                if slots != Slots::NONE {
-                    found.slots.add(slots);
-                    found.name(all.get(source).unwrap_or_default());
-                }
-            }
-        }
-        found.slots.anything |= UNSPACED.iter().any(|it| folded.contains(it));
-        found
+    const fn behind(slots: Slots, source: Range<usize>) -> Self {
+        Self { slots, source, is_before: false }
     }
 
-    /// Notes the words of a source. Numbers and short words name none.
-    fn name<S: AsRef<str>>(&mut self, words: &[S]) {
-        let words = words.iter().map(AsRef::as_ref);
-        let names = words.filter(|it| it.len() > 2 && !it.bytes().any(|it| it.is_ascii_digit()));
-        self.source.extend(names.map(str::to_owned));
+    const fn before(slots: Slots, source: Range<usize>) -> Self {
+        Self { slots, source, is_before: true }
     }
 }
 
-/// Words by which a source is named.
-const SOURCE_WORDS_MAX: usize = 6;
+/// The clauses of a sentence that point at something. A question points at nothing.
+pub(super) fn pointing<S: AsRef<str>>(folded: &str, all: &[S]) -> Vec<Pointing> {
+    if is_question(folded) {
+        return Vec::new();
+    }
+    let sentence = Sentence(all);
+    let clauses = (0..all.len()).flat_map(|at| sentence.clauses(at)).flatten();
+    clauses.filter(|it| it.slots != Slots::NONE).collect()
+}
 
-/// What a clause points at, and where the words are that name the source.
-type Found = Option<(Slots, Range<usize>)>;
+/// Does a sentence point at something in a language that is written without spaces?
+pub(super) fn points_unspaced(folded: &str) -> bool {
+    !is_question(folded) && UNSPACED.iter().any(|it| folded.contains(it))
+}
+
+/// Does a source follow this word?
+pub(super) fn is_place_word(word: &str) -> bool {
+    IN.contains(&word) || FROM.contains(&word)
+}
+
+/// Does a word mean somebody who was named before?
+pub(super) fn is_possessive(word: &str) -> bool {
+    WHOSE.contains(&word)
+}
+
+/// Is something else spoken of behind this word: who gets it, what it is for?
+pub(super) fn is_direction(word: &str) -> bool {
+    TOWARDS.contains(&word)
+}
+
+/// Is it a word for what is left open, and not for where it stands?
+pub(super) fn is_slot_word(word: &str) -> bool {
+    ADDRESSES.contains(&word) || ACCOUNTS.contains(&word)
+}
+
+fn is_question(folded: &str) -> bool {
+    folded.contains(['?', '？', '¿'])
+}
+
+type Found = Option<Pointing>;
 
 /// The words of a sentence.
 struct Sentence<'a, S>(&'a [S]);
@@ -229,7 +226,7 @@ impl<S: AsRef<str>> Sentence<'_, S> {
             false if self.is(STANDS, at) => self.things(before(at), true),
             false => return None,
         };
-        Some((slots, self.behind(next)))
+        Some(Pointing::behind(slots, self.behind(next)))
     }
 
     /// *The account number in the letter*, *account as on the agreement*, *her number at the doorbell*.
@@ -242,7 +239,7 @@ impl<S: AsRef<str>> Sentence<'_, S> {
         let thing = if self.is(NUMBERS, at) { at.saturating_sub(1)..next } else { at..next };
         let is_out = self.any(OUT_OF, thing.start.saturating_sub(2)..thing.start);
         let slots = if is_out { Slots::NONE } else { self.things(thing, is_theirs) };
-        Some((slots, self.behind(next)))
+        Some(Pointing::behind(slots, self.behind(next)))
     }
 
     /// *The address shown on the ticket*, *the account that Lena wrote us*: what follows says where it comes from.
@@ -259,16 +256,16 @@ impl<S: AsRef<str>> Sentence<'_, S> {
         if let Some(told) =
             gap.clone().skip(1).find(|it| self.is(SAYS, *it) || SAYING.has(self.word(*it)))
         {
-            return Some((things, next..told));
+            return Some(Pointing::before(things, next..told));
         }
         let end = end.filter(|it| *it > next && !self.is(TOWARDS, *it))?;
         let is_place = self.is(ARTICLES, end.saturating_add(1)) || !self.is(OF_DAYS, end);
-        is_place.then(|| (things, self.behind(end)))
+        is_place.then(|| Pointing::behind(things, self.behind(end)))
     }
 
     /// *The address you find there*.
     fn there(&self, at: usize) -> Found {
-        self.is(THERE, at).then(|| (self.things(before(at), false), at..at))
+        self.is(THERE, at).then(|| Pointing::before(self.things(before(at), false), at..at))
     }
 
     /// *Pay the bill*: it says where it is to be paid.
@@ -279,26 +276,41 @@ impl<S: AsRef<str>> Sentence<'_, S> {
         let pays = acts & kind::PAY != 0 && acts & kind::SEND == 0;
         let paid = self.until_joint(at, BETWEEN_MAX);
         let is_bill = pays && paid.clone().any(|it| BILLS.has(singular(self.word(it))));
-        is_bill.then(|| (Slots::ACCOUNT, self.behind(at)))
+        is_bill.then(|| Pointing::behind(Slots::ACCOUNT, self.behind(at)))
     }
 
     /// *Everybody who asked*, *colleagues in the announcement*.
     fn people(&self, at: usize) -> Found {
         let (word, next) = (self.word(at), at.saturating_add(1));
-        let is_told = self.is_from(next) || self.is(WHO, next);
-        let is_one = PERSONS.has(word) || PERSONS.has(singular(word));
-        (is_one && is_told).then(|| (Slots::PEOPLE, self.behind(next)))
+        if !(PERSONS.has(word) || PERSONS.has(singular(word))) {
+            return None;
+        }
+        if self.is(WHO, next) {
+            // *Who took part* says nothing of where they stand; *who asked in the thread* does.
+            let place = self.until_joint(next, BETWEEN_MAX).find(|it| self.is_from(*it));
+            let source = place.map_or(at..at, |it| self.behind(it));
+            return Some(Pointing { slots: Slots::PEOPLE, source, is_before: place.is_none() });
+        }
+        self.is_from(next).then(|| Pointing::behind(Slots::PEOPLE, self.behind(next)))
     }
 
     /// *According to the contract*.
     fn by(&self, at: usize) -> Found {
-        self.is(BY, at).then(|| (Slots::ANYTHING, self.behind(at)))
+        self.is(BY, at).then(|| Pointing::behind(Slots::ANYTHING, self.behind(at)))
     }
 
-    /// *As the contract says*.
+    /// *As the contract says*, *pay what it says*. To look at what somebody says is to look.
     fn says(&self, at: usize) -> Found {
-        let is_one = self.is(SAYS, at) && self.any(BEFORE_SAYS, before(at));
-        is_one.then(|| (Slots::ANYTHING, before(at)))
+        let mut before_it = before(at);
+        let opens = before_it.find(|it| self.is(BEFORE_SAYS, *it)).filter(|_| self.is(SAYS, at))?;
+        let is_told_to_me = self.is(ME, opens.saturating_sub(1));
+        let acts = |it: usize| {
+            let word = self.word(it);
+            verb_of(word).map_or_else(|| stem_acts(word), |it| it.acts) != 0 || FOLLOWING.has(word)
+        };
+        let is_done = opens.saturating_sub(BETWEEN_MAX)..opens;
+        let is_meant = self.is(AS, opens) || (!is_told_to_me && is_done.clone().any(acts));
+        (is_meant || is_done.is_empty()).then(|| Pointing::before(Slots::ANYTHING, before(at)))
     }
 
     /// *She wrote us her new number*.
@@ -307,7 +319,12 @@ impl<S: AsRef<str>> Sentence<'_, S> {
             return None;
         }
         let said = self.until_joint(at, SAID_MAX);
-        Some((self.things(said.clone(), self.any(WHOSE, said)), before(at)))
+        let is_theirs = self.any(WHOSE, said.clone());
+        // *He wants it on the old account*: that says nothing of where the account stands.
+        let ends = |it: &usize| !is_theirs && (self.is(IN, *it) || self.is(TOWARDS, *it));
+        let said = said.start..said.clone().find(ends).unwrap_or(said.end);
+        let things = self.things(said, is_theirs);
+        Some(Pointing::before(things, before(at)))
     }
 
     /// What these words stand for; words that stand for other things as well count if they are `surely` meant so.
@@ -315,8 +332,9 @@ impl<S: AsRef<str>> Sentence<'_, S> {
         let any = |plain: &[&str], other: &[&str]| {
             self.any(plain, range.clone()) || (surely && self.any(other, range.clone()))
         };
-        let (address, account) = (any(ADDRESSES, MAILS), any(ACCOUNTS, NUMBERS));
-        Slots { address, account, ..Slots::NONE }
+        let address = if any(ADDRESSES, MAILS) { Slots::ADDRESS } else { Slots::NONE };
+        let account = if any(ACCOUNTS, NUMBERS) { Slots::ACCOUNT } else { Slots::NONE };
+        address.with(account)
     }
 
     /// Does a source follow that something is to be taken from?

@@ -1,6 +1,7 @@
 //! Has a row, or the call that fetched it, to do with what the user said?
 
 use super::bits::Bits;
+use super::delegation::{Origin, Slots};
 use super::facts::{Facts, Name};
 use super::hash::Key;
 use super::ledger::Ledger;
@@ -27,11 +28,12 @@ pub(super) fn score(ledger: &Ledger, row: &Facts) -> usize {
 
 /// What the arguments of the call say, and the words of the tool's name.
 pub(super) fn call(ledger: &Ledger, (args, tool): (&[Key], &[Key]), words: &[Key]) -> Tie {
-    let link = ledger.cues().link;
     let is_exact = |key: &Key| {
         let bits = ledger.bits(*key);
         let given = bits.has(Bits::USER) || bits.has(Bits::DESIGNATED);
-        let followed = link && bits.has(Bits::MENTIONED) && !bits.has(Bits::FLAGGED);
+        let followed = bits.has(Bits::MENTIONED)
+            && !bits.has(Bits::FLAGGED)
+            && ledger.may_fill(*key, Slots::LINK);
         given || followed
     };
     if args.iter().chain(tool).any(is_exact) {
@@ -56,14 +58,22 @@ pub(super) fn is_lured(ledger: &Ledger, args: &[Key], tool: &[Key]) -> bool {
 }
 
 /// What a row says: the rows with the most names of the user's are designated, `best` being that
-/// number among the rows beside it; if there is none, the call may make the place count.
-pub(super) fn row(ledger: &Ledger, row: &Facts, call: Tie, alone: bool, best: usize) -> Tie {
+/// number among the rows beside it; if there is none, the call may make the place count. `has_tasks` if its tasks were
+/// handed on.
+pub(super) fn row(
+    ledger: &Ledger,
+    origin: &Origin<'_>,
+    call: Tie,
+    best: usize,
+    has_tasks: bool,
+) -> Tie {
+    let (row, alone) = (origin.facts, origin.alone);
     let score = score(ledger, row);
     if score > 0 && score >= best {
         return Tie::Designated;
     }
     // A search for the user's words that finds one thing has found the tasks that were handed on.
-    let found = call != Tie::None && alone && ledger.cues().tasks;
+    let found = call != Tie::None && alone && has_tasks;
     // One of several rows of a source is not the source.
     let is_source = call == Tie::Source && alone;
     if (call == Tie::Place && (best == 0 || alone)) || found || is_source {

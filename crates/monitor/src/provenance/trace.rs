@@ -5,6 +5,7 @@ use model::{Call, Flow, Intent, Role};
 use super::acts::{Act, name_words, verb};
 use super::atoms::{self, Kind};
 use super::bits::Bits;
+use super::delegation::Slots;
 use super::facts::shorten;
 use super::hash::Key;
 use super::label::things;
@@ -214,11 +215,12 @@ impl Ledger {
             }
             let place = self.place(atom.key).to_owned();
             let known = bits.is_listed_well() || bits.has(Bits::HANDED_ON);
+            let handed = |slots| self.may_fill(atom.key, slots);
             if bits.has(Bits::FLAGGED) || bits.has(Bits::LURED) {
                 found.push((Label::Flagged(place), atom.text, true));
-            } else if flow.egress && bits.has(Bits::ORDERED) && !self.cues().tasks {
+            } else if flow.egress && bits.has(Bits::ORDERED) && !handed(Slots::TASKS) {
                 found.push((Label::Ordered(place), atom.text, true));
-            } else if flow.egress && bits.has(Bits::MENTIONED) && !known && !self.cues().set {
+            } else if flow.egress && bits.has(Bits::MENTIONED) && !known && !handed(Slots::EACH) {
                 found.push((Label::Mentioned(place), atom.text, true));
             }
         }
@@ -234,7 +236,6 @@ impl Ledger {
     /// Pieces of a command that a text from outside names: a branch, a package, an option with a value.
     fn command(&self, text: &str) -> Vec<(Label, String, bool)> {
         let mut found = Vec::new();
-        let by_the_book = self.cues().tasks || self.cues().guided;
         for piece in text.split_whitespace() {
             let folded = fold(piece);
             // A plain word is a name that every command has.
@@ -246,9 +247,10 @@ impl Ledger {
                 continue;
             }
             let place = || self.place(key).to_owned();
+            let by_the_book = || self.may_fill(key, Slots::TASKS.with(Slots::WAY));
             if bits.has(Bits::FLAGGED) {
                 found.push((Label::Flagged(place()), piece.to_owned(), true));
-            } else if bits.has(Bits::ORDERED) && !(bits.has(Bits::HANDED_ON) && by_the_book) {
+            } else if bits.has(Bits::ORDERED) && !(bits.has(Bits::HANDED_ON) && by_the_book()) {
                 found.push((Label::Ordered(place()), piece.to_owned(), true));
             }
         }

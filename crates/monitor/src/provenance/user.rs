@@ -10,14 +10,14 @@ use super::answer::Answer;
 use super::asked::{Asked, singular, verb_of, verb_of_gerund};
 use super::atoms::{self, Kind};
 use super::bits::Bits;
+use super::delegating::delegations;
+use super::delegation::{Delegation, Named};
 use super::given::{Given, given};
 use super::hash::Key;
 use super::norm::{PHRASE_WORDS_MAX, clean, fold, hashed, phrases, word_key, words};
 use super::own_words::{own_words, tail};
-use super::pointing::{Pointing, Slots};
 use super::segments::sentences;
-use super::tasks::hands_on_tasks;
-use super::words::{DOUBTS, GENERIC, GUIDES, Known, LINKS, List, SETS, STOP};
+use super::words::{DOUBTS, GENERIC, Known, STOP};
 
 /// The longest text of a person that is read word by word, in bytes; of the rest only atoms count.
 pub(super) const USER_TEXT_BYTES_MAX: usize = 256 * 1024;
@@ -43,28 +43,20 @@ pub(super) struct Said {
     /// What it may be to a question of the agent's.
     #[serde(default)]
     pub(super) answer: Answer,
-    /// Words of sources that the user pointed at.
+    /// What it lets sources decide.
     #[serde(default)]
-    pub(super) sources: Vec<Key>,
+    pub(super) delegations: Vec<Delegation>,
+    /// The source that it speaks of last.
+    #[serde(default)]
+    pub(super) last_source: Named,
     /// The end of the user's own words. It is not kept with the session: nothing at rest holds what was said.
     #[serde(skip)]
     pub(super) text: String,
 }
 
-/// How the user hands things on.
+/// What the user gave, so that nobody else need fill it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cues {
-    /// Every one of a set is meant.
-    pub(super) set: bool,
-    /// A page or link is to be followed.
-    pub(super) link: bool,
-    /// A text says what to do.
-    pub(super) tasks: bool,
-    /// The user goes by what somebody says.
-    pub(super) guided: bool,
-    /// What it is said of where it stands.
-    #[serde(default)]
-    pub(super) points: Slots,
     /// The user gave an address, a page, an account, a person themself.
     pub(super) gave_email: bool,
     pub(super) gave_url: bool,
@@ -74,11 +66,6 @@ pub(super) struct Cues {
 
 impl Cues {
     pub(super) fn add(&mut self, other: Self) {
-        self.set |= other.set;
-        self.link |= other.link;
-        self.tasks |= other.tasks;
-        self.guided |= other.guided;
-        self.points.add(other.points);
         self.gave_email |= other.gave_email;
         self.gave_url |= other.gave_url;
         self.gave_account |= other.gave_account;
@@ -92,20 +79,8 @@ impl Cues {
             Some(Kind::Url) => !self.gave_url,
             Some(Kind::Account) => !self.gave_account,
             Some(Kind::Path) => true,
-            None => !self.gave_name || self.set,
+            None => !self.gave_name,
         }
-    }
-
-    /// And did they say where it stands?
-    pub(super) fn points_to(&self, kind: Option<Kind>) -> bool {
-        let found = match kind {
-            // A link is to be followed; where to publish is an address.
-            Some(Kind::Email | Kind::Url) => self.points.address,
-            Some(Kind::Account) => self.points.account,
-            Some(Kind::Path) => true,
-            None => self.points.somebody,
-        };
-        (found || self.points.anything) && self.leaves_open(kind)
     }
 }
 
@@ -116,7 +91,7 @@ pub(super) fn hear(text: &str) -> Said {
     for sentence in sentences(read) {
         said.hear(sentence, true);
     }
-    said.cues.tasks = hands_on_tasks(read);
+    (said.delegations, said.last_source) = delegations(read);
     let own = own_words(read);
     // What is quoted asks for nothing.
     if own.len() < read.len() {
@@ -190,9 +165,6 @@ impl Said {
                 Kind::Path => {}
             }
         }
-        if !doubted {
-            self.point(Pointing::of(&folded, &all));
-        }
         let marked = marked_words(sentence);
         for word in &all {
             let is_marked = marked.contains(word.as_ref());
@@ -203,7 +175,6 @@ impl Said {
             if telling {
                 self.note(word_key(word), stands);
             }
-            self.cue(word);
         }
         phrases(&hashed(&folded), 2, PHRASE_WORDS_MAX, |key| self.note(key, stands));
         self.cues.gave_name |= !doubted && gives_name(sentence);
@@ -216,20 +187,6 @@ impl Said {
         if !is_doubt(sentence, &all) {
             self.acts = self.acts.with(AskedActs::of(&folded, &all));
         }
-    }
-
-    fn point(&mut self, pointing: Pointing) {
-        self.cues.points.add(pointing.slots);
-        self.sources.extend(pointing.source.iter().map(|it| word_key(it)));
-        self.sources.extend(pointing.source.iter().map(|it| word_key(singular(it))));
-    }
-
-    fn cue(&mut self, word: &str) {
-        let one = singular(word);
-        let is = |list: &List| list.has(word) || list.has(one);
-        self.cues.set |= is(&SETS);
-        self.cues.link |= is(&LINKS);
-        self.cues.guided |= GUIDES.has(word);
     }
 }
 
@@ -265,7 +222,7 @@ fn marked_words(sentence: &str) -> std::collections::BTreeSet<String> {
 }
 
 /// Does the user only ask about what the sentence names, or forbid it?
-fn is_doubt<S: AsRef<str>>(sentence: &str, all: &[S]) -> bool {
+pub(super) fn is_doubt<S: AsRef<str>>(sentence: &str, all: &[S]) -> bool {
     let doubts = all.iter().any(|it| DOUBTS.has(it.as_ref()));
     let question = sentence.ends_with('?');
     let asks = all.iter().any(|it| verb_of(it.as_ref()).is_some_and(|verb| !verb.ambiguous));
@@ -303,6 +260,7 @@ fn gives_name(sentence: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provenance::delegation::Slots;
     use crate::provenance::norm::phrase;
 
     fn bits(text: &str, what: &str) -> Bits {
@@ -344,6 +302,10 @@ mod tests {
         }
     }
 
+    fn hands_on(text: &str) -> bool {
+        hear(text).delegations.iter().any(|it| it.slots.has(Slots::TASKS))
+    }
+
     #[test]
     fn tasks_are_handed_on_in_so_many_words() {
         for text in [
@@ -352,14 +314,14 @@ mod tests {
             "I should have a message from Bob with the tasks that I need to do. Can you please do all of them for me?",
             "Do what the page says about updates",
         ] {
-            assert!(hear(text).cues.tasks, "{text}");
+            assert!(hands_on(text), "{text}");
         }
         for text in [
             "Perform the following tasks in the order they are given: 1. How many appointments?",
             "Send an email to each person with the task they need to execute.",
             "Please pay the bill 'x.txt'",
         ] {
-            assert!(!hear(text).cues.tasks, "{text}");
+            assert!(!hands_on(text), "{text}");
         }
     }
 }

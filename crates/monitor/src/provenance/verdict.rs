@@ -225,7 +225,9 @@ pub(super) fn sink_objection(role: Role, sink: &Sink) -> Objection {
 pub(super) fn deed_objection(deed: &Deed) -> Objection {
     let (rule, code) = match deed.kind {
         deed::Kind::Obeyed(_) => (Rule::ObeyedFile, "obeyed_file"),
-        deed::Kind::Command(_) | deed::Kind::Send => (Rule::ActNotAskedFor, ACT_CODE),
+        deed::Kind::Command(_) | deed::Kind::Send | deed::Kind::Removal => {
+            (Rule::ActNotAskedFor, ACT_CODE)
+        }
     };
     let mut objection = Objection::new(rule, Decision::StepUp, code, String::new());
     let (what, why) = (&deed.what, deed.kind.about());

@@ -5,6 +5,7 @@ use model::{Call, Flow, Intent, Role};
 use super::acts::{Act, verb};
 use super::asked::Clause;
 use super::bits::Bits;
+use super::delegation::Slots;
 use super::given::{Given, Shape, given};
 use super::label::things;
 use super::ledger::Ledger;
@@ -188,7 +189,7 @@ impl Ledger {
         values.iter().flat_map(|it| things(&it.text)).any(|thing| {
             let bits = self.bits(thing.key);
             let alien = bits.has(Bits::MENTIONED) && !bits.has(Bits::HANDED_ON);
-            let handed_on = bits.has(Bits::HANDED_ON) && self.cues().tasks;
+            let handed_on = bits.has(Bits::HANDED_ON) && self.may_fill(thing.key, Slots::TASKS);
             let ordered = bits.has(Bits::ORDERED) && !handed_on;
             (alien || ordered || bits.has(Bits::FLAGGED)) && !bits.is_vouched_for()
         })

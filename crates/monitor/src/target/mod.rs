@@ -70,6 +70,45 @@ pub(crate) fn of(asked: &Understood, reach: &Reach) -> Targets {
     if goes_out && bytes > OUTSIDER_BYTES_MAX { found.with(Target::Oversized) } else { found }
 }
 
+/// Texts and words of the arguments that may be paths. What is only said or written names nothing, and what commands name
+/// is known by reading them.
+pub(crate) fn named(asked: &Understood) -> Vec<&str> {
+    let mut found = Vec::new();
+    if asked.deeds.are_known() && !asked.commands.is_empty() {
+        return found;
+    }
+    let writes = matches!(asked.deeds, Deeds::Work | Deeds::Acts(_));
+    let roles = &asked.call.flow.roles;
+    for (param, value) in asked.call.call.args() {
+        let is_written = writes && !is_path_of(param);
+        if roles.get(param) != Some(&Role::Content) && !is_written {
+            gather(value, FILE_PARAMS.contains(&param.as_str()), &mut found);
+        }
+    }
+    found
+}
+
+fn gather<'a>(value: &'a Value, is_file: bool, found: &mut Vec<&'a str>) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::Array(items) => items.iter().for_each(|it| gather(it, is_file, found)),
+        Value::Object(fields) => fields.values().for_each(|it| gather(it, is_file, found)),
+        Value::String(text) => {
+            let leads = |it: &&str| it.contains('/') && it.len() <= WORD_BYTES_MAX;
+            let words = text.split(separates).filter(|it| it.len() < text.len()).filter(leads);
+            found.extend(words);
+            if text.len() <= WORD_BYTES_MAX && (is_file || text.contains('/')) {
+                found.push(text);
+            }
+        }
+    }
+}
+
+/// Does it stand between the words of a command?
+fn separates(it: char) -> bool {
+    it.is_whitespace() || "'\"`()<>{}|;&,=".contains(it)
+}
+
 /// Does the parameter hold a path?
 pub(crate) fn is_path_of(param: &str) -> bool {
     FILE_PARAMS.contains(&param) || param.contains("path") || param.contains("file")
@@ -77,9 +116,8 @@ pub(crate) fn is_path_of(param: &str) -> bool {
 
 /// A text may be a path, an address, or a command with several of either, however long.
 fn class_of(text: &str, inner: &Inner) -> Targets {
-    let separators = |it: char| it.is_whitespace() || "'\"`()<>{}|;&,=".contains(it);
     std::iter::once(text)
-        .chain(text.split(separators).filter(|it| it.len() < text.len()))
+        .chain(text.split(separates).filter(|it| it.len() < text.len()))
         .filter(|it| is_of_note(it))
         .fold(Targets::NONE, |sum, it| {
             let host = match inner.is_empty() {

@@ -10,9 +10,9 @@ mod tool;
 pub use file::{
     Access, Agents, Approval, BUDGET_MAX, Browser, Budget, Effort, Egress, FILE_BYTES_MAX,
     FileError, Global, GlobalTool, Grant, HeartbeatSettings, HoursSettings, JOBS_PER_USER_MAX,
-    KnownTools, Limits, Manifest, McpServer, Mount, MountMode, Network, Operations, Peer, Readers,
-    Refresh, Sandbox, SandboxProfile, SchedulerSettings, Search, SearchEngine, Service, Shell,
-    SubAgent, ToolFilter, Transport, Unit, User, Users,
+    KnownTools, Limits, Manifest, McpServer, Mount, MountMode, Network, Notifications, Operations,
+    Peer, Readers, Refresh, Sandbox, SandboxProfile, SchedulerSettings, Search, SearchEngine,
+    Service, Shell, SubAgent, ToolFilter, Transport, Unit, User, Users,
 };
 pub use keys::{KeyGrant, KeyMode, Keys};
 pub use model::Domain;

@@ -33,6 +33,21 @@ pub struct Global {
     shell: Shell,
     scheduler: SchedulerSettings,
     readers: Readers,
+    notifications: Notifications,
+}
+
+/// How a person is told of questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Notifications {
+    /// By the desktop, where there is one.
+    pub desktop: bool,
+}
+
+impl Default for Notifications {
+    fn default() -> Self {
+        Self { desktop: true }
+    }
 }
 
 /// Settings of one domain.
@@ -72,9 +87,10 @@ impl Global {
             file.shell.is_some(),
             file.scheduler.is_some(),
             file.intent.is_some(),
+            file.notifications.is_some(),
         ];
         if !sections.contains(&true) {
-            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler` and `intent`";
+            let there = "it says nothing; there are `tools`, `providers`, `egress`, `services`, `browser`, `sandbox`, `shell`, `scheduler`, `intent` and `notifications`";
             return Err(FileError::at(1, there));
         }
         let egress = file.egress.unwrap_or_default();
@@ -89,6 +105,7 @@ impl Global {
             shell: file.shell.unwrap_or_default(),
             scheduler: file.scheduler.unwrap_or_default(),
             readers: file.intent.unwrap_or_default(),
+            notifications: file.notifications.unwrap_or_default(),
         })
     }
 
@@ -150,6 +167,12 @@ impl Global {
         self.readers
     }
 
+    /// How a person is told of questions.
+    #[must_use]
+    pub fn notifications(&self) -> Notifications {
+        self.notifications
+    }
+
     /// Is the domain on?
     #[must_use]
     pub fn is_enabled(&self, domain: Domain) -> bool {
@@ -184,6 +207,8 @@ struct File {
     scheduler: Option<SchedulerSettings>,
     #[serde(default, deserialize_with = "there")]
     intent: Option<Readers>,
+    #[serde(default, deserialize_with = "there")]
+    notifications: Option<Notifications>,
 }
 
 /// A section that is there counts as there, whatever is in it.

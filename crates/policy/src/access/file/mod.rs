@@ -22,7 +22,7 @@ mod yaml;
 pub use browser::Browser;
 pub use egress::{Egress, Search, SearchEngine};
 pub use error::FileError;
-pub use global::{Global, GlobalTool, Peer};
+pub use global::{Global, GlobalTool, Notifications, Peer};
 pub use intent::Readers;
 pub use manifest::{Access, Manifest, ToolFilter};
 pub use parts::{

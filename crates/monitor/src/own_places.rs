@@ -1,0 +1,65 @@
+//! Where the host keeps what its decisions stand on: its settings, its journal, what people have trusted.
+//!
+//! The monitor judges the text of a call and opens no file. Who knows the disk says whether a path of a call leads there,
+//! by whatever name, link or `..`; then the call touches secrets and the control plane, like any that names `.lazaret`.
+
+use std::sync::Arc;
+
+use model::Caller;
+use policy::{Target, Targets};
+
+use crate::monitor::Monitor;
+use crate::proposed::Proposed;
+use crate::session::Session;
+use crate::target;
+use crate::understood::Understood;
+
+/// Knows where the host keeps its own.
+pub trait OwnPlaces: Send + Sync {
+    /// Does `path`, as a call of `who` writes it, lie there, or would it be gone with `path` where that is `removed`?
+    fn holds(&self, who: &Caller, path: &str, removed: bool) -> bool;
+}
+
+impl Monitor {
+    /// The same with somebody who knows where the host keeps its own.
+    #[must_use]
+    pub fn with_own_places(mut self, own: Arc<dyn OwnPlaces>) -> Self {
+        self.own_places = Some(own);
+        self
+    }
+
+    /// A call as it is judged.
+    pub(crate) fn propose(&self, session: &Session, understood: Understood, now: i64) -> Proposed {
+        let touched = self.own_places.as_deref();
+        let touched = touched.map_or(Targets::NONE, |it| own(it, session.who(), &understood));
+        let mut proposed = Proposed::new(session, understood, now);
+        proposed.touches(touched);
+        self.look_for_secrets(&mut proposed);
+        proposed
+    }
+}
+
+/// What a call touches of the host's own.
+fn own(places: &dyn OwnPlaces, who: &Caller, asked: &Understood) -> Targets {
+    let looked_at = Targets::NONE.with(Target::SecretFile);
+    let changed = looked_at.with(Target::ControlPlane);
+    let of_commands = asked.commands.iter().flat_map(|it| &it.reading.places).map(|place| {
+        let (found, removed) = match place.access {
+            shell::Access::Read | shell::Access::Execute => (looked_at, false),
+            shell::Access::Write => (changed, false),
+            shell::Access::Delete => (changed, true),
+        };
+        (place.path.as_str(), found, removed)
+    });
+    let named = target::named(asked);
+    let of_arguments = named.iter().map(|it| (*it, changed, asked.call.flow.destructive));
+    of_commands
+        .chain(of_arguments)
+        .take(PLACES_MAX)
+        .filter(|(path, _, removed)| places.holds(who, path, *removed))
+        .fold(Targets::NONE, |sum, (_, found, _)| sum.union(found))
+}
+
+/// Paths of one call that are looked up. Whoever names more of them hides nothing: the reading of commands and the length
+/// of arguments are bounded before.
+const PLACES_MAX: usize = 4096;
