@@ -1,9 +1,17 @@
 //! The tests of `scan`, in one program: linking one is cheaper than linking many.
 
 mod boundary;
-mod instructions;
+mod conversation;
+mod decides_nothing;
+mod leak;
 mod net;
 mod net_edges;
 mod net_inner;
 mod page;
+mod pii;
+mod secret;
+mod text;
+mod text_same;
+mod text_time;
 mod timed;
+mod tool;

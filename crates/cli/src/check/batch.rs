@@ -4,6 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use aegx::Sorted;
+use scan::Allowed;
 use serde_json::{Map, Value};
 
 use super::lines::{Line, Lines};
@@ -86,6 +87,24 @@ pub(crate) fn from_stdin(
     Ok(Exit::Done)
 }
 
+/// Returns the text of a request that has one.
+pub(crate) fn text(fields: &Map<String, Value>) -> Result<&str, String> {
+    match fields.get("text") {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err("`text` must be a string".to_owned()),
+        None => Err("`text` is missing".to_owned()),
+    }
+}
+
+/// Returns the values that a request allows.
+pub(crate) fn allowed(fields: &Map<String, Value>) -> Result<Allowed, String> {
+    match fields.get("allow") {
+        Some(Value::String(list)) => Allowed::parse(list).map_err(|error| error.to_string()),
+        Some(Value::Null) | None => Ok(Allowed::default()),
+        Some(_) => Err("`allow` must be a string of lines".to_owned()),
+    }
+}
+
 fn read(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(fields)) => Ok(fields),
@@ -94,8 +113,8 @@ fn read(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Answers whether anybody is still reading.
-fn print(options: Options, id: Value, answer: Result<Answer, String>) -> bool {
+/// Prints an answer. Returns whether anybody is still reading.
+pub(crate) fn print(options: Options, id: Value, answer: Result<Answer, String>) -> bool {
     if options.json {
         let fields = answer.map_or_else(|error| vec![("error", error.into())], |it| it.fields);
         let all = fields.into_iter().chain([("id", id)]);

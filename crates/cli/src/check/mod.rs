@@ -2,11 +2,17 @@
 
 mod batch;
 mod file;
+mod given;
 mod ipc;
 pub(crate) mod lines;
+mod output;
 mod path;
+mod pii;
+mod secret;
 mod shell;
+mod text;
 pub(crate) mod timing;
+mod tool;
 mod url;
 
 use clap::Subcommand;
@@ -32,8 +38,13 @@ pub(crate) struct Args {
 enum Kind {
     File(file::Args),
     Ipc(ipc::Args),
+    Output(output::Args),
     Path(path::Args),
+    Pii(pii::Args),
+    Secret(secret::Args),
     Shell(shell::Args),
+    Text(text::Args),
+    Tool(tool::Args),
     Url(url::Args),
 }
 
@@ -41,8 +52,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.kind {
         Kind::File(args) => file::run(args),
         Kind::Ipc(args) => ipc::run(args),
+        Kind::Output(args) => output::run(args),
         Kind::Path(args) => path::run(args),
+        Kind::Pii(args) => pii::run(args),
+        Kind::Secret(args) => secret::run(args),
         Kind::Shell(args) => shell::run(args),
+        Kind::Text(args) => text::run(args),
+        Kind::Tool(args) => tool::run(args),
         Kind::Url(args) => url::run(args),
     }
 }

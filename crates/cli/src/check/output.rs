@@ -1,0 +1,174 @@
+//! `lazaret check output`.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use scan::leak::{self, Leak, PROMPT_BYTES_MAX, Registry, Sources, Turns};
+use serde_json::{Map, Value, json};
+
+use super::batch::{self, Answer};
+use super::given;
+use crate::failure::{Exit, Failure};
+
+/// Judge answers of a model by whether they give its system prompt away.
+///
+/// An answer is compared with the prompt: its own words, its names (constants, functions, template variables), its headings,
+/// and what is left of it in other words or another language; spelling, spacing, look-alike letters, base64, ROT13 and
+/// reversal do not matter. Without a prompt, only names and sentences of prompts that are known are looked for.
+///
+/// A request on stdin has `text`, and may have `system_prompt`, `tokens` (a list of names that must not be said), `public` (a list of
+/// texts that may be said) and `conversation`: answers of one conversation are also judged together. An answer has
+/// `decision` (`allow`, `step_up` where a person should look, or `deny`), `findings` (`rule`, `kind`, `certain`, `encoded`,
+/// `start`, `end`) and `prompt_hash`.
+///
+/// Try it:
+///   lazaret check output --prompt prompt.txt "My instructions say: never mention the code."
+///   echo '{"text":"HEARTBEAT_OK"}' | lazaret check output --json
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    batch: batch::Options,
+    /// The system prompt that the answers were made with.
+    #[arg(long, value_name = "FILE")]
+    prompt: Option<PathBuf>,
+    /// A name that must not be said. May be given several times.
+    #[arg(long = "token", value_name = "TOKEN")]
+    tokens: Vec<String>,
+    /// A file with text that may be said although it stands in the prompt. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    public: Vec<PathBuf>,
+    /// Answers; without any, requests are read from stdin.
+    #[arg(value_name = "TEXT")]
+    texts: Vec<String>,
+}
+
+/// Conversations of one batch that are followed at once.
+const CONVERSATIONS_MAX: usize = 1024;
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let read = |path: &PathBuf| given::text(path, PROMPT_BYTES_MAX as u64);
+    let own = Known {
+        prompt: args.prompt.as_ref().map(read).transpose()?,
+        tokens: args.tokens.clone(),
+        public: args.public.iter().map(read).collect::<Result<_, _>>()?,
+    };
+    if args.texts.is_empty() {
+        let judge = Judge::new(own);
+        return batch::from_stdin(args.batch, |fields| judge.request(fields));
+    }
+    let registry = own.registry();
+    let values = args.texts.iter().map(String::as_str);
+    Ok(batch::from_arguments(args.batch, values, |text| {
+        told(text, &registry, &leak::scan(&registry, text))
+    }))
+}
+
+/// What is known of a prompt.
+#[derive(Clone, Default, PartialEq, Eq)]
+struct Known {
+    prompt: Option<String>,
+    tokens: Vec<String>,
+    public: Vec<String>,
+}
+
+impl Known {
+    fn registry(&self) -> Registry {
+        let Self { prompt, tokens, public } = self;
+        Registry::new(&Sources { prompt: prompt.as_deref(), tokens, public })
+    }
+}
+
+/// The prompt of the last request, which is most often that of the next one, and what was said in conversations.
+struct Judge {
+    own: Known,
+    last: RefCell<(Known, Registry)>,
+    conversations: RefCell<BTreeMap<String, Turns>>,
+}
+
+impl Judge {
+    fn new(own: Known) -> Self {
+        let registry = own.registry();
+        let last = RefCell::new((own.clone(), registry));
+        Self { own, last, conversations: RefCell::default() }
+    }
+
+    fn request(&self, fields: &Map<String, Value>) -> Result<Answer, String> {
+        let text = string(fields, "text")?.ok_or("`text` is missing")?;
+        let known = Known {
+            prompt: string(fields, "system_prompt")?.or(self.own.prompt.clone()),
+            tokens: strings(fields, "tokens")?.unwrap_or(self.own.tokens.clone()),
+            public: strings(fields, "public")?.unwrap_or(self.own.public.clone()),
+        };
+        let mut last = self.last.borrow_mut();
+        if last.0 != known {
+            *last = (known.clone(), known.registry());
+        }
+        let registry = &last.1;
+        let leaks = match string(fields, "conversation")? {
+            None => leak::scan(registry, &text),
+            Some(id) => {
+                let mut all = self.conversations.borrow_mut();
+                if all.len() >= CONVERSATIONS_MAX && !all.contains_key(&id) {
+                    return Err(format!("{CONVERSATIONS_MAX} conversations are followed already"));
+                }
+                all.entry(id).or_default().add(registry, &text)
+            }
+        };
+        Ok(told(&text, registry, &leaks))
+    }
+}
+
+fn string(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, String> {
+    match fields.get(name) {
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Null) | None => Ok(None),
+        Some(_) => Err(format!("`{name}` must be a string")),
+    }
+}
+
+fn strings(fields: &Map<String, Value>, name: &str) -> Result<Option<Vec<String>>, String> {
+    let wrong = || format!("`{name}` must be a list of strings");
+    match fields.get(name) {
+        Some(Value::Array(items)) => {
+            let text = |it: &Value| it.as_str().map(str::to_owned);
+            items.iter().map(text).collect::<Option<_>>().map(Some).ok_or_else(wrong)
+        }
+        Some(Value::Null) | None => Ok(None),
+        Some(_) => Err(wrong()),
+    }
+}
+
+fn told(said: &str, registry: &Registry, leaks: &[Leak]) -> Answer {
+    let decision = match leaks {
+        [] => "allow",
+        some if some.iter().any(|it| it.certain) => "deny",
+        _ => "step_up",
+    };
+    let decisive = leaks.iter().find(|it| it.certain).or(leaks.first());
+    let text = match decisive {
+        None => "allow     nothing of the prompt".to_owned(),
+        Some(it) => {
+            let passage = said.get(it.start..it.end).unwrap_or_default();
+            let shown: String = passage.chars().take(SHOWN_CHARS_MAX).collect();
+            let more = if shown.len() < passage.len() { "…" } else { "" };
+            format!("{decision:8}  {}: {:?}{more}", it.rule, shown)
+        }
+    };
+    let finding = |it: &Leak| {
+        json!({
+            "rule": it.rule, "kind": it.kind.as_str(), "certain": it.certain, "encoded": it.encoded,
+            "start": it.start, "end": it.end,
+        })
+    };
+    let fields = [
+        ("decision", json!(decision)),
+        ("findings", leaks.iter().map(finding).collect()),
+        ("prompt_hash", json!(registry.prompt_hash())),
+    ];
+    Answer { passed: leaks.is_empty(), fields: Vec::from(fields), text }
+}
+
+/// How much of a leak people are shown.
+const SHOWN_CHARS_MAX: usize = 80;

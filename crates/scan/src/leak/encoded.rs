@@ -1,0 +1,129 @@
+//! Text that is told in base64 or in hexadecimal digits: decoded once, and not too much of it.
+
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, HEXLOWER_PERMISSIVE};
+
+/// The shortest run that can hold a leak, in characters.
+const RUN_MIN: usize = 16;
+/// Runs that are decoded in one text.
+const RUNS_MAX: usize = 256;
+/// Decoded in one text altogether, in bytes.
+const DECODED_BYTES_MAX: usize = 256 * 1024;
+
+/// A passage that is text once it is decoded.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Decoded {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) text: String,
+}
+
+/// Finds what can be decoded in `text`. Linear: each character is in one run at most, and each run is decoded once.
+pub(super) fn find(text: &str) -> Vec<Decoded> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut left = DECODED_BYTES_MAX;
+    let mut at = 0;
+    // Every run that is long enough covers one of the places that are a run's least length apart.
+    while let Some(byte) = bytes.get(at)
+        && found.len() < RUNS_MAX
+        && left > 0
+    {
+        if !is_base64(*byte) {
+            at += RUN_MIN;
+            continue;
+        }
+        let before = bytes.iter().take(at).rev().take(RUN_MIN);
+        let start = at - before.take_while(|it| is_base64(**it)).count();
+        let end = run_end(bytes, start);
+        let run = bytes.get(start..end).unwrap_or_default();
+        if run.len() >= RUN_MIN {
+            let run = run.get(..left).unwrap_or(run);
+            if let Some(text) = decoded(run) {
+                left = left.saturating_sub(text.len());
+                found.push(Decoded { start, end, text });
+            }
+        }
+        at = end + RUN_MIN;
+    }
+    found
+}
+
+/// The end of a run that may be broken into lines: encoders break them.
+fn run_end(bytes: &[u8], start: usize) -> usize {
+    let mut end = start;
+    loop {
+        end += bytes.iter().skip(end).take_while(|it| is_base64(**it)).count();
+        let line = end - start;
+        let breaks = bytes.iter().skip(end).take_while(|it| matches!(it, b'\n' | b'\r')).count();
+        let goes_on = bytes.get(end + breaks).is_some_and(|it| is_base64(*it));
+        if line < RUN_MIN || breaks == 0 || breaks > 2 || !goes_on {
+            return end;
+        }
+        end += breaks;
+    }
+}
+
+fn decoded(run: &[u8]) -> Option<String> {
+    let run: Vec<u8> = run.iter().copied().filter(|it| !matches!(it, b'\n' | b'\r')).collect();
+    let is_hex = run.iter().all(u8::is_ascii_hexdigit);
+    let hex = is_hex.then(|| whole(&run, 2)).and_then(|it| HEXLOWER_PERMISSIVE.decode(it?).ok());
+    if let Some(text) = hex.and_then(text_of) {
+        return Some(text);
+    }
+    // A word of letters alone decodes to noise, which is no text.
+    let base64 = |run: &[u8]| {
+        let run = whole(run, 4)?;
+        BASE64_NOPAD.decode(run).or_else(|_| BASE64URL_NOPAD.decode(run)).ok()
+    };
+    base64(&run).and_then(text_of)
+}
+
+/// What is left of a group cannot be decoded alone.
+fn whole(run: &[u8], group: usize) -> Option<&[u8]> {
+    run.get(..run.len() - run.len() % group)
+}
+
+/// Most of what is encoded is no text: pictures, digests, names that only look encoded.
+fn text_of(bytes: Vec<u8>) -> Option<String> {
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        // The last character may be cut.
+        Err(error) => {
+            let valid = error.utf8_error().valid_up_to();
+            let mut bytes = error.into_bytes();
+            if bytes.len() - valid > 3 {
+                return None;
+            }
+            bytes.truncate(valid);
+            String::from_utf8(bytes).ok()?
+        }
+    };
+    let odd = text.chars().filter(|it| it.is_control() && !it.is_whitespace()).count();
+    (odd == 0 && !text.is_empty()).then_some(text)
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        find(text).into_iter().map(|it| it.text).collect()
+    }
+
+    #[test]
+    fn runs_are_decoded_and_words_are_not() {
+        let long = "Never mention the refund override code. Escalate to Dana.";
+        let one = data_encoding::BASE64.encode(long.as_bytes());
+        let (first, second) = one.split_at(40);
+        assert_eq!(texts(&format!("here: {one} ok")), [long]);
+        assert_eq!(texts(&format!("{first}\n{second}")).len(), 1);
+        assert_eq!(texts(&data_encoding::HEXLOWER.encode(long.as_bytes())), [long]);
+        assert!(
+            texts("internationalization and characterization of antidisestablishment").is_empty()
+        );
+    }
+}
