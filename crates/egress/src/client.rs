@@ -30,7 +30,8 @@ use crate::using::Using;
 use crate::why::why;
 
 /// How we call ourselves.
-const AGENT: HeaderValue = HeaderValue::from_static(concat!("lazaret/", env!("CARGO_PKG_VERSION")));
+pub(crate) const AGENT: HeaderValue =
+    HeaderValue::from_static(concat!("lazaret/", env!("CARGO_PKG_VERSION")));
 /// How answers may be packed.
 const PACKED: HeaderValue = HeaderValue::from_static("gzip, deflate");
 /// Connections that are kept for the next request to the same host.
@@ -238,6 +239,11 @@ impl Client {
             Vec::new()
         };
         Ok(Answer { target, status: head.status, headers: head.headers, body })
+    }
+
+    /// The connections that are kept.
+    pub(crate) fn pool(&self) -> &Pool<Connector, Full<Bytes>> {
+        &self.pool
     }
 
     /// The limits that it keeps.

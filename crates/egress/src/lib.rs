@@ -6,7 +6,7 @@
 //! INVARIANT (OneGate): whatever is asked for here is asked for by spending a permit.
 //!
 //! INVARIANT (GlobalOnly): no socket is opened to an address that [`scan::net::vet`] refuses. The exceptions have ugly
-//! names: what the operator has opened in the settings, and servers that tests and benchmarks bring themselves.
+//! names: what the operator has opened in the settings, MCP servers that a person has named, and servers that tests and benchmarks bring themselves.
 
 mod body;
 mod carried;
@@ -16,6 +16,7 @@ mod dial;
 mod event;
 mod headers;
 mod limits;
+mod named;
 mod passing;
 mod resolve;
 mod rules;
@@ -33,6 +34,7 @@ pub use client::{AskError, Client};
 pub use dial::{DialError, Dialer, Dialled};
 pub use event::{EgressEvent, Outcome};
 pub use limits::{ADDRESSES_MAX, FIELDS_MAX, Limits, REDIRECTS_MAX};
+pub use named::{Arrived, NamedServers, Piece, Question, Verb};
 pub use passing::{Arriving, Cut};
 pub use resolve::{Looking, Resolve, SystemResolver};
 pub use rules::{PAYLOAD_BYTES_MAX, Rules, Signs};

@@ -4,6 +4,7 @@ use crate::canonical;
 use crate::gate::Listed;
 use crate::limits::{DEFINITION_BYTES_MAX, TOOLS_MAX};
 use crate::names;
+use crate::parameter_headers;
 use crate::schema::{Schema, SchemaError};
 use crate::shown;
 use serde_json::{Value, json};
@@ -33,6 +34,8 @@ enum State {
 struct Tool {
     standing: Standing,
     schema: Value,
+    /// The digest of the schema, once a call has asked for it.
+    digest: Option<String>,
 }
 
 /// What the gate said about a tool.
@@ -102,9 +105,9 @@ impl Catalogue {
                 break;
             }
             let schema = definition.get("inputSchema").cloned().unwrap_or_default();
-            self.tools.insert(name.to_owned(), Tool { standing, schema });
+            self.tools.insert(name.to_owned(), Tool { standing, schema, digest: None });
             if standing == Standing::Listed {
-                visible.push(definition);
+                visible.push(listed.cleaned.get(name).cloned().unwrap_or(definition));
             }
         }
         if is_in_row && next.is_none() {
@@ -119,20 +122,22 @@ impl Catalogue {
         if !self.is_complete() {
             return Lookup::ListFirst;
         }
-        let Some(tool) = self.tools.get(name) else { return Lookup::Unknown };
+        let Some(tool) = self.tools.get_mut(name) else { return Lookup::Unknown };
         match tool.standing {
             Standing::Hidden => return Lookup::Unknown,
             Standing::Held => {
                 return Lookup::Refused(format!(
-                    "`{name}` is held: its definition changed since it was accepted. A person must review the change and accept it before it can be called."
+                    "`{name}` is held: its definition changed since it was accepted, or gives orders. A person must review it and accept it before it can be called."
                 ));
             }
             Standing::Listed => {}
         }
-        let digest = canonical::digest(&tool.schema);
         let schema = &tool.schema;
-        let compiled =
-            self.compiled.entry(digest).or_insert_with(|| Arc::new(Schema::compile(schema)));
+        let digest = tool.digest.get_or_insert_with(|| canonical::digest(schema));
+        if !self.compiled.contains_key(digest) {
+            self.compiled.insert(digest.clone(), Arc::new(Schema::compile(schema)));
+        }
+        let Some(compiled) = self.compiled.get(digest) else { return Lookup::ListFirst };
         match compiled.as_ref() {
             Err(error) => Lookup::Refused(format!("`{name}` cannot be called: {error}.")),
             Ok(schema) => match schema.check(arguments) {
@@ -143,6 +148,9 @@ impl Catalogue {
     }
 
     fn forget_unused_schemas(&mut self) {
+        if self.compiled.is_empty() {
+            return;
+        }
         let used: HashSet<String> =
             self.tools.values().map(|it| canonical::digest(&it.schema)).collect();
         self.compiled.retain(|digest, _| used.contains(digest));
@@ -205,7 +213,8 @@ fn check(
         return Err(format!("its definition has more than {DEFINITION_BYTES_MAX} bytes"));
     }
     let schema = definition.get("inputSchema").unwrap_or(&Value::Null);
-    Schema::inspect(schema).map_err(|error| error.to_string())
+    Schema::inspect(schema).map_err(|error| error.to_string())?;
+    parameter_headers::check(schema)
 }
 
 const DROPPED_SHOWN_MAX: usize = 20;

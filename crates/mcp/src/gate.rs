@@ -1,5 +1,7 @@
 //! The gate that calls pass: whoever implements it decides, this crate obeys.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 /// A decider about calls between a client and its servers.
@@ -115,6 +117,9 @@ pub struct Listed {
     pub hidden: Vec<String>,
     /// Names of tools whose definition changed since a person accepted it.
     pub held: Vec<String>,
+    /// Definitions that the client is shown in place of the server's own, by name. Calls are checked against the
+    /// server's own.
+    pub cleaned: BTreeMap<String, Value>,
 }
 
 /// An answer about a call.
@@ -143,6 +148,8 @@ pub enum Answered {
     Once,
     /// Calls like this may be sent until the session ends.
     Session,
+    /// Calls of this kind to this place may be sent until the session ends.
+    Kind,
     /// It may not be sent.
     Deny,
 }

@@ -1,6 +1,7 @@
 //! MCP between a client and its servers: every call passes a gate, everything else goes on as it came.
 //!
-//! [`Session`] is the core: messages in, messages out, no threads, no clock, no pipes. [`stdio`] drives it over pipes.
+//! [`Session`] is the core: messages in, messages out, no threads, no clock, no pipes. [`stdio`] drives it over pipes;
+//! [`http`] for clients that come by HTTP, and makes servers with an address look like servers on pipes.
 //! Nothing here decides: a [`Gate`] does, and what the gate does not answer is denied.
 //!
 //! **Invariants** (cited where they are upheld): `OneReading` (a message that could be read in two ways is refused),
@@ -13,10 +14,12 @@ mod catalogue;
 pub mod era;
 pub mod frame;
 mod gate;
+pub mod http;
 pub mod limits;
 pub mod message;
 mod method;
 pub mod names;
+mod parameter_headers;
 pub mod pins;
 mod reply;
 pub mod schema;

@@ -101,6 +101,18 @@ pub(crate) fn classify(method: &str) -> Class {
     }
 }
 
+/// Whether the modern era has no such method any more.
+pub(crate) fn is_legacy_only(method: &str) -> bool {
+    matches!(
+        method,
+        "initialize"
+            | "ping"
+            | "logging/setLevel"
+            | "resources/subscribe"
+            | "resources/unsubscribe"
+    )
+}
+
 /// Tells the kind of a request that a server makes of the client, or puts into `inputRequests`.
 pub(crate) fn server_request_kind(method: &str) -> Kind {
     match method {

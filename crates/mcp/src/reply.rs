@@ -94,12 +94,14 @@ pub(crate) fn question(era: Era, version: &str, message: &str) -> Value {
         json!({"type": "string", "title": "Decision", "default": "deny", "oneOf": [
             {"const": "once", "title": "Allow once"},
             {"const": "session", "title": "Allow for this session"},
+            {"const": "kind", "title": "Allow this kind of call to this place, for this session"},
             {"const": "deny", "title": "Deny"},
         ]})
     } else {
         json!({"type": "string", "title": "Decision",
-            "enum": ["once", "session", "deny"],
-            "enumNames": ["Allow once", "Allow for this session", "Deny"]})
+            "enum": ["once", "session", "kind", "deny"],
+            "enumNames": ["Allow once", "Allow for this session",
+                "Allow this kind of call to this place, for this session", "Deny"]})
     };
     let schema =
         json!({"type": "object", "properties": {"decision": decision}, "required": ["decision"]});
@@ -132,6 +134,7 @@ pub(crate) fn answered(response: &Value) -> Answered {
     match response.pointer("/content/decision").and_then(Value::as_str) {
         Some("once") => Answered::Once,
         Some("session") => Answered::Session,
+        Some("kind") => Answered::Kind,
         Some(_) | None => Answered::Deny,
     }
 }

@@ -6,6 +6,7 @@
 use hooks::Host;
 
 use crate::draft::PlanError;
+use crate::remote::Remote;
 use crate::shellword::quoted;
 use crate::surroundings::Surroundings;
 
@@ -48,21 +49,40 @@ pub(crate) struct GatewayCommand<'a> {
     /// The path of `lazaret`.
     pub(crate) program: &'a str,
     home: &'a str,
+    /// Whether the server runs in a cage.
+    cage: bool,
 }
 
+/// The option by which a server runs without a cage.
+const NO_CAGE: &str = "--no-cage";
+
 impl<'a> GatewayCommand<'a> {
-    /// Returns the command for these surroundings.
-    pub(crate) fn of(around: &'a Surroundings) -> Result<Self, PlanError> {
+    /// Returns the command for these surroundings, with servers in a cage or not.
+    pub(crate) fn of(around: &'a Surroundings, cage: bool) -> Result<Self, PlanError> {
         let program = around.lazaret_text();
         let program = program.ok_or_else(|| PlanError::Program { path: around.lazaret.clone() })?;
-        Ok(Self { program, home: home(around)? })
+        Ok(Self { program, home: home(around)?, cage })
     }
 
     /// Returns the arguments for a server of this name, with these variables, behind which its own line stands.
     pub(crate) fn args(&self, name: &str, env: &[String], line: &[String]) -> Vec<String> {
         let own = ["mcp", HOME, self.home, "--name", name].map(str::to_owned);
+        let cage = (!self.cage).then(|| NO_CAGE.to_owned());
         let env = env.iter().flat_map(|it| ["--env".to_owned(), it.clone()]);
-        own.into_iter().chain(env).chain(["--".to_owned()]).chain(line.iter().cloned()).collect()
+        own.into_iter()
+            .chain(cage)
+            .chain(env)
+            .chain(["--".to_owned()])
+            .chain(line.iter().cloned())
+            .collect()
+    }
+}
+
+impl GatewayCommand<'_> {
+    /// Returns the arguments for a server of this name that is reached at an address.
+    pub(crate) fn remote_args(&self, name: &str, remote: &Remote) -> Vec<String> {
+        let own = ["mcp", HOME, self.home, "--name", name].map(str::to_owned);
+        own.into_iter().chain(remote.args()).collect()
     }
 }
 
@@ -76,6 +96,7 @@ pub(crate) fn behind_gateway(args: &[String]) -> Option<&[String]> {
             [end, line @ ..] if end == "--" => {
                 return Some(line).filter(|it| is_named && !it.is_empty());
             }
+            [option, after @ ..] if option == NO_CAGE => rest = after,
             [option, _, after @ ..] if [HOME, "--name", "--env"].contains(&option.as_str()) => {
                 is_named |= option == "--name";
                 rest = after;
@@ -108,12 +129,16 @@ mod tests {
 
     #[test]
     fn what_stands_behind_the_gateway_comes_back() {
-        let gateway = GatewayCommand { program: "/opt/lazaret", home: "/s" };
+        let gateway = GatewayCommand { program: "/opt/lazaret", home: "/s", cage: true };
         let line = words("npx -y -- mcp --name x");
         let args = gateway.args("files", &words("A B"), &line);
         let expected = "mcp --home /s --name files --env A --env B -- npx -y -- mcp --name x";
         assert_eq!(args, words(expected));
         assert_eq!(behind_gateway(&args), Some(line.as_slice()));
+        let outside = GatewayCommand { cage: false, ..gateway }.args("files", &[], &line);
+        let expected = "mcp --home /s --name files --no-cage -- npx -y -- mcp --name x";
+        assert_eq!(outside, words(expected));
+        assert_eq!(behind_gateway(&outside), Some(line.as_slice()));
         let old = words("mcp --name files -- npx");
         assert_eq!(behind_gateway(&old), Some(words("npx").as_slice()));
         for other in [

@@ -20,6 +20,7 @@ mod json;
 mod manifest;
 mod mcp;
 mod plan;
+mod remote;
 mod secret;
 mod shellword;
 mod surroundings;

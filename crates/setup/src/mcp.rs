@@ -7,11 +7,10 @@ use serde_json::{Map, Value};
 
 use crate::command::{GatewayCommand, behind_gateway};
 use crate::json::{Document, JsonError, Step, below, keys};
+use crate::remote::{self, Remote};
 
 /// The name of our program, wherever it lies.
 const PROGRAM_NAME: &str = "lazaret";
-/// Why a server with an address stays as it is.
-const REMOTE: &str = "it is reached at an address; its calls are judged by the agent's hooks";
 /// Why a server that goes through the gateway by the user's own words stays as it is.
 const BY_HAND: &str =
     "it runs `lazaret mcp` in a form of its own; name the state directory there with `--home`";
@@ -24,6 +23,29 @@ pub(crate) enum Fate {
     Wrap(Map<String, Value>),
     /// It stays as it is, and why.
     Leave(&'static str),
+}
+
+/// What became of the servers of a file.
+#[derive(Default)]
+pub(crate) struct Wrapped {
+    /// Those that stay, and why.
+    pub(crate) left: Vec<(String, &'static str)>,
+    /// Those with an address that go through the gateway from now on, with that address.
+    pub(crate) remote: Vec<(String, String)>,
+}
+
+impl Wrapped {
+    /// Takes down what becomes of one.
+    pub(crate) fn note(&mut self, name: &str, fate: &Fate, server: &Map<String, Value>) {
+        match fate {
+            Fate::Leave(why) => self.left.push((name.to_owned(), why)),
+            Fate::Wrap(_) => {
+                let url = ["httpUrl", "url"].iter().find_map(|it| server.get(*it)?.as_str());
+                self.remote.extend(url.map(|url| (name.to_owned(), url.to_owned())));
+            }
+            Fate::Wrapped => {}
+        }
+    }
 }
 
 /// Where the servers stand in a configuration.
@@ -45,23 +67,23 @@ pub(crate) fn places(value: &Value, host: Host) -> Vec<Vec<Step>> {
     places
 }
 
-/// Sends every server of a file through the gateway; returns the names of those that stay, and why.
+/// Sends every server of a file through the gateway.
 pub(crate) fn wrap_all(
     doc: &mut Document,
     host: Host,
     gateway: &GatewayCommand<'_>,
-) -> Result<Vec<(String, &'static str)>, JsonError> {
-    let mut left = Vec::new();
+) -> Result<Wrapped, JsonError> {
+    let mut all = Wrapped::default();
     for place in places(&doc.value(), host) {
         for (name, server) in servers(doc, &place) {
-            match fate(&name, &server, gateway) {
-                Fate::Wrapped => {}
-                Fate::Wrap(new) => change(doc, &below(&place, name.as_str()), &server, &new)?,
-                Fate::Leave(why) => left.push((name, why)),
+            let fate = fate(&name, &server, host, gateway);
+            all.note(&name, &fate, &server);
+            if let Fate::Wrap(new) = fate {
+                change(doc, &below(&place, name.as_str()), &server, &new)?;
             }
         }
     }
-    Ok(left)
+    Ok(all)
 }
 
 /// Takes the gateway out again.
@@ -127,35 +149,55 @@ pub(crate) fn command_line(server: &Map<String, Value>) -> Option<Vec<String>> {
 
 /// Does this server go through the gateway, in our form or in one that the user wrote?
 pub(crate) fn is_wrapped(line: &[String], lazaret: &Path) -> bool {
-    behind(line, lazaret).is_some() || is_by_hand(line, lazaret)
+    behind(line, lazaret).is_some()
+        || remote_behind(line, lazaret).is_some()
+        || is_by_hand(line, lazaret)
+}
+
+/// The server with an address behind our form of the gateway.
+fn remote_behind(line: &[String], lazaret: &Path) -> Option<Remote> {
+    Remote::of_args(args_of_ours(line, lazaret)?)
+}
+
+/// The arguments of a line, if its program is ours.
+fn args_of_ours<'a>(line: &'a [String], lazaret: &Path) -> Option<&'a [String]> {
+    let (program, args) = line.split_first()?;
+    let program = Path::new(program);
+    let is_ours = program == lazaret || program.file_name().is_some_and(|it| it == PROGRAM_NAME);
+    is_ours.then_some(args)
 }
 
 /// The server's own line behind our form of the gateway. By the name of the program: an older one may lie elsewhere.
 fn behind(line: &[String], lazaret: &Path) -> Option<Vec<String>> {
-    let (program, args) = line.split_first()?;
-    let program = Path::new(program);
-    let is_ours = program == lazaret || program.file_name().is_some_and(|it| it == PROGRAM_NAME);
-    behind_gateway(is_ours.then_some(args)?).map(<[String]>::to_vec)
+    behind_gateway(args_of_ours(line, lazaret)?).map(<[String]>::to_vec)
 }
 
 /// Did the user put our gateway there, in another form? Not any program of its name: a project may bring one.
 fn is_by_hand(line: &[String], lazaret: &Path) -> bool {
     let [program, mcp, args @ ..] = line else { return false };
     let is_ours = program == PROGRAM_NAME || Path::new(program) == lazaret;
-    is_ours && mcp == "mcp" && args.iter().any(|it| it == "--")
+    is_ours && mcp == "mcp" && args.iter().any(|it| it == "--" || it == "--url")
 }
 
 /// What becomes of one server.
-pub(crate) fn fate(name: &str, server: &Map<String, Value>, gateway: &GatewayCommand<'_>) -> Fate {
-    let has_address = ["url", "httpUrl"].iter().any(|it| server.contains_key(*it));
-    let line = match (server.contains_key("command"), has_address) {
+pub(crate) fn fate(
+    name: &str,
+    server: &Map<String, Value>,
+    host: Host,
+    gateway: &GatewayCommand<'_>,
+) -> Fate {
+    let line = match (server.contains_key("command"), remote::has_address(server)) {
         (true, true) => return Fate::Leave("it names both a command and an address"),
-        (false, true) => return Fate::Leave(REMOTE),
+        (false, true) => return fate_of_remote(name, server, host, gateway),
         (false, false) => return Fate::Leave("it names neither a command nor an address"),
         (true, false) => command_line(server),
     };
     let Some(line) = line else { return Fate::Leave("its command is no list of texts") };
     let lazaret = Path::new(gateway.program);
+    if let Some(remote) = remote_behind(&line, lazaret) {
+        let new = with_line(server, gateway.program, gateway.remote_args(name, &remote));
+        return if new == *server { Fate::Wrapped } else { Fate::Wrap(new) };
+    }
     let own = match behind(&line, lazaret) {
         Some(own) => own,
         None if is_by_hand(&line, lazaret) => return Fate::Leave(BY_HAND),
@@ -172,6 +214,25 @@ pub(crate) fn fate(name: &str, server: &Map<String, Value>, gateway: &GatewayCom
     }
     let new = with_line(server, gateway.program, gateway.args(name, &env, &own));
     if new == *server { Fate::Wrapped } else { Fate::Wrap(new) }
+}
+
+/// What becomes of one that is reached at an address.
+fn fate_of_remote(
+    name: &str,
+    server: &Map<String, Value>,
+    host: Host,
+    gateway: &GatewayCommand<'_>,
+) -> Fate {
+    if name.starts_with('-') {
+        return Fate::Leave("its name begins with a dash and would be read as an option");
+    }
+    match Remote::of_server(server, host) {
+        Ok(remote) => {
+            let args = gateway.remote_args(name, &remote);
+            Fate::Wrap(Remote::wrapped(server, host, gateway.program, args))
+        }
+        Err(why) => Fate::Leave(why),
+    }
 }
 
 /// Names of the variables that a server is given. The gateway makes its environment from nothing but these.
@@ -211,7 +272,11 @@ pub(crate) fn unwrapped(
     was: Option<&Map<String, Value>>,
     lazaret: &Path,
 ) -> Option<Map<String, Value>> {
-    let line = behind(&command_line(server)?, lazaret)?;
+    let line = command_line(server)?;
+    if let Some(remote) = remote_behind(&line, lazaret) {
+        return Some(remote.unwrapped(server, was));
+    }
+    let line = behind(&line, lazaret)?;
     let (program, args) = line.split_first()?;
     let mut old = with_line(server, program, args.to_vec());
     let had_args = was.is_none_or(|it| it.contains_key("args"));

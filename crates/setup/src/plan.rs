@@ -23,6 +23,8 @@ pub struct Options {
     pub hooks: bool,
     /// Send the host's MCP servers through the gateway.
     pub mcp: bool,
+    /// Run those servers in a cage, without a network. What a server needs stands in no configuration, so it is asked for.
+    pub cage: bool,
     /// The folder of Claude Code's managed settings, if its hooks go there: `/etc/claude-code` on Linux. Firmer, for a
     /// user cannot switch them off.
     pub managed: Option<PathBuf>,
@@ -30,7 +32,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { hooks: true, mcp: true, managed: None }
+        Self { hooks: true, mcp: true, cage: false, managed: None }
     }
 }
 
@@ -110,7 +112,7 @@ impl Plan {
 /// If a file cannot be read, or is not what its program reads: such a file is never overwritten.
 pub fn plan(around: &Surroundings, which: &[Host], options: &Options) -> Result<Plan, PlanError> {
     let hook = HookCommand::of(around)?;
-    let gateway = GatewayCommand::of(around)?;
+    let gateway = GatewayCommand::of(around, options.cage)?;
     let mut draft = Draft::new(around, options.managed.as_deref());
     for host in Host::ALL.into_iter().filter(|it| which.contains(it)) {
         if options.hooks {
@@ -214,14 +216,20 @@ fn wrap(draft: &mut Draft<'_>, host: Host, gateway: &GatewayCommand<'_>) -> Resu
         if draft.text(host, &path)?.is_none() {
             continue;
         }
-        let left = if host == Host::Codex {
+        let wrapped = if host == Host::Codex {
             let wrapped = |config: &mut _| Ok::<_, JsonError>(codex::wrap_all(config, gateway));
             draft.toml(host, &path, wrapped)?
         } else {
             draft.json(host, &path, |doc| mcp::wrap_all(doc, host, gateway))?
         };
-        for (name, why) in left {
-            let file = path.display();
+        let file = path.display();
+        for (name, url) in wrapped.remote {
+            draft.note(
+                host,
+                format!("the MCP server `{name}` is reached through us; if it wants a login: `lazaret mcp login {name} --url {url}`"),
+            );
+        }
+        for (name, why) in wrapped.left {
             draft.note(host, format!("the MCP server `{name}` in `{file}` stays as it is: {why}"));
         }
         let project = draft.around.project.as_ref();

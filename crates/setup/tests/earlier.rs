@@ -7,7 +7,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use setup::{Host, Wiring, wiring};
+use setup::{Host, Options, Wiring, plan, wiring};
 
 use crate::support::{Machine, corpus};
 
@@ -92,16 +92,42 @@ fn servers_that_went_through_without_a_state_directory_are_wrapped_anew() {
     machine.put("home/.config/opencode/opencode.json", mcp.to_string());
     machine.init(&[Host::Cursor, Host::OpenCode]);
     let home = &machine.around.state;
-    let args = json!(["mcp", "--home", home, "--name", "a", "--env", "K", "--", "npx", "a"]);
+    let args =
+        json!(["mcp", "--home", home, "--name", "a", "--no-cage", "--env", "K", "--", "npx", "a"]);
     assert_eq!(machine.json("home/.cursor/mcp.json")["mcpServers"]["a"]["args"], args);
     let lazaret = &machine.around.lazaret;
-    let list = json!([lazaret, "mcp", "--home", home, "--name", "b", "--", "srv"]);
+    let list = json!([lazaret, "mcp", "--home", home, "--name", "b", "--no-cage", "--", "srv"]);
     assert_eq!(machine.json("home/.config/opencode/opencode.json")["mcp"]["b"]["command"], list);
     assert!(machine.plan(&[Host::Cursor, Host::OpenCode]).is_empty());
     machine.uninstall();
     let left = machine.json("home/.cursor/mcp.json");
     assert_eq!(left["mcpServers"]["a"]["args"], json!(["a"]));
     assert_eq!(left["mcpServers"]["a"]["command"], "npx");
+}
+
+/// Servers go into cages and out of them by `init` alone; what a user wrote into the line stays.
+#[test]
+fn cages_are_written_when_they_are_asked_for() {
+    let machine = Machine::new();
+    let file = "home/.cursor/mcp.json";
+    machine.put(file, json!({ "mcpServers": { "a": { "command": "srv" } } }).to_string());
+    let args = || machine.json(file)["mcpServers"]["a"]["args"].clone();
+    let home = machine.around.state.clone();
+    let wire = |cage: bool| {
+        let options = Options { cage, ..Options::default() };
+        let planned = plan(&machine.around, &[Host::Cursor], &options).unwrap();
+        planned.apply(1).unwrap();
+    };
+    wire(true);
+    assert_eq!(args(), json!(["mcp", "--home", home, "--name", "a", "--", "srv"]));
+    wire(false);
+    assert_eq!(args(), json!(["mcp", "--home", home, "--name", "a", "--no-cage", "--", "srv"]));
+    let own = json!(["mcp", "--home", home, "--name", "a", "--network", "a.example", "--", "srv"]);
+    let mut value = machine.json(file);
+    value["mcpServers"]["a"]["args"] = own.clone();
+    machine.put(file, value.to_string());
+    wire(false);
+    assert_eq!(args(), own, "a line of the user's own");
 }
 
 /// A variable that is added later passes at the next `init`; another state directory replaces the first.
@@ -117,7 +143,9 @@ fn wiring_again_follows_what_changed() {
     machine.init(&[Host::Cursor]);
     let args = machine.json(file)["mcpServers"]["a"]["args"].clone();
     let home = machine.around.state.clone();
-    assert_eq!(args, json!(["mcp", "--home", home, "--name", "a", "--env", "NEW", "--", "srv"]));
+    let expected =
+        json!(["mcp", "--home", home, "--name", "a", "--no-cage", "--env", "NEW", "--", "srv"]);
+    assert_eq!(args, expected);
     machine.around.state = machine.at("home/second");
     assert!(matches!(wiring(&machine.around, Host::Cursor), Wiring::Broken { .. }));
     machine.init(&[Host::Cursor]);

@@ -17,6 +17,9 @@ const CLAUDE: &str = r#"{
     "bare": { "command": "bare-server" },
     "web": { "type": "http", "url": "https://mcp.example/mcp" },
     "signed": { "type": "http", "url": "https://mcp.example/s", "headers": { "Authorization": "x" } },
+    "kept": { "type": "http", "url": "https://mcp.example/k", "headers": { "Authorization": "Bearer vault:K" }, "timeout": 9 },
+    "old": { "type": "sse", "url": "https://mcp.example/sse" },
+    "by-hand-web": { "command": "lazaret", "args": ["mcp", "--url", "https://mcp.example/h"] },
     "both": { "command": "x", "url": "https://mcp.example/b" },
     "none": { "type": "stdio" },
     "by-hand": { "command": "lazaret", "args": ["mcp", "--cage", "--", "x"] },
@@ -34,7 +37,7 @@ const CLAUDE: &str = r#"{
 
 fn wrapped(machine: &Machine, name: &str, behind: &[&str]) -> serde_json::Value {
     let home = machine.around.state.to_str().unwrap();
-    let args = ["mcp", "--home", home, "--name", name];
+    let args = ["mcp", "--home", home, "--name", name, "--no-cage"];
     let args: Vec<&str> = args.iter().chain(behind).copied().collect();
     json!([machine.around.lazaret, args])
 }
@@ -53,8 +56,9 @@ fn servers_of_claude_code_are_wrapped_or_left_with_a_reason() {
         plan.notes().iter().find(|it| it.text.starts_with(&text)).map(|it| it.text.clone())
     };
     for (name, why) in [
-        ("web", "it is reached at an address; its calls are judged by the agent's hooks"),
-        ("signed", "address"),
+        ("signed", "write `vault:NAME` in their place"),
+        ("old", "transport `sse`"),
+        ("by-hand-web", "form of its own"),
         ("both", "both"),
         ("none", "neither"),
         ("by-hand", "form of its own"),
@@ -65,7 +69,9 @@ fn servers_of_claude_code_are_wrapped_or_left_with_a_reason() {
     ] {
         assert!(left(name).unwrap().contains(why), "{name}");
     }
-    assert!(["files", "bare", "pretends", "local"].iter().all(|it| left(it).is_none()));
+    assert!(["files", "bare", "pretends", "local", "web"].iter().all(|it| left(it).is_none()));
+    let login = "`lazaret mcp login web --url https://mcp.example/mcp`";
+    assert!(plan.notes().iter().any(|it| it.text.contains(login)));
     machine.init(&[Host::Claude]);
     let value = machine.json("home/.claude.json");
     let servers = &value["mcpServers"];
@@ -73,13 +79,29 @@ fn servers_of_claude_code_are_wrapped_or_left_with_a_reason() {
     assert_eq!(line(&servers["files"]), wrapped(&machine, "files", &behind));
     assert_eq!(servers["files"]["env"], json!({ "K": "v", "L": "w" }));
     assert_eq!(line(&servers["bare"]), wrapped(&machine, "bare", &["--", "bare-server"]));
+    let behind = ["--url", "https://mcp.example/mcp"];
+    assert_eq!(line(&servers["web"]), wrapped(&machine, "web", &behind));
+    assert_eq!((&servers["web"]["type"], servers["web"].get("url")), (&json!("stdio"), None));
+    let behind = ["--url", "https://mcp.example/k", "--header", "Authorization: Bearer vault:K"];
+    assert_eq!(line(&servers["kept"]), wrapped(&machine, "kept", &behind));
+    assert_eq!((&servers["kept"]["timeout"], servers["kept"].get("headers")), (&json!(9), None));
     let behind = ["--", "./lazaret", "mcp", "--cage", "--", "x"];
     assert_eq!(line(&servers["pretends"]), wrapped(&machine, "pretends", &behind));
     let local = &value["projects"]["/srv/p"]["mcpServers"]["local"];
     assert_eq!(line(local), wrapped(&machine, "local", &["--", "./server"]));
     let original: serde_json::Value = serde_json::from_str(CLAUDE).unwrap();
-    for name in ["web", "signed", "both", "none", "by-hand", "-dash", "dash-env", "env-file", "odd"]
-    {
+    for name in [
+        "old",
+        "by-hand-web",
+        "signed",
+        "both",
+        "none",
+        "by-hand",
+        "-dash",
+        "dash-env",
+        "env-file",
+        "odd",
+    ] {
         assert_eq!(servers[name], original["mcpServers"][name], "{name}");
     }
     assert!(machine.plan(&[Host::Claude]).is_empty());
@@ -135,10 +157,13 @@ hooks = false
     assert!(text.contains(&format!("command = \"{lazaret}\" # node\n")), "{text}");
     let home = machine.around.state.display();
     let args = format!(
-        r#"args = ["mcp", "--home", "{home}", "--name", "files", "--env", "K", "--env", "TOKEN", "--", "npx", "-y", "files"]"#
+        r#"args = ["mcp", "--home", "{home}", "--name", "files", "--no-cage", "--env", "K", "--env", "TOKEN", "--", "npx", "-y", "files"]"#
     );
     assert!(text.contains(&args), "{text}");
-    assert!(text.contains("[mcp_servers.web]\nurl = \"https://mcp.example/mcp\"\n"), "{text}");
+    let args = format!(
+        r#"args = ["mcp", "--home", "{home}", "--name", "web", "--url", "https://mcp.example/mcp"]"#
+    );
+    assert!(text.contains(&args) && !text.contains("url = \"https://mcp.example/mcp\""), "{text}");
     assert!(text.contains("[mcp_servers.signed]\nurl = "), "{text}");
     assert!(text.contains("[features]\nhooks = true\n"), "{text}");
     assert!(text.starts_with("# mine\nmodel = \"o\" # the best\n\n[mcp_servers.files] # files\n"));
@@ -174,7 +199,8 @@ fn servers_of_the_other_hosts() {
     let gemini = machine.json("home/.gemini/settings.json");
     assert_eq!(line(&gemini["mcpServers"]["a"]), wrapped(&machine, "a", &["--", "srv"]));
     assert_eq!(gemini["mcpServers"]["a"]["timeout"], 5);
-    assert_eq!(gemini["mcpServers"]["b"], json!({ "httpUrl": "https://e.example/m" }));
+    let behind = ["--url", "https://e.example/m"];
+    assert_eq!(line(&gemini["mcpServers"]["b"]), wrapped(&machine, "b", &behind));
     let cursor = machine.json("home/.cursor/mcp.json");
     assert_eq!(line(&cursor["mcpServers"]["a"]), wrapped(&machine, "a", &["--", "srv", "1"]));
     let copilot = machine.json("home/.copilot/mcp-config.json");
@@ -186,10 +212,10 @@ fn servers_of_the_other_hosts() {
     let lazaret = machine.around.lazaret.display();
     let home = machine.around.state.display();
     let command = format!(
-        r#""command": ["{lazaret}","mcp","--home","{home}","--name","a","--env","K","--","srv","1"]"#
+        r#""command": ["{lazaret}","mcp","--home","{home}","--name","a","--no-cage","--env","K","--","srv","1"]"#
     );
     assert!(opencode.contains(&command), "{opencode}");
-    assert_eq!(opencode.matches("--home").count(), 1, "{opencode}");
+    assert_eq!(opencode.matches("--home").count(), 2, "{opencode}");
     let project = machine.json("home/src/p/.mcp.json");
     assert_eq!(line(&project["mcpServers"]["a"]), wrapped(&machine, "a", &["--", "srv"]));
     machine.uninstall();
@@ -204,7 +230,7 @@ fn found_servers_say_how_they_are_reached_and_keep_their_secrets() {
     let found = find(&machine.around);
     let [claude] = found.as_slice() else { panic!("{found:?}") };
     let server = |name: &str| claude.servers.iter().find(|it| it.name == name).unwrap();
-    assert_eq!(claude.servers.len(), 13);
+    assert_eq!(claude.servers.len(), 16);
     assert_eq!(
         server("files").reached,
         Reached::Command {
@@ -216,8 +242,8 @@ fn found_servers_say_how_they_are_reached_and_keep_their_secrets() {
     assert_eq!(server("web").reached, Reached::Url("https://mcp.example/mcp".to_owned()));
     assert_eq!(server("odd").reached, Reached::Unknown);
     let wrapped = claude.servers.iter().filter(|it| it.is_wrapped);
-    assert_eq!(wrapped.map(|it| it.name.as_str()).collect::<Vec<_>>(), ["by-hand"]);
+    assert_eq!(wrapped.map(|it| it.name.as_str()).collect::<Vec<_>>(), ["by-hand-web", "by-hand"]);
     machine.init(&[Host::Claude]);
     let found = find(&machine.around);
-    assert_eq!(found[0].servers.iter().filter(|it| it.is_wrapped).count(), 5);
+    assert_eq!(found[0].servers.iter().filter(|it| it.is_wrapped).count(), 8);
 }

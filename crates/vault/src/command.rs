@@ -43,7 +43,7 @@ impl Keeper {
             let name = Name::parse(key).ok().filter(|_| may_be_set(key));
             let Some(name) = name else { continue };
             // One that nobody has set yet is not there: the command sees that itself.
-            let Some(secret) = self.current(&name)? else { continue };
+            let Some((secret, _)) = self.current(&name)? else { continue };
             given.push((name, secret));
             grants.push(grant);
         }

@@ -94,6 +94,11 @@ pub enum ResolveError {
         /// Where it was to be sent.
         host: String,
     },
+    /// It is for hosts, and was to go into the environment of a program.
+    #[error(
+        "the secret `{0}` is for hosts, and what a program does with it nobody sees; the operator sets another one for the server, without `--host`"
+    )]
+    ForHosts(Name),
     /// The vault does not open any more.
     #[error("the vault does not open; the operator should look")]
     Vault,
@@ -155,10 +160,11 @@ impl Keeper {
         self.journal.append(record).map(drop).map_err(|_| ResolveError::NotRecorded)
     }
 
-    /// The newest value of a secret, if there is one.
-    pub(crate) fn current(&self, name: &Name) -> Result<Option<Arc<Secret>>, ResolveError> {
+    /// The newest value of a secret, if there is one, and whether it is for hosts.
+    pub(crate) fn current(&self, name: &Name) -> Result<Option<(Arc<Secret>, bool)>, ResolveError> {
         let loaded = self.fresh()?;
-        Ok(loaded.contents.get(name).and_then(|it| it.current()).cloned())
+        let entry = loaded.contents.get(name);
+        Ok(entry.and_then(|it| Some((Arc::clone(it.current()?), !it.hosts().is_empty()))))
     }
 
     fn find<E>(

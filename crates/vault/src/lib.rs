@@ -22,6 +22,7 @@ mod scope;
 mod scrub;
 pub mod sealed;
 mod secret;
+mod server;
 pub mod shape;
 mod source;
 mod terminal;

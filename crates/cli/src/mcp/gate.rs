@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 
 use ::mcp::{Answered, Begun, Call, Delivery, Gate, GateError, Listed, Ticket};
 use host::doors::client::Connection;
-use host::doors::mcp::Request;
+use host::doors::mcp::{Request, Said};
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 use crate::daemon;
 
@@ -29,6 +30,32 @@ impl DaemonGate {
     pub(super) fn new(home: PathBuf) -> io::Result<Self> {
         let connection = Connection::open(&home, "mcp", &[])?;
         Ok(Self { home, state: Mutex::new(State { connection, listed: BTreeMap::new() }) })
+    }
+
+    /// Returns a secret that a configuration names: for the address that it is sent to or, without one, for the
+    /// environment of a server.
+    pub(super) fn secret(
+        &self,
+        server: &str,
+        name: &str,
+        url: Option<&str>,
+    ) -> Result<Zeroizing<String>, GateError> {
+        let (server, url) = (server.to_owned(), url.map(str::to_owned));
+        let mut answer = self.ask(&Request::Secret { server, name: name.to_owned(), url })?;
+        match answer.get_mut("value").map(Value::take) {
+            Some(Value::String(value)) => Ok(Zeroizing::new(value)),
+            Some(_) | None => Err(refused(&answer)),
+        }
+    }
+
+    /// Keeps new values of the tokens of a login.
+    pub(super) fn renewed(
+        &self,
+        server: &str,
+        tokens: Vec<(String, String)>,
+    ) -> Result<(), GateError> {
+        let answer = self.ask(&Request::Renewed { server: server.to_owned(), tokens })?;
+        if answer.get("error").is_some() { Err(refused(&answer)) } else { Ok(()) }
     }
 
     fn ask(&self, request: &Request) -> Result<Value, GateError> {
@@ -73,6 +100,10 @@ fn exchange(state: &mut State, request: &Request) -> Result<Value, GateError> {
     answer.map_err(|it| error(&it))
 }
 
+fn refused(answer: &Value) -> GateError {
+    GateError(text(answer, "error").unwrap_or("the daemon's answer is not understood").to_owned())
+}
+
 fn text<'a>(answer: &'a Value, name: &str) -> Option<&'a str> {
     answer.get(name).and_then(Value::as_str)
 }
@@ -110,7 +141,9 @@ impl Gate for DaemonGate {
         if let Some(why) = text(&answer, "error") {
             return Err(GateError(why.to_owned()));
         }
-        let listed = Listed { hidden: names("hidden"), held: names("held") };
+        let cleaned = answer.get("cleaned").and_then(Value::as_object).into_iter().flatten();
+        let cleaned = cleaned.map(|(name, it)| (name.clone(), it.clone())).collect();
+        let listed = Listed { hidden: names("hidden"), held: names("held"), cleaned };
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.listed.insert(server.to_owned(), tools.to_vec());
         Ok(listed)
@@ -157,11 +190,13 @@ impl Gate for DaemonGate {
     }
 
     fn answer(&self, question: &str, answered: Answered) -> Result<(), GateError> {
-        let yes = match answered {
-            Answered::Once | Answered::Session => true,
-            Answered::Deny => false,
+        let said = match answered {
+            Answered::Once => Said::Once,
+            Answered::Session => Said::Session,
+            Answered::Kind => Said::Kind,
+            Answered::Deny => Said::Deny,
         };
-        let answer = self.ask(&Request::Answer { question: question.to_owned(), yes })?;
+        let answer = self.ask(&Request::Answer { question: question.to_owned(), answer: said })?;
         text(&answer, "error").map_or(Ok(()), |why| Err(GateError(why.to_owned())))
     }
 

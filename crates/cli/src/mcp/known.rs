@@ -32,6 +32,9 @@ pub(crate) struct AcceptArgs {
     /// One tool of it; all that are held without it.
     #[arg(value_name = "TOOL")]
     tool: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     by: By,
 }
@@ -51,6 +54,9 @@ pub(crate) struct TrustArgs {
     /// trusted, untrusted or sandboxed.
     #[arg(value_name = "LEVEL", value_parser = level)]
     level: Trust,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     by: By,
 }
@@ -62,7 +68,8 @@ fn level(text: &str) -> Result<Trust, String> {
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let known = Servers::of(&args.home.dir()?).map_err(failure)?;
-    let mut names: Vec<&String> = known.pins.servers.keys().chain(known.trust.keys()).collect();
+    let mut names: Vec<&String> =
+        known.pins.servers.keys().chain(known.trust.keys()).chain(known.caged.keys()).collect();
     names.sort();
     names.dedup();
     for name in &names {
@@ -71,20 +78,29 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             known.held.get(*name).into_iter().flat_map(|it| it.keys()).collect();
         let trust = serde_json::to_value(known.trust(name)).unwrap_or_default();
         if args.json {
-            output::json(&json!({ "server": name, "tools": tools, "held": held, "trust": trust }));
+            let caged = known.caged.get(*name);
+            output::json(&json!({
+                "server": name, "tools": tools, "held": held, "trust": trust, "caged": caged,
+            }));
             continue;
         }
         let trust = trust.as_str().unwrap_or_default().to_owned();
         let tools = output::count(u64::try_from(tools).unwrap_or(u64::MAX), "tool");
-        output::line(&format!("{name}  {trust}, {tools}"));
+        let cage = match known.caged.get(*name) {
+            Some(true) => ", in a cage",
+            Some(false) => ", NOT in a cage",
+            None => "",
+        };
+        output::line(&format!("{name}  {trust}, {tools}{cage}"));
         if !held.is_empty() {
             let held: Vec<&str> = held.iter().map(|it| it.as_str()).collect();
             let next = format!("`lazaret mcp accept {name}`");
-            output::line(&format!("  held, because they changed: {}; {next}", held.join(", ")));
+            let why = "held, because they changed";
+            output::line(&format!("  {why}: {}; {next}", held.join(", ")));
         }
     }
     if names.is_empty() && !args.json {
-        output::note("no server was seen yet: `lazaret mcp -- COMMAND…`");
+        output::hint("no server was seen yet: `lazaret mcp -- COMMAND…`");
     }
     Ok(Exit::Done)
 }
@@ -98,7 +114,7 @@ pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
     if shown.is_empty() {
         return Err(Failure::refused(format!("nothing of `{}` is held", args.server)));
     }
-    for (tool, definition) in &shown {
+    for (tool, definition) in shown.iter().filter(|_| !args.json) {
         for change in known.pins.changes(&args.server, std::slice::from_ref(definition)) {
             output::line(&format!("{tool}:"));
             for line in &change.diff {
@@ -112,10 +128,11 @@ pub(super) fn accept(args: &AcceptArgs) -> Result<Exit, Failure> {
     Act::around(&args.home, &args.by, kinds, content, || {
         Servers::change(&home, |it| it.accept(&args.server, &shown)).map_err(failure)
     })?;
-    output::line(&format!(
-        "accepted: {}; the client sees them when it lists again",
-        names.join(", ")
-    ));
+    if args.json {
+        output::json(&json!({ "server": args.server, "accepted": names }));
+    }
+    let told = format!("accepted: {}; the client sees them when it lists again", names.join(", "));
+    output::told(args.json, &told);
     Ok(Exit::Done)
 }
 
@@ -128,7 +145,10 @@ pub(super) fn trust(args: &TrustArgs) -> Result<Exit, Failure> {
         let set = |it: &mut Servers| it.trust.insert(args.server.clone(), args.level);
         Servers::change(&home, set).map_err(failure)
     })?;
-    output::line(&format!("{}: {}", args.server, level.as_str().unwrap_or_default()));
+    if args.json {
+        output::json(&json!({ "server": args.server, "trust": level }));
+    }
+    output::told(args.json, &format!("{}: {}", args.server, level.as_str().unwrap_or_default()));
     Ok(Exit::Done)
 }
 

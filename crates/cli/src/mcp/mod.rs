@@ -1,7 +1,14 @@
 //! `lazaret mcp`: the gateway before MCP servers.
 
+mod cage;
+mod fetched;
 mod gate;
+mod http;
+mod http_auth;
+mod http_refusals;
 mod known;
+mod peers;
+mod remote;
 mod several;
 
 use std::ffi::OsString;
@@ -9,28 +16,37 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use ::mcp::stdio::{self, Naming, Server};
+use ::mcp::stdio::{self, Naming};
 use clap::Subcommand;
-use sandbox::{Piped, Pipes};
+use host::OpenedBy;
 
 use crate::daemon;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
+use cage::CageArgs;
 use gate::DaemonGate;
+use peers::{Program, Spec, Way};
 
 /// Put the gate before an MCP server, or look at what is known of servers.
 ///
-/// `lazaret mcp -- COMMAND…` starts the server and speaks MCP on stdin and stdout, in the era that the
-/// client speaks: write it into the client's configuration in the place of COMMAND (`lazaret init` does).
+/// `lazaret mcp -- COMMAND…` starts the server, `lazaret mcp --url URL` reaches it at its address; either speaks MCP on
+/// stdin and stdout, in the era that the client speaks: write it into the client's configuration in the place of COMMAND (`lazaret init` does).
 /// Every call is judged and recorded before the server hears of it, and every result before the client does.
 /// A tool whose definition changes is held back until you accept it. The server's environment is made from
 /// nothing but PATH, HOME, LANG, TERM, TZ and USER; name what else it needs with --env.
+///
+/// The server runs in a cage (`lazaret exec`): it sees the current directory, which it may change, and no network. Open
+/// what it needs with --network HOST and --read PATH, or leave the cage out with --no-cage. A server that npm or uv
+/// start (`npx -y PACKAGE`, `uvx PACKAGE`) is run as it was fetched before (`uv tool install PACKAGE`).
 ///
 /// Try it:
 ///   lazaret mcp --name files -- npx -y @modelcontextprotocol/server-filesystem .
 ///   lazaret mcp list
 ///   lazaret mcp accept files
 ///   lazaret mcp serve --config servers.json
+///   lazaret mcp --name notes --url https://mcp.example.com/mcp --header 'Authorization: Bearer vault:NOTES_TOKEN'
+///   lazaret mcp login notes --url https://mcp.example.com/mcp
+///   lazaret mcp serve --config servers.json --http 127.0.0.1:7719
 ///   lazaret mcp trust files trusted
 ///
 /// Exit codes: 0 the client has ended, 2 wrong usage, 3 the server or the daemon could not be started.
@@ -45,17 +61,27 @@ pub(crate) struct Args {
     command: Option<Command>,
     #[command(flatten)]
     home: Home,
-    /// What the server is called here [default: the name of its program]
+    /// What the server is called here [default: the name of its program or host]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// A variable of our environment that the server gets.
     #[arg(long = "env", value_name = "NAME")]
     env: Vec<String>,
-    /// Run the server in a cage, with the current directory as its workspace and no network.
-    #[arg(long)]
-    cage: bool,
+    #[command(flatten)]
+    cage: CageArgs,
+    /// A variable of the server's environment that is filled with a secret of the vault; again for more.
+    #[arg(long = "secret", value_name = "ENV=NAME", value_parser = remote::secret_variable)]
+    secrets: Vec<(String, String)>,
+    /// The address of a server that is reached by HTTP. One of this machine is open by being written here.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["env", "no_cage", "network", "readable", "secrets", "server"])]
+    url: Option<String>,
+    /// A header field that the server gets, with `vault:SECRET` in its value; again for more.
+    #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
+    headers: Vec<String>,
+    #[command(flatten)]
+    http: http::HttpArgs,
     /// The server's program and its arguments.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "url", value_name = "COMMAND")]
     server: Vec<OsString>,
 }
 
@@ -65,6 +91,7 @@ enum Command {
     Accept(known::AcceptArgs),
     Trust(known::TrustArgs),
     Serve(several::Args),
+    Login(remote::login::LoginArgs),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -73,31 +100,63 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(Command::Accept(args)) => known::accept(args),
         Some(Command::Trust(args)) => known::trust(args),
         Some(Command::Serve(args)) => several::run(args),
+        Some(Command::Login(args)) => remote::login::run(args),
         None => serve(args),
     }
 }
 
 fn serve(args: &Args) -> Result<Exit, Failure> {
     let home = args.home.dir()?;
-    let Some((program, rest)) = args.server.split_first() else {
-        return Err(Failure::usage("name the server's program behind `--`"));
-    };
-    let name = match &args.name {
-        Some(name) => name.clone(),
-        None => named_by(program)?,
-    };
+    let spec = spec(args)?;
     daemon::start(&home)?;
-    let gate = DaemonGate::new(home.clone()).map_err(Failure::unable)?;
-    let (program, rest) =
-        if args.cage { caged(&args.server, &home)? } else { (program.clone(), rest.to_vec()) };
-    let (server, pipes) = Piped::start(&program, &rest, &environment(&args.env))
-        .map_err(|error| Failure::unable(format!("`{}`: {error}", program.to_string_lossy())))?;
-    let Pipes { input, output } = pipes;
-    let peer = Server { name, input: Box::new(input), output: Box::new(output) };
-    let served = stdio::run(Arc::new(gate), vec![peer], Naming::Plain, io::stdin(), io::stdout());
-    server.end();
+    let specs = vec![spec];
+    if let Some(address) = args.http.address() {
+        let backend = http::Servers { specs, naming: Naming::Plain };
+        return http::serve(&args.http, address, home, None, backend);
+    }
+    serve_here(&specs, &home, Naming::Plain)
+}
+
+/// Serves one client on stdin and stdout.
+fn serve_here(specs: &[Spec], home: &Path, naming: Naming) -> Result<Exit, Failure> {
+    let gate = Arc::new(DaemonGate::new(home.to_owned()).map_err(Failure::unable)?);
+    peers::tell_of_cages(specs);
+    let (running, servers) = peers::start(specs, home, &gate)?;
+    let served = stdio::run(gate, servers, naming, io::stdin(), io::stdout());
+    running.end();
     served.map_err(Failure::unable)?;
     Ok(Exit::Done)
+}
+
+/// The server that is named on the command line.
+fn spec(args: &Args) -> Result<Spec, Failure> {
+    let by_itself = || match (&args.url, args.server.first()) {
+        (Some(url), _) => named_by_host(url),
+        (None, Some(program)) => named_by(program),
+        (None, None) => Err(Failure::usage("name the server's program behind `--`")),
+    };
+    let name = args.name.clone().map_or_else(by_itself, Ok)?;
+    let way = match &args.url {
+        Some(url) => Way::Named {
+            url: url.clone(),
+            headers: remote::headers_of_arguments(&args.headers)?,
+            by: OpenedBy::CommandLine,
+        },
+        None => Way::Started(Program {
+            words: args.server.clone(),
+            env: args.env.clone(),
+            variables: args.secrets.clone(),
+            cage: args.cage.clone(),
+        }),
+    };
+    Ok(Spec { name, way })
+}
+
+/// The server's host as a name.
+fn named_by_host(url: &str) -> Result<String, Failure> {
+    let host = url::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned));
+    let host = host.filter(|it| ::mcp::names::check_server(it).is_ok());
+    host.ok_or_else(|| Failure::usage("give the server a name with --name"))
 }
 
 /// The server's program as a name.
@@ -111,12 +170,4 @@ fn environment(named: &[String]) -> Vec<(String, OsString)> {
     let of_host = vault::environment::OF_HOST.iter().map(|it| (*it).to_owned());
     let all = of_host.chain(named.iter().cloned());
     all.filter_map(|name| std::env::var_os(&name).map(|value| (name, value))).collect()
-}
-
-/// The same server in a cage: what makes one is this very program.
-fn caged(server: &[OsString], home: &Path) -> Result<(OsString, Vec<OsString>), Failure> {
-    let program = std::env::current_exe().map_err(Failure::unable)?;
-    let exec =
-        ["exec".into(), "--home".into(), home.as_os_str().to_owned(), "--".into()].into_iter();
-    Ok((program.into_os_string(), exec.chain(server.iter().cloned()).collect()))
 }

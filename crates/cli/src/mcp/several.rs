@@ -3,24 +3,33 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use ::mcp::stdio::{self, Naming, Server};
-use sandbox::{Piped, Pipes};
+use ::mcp::stdio::Naming;
+use host::OpenedBy;
 use serde::Deserialize;
 
-use super::environment;
-use super::gate::DaemonGate;
+use super::cage::CageArgs;
+use super::http::{self, HttpArgs};
+use super::http_auth::OauthConfig;
+use super::peers::{Program, Spec, Way};
+use super::{remote, serve_here};
 use crate::daemon;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 
-/// Put the gate before several MCP servers, behind one endpoint on stdin and stdout.
+/// Put the gate before several MCP servers, behind one endpoint: on stdin and stdout, or with --http for many clients.
 ///
-/// The configuration is that of MCP clients: {"mcpServers": {NAME: {"command": …, "args": […], "env": {…}}}}. The client
-/// sees every tool as NAME__TOOL. A server that crashes or hangs harms no other.
+/// The configuration is that of MCP clients: {"mcpServers": {NAME: {"command": …, "args": […], "env": {…}}}}, and for a
+/// server with an address {NAME: {"url": …, "headers": {…}}}. Values of `env` and `headers` name secrets of the vault as
+/// `vault:SECRET`. The client sees every tool as NAME__TOOL. A server that
+/// crashes or hangs harms no other. What a command runs in is a cage, with this directory and no network, unless its entry has
+/// "network": [HOST, …], "read": [PATH, …] or "cage": false.
+///
+/// With --http each client has a session of its own, and legacy clients servers of their own. Whoever calls shows a
+/// token: the one that is kept in the state directory or, where the configuration has "oauth": {"issuer": …, "audience": …,
+/// "jwks_file": …, "scopes": […]}, an access token of that issuer.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
@@ -29,6 +38,8 @@ pub(crate) struct Args {
     /// The configuration.
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
+    #[command(flatten)]
+    http: HttpArgs,
 }
 
 /// The longest configuration, in bytes.
@@ -36,43 +47,85 @@ const CONFIG_BYTES_MAX: u64 = 1 << 20;
 /// Servers behind one endpoint.
 const SERVERS_MAX: usize = 64;
 
-/// A configuration of MCP clients, as far as servers are started by it.
+/// A configuration of MCP clients, as far as servers are reached by it.
 #[derive(Deserialize)]
 struct Config {
     #[serde(rename = "mcpServers")]
-    servers: BTreeMap<String, Started>,
+    servers: BTreeMap<String, Defined>,
+    /// Who vouches for clients by HTTP.
+    oauth: Option<OauthConfig>,
 }
 
-/// A server that is started. What else a client may write there is for the client.
+/// A server. What else a client may write there is for the client.
 #[derive(Deserialize)]
-struct Started {
-    command: String,
+struct Defined {
+    command: Option<String>,
     #[serde(default)]
     args: Vec<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,
+    url: Option<String>,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    #[serde(rename = "type")]
+    transport: Option<String>,
+    /// Whether it runs in a cage.
+    #[serde(default = "yes")]
+    cage: bool,
+    /// Hosts that it may reach from there.
+    #[serde(default)]
+    network: Vec<String>,
+    /// What it may read there beside this directory.
+    #[serde(default)]
+    read: Vec<PathBuf>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl Defined {
+    fn way(self, name: &str) -> Result<Way, Failure> {
+        let wrong = |why: &str| Err(Failure::usage(format!("{name}: {why}")));
+        match (self.command, self.url) {
+            (Some(command), None) => {
+                let words = std::iter::once(command).chain(self.args).map(OsString::from);
+                let cage =
+                    CageArgs { no_cage: !self.cage, network: self.network, readable: self.read };
+                let opens = !cage.network.is_empty() || !cage.readable.is_empty();
+                if opens && !self.cage {
+                    return wrong("without a cage there is no `network` or `read` to open");
+                }
+                let variables = self.env.into_iter().collect();
+                let env = Vec::new();
+                Ok(Way::Started(Program { words: words.collect(), env, variables, cage }))
+            }
+            (None, Some(_)) if self.transport.as_deref() == Some("sse") => wrong(
+                "the transport `sse` of 2024 is not spoken; ask for its address of streamable HTTP",
+            ),
+            (None, Some(url)) => {
+                let headers = remote::headers_of_config(&self.headers)?;
+                Ok(Way::Named { url, headers, by: OpenedBy::Settings })
+            }
+            (Some(_), Some(_)) => wrong("it names both a command and an address"),
+            (None, None) => wrong("it names neither a command nor an address"),
+        }
+    }
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let config = read(args)?;
+    let Config { servers, oauth } = read(args)?;
     let home = args.home.dir()?;
+    let specs: Vec<Spec> = servers
+        .into_iter()
+        .map(|(name, server)| Ok(Spec { way: server.way(&name)?, name }))
+        .collect::<Result<_, Failure>>()?;
     daemon::start(&home)?;
-    let gate = DaemonGate::new(home).map_err(Failure::unable)?;
-    let (mut running, mut peers) = (Vec::new(), Vec::new());
-    for (name, server) in config.servers {
-        let words: Vec<OsString> = server.args.iter().map(OsString::from).collect();
-        let mut env = environment(&[]);
-        env.extend(server.env.into_iter().map(|(name, value)| (name, value.into())));
-        let (child, pipes) = Piped::start(server.command.as_ref(), &words, &env)
-            .map_err(|error| Failure::unable(format!("{name}: `{}`: {error}", server.command)))?;
-        let Pipes { input, output } = pipes;
-        running.push(child);
-        peers.push(Server { name, input: Box::new(input), output: Box::new(output) });
+    if let Some(address) = args.http.address() {
+        let backend = http::Servers { specs, naming: Naming::Prefixed };
+        return http::serve(&args.http, address, home, oauth, backend);
     }
-    let served = stdio::run(Arc::new(gate), peers, Naming::Prefixed, io::stdin(), io::stdout());
-    running.into_iter().for_each(Piped::end);
-    served.map_err(Failure::unable)?;
-    Ok(Exit::Done)
+    serve_here(&specs, &home, Naming::Prefixed)
 }
 
 fn read(args: &Args) -> Result<Config, Failure> {

@@ -127,6 +127,9 @@ impl Session {
     ) {
         if kind == Kind::Tool || method == "tasks/result" {
             self.respond(id, reply::refusal(era, reason));
+        } else if kind == Kind::Other {
+            // What neither the protocol nor the gate knows is not offered here.
+            self.fail(id, METHOD_NOT_FOUND, reason);
         } else {
             self.fail(id, DENIED, reason);
         }
@@ -151,9 +154,13 @@ impl Session {
         let method = message.method().to_owned();
         let subject = method::subject(message, gated.subject)
             .ok_or_else(|| bad("the request does not say what it is about"))?;
-        let arguments = method::arguments(message, gated.kind)
+        let mut arguments = method::arguments(message, gated.kind)
             .ok_or_else(|| bad("`arguments` must be an object"))?;
         let (server, name) = self.route(message, gated, subject)?;
+        // An address decides where a read goes; the name of what the server itself offers does not.
+        if gated.subject == Subject::Uri && self.routes.resource(subject) == Some(server) {
+            arguments = json!({"resource": subject});
+        }
         let name = match self.routes.task(&name) {
             Some((_, tool)) if gated.kind == Kind::Task => tool.to_owned(),
             Some(_) | None => name,

@@ -5,7 +5,9 @@ use super::state::{Open, Phase, Stage};
 use crate::era::{self, Era};
 use crate::gate::{Begun, Call, Kind};
 use crate::limits::{CANCELLED_MAX, OPEN_REQUESTS_MAX, WAITING_MAX};
-use crate::message::{self, Body, INVALID_REQUEST, Id, Message, SERVER_UNAVAILABLE};
+use crate::message::{
+    self, Body, INVALID_REQUEST, Id, METHOD_NOT_FOUND, Message, SERVER_UNAVAILABLE,
+};
 use crate::method::{self, Class};
 use crate::reply;
 use serde_json::{Value, json};
@@ -38,6 +40,10 @@ impl Session {
 
     /// Does with a request what its method asks for; also with one that has waited.
     pub(super) fn route_request(&mut self, id: &Id, message: Message, era: Era) {
+        if era == Era::Modern && method::is_legacy_only(message.method()) {
+            let text = format!("there is no `{}` in this version", message.method());
+            return self.fail(id, METHOD_NOT_FOUND, &text);
+        }
         match method::classify(message.method()) {
             Class::Handshake => self.handshake(id, message, era),
             Class::Ping if self.is_deserted() => self.unavailable(id, 0, "it is gone"),

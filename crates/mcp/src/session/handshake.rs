@@ -10,6 +10,7 @@ use crate::era::{
 use crate::gate::{Begun, Call, Delivery, Kind};
 use crate::limits::{DISCOVER_WAIT, HANDSHAKE_WAIT, HANDSHAKES_MAX, INITIALIZE_WAIT};
 use crate::message::{self, Id, METHOD_NOT_FOUND, Message, SERVER_UNAVAILABLE};
+use crate::shown;
 use serde_json::{Map, Value, json};
 
 impl Session {
@@ -106,10 +107,13 @@ impl Session {
         let outcome = answer.outcome();
         if failed {
             let code = outcome.get("code").and_then(Value::as_i64);
-            let is_other_era = match era {
-                Era::Legacy => code == Some(METHOD_NOT_FOUND) || era::is_modern_error(outcome),
-                Era::Modern => !era::is_modern_error(outcome),
-            };
+            // Once the era is known, an error is about this request and not about the era.
+            let is_open = self.phase(server) == Phase::Negotiating;
+            let is_other_era = is_open
+                && match era {
+                    Era::Legacy => code == Some(METHOD_NOT_FOUND) || era::is_modern_error(outcome),
+                    Era::Modern => !era::is_modern_error(outcome),
+                };
             if is_other_era {
                 self.keep_handshake(id, request, era, false);
                 return match era {
@@ -180,7 +184,9 @@ impl Session {
                 self.ask_server(server, "server/discover", json!({}), Job::Discover, DISCOVER_WAIT);
             }
             Job::Initialize | Job::List(_) | Job::Listen | Job::Ignore => {
-                self.lose_server(server, "it refused the handshake");
+                let said = outcome.get("message").and_then(Value::as_str).unwrap_or_default();
+                let said = shown::description(said).replace('\n', " ");
+                self.lose_server(server, &format!("it refused the handshake ({said})"));
             }
         }
     }
@@ -265,8 +271,13 @@ impl Session {
         for (id, era) in waiting {
             self.open.remove(&id);
             if self.is_deserted() {
-                let text = "no server answers; look at the servers' own messages";
-                self.fail(&id, SERVER_UNAVAILABLE, text);
+                let text = match self.links.as_slice() {
+                    [Link { phase: Phase::Gone { reason }, .. }] => {
+                        format!("the server does not answer: {reason}")
+                    }
+                    _ => "no server answers; look at the servers' own messages".to_owned(),
+                };
+                self.fail(&id, SERVER_UNAVAILABLE, &text);
             } else {
                 self.client.is_greeted = true;
                 let result = self.introduction(era);

@@ -55,7 +55,7 @@ impl Session {
         };
         let is_legacy = self.phase(server) == Phase::Ready(Era::Legacy);
         if let Some(result) = message.value.get_mut("result").and_then(Value::as_object_mut)
-            && visible.len() != tools.len()
+            && visible != tools
         {
             result.insert("tools".to_owned(), Value::Array(visible));
             message.changed = true;

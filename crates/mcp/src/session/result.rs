@@ -68,6 +68,7 @@ impl Session {
         match delivery {
             Ok(Delivery::AsItCame) => {
                 self.remember_task(&call, message.outcome());
+                self.remember_resources(&call, failed, message.outcome());
                 self.pass(&call.method, call.era, call.server, failed, message);
             }
             Ok(Delivery::Replaced(text)) if failed => {
@@ -110,6 +111,26 @@ impl Session {
             && let Some(task) = task.and_then(Value::as_str)
         {
             self.routes.add_task(task, call.server, &call.name);
+        }
+    }
+
+    /// A resource that its server lists or has taken a subscription to is the server's own, not an address that
+    /// somebody else could have chosen.
+    fn remember_resources(&mut self, call: &Answer, failed: bool, result: &Value) {
+        if failed {
+            return;
+        }
+        match call.method.as_str() {
+            "resources/list" => {
+                let listed = result.get("resources").and_then(Value::as_array);
+                for uri in listed.into_iter().flatten().filter_map(|it| it.get("uri")?.as_str()) {
+                    self.routes.add_resource(uri, call.server);
+                }
+            }
+            "resources/subscribe" => {
+                self.routes.add_resource(&call.name, call.server);
+            }
+            _ => {}
         }
     }
 

@@ -92,7 +92,9 @@ impl Gate for Script {
                 }
             }
         }
-        Ok(Listed { hidden: self.names("hide"), held })
+        let cleaned = self.rules.get("clean").cloned().unwrap_or(json!({}));
+        let cleaned = serde_json::from_value(cleaned).unwrap();
+        Ok(Listed { hidden: self.names("hide"), held, cleaned })
     }
 
     fn begin(&self, call: &Call<'_>) -> Result<Begun, GateError> {

@@ -8,7 +8,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value, value};
 use super::wanted;
 use crate::command::{GatewayCommand, HookCommand};
 use crate::hookfile::numbers;
-use crate::mcp::{self, Fate};
+use crate::mcp::{self, Fate, Wrapped};
 use crate::trust::{codex_trust_hash, key};
 use hooks::Host;
 
@@ -165,19 +165,16 @@ pub(crate) fn renumber(
 }
 
 /// Sends every server through the gateway; returns the names of those that stay, and why.
-pub(crate) fn wrap_all(
-    config: &mut DocumentMut,
-    gateway: &GatewayCommand<'_>,
-) -> Vec<(String, &'static str)> {
-    let mut left = Vec::new();
+pub(crate) fn wrap_all(config: &mut DocumentMut, gateway: &GatewayCommand<'_>) -> Wrapped {
+    let mut all = Wrapped::default();
     for (name, server) in servers(config) {
-        match mcp::fate(&name, &server, gateway) {
-            Fate::Wrapped => {}
-            Fate::Wrap(new) => change(config, &name, &new),
-            Fate::Leave(why) => left.push((name, why)),
+        let fate = mcp::fate(&name, &server, Host::Codex, gateway);
+        all.note(&name, &fate, &server);
+        if let Fate::Wrap(new) = fate {
+            change(config, &name, &new);
         }
     }
-    left
+    all
 }
 
 /// Takes the gateway out again.
@@ -228,7 +225,7 @@ fn plain(item: &Item) -> Json {
 fn change(config: &mut DocumentMut, name: &str, new: &Map<String, Json>) {
     let server = config.get_mut(SERVERS).and_then(|it| it.get_mut(name));
     let Some(server) = server.and_then(Item::as_table_like_mut) else { return };
-    for key in ["command", "args"] {
+    for key in ["command", "args", "url"] {
         match new.get(key) {
             None => drop(server.remove(key)),
             Some(Json::String(text)) => put(server, key, Value::from(text.as_str())),

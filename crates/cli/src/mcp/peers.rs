@@ -1,0 +1,147 @@
+//! Servers of one session: programs that are started, and servers with an address.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use ::mcp::Gate as _;
+use ::mcp::http::client::Remote;
+use ::mcp::stdio::Server;
+use host::OpenedBy;
+use sandbox::{Piped, Pipes};
+use serde_json::json;
+
+use super::cage::CageArgs;
+use super::environment;
+use super::gate::DaemonGate;
+use super::remote::template::Template;
+use super::remote::{self, Named};
+use crate::failure::Failure;
+use crate::output;
+
+/// A server that can be started or reached, again for each session.
+pub(super) struct Spec {
+    pub(super) name: String,
+    pub(super) way: Way,
+}
+
+/// How a server is reached.
+pub(super) enum Way {
+    Started(Program),
+    Named { url: String, headers: Vec<(String, Template)>, by: OpenedBy },
+}
+
+/// A server that is started.
+pub(super) struct Program {
+    /// The program and its arguments.
+    pub(super) words: Vec<OsString>,
+    /// Variables of ours that it gets.
+    pub(super) env: Vec<String>,
+    /// Variables with their values, or with secrets of the vault.
+    pub(super) variables: Vec<(String, String)>,
+    pub(super) cage: CageArgs,
+}
+
+/// Servers that run.
+#[derive(Default)]
+pub(super) struct Running {
+    programs: Vec<Piped>,
+    remotes: Vec<Remote>,
+}
+
+/// Starts or prepares every server. If one cannot be, the others end.
+pub(super) fn start(
+    specs: &[Spec],
+    home: &Path,
+    gate: &Arc<DaemonGate>,
+) -> Result<(Running, Vec<Server>), Failure> {
+    let (mut running, mut servers) = (Running::default(), Vec::new());
+    for spec in specs {
+        match running.add(spec, home, gate) {
+            Ok(server) => servers.push(server),
+            Err(failure) => {
+                running.end();
+                return Err(failure);
+            }
+        }
+    }
+    Ok((running, servers))
+}
+
+impl Running {
+    fn add(&mut self, spec: &Spec, home: &Path, gate: &Arc<DaemonGate>) -> Result<Server, Failure> {
+        let name = &spec.name;
+        match &spec.way {
+            Way::Started(program) => {
+                let (program, server) = program.start(name, home, gate)?;
+                self.programs.push(program);
+                Ok(server)
+            }
+            Way::Named { url, headers, by } => {
+                let named = Named { name, url, headers: headers.clone(), by: *by };
+                let (remote, server) = remote::connect(home, gate, named)?;
+                self.remotes.push(remote);
+                Ok(server)
+            }
+        }
+    }
+
+    /// Ends all of them. Those that are far away are told at once: one that does not answer keeps no other waiting.
+    pub(super) fn end(self) {
+        self.programs.into_iter().for_each(Piped::end);
+        let remotes = self.remotes.into_iter();
+        let ending: Vec<_> = remotes.map(|it| thread::spawn(move || it.end())).collect();
+        ending.into_iter().for_each(|it| drop(it.join()));
+    }
+}
+
+impl Program {
+    fn start(
+        &self,
+        name: &str,
+        home: &Path,
+        gate: &DaemonGate,
+    ) -> Result<(Piped, Server), Failure> {
+        let variables = remote::variables(gate, name, self.variables.iter().cloned())?;
+        let Some((program, rest)) = self.words.split_first() else {
+            return Err(Failure::usage("name the server's program behind `--`"));
+        };
+        let is_caged = !self.cage.no_cage;
+        let (program, rest) = match is_caged {
+            true => {
+                // What it is to have and we have not, it does without.
+                let given = self.env.iter().filter(|it| std::env::var_os(it).is_some());
+                let given = given.chain(variables.iter().map(|it| &it.0)).map(String::as_str);
+                self.cage.command(&self.words, &given.collect::<Vec<_>>(), home)?
+            }
+            false => (program.clone(), rest.to_vec()),
+        };
+        let detail = json!({ "caged": is_caged, "network": self.cage.network });
+        gate.lifecycle(name, host::doors::mcp::CAGE, &detail);
+        let mut env = environment(&self.env);
+        env.extend(variables);
+        let (child, pipes) = Piped::start(&program, &rest, &env).map_err(|error| {
+            Failure::unable(format!("{name}: `{}`: {error}", program.to_string_lossy()))
+        })?;
+        let Pipes { input, output } = pipes;
+        let name = name.to_owned();
+        Ok((child, Server { name, input: Box::new(input), output: Box::new(output) }))
+    }
+}
+
+/// Says how servers are caged, once for all sessions.
+pub(super) fn tell_of_cages(specs: &[Spec]) {
+    for Spec { name, way } in specs {
+        let Way::Started(program) = way else { continue };
+        let reach = match program.cage.network.is_empty() {
+            true => "no network",
+            false => "the hosts that you named",
+        };
+        if !program.cage.no_cage {
+            output::note(&format!(
+                "{name} runs in a cage: this directory, and {reach}. If it needs more: --network HOST, --read PATH, or --no-cage",
+            ));
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The endpoint of a server: requests with credentials, redirects within its origin, and one renewal where it says 401.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use ::mcp::http::client::oauth::Challenge;
+use ::mcp::http::client::{Answer, Body, Piece, Request, Verb, Web, WebError};
+use egress::{Arrived, AskError, Question};
+use host::NamedWay;
+use scan::net::Target;
+use zeroize::Zeroizing;
+
+use super::credentials::{Credentials, Filled};
+use crate::output;
+
+/// Redirects that are followed for one request.
+const REDIRECTS_MAX: usize = 3;
+
+/// A way to one server, with its credentials.
+pub(super) struct Endpoint {
+    pub(super) way: NamedWay,
+    /// Where the endpoint is by now.
+    pub(super) target: Mutex<Target>,
+    pub(super) credentials: Credentials,
+    /// Was the person told on stderr what is missing?
+    pub(super) has_told: AtomicBool,
+}
+
+impl Web for Endpoint {
+    fn send(&self, request: &Request, is_cancelled: &AtomicBool) -> Result<Answer, WebError> {
+        let mut may_renew = true;
+        let mut redirects = 0;
+        loop {
+            let target = self.target();
+            let fields = self.credentials.fields().map_err(|error| self.tell(error))?;
+            let arrived = self.ask(request, &target, &fields, is_cancelled)?;
+            match arrived.status {
+                301 | 302 | 303 | 307 | 308 if redirects < REDIRECTS_MAX => {
+                    redirects += 1;
+                    self.move_to(&target, &arrived).map_err(|error| self.tell(error))?;
+                }
+                401 if may_renew => {
+                    may_renew = false;
+                    if !self.credentials.renew(&fields, &self.way)? {
+                        return Err(self.tell(self.login_needed(&arrived)));
+                    }
+                }
+                401 => return Err(self.tell(self.login_needed(&arrived))),
+                403 if challenge(&arrived).is_some() => {
+                    return Err(self.tell(self.login_needed(&arrived)));
+                }
+                _ => return Ok(answer(arrived)),
+            }
+        }
+    }
+}
+
+impl Endpoint {
+    fn target(&self) -> Target {
+        self.target.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn ask(
+        &self,
+        request: &Request,
+        target: &Target,
+        fields: &Filled,
+        is_cancelled: &AtomicBool,
+    ) -> Result<Arrived, WebError> {
+        let fixed = request.headers.iter().map(|(name, value)| ((*name).to_owned(), value));
+        let named = request.parameters.iter().map(|(name, value)| (name.clone(), value));
+        let ours = fixed.chain(named).map(|(name, value)| (name, Zeroizing::new(value.clone())));
+        let theirs = fields.0.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let verb = match request.verb {
+            Verb::Get => egress::Verb::Get,
+            Verb::Post => egress::Verb::Post,
+            Verb::Delete => egress::Verb::Delete,
+        };
+        let question = Question {
+            verb,
+            target,
+            headers: ours.chain(theirs).collect(),
+            body: request.body.clone().into(),
+            wait: request.wait,
+        };
+        let arrived = self.way.servers().ask(&question, is_cancelled);
+        arrived.map_err(|error| match error {
+            AskError::Refused(refused) => {
+                self.tell(WebError(format!("{} ({})", refused.reason, refused.rule)))
+            }
+            AskError::Failed(why) | AskError::Unanswered(why) => WebError(why),
+        })
+    }
+
+    /// Moves the endpoint within its origin. Credentials are for that origin, so nothing leads out of it; where a redirect
+    /// leads is judged all the same, and told.
+    fn move_to(&self, from: &Target, arrived: &Arrived) -> Result<(), WebError> {
+        let location = arrived.header("location").unwrap_or_default();
+        let next = from.join_within(location, self.way.servers().inner()).map_err(|refused| {
+            WebError(format!("it redirects elsewhere: {} ({})", refused.reason, refused.rule))
+        })?;
+        if next.url().origin() != from.url().origin() {
+            let why = format!(
+                "it redirects to `{}`, which is another origin; name that address if you mean it",
+                super::logins::origin(&next)
+            );
+            return Err(WebError(why));
+        }
+        if !matches!(arrived.status, 307 | 308) {
+            let why = "it redirects in a way that drops what it was sent; name the new address";
+            return Err(WebError(why.to_owned()));
+        }
+        *self.target.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        Ok(())
+    }
+
+    fn login_needed(&self, arrived: &Arrived) -> WebError {
+        let Credentials { server, url, headers, .. } = &self.credentials;
+        let status = arrived.status;
+        if !headers.is_empty() {
+            let why = "it refuses what it was sent as credentials";
+            return WebError(format!("{why} (HTTP {status}); look at its `headers`"));
+        }
+        let scope = challenge(arrived).and_then(|it| it.scope).filter(|_| status == 403);
+        let more = scope.map(|it| format!(" --scope '{}'", ::mcp::shown::log_value(&it)));
+        let login = format!("lazaret mcp login {server} --url {url}{}", more.unwrap_or_default());
+        WebError(format!("it wants you to log in (HTTP {status}): `{login}`"))
+    }
+
+    /// Tells the person once: some clients show no more than that a server does not work.
+    fn tell(&self, error: WebError) -> WebError {
+        if !self.has_told.swap(true, Ordering::SeqCst) {
+            output::note(&format!("the server `{}`: {error}", self.credentials.server));
+        }
+        error
+    }
+}
+
+fn challenge(arrived: &Arrived) -> Option<Challenge> {
+    let challenges = arrived.headers.iter().filter(|it| it.0 == "www-authenticate");
+    Challenge::parse(challenges.map(|it| it.1.as_str()))
+}
+
+fn answer(arrived: Arrived) -> Answer {
+    let (status, headers) = (arrived.status, arrived.headers.clone());
+    Answer { status, headers, body: Box::new(Arriving(arrived)) }
+}
+
+struct Arriving(Arrived);
+
+impl Body for Arriving {
+    fn next(&mut self, wait: Duration) -> Result<Piece, WebError> {
+        match self.0.next(wait) {
+            Ok(egress::Piece::Data(data)) => Ok(Piece::Data(data.to_vec())),
+            Ok(egress::Piece::Still) => Ok(Piece::Still),
+            Ok(egress::Piece::End) => Ok(Piece::End),
+            Err(error) => Err(WebError(error.to_string())),
+        }
+    }
+}

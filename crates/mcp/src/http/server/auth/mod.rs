@@ -1,0 +1,117 @@
+//! Who calls: a token of this machine, or an access token of an authorization server. Without one nobody gets further.
+
+mod jwks;
+mod jwt;
+mod oauth;
+#[cfg(test)]
+mod tests;
+mod token;
+
+pub use jwks::{Keys, KeysError};
+pub use jwt::TokenError;
+pub(super) use oauth::WELL_KNOWN;
+pub use oauth::{KeySource, Oauth, OauthError, OauthSettings};
+pub use token::{LocalToken, TokenUnfit};
+
+use super::limits::TOKEN_BYTES_MAX;
+use hyper::HeaderMap;
+use hyper::header::AUTHORIZATION;
+use std::fmt;
+
+/// A client, as its token says. Sessions of one are never another's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Principal(String);
+
+impl Principal {
+    pub(super) fn new(name: String) -> Self {
+        Self(name)
+    }
+
+    /// Returns the client's name, for records.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A way to tell who calls.
+pub enum Authenticator {
+    /// By the token of this machine.
+    Local(LocalToken),
+    /// By access tokens, as an OAuth 2.1 resource server.
+    Oauth(Box<Oauth>),
+}
+
+/// A refusal of a caller.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Refused {
+    #[error("send a token: `Authorization: Bearer …`")]
+    Missing,
+    #[error("the token is not valid: {0}")]
+    Invalid(TokenError),
+    #[error("the token lacks a scope; it needs `{0}`")]
+    Scope(String),
+}
+
+impl Authenticator {
+    /// Tells who calls, by the field `Authorization` alone.
+    pub(super) fn check(&self, headers: &HeaderMap, now: i64) -> Result<Principal, Refused> {
+        let token = bearer(headers)?;
+        match self {
+            Self::Local(own) if own.is(token) => Ok(Principal::new("local".to_owned())),
+            Self::Local(_) => Err(Refused::Invalid(TokenError::Unknown)),
+            Self::Oauth(oauth) => oauth.check(token, now),
+        }
+    }
+
+    /// Writes the field `WWW-Authenticate` for a refusal.
+    pub(super) fn challenge(&self, refused: &Refused) -> String {
+        let mut parts = vec!["realm=\"lazaret\"".to_owned()];
+        match refused {
+            Refused::Missing => {}
+            Refused::Invalid(_) => parts.push("error=\"invalid_token\"".to_owned()),
+            Refused::Scope(_) => parts.push("error=\"insufficient_scope\"".to_owned()),
+        }
+        if let Self::Oauth(oauth) = self {
+            parts.push(format!("resource_metadata=\"{}\"", oauth.metadata_url()));
+            if !oauth.scopes().is_empty() {
+                parts.push(format!("scope=\"{}\"", oauth.scopes()));
+            }
+        }
+        format!("Bearer {}", parts.join(", "))
+    }
+
+    /// Returns the metadata of the protected resource, where there is an authorization server.
+    pub(super) fn metadata(&self) -> Option<String> {
+        match self {
+            Self::Local(_) => None,
+            Self::Oauth(oauth) => Some(oauth.metadata()),
+        }
+    }
+}
+
+/// The token of a request: one field, of one scheme.
+fn bearer(headers: &HeaderMap) -> Result<&str, Refused> {
+    let mut fields = headers.get_all(AUTHORIZATION).iter();
+    let field = fields.next().ok_or(Refused::Missing)?;
+    let shape = || Refused::Invalid(TokenError::Shape);
+    if fields.next().is_some() {
+        return Err(shape());
+    }
+    let (scheme, token) =
+        field.to_str().ok().and_then(|it| it.split_once(' ')).ok_or_else(shape)?;
+    let token = token.trim_matches(' ');
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+        return Err(shape());
+    }
+    if token.len() > TOKEN_BYTES_MAX {
+        return Err(Refused::Invalid(TokenError::TooLong));
+    }
+    Ok(token)
+}

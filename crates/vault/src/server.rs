@@ -1,0 +1,41 @@
+//! The key of a program that the operator starts with it: an MCP server whose configuration names a secret.
+
+use std::sync::Arc;
+
+use monitor::{COMMANDS, Permit};
+use serde_json::json;
+
+use crate::keeper::{Keeper, ResolveError, beside};
+use crate::name::Name;
+use crate::secret::Secret;
+
+impl Keeper {
+    /// Gives a secret to a program by its environment, because the operator's own configuration says so. It is for no
+    /// host: what the program does with it nobody sees.
+    ///
+    /// # Errors
+    /// If it is not there or is for hosts, or its use cannot be recorded.
+    pub fn for_server<E>(
+        &self,
+        permit: &Permit<E>,
+        name: &Name,
+        server: &str,
+    ) -> Result<Arc<Secret>, ResolveError> {
+        let found = match self.current(name)? {
+            None => Err(ResolveError::Missing(name.clone())),
+            // INVARIANT (BoundToHosts): what is for hosts is not given to who may send it anywhere.
+            Some((_, true)) => Err(ResolveError::ForHosts(name.clone())),
+            Some((secret, false)) => Ok(secret),
+        };
+        let content = json!({
+            "decision": if found.is_ok() { "allow" } else { "deny" },
+            "domain": COMMANDS.as_str(),
+            "keys": [name.as_str()],
+            "mode": "host",
+            "purpose": "mcp_server",
+            "server": server,
+        });
+        self.append(beside(permit.who(), permit.record(), "credential", content))?;
+        found
+    }
+}
