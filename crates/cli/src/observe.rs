@@ -48,6 +48,9 @@ struct Start {
     /// For how many days, at most 30. What was said before no longer holds.
     #[arg(long, value_name = "DAYS", value_parser = days)]
     days: u16,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     by: By,
 }
@@ -56,6 +59,9 @@ struct Start {
 struct Stop {
     #[command(flatten)]
     home: Home,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     by: By,
 }
@@ -75,7 +81,9 @@ const STOPPED: (&str, &str) = ("observing_stopped", "observing_not_changed");
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
-        Command::Start(args) => start(&args.home, &args.by, args.days).map(|()| Exit::Done),
+        Command::Start(args) => {
+            start(&args.home, &args.by, args.days, args.json).map(|()| Exit::Done)
+        }
         Command::Stop(args) => stop(args),
         Command::Status(args) => status(args),
     }
@@ -88,16 +96,17 @@ pub(crate) fn days(text: &str) -> Result<u16, String> {
 }
 
 /// Begins to watch.
-pub(crate) fn start(home: &Home, by: &By, days: u16) -> Result<(), Failure> {
+pub(crate) fn start(home: &Home, by: &By, days: u16, is_json: bool) -> Result<(), Failure> {
     let dir = home.dir()?;
     let user = by.user()?;
     let watch = Observe::for_days(days, SystemClock.unix_seconds(), user.as_str());
     let watch = watch.map_err(failure)?;
     Act::around(home, by, STARTED, watch.to_json(), || watch.keep(&dir).map_err(failure))?;
-    output::line(&format!(
-        "watching {}: what would be asked passes, what is denied stays denied",
-        until(&watch)
-    ));
+    if is_json {
+        output::json(&json!({ "observing": true, "watch": watch.to_json() }));
+    }
+    let what = "what would be asked passes, what is denied stays denied";
+    output::told(is_json, &format!("watching {}: {what}", until(&watch)));
     Ok(())
 }
 
@@ -112,7 +121,10 @@ fn stop(args: &Stop) -> Result<Exit, Failure> {
     };
     let content = json!({ "was": watch.as_ref().map(Observe::to_json) });
     Act::around(&args.home, &args.by, STOPPED, content, || Observe::end(&dir).map_err(failure))?;
-    output::line("no longer watching: everything is asked as always");
+    if args.json {
+        output::json(&json!({ "observing": false }));
+    }
+    output::told(args.json, "no longer watching: everything is asked as always");
     Ok(Exit::Done)
 }
 

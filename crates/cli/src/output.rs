@@ -1,6 +1,7 @@
 //! What goes to stdout and stderr. A closed pipe is no reason to fail.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use aegx::Sorted;
 use aegx::verify::{is_hidden, printable};
@@ -11,6 +12,56 @@ use vault::shape::redact;
 /// One line for people or scripts. Answers whether anybody is still reading.
 pub(crate) fn line(text: &str) -> bool {
     writeln!(io::stdout(), "{text}").is_ok()
+}
+
+/// How the program speaks, by its options.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Manner {
+    pub(crate) color: Color,
+    pub(crate) quiet: bool,
+}
+
+/// When colours are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// At a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// In files and pipes, too.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+static MANNER: OnceLock<Manner> = OnceLock::new();
+
+/// Speaks so from now on. Said once, before anything else is.
+pub(crate) fn speak(manner: Manner) {
+    let _ = MANNER.set(manner);
+}
+
+fn manner() -> Manner {
+    MANNER.get().copied().unwrap_or_default()
+}
+
+/// Is nothing to be said where all is well?
+pub(crate) fn is_quiet() -> bool {
+    manner().quiet
+}
+
+/// Tells a person that something was done. A program that reads JSON was told already, and whoever wants quiet sees the
+/// exit code.
+pub(crate) fn told(is_json: bool, text: &str) {
+    if !is_json && !is_quiet() {
+        line(text);
+    }
+}
+
+/// A next step, beside the result.
+pub(crate) fn hint(text: &str) {
+    if !is_quiet() {
+        note(text);
+    }
 }
 
 /// One JSON object on a line of its own, flushed. What could act on a terminal is escaped.
@@ -49,7 +100,12 @@ pub(crate) struct Paint {
 
 impl Paint {
     pub(crate) fn for_stdout() -> Self {
-        Self { on: is_terminal() && std::env::var_os("NO_COLOR").is_none() }
+        let on = match manner().color {
+            Color::Auto => is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+            Color::Always => true,
+            Color::Never => false,
+        };
+        Self { on }
     }
 
     pub(crate) fn good(&self, text: &str) -> String {

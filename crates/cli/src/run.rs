@@ -11,6 +11,8 @@ use crate::{
     schema, sessions, shells, skills, status, taint, trust, vault, wire,
 };
 
+use crate::output::{Color, Manner};
+
 /// A security runtime for AI agents.
 ///
 /// Lazaret stands between an agent and everything that the agent can touch. Every call passes one
@@ -26,6 +28,12 @@ use crate::{
 #[derive(Parser)]
 #[command(name = "lazaret", version, propagate_version = true)]
 struct Cli {
+    /// When colours are used.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    color: Color,
+    /// Say nothing where all is well: results and exit codes alone.
+    #[arg(long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -37,7 +45,7 @@ enum Command {
     Init(wire::init::Args),
     Verify(wire::verify::Args),
     Uninstall(wire::uninstall::Args),
-    Mcp(mcp::Args),
+    Mcp(Box<mcp::Args>),
     Status(status::Args),
     Trust(trust::Args),
     Observe(observe::Args),
@@ -83,6 +91,7 @@ fn parse() -> Command {
         return Command::Exec(Box::new(only.args));
     }
     let all: Cli = parsed("lazaret", words);
+    output::speak(Manner { color: all.color, quiet: all.quiet });
     all.command
 }
 

@@ -1,6 +1,7 @@
 //! `lazaret status`: what stands guard now, in one look.
 
 use evidence::{Clock as _, Reader, SystemClock};
+use host::doors::mcp::servers::Servers;
 use host::observe::Observe;
 use host::trust::Trust;
 use serde_json::{Value, json};
@@ -30,6 +31,15 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// What one door saw and another did not, where the daemon counts it.
+const ALARMS: &[(&str, &str)] = &[
+    ("/hooks/missed", "results of calls that no hook announced"),
+    (
+        "/hooks/changed",
+        "files changed between calls that no door saw written (yours, if you edited them)",
+    ),
+    ("/proxies/strangers", "requests to a proxy by programs that no door announced"),
+];
 /// Sessions that are shown.
 const SESSIONS_MAX: u32 = 10;
 
@@ -50,6 +60,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         false => None,
     };
     let trust = Trust::of(&home).map_err(Failure::usage)?;
+    let servers = Servers::of(&home).map_err(Failure::usage)?;
+    let uncaged: Vec<&str> =
+        servers.caged.iter().filter(|it| !it.1).map(|it| it.0.as_str()).collect();
     let watch = Observe::of(&home).map_err(Failure::usage)?.filter(|it| it.holds(now));
     if args.json {
         let trusted = trust.folders().iter().map(|it| it.path.display().to_string());
@@ -60,6 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             "journal": { "bytes": bytes.unwrap_or(0), "dir": journal.display().to_string() },
             "trusted": trusted.collect::<Vec<_>>(),
             "observing": watch.as_ref().map(Observe::to_json),
+            "servers": { "not_caged": uncaged },
         }));
         return Ok(Exit::Done);
     }
@@ -71,7 +85,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             observe::until(watch)
         ));
     }
-    for it in &sessions {
+    if !uncaged.is_empty() {
+        let names = aegx::verify::printable(&uncaged.join(", ")).to_string();
+        output::told(false, &format!("servers    not in a cage: {names}; see `lazaret mcp list`"));
+    }
+    for it in sessions.iter().filter(|_| !output::is_quiet()) {
         sessions::line(it);
     }
     Ok(Exit::Done)
@@ -92,23 +110,31 @@ fn show(doors: Option<&Value>, waiting: u64, bytes: Option<u64>, trust: &Trust) 
         ),
         None => "not running; whoever needs it starts it".to_owned(),
     };
-    output::line(&format!("daemon     {daemon}"));
-    if number("/hooks/missed") > 0 {
-        let what = format!("{} results of calls that no hook announced", number("/hooks/missed"));
-        let next = "`lazaret evidence query --kind door_missed`";
-        output::line(&format!("alarm      {}; see {next}", paint.bad(&what)));
+    output::told(false, &format!("daemon     {daemon}"));
+    let next = "`lazaret evidence query --kind door_missed`";
+    for (path, what) in ALARMS {
+        let count = number(path);
+        if count > 0 {
+            let what = format!("{count} {what}");
+            output::line(&format!("alarm      {}; see {next}", paint.bad(&what)));
+        }
     }
     let asked = match waiting {
         0 => "nothing waits for an answer".to_owned(),
         some => format!("{}; see `lazaret approvals`", output::count(some, "question")),
     };
-    output::line(&format!("approvals  {asked}"));
+    let approvals = format!("approvals  {asked}");
+    // With --quiet what waits for a person is said, and nothing else.
+    match waiting {
+        0 => output::told(false, &approvals),
+        _ => {
+            output::line(&approvals);
+        }
+    }
     let journal =
         bytes.map_or("empty".to_owned(), |it| format!("{it} bytes; `lazaret evidence verify`"));
-    output::line(&format!("journal    {journal}"));
+    output::told(false, &format!("journal    {journal}"));
     let folders = u64::try_from(trust.folders().len()).unwrap_or(u64::MAX);
-    output::line(&format!(
-        "trust      {}; see `lazaret trust --list`",
-        output::count(folders, "folder")
-    ));
+    let folders = output::count(folders, "folder");
+    output::told(false, &format!("trust      {folders}; see `lazaret trust --list`"));
 }

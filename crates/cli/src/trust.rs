@@ -1,6 +1,6 @@
 //! `lazaret trust`: folders whose files count as the user's own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use evidence::{Clock as _, SystemClock};
 use host::fetched::Fetched;
@@ -67,8 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         let kinds = ("folder_distrusted", "folder_trust_not_changed");
         Act::around(&args.home, &args.by, kinds, content, || trust.keep(&home).map_err(failure))?;
-        output::line(&format!("no longer trusted: {}", folder.display()));
-        return Ok(Exit::Done);
+        return Ok(tell(args, &folder, "no longer trusted"));
     }
     let trusted = Trusted {
         path: folder.clone(),
@@ -79,16 +78,22 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let is_fetched = fetched.places().iter().any(|it| it.path.starts_with(&folder));
     let is_new = trust.add(trusted, std::env::home_dir().as_deref()).map_err(failure)?;
     if !is_new && !is_fetched {
-        output::line(&format!("trusted already: {}", folder.display()));
-        return Ok(Exit::Done);
+        return Ok(tell(args, &folder, "trusted already"));
     }
     let kinds = ("folder_trusted", "folder_trust_not_changed");
     Act::around(&args.home, &args.by, kinds, content, || {
         trust.keep(&home).map_err(failure)?;
         Fetched::change(&home, |it| it.remove_below(&folder)).map_err(failure)
     })?;
-    output::line(&format!("trusted: {}", folder.display()));
-    Ok(Exit::Done)
+    Ok(tell(args, &folder, "trusted"))
+}
+
+fn tell(args: &Args, folder: &Path, what: &str) -> Exit {
+    if args.json {
+        output::json(&json!({ "folder": folder.display().to_string(), "outcome": what }));
+    }
+    output::told(args.json, &format!("{what}: {}", folder.display()));
+    Exit::Done
 }
 
 fn list(args: &Args, trust: &Trust, fetched: &Fetched) {
@@ -111,7 +116,7 @@ fn list(args: &Args, trust: &Trust, fetched: &Fetched) {
         }
     }
     if trust.folders().is_empty() && !args.json {
-        output::note("no folder is trusted: `lazaret trust DIR`");
+        output::hint("no folder is trusted: `lazaret trust DIR`");
     }
 }
 

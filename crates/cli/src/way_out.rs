@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::Arc;
 
 use gateway::proxy;
 use host::doors::client::Connection;
@@ -36,7 +37,7 @@ impl WayOut {
         let policy = setup::policy_of(home, policy)?;
         let catalogue = proxy::catalogue().map_err(Failure::unable)?;
         let gate = Gate::open_with_keys(home, policy, catalogue, |_, _| ())?;
-        match Proxying::begin(&gate, home, request, listener) {
+        match Proxying::begin(&gate, home, request, (listener, &Arc::default())) {
             Ok(proxying) => Ok(Self::Here(Box::new((gate, proxying)))),
             Err(error) => {
                 gate.close()?;

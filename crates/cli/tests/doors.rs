@@ -18,13 +18,13 @@ use testkit::program::Run as _;
 use crate::program::{LAZARET, lazaret};
 
 /// A state directory whose daemon ends with it.
-struct State {
-    home: PathBuf,
-    dir: tempfile::TempDir,
+pub(crate) struct State {
+    pub(crate) home: PathBuf,
+    pub(crate) dir: tempfile::TempDir,
 }
 
 impl State {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         // Made by whoever needs it first, for its user alone.
         let home = dir.path().join("state");
@@ -32,21 +32,21 @@ impl State {
         Self { home, dir }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.home
     }
 
     /// A folder in which an agent works.
-    fn work(&self) -> PathBuf {
+    pub(crate) fn work(&self) -> PathBuf {
         files::resolved(&self.dir.path().join("work")).unwrap()
     }
 
-    fn run(&self, words: &[&str]) -> testkit::program::Ran<String> {
+    pub(crate) fn run(&self, words: &[&str]) -> testkit::program::Ran<String> {
         lazaret(self.path(), words).run()
     }
 
     /// What a hook of Claude Code prints.
-    fn hook(&self, event: &str, more: Value) -> String {
+    pub(crate) fn hook(&self, event: &str, more: Value) -> String {
         let mut input = json!({
             "session_id": "s1", "cwd": self.work(), "transcript_path": "/x",
             "permission_mode": "default", "hook_event_name": event,
@@ -57,7 +57,7 @@ impl State {
     }
 
     #[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
-    fn hook_of(&self, host: &str, event: &str, input: &Value) -> String {
+    pub(crate) fn hook_of(&self, host: &str, event: &str, input: &Value) -> String {
         let mut hook = Command::new(Path::new(LAZARET).with_file_name("lazaret-hook"))
             .args([host, event])
             .env("LAZARET_HOME", self.path())
@@ -74,14 +74,14 @@ impl State {
         said
     }
 
-    fn before(&self, id: &str, command: &str) -> String {
+    pub(crate) fn before(&self, id: &str, command: &str) -> String {
         let more = json!({
             "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": id,
         });
         self.hook("PreToolUse", more)
     }
 
-    fn after(&self, id: &str, command: &str, printed: &str) -> String {
+    pub(crate) fn after(&self, id: &str, command: &str, printed: &str) -> String {
         let more = json!({
             "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": id,
             "tool_response": { "stdout": printed, "stderr": "", "interrupted": false },
@@ -89,15 +89,15 @@ impl State {
         self.hook("PostToolUse", more)
     }
 
-    fn count(&self, kind: &str) -> usize {
+    pub(crate) fn count(&self, kind: &str) -> usize {
         self.run(&["evidence", "query", "--kind", kind, "--json"]).objects().len()
     }
 
-    fn status(&self) -> Value {
+    pub(crate) fn status(&self) -> Value {
         self.run(&["daemon", "status", "--json"]).objects().remove(0)
     }
 
-    fn kill(&self) {
+    pub(crate) fn kill(&self) {
         let pid = i32::try_from(self.status()["pid"].as_u64().unwrap()).unwrap();
         let pid = rustix::process::Pid::from_raw(pid).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
@@ -113,10 +113,10 @@ impl Drop for State {
     }
 }
 
-const PUSH: &str = "git push --force";
+pub(crate) const PUSH: &str = "git push --force";
 
 /// A page that gives orders, read by the agent.
-fn fetch_orders(state: &State) {
+pub(crate) fn fetch_orders(state: &State) {
     let call = json!({
         "tool_name": "WebFetch", "tool_use_id": "w",
         "tool_input": { "url": "https://a.example/", "prompt": "p" },

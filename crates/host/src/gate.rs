@@ -17,6 +17,7 @@ use vault::Keeper;
 
 use crate::keys::KeysError;
 use crate::search_key::EngineKey;
+use crate::state_folder::StateFolder;
 use crate::workspace::Ground;
 
 /// A gate, and what it stands on.
@@ -32,6 +33,8 @@ pub struct Gate {
     pub keeper: Option<Arc<Keeper>>,
     /// The key of the search engine, where one is chosen that wants one.
     pub search_key: Option<EngineKey>,
+    /// The state directory, as agents may name it.
+    pub own: Arc<StateFolder>,
 }
 
 /// Why there is no gate, or no session behind it.
@@ -95,12 +98,14 @@ impl Gate {
             clock: Arc::new(SystemClock),
         };
         let reader = crate::reader(home).map_err(GateError::usage)?;
-        let monitor = Monitor::new(setup);
+        let own = Arc::new(StateFolder::new(home, std::env::home_dir()));
+        let monitor =
+            Monitor::new(setup).with_own_places(Arc::clone(&own) as Arc<dyn monitor::OwnPlaces>);
         let monitor = Arc::new(match reader {
             Some(reader) => monitor.with_reader(reader),
             None => monitor,
         });
-        Ok(Self { monitor, journal, store, bond, keeper: None, search_key: None })
+        Ok(Self { monitor, journal, store, bond, keeper: None, search_key: None, own })
     }
 
     /// Opens the same with who keeps secrets: what agents are shown is scrubbed of them. `unkept` hears why there is
@@ -146,11 +151,11 @@ impl Gate {
     }
 
     fn with(self, change: impl FnOnce(Monitor) -> Monitor) -> Result<Self, GateError> {
-        let Self { monitor, journal, store, bond, keeper, search_key } = self;
+        let Self { monitor, journal, store, bond, keeper, search_key, own } = self;
         let monitor = Arc::into_inner(monitor)
             .ok_or_else(|| GateError::unable("the gate is in use already"))?;
         let monitor = Arc::new(change(monitor));
-        Ok(Self { monitor, journal, store, bond, keeper, search_key })
+        Ok(Self { monitor, journal, store, bond, keeper, search_key, own })
     }
 
     /// Who knows what agents must not see, if there is anything.

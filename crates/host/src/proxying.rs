@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use aegx::Principal;
 use egress::{Rules, Signs};
@@ -69,7 +70,7 @@ pub struct Proxying {
 }
 
 impl Proxying {
-    /// Opens the session of each account and answers at `listener`.
+    /// Opens the session of each account and answers at `listener`; programs without an account are counted.
     ///
     /// # Errors
     /// If an account is not admitted, or the system gives no threads.
@@ -77,9 +78,10 @@ impl Proxying {
         gate: &Gate,
         home: &Path,
         request: &ProxyRequest,
-        listener: TcpListener,
+        (listener, strangers): (TcpListener, &Arc<AtomicU64>),
     ) -> Result<Self, GateError> {
         let mut accounts = Accounts::default();
+        accounts.count_strangers_in(Arc::clone(strangers));
         let mut callers = Vec::new();
         let begin = || -> Result<Serving, GateError> {
             for it in &request.accounts {

@@ -171,7 +171,7 @@ impl Trust {
 }
 
 /// Where `path` lies as far as it is there, with its links followed.
-fn real(path: &Path) -> PathBuf {
+pub(crate) fn real(path: &Path) -> PathBuf {
     let there = path.ancestors().find_map(|it| Some((it, files::resolved(it).ok()?)));
     let Some((above, found)) = there else { return path.to_owned() };
     let rest = path.strip_prefix(above).unwrap_or(Path::new(""));

@@ -2,6 +2,7 @@
 
 use aegx::timestamp;
 use evidence::{Clock, SystemClock};
+use host::standing::content;
 use model::Taint;
 use monitor::approvals::ApprovalError;
 use monitor::standing::Standing;
@@ -59,21 +60,6 @@ pub(super) fn give(
     act.end(done, "approval_not_granted").map(|(done, _)| done)
 }
 
-fn content(it: &Standing) -> Value {
-    json!({
-        "action": it.action.as_str(),
-        "agent": it.agent.as_str(),
-        "approval": it.approval.to_string(),
-        "expires": timestamp::from_unix(it.expires),
-        "place": it.place,
-        "reason": it.reason,
-        "scope_sha256": it.scope,
-        "span": it.span.as_str(),
-        "tool": it.tool,
-        "user": it.user.as_str(),
-    })
-}
-
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let now = SystemClock.unix_seconds();
     let found = match sessions::open(&args.home)? {
@@ -92,6 +78,14 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let paint = Paint::for_stdout();
     let _ = found.iter().all(|it| lines(it, now, &paint).iter().all(|line| output::line(line)));
     Ok(Exit::Done)
+}
+
+/// Shows the answers that hold now, behind what waits.
+pub(super) fn show_held(store: &SqliteStore, now: i64, limit: u32) -> Result<(), Failure> {
+    let held = store.standings(now, false, limit).map_err(|error| failure(&error))?;
+    let paint = Paint::for_stdout();
+    let _ = held.iter().all(|it| lines(it, now, &paint).iter().all(|line| output::line(line)));
+    Ok(())
 }
 
 fn state(it: &Standing, now: i64) -> &'static str {

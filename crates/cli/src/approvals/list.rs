@@ -9,7 +9,7 @@ use monitor::approvals::{Approval, ApprovalError, ApprovalState};
 use store::{Approvals, SqliteStore};
 
 use super::text::{self, quoted};
-use super::{deed, failure, short, show};
+use super::{deed, failure, grants, short, show};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::output::{self, Paint};
@@ -45,14 +45,18 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit, Failure> {
         return watch(args);
     }
     let now = SystemClock.unix_seconds();
-    let (found, count) = match sessions::open(&args.home)? {
+    let store = sessions::open(&args.home)?;
+    let (found, count) = match &store {
         None => (Vec::new(), 0),
-        Some(store) => kept(&store, args, now).map_err(|it| failure(&it))?,
+        Some(store) => kept(store, args, now).map_err(|it| failure(&it))?,
     };
     if args.json {
         let _ = found.iter().all(|it| output::json(&show::value(it)));
     } else {
         table(&found, args.all, now);
+        if let Some(store) = &store {
+            grants::show_held(store, now, args.limit)?;
+        }
     }
     let more = count.saturating_sub(u64::try_from(found.len()).unwrap_or(u64::MAX));
     if more > 0 {

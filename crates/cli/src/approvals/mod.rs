@@ -57,6 +57,8 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Command {
+    /// List what waits, and which answers hold for more than one call.
+    List(list::ListArgs),
     Show(show::Args),
     Approve(answer::ApproveArgs),
     Deny(answer::DenyArgs),
@@ -67,6 +69,7 @@ enum Command {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
         None => list::run(&args.list),
+        Some(Command::List(args)) => list::run(args),
         Some(Command::Show(args)) => show::run(args),
         Some(Command::Approve(args)) => answer::approve(args),
         Some(Command::Deny(args)) => answer::deny(args),

@@ -52,9 +52,6 @@ enum Command {
 pub(crate) struct Common {
     #[command(flatten)]
     home: Home,
-    /// Say nothing where all is well.
-    #[arg(long)]
-    quiet: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -94,9 +91,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 fn tell(args: &Common, what: &str, home: &Path) {
     if args.json {
         output::json(&json!({ "daemon": what, "home": home.display().to_string() }));
-    } else if !args.quiet {
-        output::line(&format!("the daemon: {what}"));
     }
+    output::told(args.json, &format!("the daemon: {what}"));
 }
 
 /// Starts the daemon on `home` and waits until it answers. Answers whether it was there already.
@@ -169,9 +165,8 @@ fn status(args: &Common) -> Result<Exit, Failure> {
     let Some(said) = said(&args.home.dir()?)? else {
         if args.json {
             output::json(&json!({ "running": false }));
-        } else if !args.quiet {
-            output::line("the daemon is not running; whoever needs it starts it");
         }
+        output::told(args.json, "the daemon is not running; whoever needs it starts it");
         return Ok(Exit::Refused);
     };
     if args.json {
@@ -182,16 +177,15 @@ fn status(args: &Common) -> Result<Exit, Failure> {
         output::json(&said);
         return Ok(Exit::Done);
     }
-    if !args.quiet {
-        let number = |path: &str| said.pointer(path).and_then(Value::as_u64).unwrap_or(0);
-        output::line(&format!(
-            "running: process {}, for {} s; {}, {} of hooks, {} under way",
-            number("/pid"),
-            number("/uptime"),
-            output::count(number("/connections"), "connection"),
-            output::count(number("/hooks/sessions"), "session"),
-            output::count(number("/hooks/waiting"), "call"),
-        ));
-    }
+    let number = |path: &str| said.pointer(path).and_then(Value::as_u64).unwrap_or(0);
+    let told = format!(
+        "running: process {}, for {} s; {}, {} of hooks, {} under way",
+        number("/pid"),
+        number("/uptime"),
+        output::count(number("/connections"), "connection"),
+        output::count(number("/hooks/sessions"), "session"),
+        output::count(number("/hooks/waiting"), "call"),
+    );
+    output::told(false, &told);
     Ok(Exit::Done)
 }

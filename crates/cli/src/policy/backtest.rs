@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         output::json(&all);
     } else {
-        output::note(&loaded.source.to_string());
+        output::hint(&loaded.source.to_string());
         tell(&tally);
     }
     Ok(Exit::Done)
@@ -116,7 +116,7 @@ pub(super) fn tell(tally: &Tally) {
     }
     if tally.turned_away > 0 {
         let count = output::count(tally.turned_away, "call");
-        output::note(&format!("{count} turned away unread: no policy changes that"));
+        output::hint(&format!("{count} turned away unread: no policy changes that"));
     }
 }
 

@@ -73,9 +73,10 @@ pub(super) fn lines(it: &Proposal) -> Vec<String> {
             printable(&tag.origin)
         ));
     }
-    let findings = scan::instructions(&it.content);
+    let reading = scan::text::read(&it.content, scan::text::Author::Outsider);
+    let findings = &reading.findings;
     if !findings.is_empty() {
-        let verdict = scan::verdict(&findings).as_str();
+        let verdict = reading.verdict().as_str();
         lines.push(format!(
             "the scan for orders says: {verdict}, {}",
             output::count(findings.len() as u64, "finding")

@@ -41,6 +41,10 @@ pub(crate) struct Args {
     /// Leave MCP servers as they are.
     #[arg(long)]
     no_mcp: bool,
+    /// Run MCP servers in a cage: with the directory that they start in, and without a network. One that needs more is
+    /// told so in its line (`lazaret mcp --help`).
+    #[arg(long, conflicts_with = "no_mcp")]
+    cage_servers: bool,
     /// Put Claude Code's hooks into managed settings, which users cannot switch off (needs root).
     #[arg(long)]
     managed: bool,
@@ -50,6 +54,9 @@ pub(crate) struct Args {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
+    /// Print one JSON object; it asks nobody, so that a change needs --yes.
+    #[arg(long)]
+    json: bool,
     /// Only watch for so many days: what would be asked passes, and is on record; see `lazaret observe`.
     #[arg(long, value_name = "DAYS", value_parser = observe::days)]
     observe: Option<u16>,
@@ -64,24 +71,30 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let project = args.project.as_deref().map(files::resolved).transpose();
     let around = surroundings(&args.home, project.map_err(Failure::usage)?)?;
     let found = find(&around);
-    show_found(&found);
+    if !args.json {
+        show_found(&found);
+    }
     let which: Vec<Host> = match args.agents.as_slice() {
         [] => found.iter().map(|it| it.host).collect(),
         some => some.to_vec(),
     };
     if which.is_empty() {
-        output::note(
+        output::hint(
             "no coding agent was found; name one with --agent, or see `lazaret mcp --help`",
         );
+        tell_json(args, &found, None, &[]);
         return Ok(Exit::Done);
     }
     let managed = args.managed.then(|| PathBuf::from(MANAGED));
-    let options = Options { hooks: true, mcp: !args.no_mcp, managed };
+    let options = Options { hooks: true, mcp: !args.no_mcp, cage: args.cage_servers, managed };
     let planned = plan(&around, &which, &options).map_err(Failure::usage)?;
-    show_plan(&planned);
+    if !args.json {
+        show_plan(&planned);
+    }
     if planned.is_empty() {
-        output::line("everything is wired already");
+        output::told(args.json, "everything is wired already");
     } else if args.dry_run {
+        tell_json(args, &found, Some(&planned), &[]);
         return Ok(Exit::Done);
     } else {
         if !args.yes && !person::says_yes(&[], "change these files; a copy of each is kept")? {
@@ -90,13 +103,37 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         apply(args, &planned)?;
     }
     if let Some(days) = args.observe.filter(|_| !args.dry_run) {
-        observe::start(&args.home, &args.by, days)?;
+        observe::start(&args.home, &args.by, days, args.json)?;
     }
     daemon::start(&args.home.dir()?)?;
     let verified = verify::all(&args.home, &around, &which);
-    verify::show(&verified);
-    tell_trust(args)?;
+    tell_json(args, &found, Some(&planned), &verified);
+    if !args.json {
+        verify::show(&verified);
+        tell_trust(args)?;
+    }
     Ok(if verified.iter().all(verify::Row::answers) { Exit::Done } else { Exit::Unable })
+}
+
+/// The same for programs.
+fn tell_json(args: &Args, found: &[Found], planned: Option<&Plan>, verified: &[verify::Row]) {
+    if !args.json {
+        return;
+    }
+    let found = found.iter().map(|it| {
+        json!({ "agent": it.host.as_str(), "servers": it.servers.len(), "problems": it.problems })
+    });
+    let changes = planned.into_iter().flat_map(Plan::changes);
+    let files: Vec<String> = changes.map(|it| it.path.display().to_string()).collect();
+    let notes = planned.into_iter().flat_map(Plan::notes);
+    let notes = notes.map(|it| json!({ "agent": it.host.as_str(), "note": it.text }));
+    output::json(&json!({
+        "found": found.collect::<Vec<_>>(),
+        "files": files,
+        "changed": !args.dry_run && !files.is_empty(),
+        "notes": notes.collect::<Vec<_>>(),
+        "verified": verified.iter().map(verify::Row::to_json).collect::<Vec<_>>(),
+    }));
 }
 
 fn apply(args: &Args, planned: &Plan) -> Result<(), Failure> {
@@ -109,7 +146,8 @@ fn apply(args: &Args, planned: &Plan) -> Result<(), Failure> {
         planned.apply(now).map_err(Failure::unable)
     })?;
     let count = output::count(u64::try_from(files.len()).unwrap_or(u64::MAX), "file");
-    output::line(&format!("{count} changed; `lazaret uninstall` puts everything back"));
+    let told = format!("{count} changed; `lazaret uninstall` puts everything back");
+    output::told(args.json, &told);
     Ok(())
 }
 
@@ -144,7 +182,8 @@ fn show_plan(planned: &Plan) {
 fn tell_trust(args: &Args) -> Result<(), Failure> {
     let trust = Trust::of(&args.home.dir()?).map_err(Failure::usage)?;
     if trust.folders().is_empty() {
-        output::line(
+        output::told(
+            false,
             "next: say which folders hold your own work, `lazaret trust DIR`; files elsewhere count as outside content",
         );
     }

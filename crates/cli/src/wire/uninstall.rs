@@ -43,12 +43,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         };
         if args.json {
             output::json(&json!({ "file": path.display().to_string(), "outcome": word }));
-        } else {
+        } else if matches!(outcome, Outcome::Failed(_)) {
             output::line(&format!("{word}: {}", path.display()));
+        } else {
+            output::told(false, &format!("{word}: {}", path.display()));
         }
     }
     if done.files.is_empty() && !args.json {
-        output::note("nothing was wired");
+        output::hint("nothing was wired");
     }
     Ok(if done.is_complete() { Exit::Done } else { Exit::Unable })
 }

@@ -57,6 +57,11 @@ impl Row {
         self.outcome.is_ok()
     }
 
+    /// For programs.
+    pub(crate) fn to_json(&self) -> Value {
+        json!({ "agent": self.host.as_str(), "state": self.word(), "why": self.why() })
+    }
+
     fn word(&self) -> &'static str {
         match self.outcome {
             Ok(true) => "verified",
@@ -83,8 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let rows = all(&args.home, &around, &which);
     if args.json {
         for it in &rows {
-            let fields = json!({ "agent": it.host.as_str(), "state": it.word(), "why": it.why() });
-            output::json(&fields);
+            output::json(&it.to_json());
         }
     } else {
         show(&rows);
@@ -99,7 +103,7 @@ pub(crate) fn all(home: &Home, around: &Surroundings, which: &[Host]) -> Vec<Row
 
 pub(crate) fn show(rows: &[Row]) {
     let paint = Paint::for_stdout();
-    for it in rows {
+    for it in rows.iter().filter(|it| !output::is_quiet() || !it.answers()) {
         let word = match it.outcome {
             Ok(true) => paint.good(it.word()),
             Ok(false) => paint.strong(it.word()),
@@ -108,7 +112,7 @@ pub(crate) fn show(rows: &[Row]) {
         output::line(&format!("{}: {word}: {}", it.host.title(), it.why()));
     }
     if rows.is_empty() {
-        output::note("no coding agent was found");
+        output::hint("no coding agent was found");
     }
 }
 

@@ -41,7 +41,8 @@ fn what_a_tainted_session_leaves_counts_as_read_by_the_next() {
     let entered = place.records("workspace_entered");
     let of_b = entered.iter().find(|it| it["meta"]["session"] == "b").unwrap();
     assert_eq!(of_b["payload"]["inline"]["labels"][0]["origin"], "https://evil.example/");
-    assert_eq!(of_b["taint"], serde_json::json!(["UNTRUSTED", "WEB_DERIVED"]));
+    let taint = serde_json::json!(["INJECTION_SUSPECT", "UNTRUSTED", "WEB_DERIVED"]);
+    assert_eq!(of_b["taint"], taint);
     let left = place.records("workspace_left");
     let of_a = left.iter().find(|it| it["meta"]["session"] == "a").unwrap();
     assert_eq!(of_a["payload"]["inline"]["files"], serde_json::json!(["page.txt"]));

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use aegx::Digest;
 use data_encoding::{BASE64, BASE64URL_NOPAD};
@@ -115,9 +116,19 @@ const OF_THIS_START: &str = "start";
 pub struct Accounts {
     by_agent: BTreeMap<String, Account>,
     access: Option<Arc<dyn Access>>,
+    strangers: Arc<AtomicU64>,
 }
 
 impl Accounts {
+    /// Counts programs that come without an account in `count`.
+    pub fn count_strangers_in(&mut self, count: Arc<AtomicU64>) {
+        self.strangers = count;
+    }
+
+    pub(crate) fn strangers(&self) -> &Arc<AtomicU64> {
+        &self.strangers
+    }
+
     /// Adds one; the last of a name counts.
     pub fn add(&mut self, account: Account) {
         self.by_agent.insert(account.who.agent.as_str().to_owned(), account);

@@ -29,6 +29,8 @@ pub(crate) struct Door {
     journal: Arc<Journal>,
     /// Turned away since that was last recorded.
     turned_away: AtomicU64,
+    /// All of them, for whoever wants to know.
+    strangers: Arc<AtomicU64>,
 }
 
 /// One connection that has come.
@@ -43,7 +45,12 @@ pub(crate) struct Guest {
 }
 
 impl Door {
-    pub(crate) fn new(bounds: Bounds, shares: Shares, journal: Arc<Journal>) -> Arc<Self> {
+    pub(crate) fn new(
+        bounds: Bounds,
+        shares: Shares,
+        journal: Arc<Journal>,
+        strangers: &Arc<AtomicU64>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             standing: Mutex::default(),
             next: AtomicU64::new(0),
@@ -51,6 +58,7 @@ impl Door {
             shares,
             journal,
             turned_away: AtomicU64::new(0),
+            strangers: Arc::clone(strangers),
         })
     }
 
@@ -77,8 +85,10 @@ impl Door {
 
     /// Somebody has no account. The first is recorded at once, those that follow together.
     pub(crate) fn turn_away(self: &Arc<Self>) -> No {
+        self.strangers.fetch_add(1, Ordering::Relaxed);
         if self.turned_away.fetch_add(1, Ordering::Relaxed) == 0 {
             self.record(1);
+            self.record_missed();
             let (counting, period) = (Counting(Arc::clone(self)), self.bounds.counted);
             tokio::spawn(async move {
                 let _counting = counting;
@@ -86,6 +96,16 @@ impl Door {
             });
         }
         No::no_account()
+    }
+
+    /// A program wants out that no door announced.
+    fn record_missed(&self) {
+        let content = json!({
+            "door": "proxy",
+            "why": "a program that no door announced asked the proxy, without an account",
+        });
+        let kind = Kind::of_static("door_missed");
+        let _ = self.journal.post(NewRecord::of_host(RecordType::GuardDecision, kind, content));
     }
 
     fn record(&self, count: u64) {

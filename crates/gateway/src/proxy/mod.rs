@@ -85,7 +85,8 @@ impl Proxy {
     /// Never: what goes wrong with one connection ends that connection.
     pub async fn serve(self: Arc<Self>, listener: TcpListener) -> Infallible {
         let shares = Shares::new(self.bounds.connections, &self.accounts);
-        let door = Door::new(self.bounds, shares, Arc::clone(&self.journal));
+        let door =
+            Door::new(self.bounds, shares, Arc::clone(&self.journal), self.accounts.strangers());
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => {

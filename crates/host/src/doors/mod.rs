@@ -6,6 +6,7 @@ pub mod client;
 pub mod hello;
 pub mod hook;
 pub mod mcp;
+mod notify;
 mod observing;
 mod status;
 mod verdict;
@@ -14,8 +15,8 @@ mod way_out;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hooks::Host;
@@ -57,6 +58,8 @@ pub struct Doors<'a> {
     answered: AtomicU64,
     /// Clients of servers that are connected.
     clients: AtomicUsize,
+    /// Programs that wanted out and that nobody had announced.
+    strangers: Arc<AtomicU64>,
 }
 
 impl<'a> Doors<'a> {
@@ -74,6 +77,7 @@ impl<'a> Doors<'a> {
             open: AtomicUsize::new(0),
             answered: AtomicU64::new(0),
             clients: AtomicUsize::new(0),
+            strangers: Arc::default(),
         }
     }
 
@@ -141,25 +145,21 @@ impl<'a> Doors<'a> {
 
     /// The next frame, if one comes in time.
     fn hear(&self, stream: &UnixStream) -> Option<Vec<u8>> {
-        let input = stream.try_clone().ok()?;
-        let output = stream.try_clone().ok()?;
-        let mut wire = Ends::new(input, output, self.stop.clone());
+        let mut wire = Ends::new(stream, stream, self.stop.clone());
         let heard = read(&mut wire, &limits());
         heard.inspect_err(|error| self.hook.refused_frame(&error.to_string())).ok().flatten()
     }
 
     /// The next frame of a connection that may be silent for long.
     fn hear_long(&self, stream: &UnixStream) -> Option<Vec<u8>> {
-        let (input, output) = (stream.try_clone().ok()?, stream.try_clone().ok()?);
-        let mut wire = Ends::new(input, output, self.stop.clone());
+        let mut wire = Ends::new(stream, stream, self.stop.clone());
         let limits = Limits { idle: SILENT_MAX, ..limits() };
         read(&mut wire, &limits).ok().flatten()
     }
 
     /// One frame; whoever does not take it has gone.
     fn say(&self, stream: &UnixStream, bytes: &[u8]) {
-        let (Ok(input), Ok(output)) = (stream.try_clone(), stream.try_clone()) else { return };
-        let _ = write(&mut Ends::new(input, output, self.stop.clone()), bytes, &limits());
+        let _ = write(&mut Ends::new(stream, stream, self.stop.clone()), bytes, &limits());
     }
 
     fn say_json(&self, stream: &UnixStream, value: &Value) {

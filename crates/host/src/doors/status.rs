@@ -20,7 +20,9 @@ impl Doors<'_> {
                 "sessions": self.hook.open_sessions(),
                 "waiting": self.hook.waiting(),
                 "missed": self.hook.missed(),
+                "changed": self.hook.changed(),
             },
+            "proxies": { "strangers": self.strangers.load(Ordering::Relaxed) },
         })
     }
 }

@@ -23,10 +23,11 @@ impl Doors<'_> {
         let Some(listener) = descriptors.into_iter().next().map(TcpListener::from) else {
             return self.say_error(stream, "usage", "no listener was handed over");
         };
-        let proxying = match Proxying::begin(self.gate, self.home, &request, listener) {
-            Ok(proxying) => proxying,
-            Err(error) => return self.say_error(stream, kind_of(&error), &error.to_string()),
-        };
+        let proxying =
+            match Proxying::begin(self.gate, self.home, &request, (listener, &self.strangers)) {
+                Ok(proxying) => proxying,
+                Err(error) => return self.say_error(stream, kind_of(&error), &error.to_string()),
+            };
         self.say_json(stream, &json!({ "ok": true }));
         if let Ok((over, never)) = UnixStream::pair()
             && let Ok((stopper, _stop)) = Stop::pair()

@@ -108,6 +108,20 @@ pub(crate) fn stranger(stream: &UnixStream) -> io::Result<Option<u32>> {
     Ok((peer != rustix::process::geteuid()).then(|| peer.as_raw()))
 }
 
+/// The folder in which the process at the other end works, where the system says it.
+pub(crate) fn folder_of_peer(stream: &UnixStream) -> Option<PathBuf> {
+    #[cfg(target_os = "linux")]
+    {
+        let pid = rustix::net::sockopt::socket_peercred(stream).ok()?.pid;
+        fs::read_link(format!("/proc/{}/cwd", pid.as_raw_nonzero())).ok()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = stream;
+        None
+    }
+}
+
 /// Elsewhere the modes of socket and directory alone keep others out.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn stranger(_: &UnixStream) -> io::Result<Option<u32>> {

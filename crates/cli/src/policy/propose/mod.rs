@@ -105,6 +105,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         output::json(&summary(args, &seen, &proposal, &tally));
         return Ok(Exit::Done);
     }
+    if output::is_quiet() {
+        return Ok(Exit::Done);
+    }
     let files: Vec<&str> = proposal.files.iter().map(|(name, _)| name.as_str()).collect();
     output::line(&format!("written to {}: {}", args.out.display(), files.join(", ")));
     for note in seen.notes() {

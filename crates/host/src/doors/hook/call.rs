@@ -9,14 +9,12 @@ use model::{RawCall, Source};
 use monitor::{Asked, Begun, Heard, Output, Refusal, Status, taint};
 use serde_json::{Value, json};
 
+use super::around::paths_named;
 use super::session::{AskedCall, Hooked, key_of};
 use super::{HookDoor, interactive, tools};
 use crate::doors::mcp::servers::Servers;
 use crate::doors::observing;
 use crate::doors::verdict::{question, reason};
-
-/// Names of parameters that hold a path, in part or whole.
-const PATHS: &[&str] = &["path", "file", "dir"];
 
 /// What a call gave back.
 #[derive(Clone, Copy)]
@@ -44,14 +42,16 @@ impl HookDoor<'_> {
             // The host runs it: there is nothing to spend the permit on.
             Ok((permit, begun)) => {
                 drop(permit);
-                Ok(self.let_run(session, tool, begun))
+                self.begins(session, tool, begun);
+                Ok(Reply::Pass)
             }
             Err(Refusal::Stopped(verdict)) if verdict.decision.asks() => {
                 let stopped = (&asked, &*verdict);
                 if let Some(begun) =
                     observing::let_through(self.gate, self.home, &session.who, stopped)
                 {
-                    return Ok(self.let_run(session, tool, begun));
+                    self.begins(session, tool, begun);
+                    return Ok(Reply::Pass);
                 }
                 // Where the host cannot ask, nobody's yes can come by it.
                 if hooks::dialect(session.host).asks() {
@@ -59,21 +59,15 @@ impl HookDoor<'_> {
                     let args = tools::args_of(tool);
                     session.asks(key_of(tool), AskedCall { kind, call, args });
                     self.watch(session, tool);
+                    self.look_at_files(session, tool);
+                } else if let Some(id) = verdict.approval {
+                    self.notify(&id.to_string(), &format!("{} {args}", tool.name));
                 }
                 Ok(Reply::Ask { reason: question(&verdict) })
             }
             Err(Refusal::Stopped(verdict)) => Ok(Reply::Deny { reason: reason(&verdict) }),
             Err(error) => Err(error.to_string()),
         }
-    }
-
-    fn let_run(&self, session: &mut Hooked, tool: &ToolUse, begun: Begun) -> Reply {
-        self.announce(session, tool);
-        if begun.fetches() {
-            self.watch(session, tool);
-        }
-        session.begin(key_of(tool), begun);
-        Reply::Pass
     }
 
     /// Takes in what a call gave back.
@@ -86,11 +80,14 @@ impl HookDoor<'_> {
         let Came { output, failed, shape } = came;
         let key = key_of(tool);
         if session.was_seen_elsewhere(&key) {
+            self.ends(session, tool, Vec::new());
             return Ok(Reply::Pass);
         }
         let Some(begun) = self.begun(session, tool, &key)? else {
+            self.ends(session, tool, Vec::new());
             return self.unannounced(session, tool, output);
         };
+        self.ends(session, tool, self.touched(session, tool, &begun));
         let watched = session.take_watched(&key);
         if begun.fetches() {
             self.note_brought(session, &watched)?;
@@ -182,16 +179,8 @@ impl HookDoor<'_> {
         };
         let trust = self.trust()?;
         let is_foreign = |it: &str| trust.is_foreign(it, cwd, self.user_home.as_deref());
-        let named = tool.args.iter().filter_map(|(name, value)| {
-            let (name, text) = (name.to_ascii_lowercase(), value.as_str()?);
-            let is_path = PATHS.iter().any(|it| name.contains(it));
-            // A pattern names a place where it begins with one.
-            let leads = text.starts_with(['/', '~']) || text.starts_with("..");
-            let is_pattern = leads && (name.contains("pattern") || name.contains("glob"));
-            (is_path || is_pattern).then_some(text)
-        });
         let read = begun.paths_read().into_iter();
-        let foreign = named.chain(read).find(|it| is_foreign(it)).map(str::to_owned);
+        let foreign = paths_named(tool).chain(read).find(|it| is_foreign(it)).map(str::to_owned);
         let here = || (!trust.covers(cwd)).then(|| cwd.display().to_string());
         let Some(origin) = foreign.or_else(here) else { return Ok(Vec::new()) };
         Ok(vec![taint::label(Source::File, &origin, now)])

@@ -4,11 +4,13 @@
 //! A hook judges before a tool runs and hears of its result afterwards; the tool itself runs elsewhere.
 
 mod announced;
+mod around;
 mod call;
 mod fetching;
 mod interactive;
 mod prompt;
 mod session;
+mod stamps;
 mod tools;
 
 use std::collections::HashMap;
@@ -26,12 +28,14 @@ use model::{Kind, Source};
 use monitor::Heard;
 use serde_json::json;
 
+use crate::doors::notify::Notifier;
 use crate::gate::Gate;
 use crate::trust::{self, Trust};
 use announced::Announced;
 use call::Came;
 use prompt::Prompt;
 use session::Hooked;
+use stamps::Stamps;
 
 pub(in crate::doors) use tools::type_of;
 
@@ -58,6 +62,10 @@ pub struct HookDoor<'a> {
     announced: Mutex<Vec<Announced>>,
     /// What one door saw and another did not.
     missed: AtomicU64,
+    /// Files that changed between calls, and nobody was seen to write them.
+    changed: AtomicU64,
+    stamps: Mutex<Stamps>,
+    notifier: Notifier,
 }
 
 impl<'a> HookDoor<'a> {
@@ -71,6 +79,9 @@ impl<'a> HookDoor<'a> {
             sessions: Mutex::default(),
             announced: Mutex::default(),
             missed: AtomicU64::new(0),
+            changed: AtomicU64::new(0),
+            stamps: Mutex::default(),
+            notifier: Notifier::default(),
         }
     }
 
@@ -230,7 +241,7 @@ impl<'a> HookDoor<'a> {
         // Nobody waits for a session while all of them are held.
         let found = lock(&self.sessions).get(id).cloned();
         if let Some(found) = found {
-            lock(&found).moved_to(seen.cwd.as_deref());
+            lock(&found).moved_to(self.gate, seen.cwd.as_deref());
             return Ok(found);
         }
         let mut sessions = lock(&self.sessions);
@@ -242,16 +253,9 @@ impl<'a> HookDoor<'a> {
         }
         let opened = Hooked::open(self.gate, self.home, host, id, parent)?;
         let opened = Arc::new(Mutex::new(opened));
-        lock(&opened).moved_to(seen.cwd.as_deref());
+        lock(&opened).moved_to(self.gate, seen.cwd.as_deref());
         sessions.insert(id.to_owned(), Arc::clone(&opened));
         Ok(opened)
-    }
-
-    /// A turn is over.
-    fn settle(&self, session: &mut Hooked) -> Result<(), String> {
-        let watched = session.take_watched_still();
-        self.note_brought(session, &watched)?;
-        session.settle(self.gate, self.is_trusted(session))
     }
 
     /// A subagent has ended: its own calls are over, those of who started it are not.
@@ -301,6 +305,18 @@ impl<'a> HookDoor<'a> {
     #[must_use]
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
+    }
+
+    /// How many files changed between calls without anybody having been seen to write them.
+    #[must_use]
+    pub fn changed(&self) -> u64 {
+        self.changed.load(Ordering::Relaxed)
+    }
+
+    /// Tells the desktop that a question waits.
+    pub(super) fn notify(&self, id: &str, about: &str) {
+        let about = self.gate.monitor.without_secrets(about);
+        self.notifier.tell(self.home, id, &about);
     }
 
     /// Notes that something came in place of a hook.

@@ -147,13 +147,14 @@ impl Hooked {
     }
 
     /// Notes where the agent works now.
-    pub(super) fn moved_to(&mut self, cwd: Option<&str>) {
+    pub(super) fn moved_to(&mut self, gate: &Gate, cwd: Option<&str>) {
         let Some(cwd) = cwd else { return };
         if self.cwd.as_ref().is_some_and(|it| it.as_os_str() == cwd) {
             return;
         }
         // What cannot be resolved is nowhere that is trusted.
         self.cwd = files::resolved(Path::new(cwd)).ok();
+        gate.own.works_in(&self.who.session, self.cwd.as_deref());
     }
 
     pub(super) fn waiting(&self) -> usize {
@@ -235,6 +236,7 @@ impl Hooked {
 
     /// The session is over; its labels stay where they are kept.
     pub(super) fn end(&self, gate: &Gate) -> Result<(), String> {
+        gate.own.works_in(&self.who.session, None);
         gate.monitor.end_session(&self.who).map_err(|error| error.to_string())
     }
 }

@@ -2,10 +2,16 @@
 //!
 //! One connection is one session. Frames are JSON, one answer for each.
 
+mod answer;
+mod definitions;
+mod kept;
+mod keys;
 mod request;
 pub mod servers;
 
-pub use request::Request;
+pub use answer::CAGE;
+pub use keys::LOGIN_PREFIX;
+pub use request::{Request, Said};
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::net::UnixStream;
@@ -14,17 +20,17 @@ use std::sync::atomic::Ordering;
 use ::mcp::trust::{self, Access};
 use aegx::{Principal, RecordType};
 use evidence::{Clock as _, NewRecord, SystemClock};
-use model::ipc::Uuid;
 use model::{AgentId, Caller, Kind, Profile, RawCall, SessionId, ToolDef, UserId};
-use monitor::approvals::Word;
 use monitor::{Approver, Asked, Begun, Opening, Output, Refusal, Status};
 use serde_json::{Value, json};
 
 use super::Doors;
 use super::observing;
 use super::verdict::{question, reason};
+use crate::ipc::socket::folder_of_peer;
+use kept::Kept;
 use request::Judged;
-use servers::{Servers, ServersError};
+use servers::{Seen, Servers, ServersError};
 
 /// Calls of one connection that are under way at once.
 const WAITING_MAX: usize = 1024;
@@ -43,7 +49,10 @@ struct Client {
     begun: HashMap<String, Waiting>,
     /// Questions that it was given; it answers no others.
     asked: HashSet<String>,
+    known: Kept,
     next: u64,
+    /// Names of tools that were listed, by server, and which of them were said to look like another server's.
+    listed: definitions::Listed,
 }
 
 /// A call that is under way.
@@ -73,6 +82,8 @@ impl Doors<'_> {
             Ok(client) => client,
             Err(why) => return self.say_error(stream, "refused", &why),
         };
+        // Its servers were started there, and read relative paths from there.
+        self.gate.own.works_in(&client.who.session, folder_of_peer(stream).as_deref());
         while let Some(asked) = self.hear_long(stream) {
             let answer = match serde_json::from_slice::<Request>(&asked) {
                 Ok(request) => self.mcp_answer(&mut client, request),
@@ -83,6 +94,7 @@ impl Doors<'_> {
         }
         // Calls that are under way are lost, and count as read.
         client.begun.clear();
+        self.gate.own.works_in(&client.who.session, None);
         let _ = self.gate.monitor.end_session(&client.who);
     }
 
@@ -102,7 +114,9 @@ impl Doors<'_> {
             tools: BTreeMap::new(),
             begun: HashMap::new(),
             asked: HashSet::new(),
+            known: Kept::default(),
             next: 0,
+            listed: definitions::Listed::default(),
         };
         self.mcp_reopen(&client)?;
         Ok(client)
@@ -138,27 +152,19 @@ impl Doors<'_> {
                 client.begun.remove(&ticket);
                 Ok(json!({}))
             }
-            Request::Answer { question, yes } => {
-                // Each once: whoever connects here is no person, but passes on what one said to its own question.
-                if !client.asked.remove(&question) {
-                    return Err("this question was not put to this client".to_owned());
-                }
-                let id = Uuid::parse(&question).ok_or("this is no question")?;
-                let word = if yes { Word::Approve } else { Word::Deny };
-                let (by, reason) =
-                    (client.who.user.clone(), "by the client's own question".to_owned());
-                let done = self.gate.monitor.answer_approval(id, word, by, reason);
-                done.map(|_| json!({})).map_err(|error| error.to_string())
-            }
+            Request::Answer { question, answer } => self.mcp_said(client, &question, answer),
             Request::Lifecycle { server, event, detail } => {
-                let content = json!({ "server": server, "event": event, "detail": detail });
-                self.mcp_record(client, "mcp_lifecycle", content);
-                Ok(json!({}))
+                self.mcp_lived(client, &server, &event, &detail)
             }
+            Request::Secret { server, name, url } => {
+                self.mcp_secret(&server, &name, url.as_deref())
+            }
+            Request::Renewed { server, tokens } => self.mcp_renewed(&server, tokens),
         }
     }
 
-    /// Takes in a list of tools: what is new is accepted, what has changed is held until a person accepts it.
+    /// Takes in a list of tools: what is new is accepted, what has changed is held until a person
+    /// accepts it.
     fn mcp_tools(
         &self,
         client: &mut Client,
@@ -166,8 +172,11 @@ impl Doors<'_> {
         tools: &[Value],
     ) -> Result<Value, String> {
         let unable = |error: ServersError| error.to_string();
-        let mut seen = Servers::of(self.home).map_err(unable)?.see(server, tools);
         // Most lists are as they were: then nothing is written.
+        let mut seen = Seen::default();
+        if !client.known.now(self.home).map_err(unable)?.are_accepted(server, tools) {
+            seen = client.known.now(self.home).map_err(unable)?.clone().see(server, tools);
+        }
         if seen.is_new {
             seen = Servers::change(self.home, |it| it.see(server, tools)).map_err(unable)?;
         }
@@ -175,12 +184,20 @@ impl Doors<'_> {
             let content = json!({ "server": server, "tool": change.tool, "diff": change.diff });
             self.mcp_record(client, "mcp_definition_changed", content);
         }
+        let cleaned = self.mcp_definitions(client, server, tools);
+        let (mut names, mut is_other) = (Vec::new(), false);
         for def in tools.iter().filter_map(|it| ToolDef::from_value(it).ok()) {
-            client.tools.insert(key_of(server, def.name.as_str()), renamed(def, server)?);
+            names.push(def.name.as_str().to_owned());
+            let (key, def) = (key_of(server, def.name.as_str()), renamed(def, server)?);
+            is_other |= client.tools.get(&key) != Some(&def);
+            client.tools.insert(key, def);
         }
         let held = seen.held;
-        self.mcp_reopen(client)?;
-        Ok(json!({ "hidden": [], "held": held }))
+        if is_other {
+            self.mcp_reopen(client)?;
+        }
+        let hidden = self.mcp_hidden(client, server, &names);
+        Ok(json!({ "hidden": hidden, "held": held, "cleaned": cleaned }))
     }
 
     fn mcp_begin(&self, client: &mut Client, asked: &Judged<'_>) -> Result<Value, String> {
@@ -191,8 +208,8 @@ impl Doors<'_> {
         let ticket = client.next.to_string();
         let waiting = match asked.kind {
             "sampling" | "elicitation" | "roots" => {
-                let trust =
-                    Servers::of(self.home).map_err(|it| it.to_string())?.trust(asked.server);
+                let known = client.known.now(self.home).map_err(|it| it.to_string())?;
+                let trust = known.trust(asked.server);
                 if let Err(refused) = trust::check(trust, asked.server, asked.kind, DECLARED) {
                     let why = format!("{refused}: `lazaret mcp trust {} trusted`", asked.server);
                     let content =
@@ -244,6 +261,7 @@ impl Doors<'_> {
                 Ok(Err(match verdict.approval {
                     Some(id) if verdict.decision.asks() => {
                         client.asked.insert(id.to_string());
+                        self.hook.notify(&id.to_string(), &format!("{name} {args}"));
                         json!({ "asked": id.to_string(), "message": question(&verdict) })
                     }
                     _ => json!({ "denied": reason(&verdict) }),
@@ -262,8 +280,8 @@ impl Doors<'_> {
     ) -> Result<Value, String> {
         let waiting = client.begun.remove(ticket).ok_or("no such call is under way")?;
         let status = if failed { Status::Failed } else { Status::Done };
-        let output = |server: &str| -> Result<Output, String> {
-            let known = Servers::of(self.home).map_err(|error| error.to_string())?;
+        let mut output = |server: &str| -> Result<Output, String> {
+            let known = client.known.now(self.home).map_err(|error| error.to_string())?;
             let tags = known.tag(server, SystemClock.unix_seconds()).into_iter().collect();
             Ok(Output { status, tags, ..Output::text(text) })
         };

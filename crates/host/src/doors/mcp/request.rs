@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::doors::hook::type_of;
 
 /// A question about a server or a call.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Request {
     /// A server's tools as it lists them now.
@@ -46,8 +46,8 @@ pub enum Request {
     Answer {
         /// Which.
         question: String,
-        /// Yes or no.
-        yes: bool,
+        /// What they said.
+        answer: Said,
     },
     /// Something happened in a server's life.
     Lifecycle {
@@ -58,6 +58,36 @@ pub enum Request {
         /// More of it.
         detail: Value,
     },
+    /// A secret that a person's configuration names for a server.
+    Secret {
+        /// The server.
+        server: String,
+        /// The secret.
+        name: String,
+        /// Where it is sent; without it, it is for the environment of a server that is started.
+        url: Option<String>,
+    },
+    /// New values of tokens that a login has made.
+    Renewed {
+        /// The server.
+        server: String,
+        /// By the names of their secrets.
+        tokens: Vec<(String, String)>,
+    },
+}
+
+/// What a person says to a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Said {
+    /// Yes to this call.
+    Once,
+    /// Yes to this call, as often as it is made in this session.
+    Session,
+    /// Yes to this kind of call to this place, in this session.
+    Kind,
+    /// No.
+    Deny,
 }
 
 /// A call to be judged.

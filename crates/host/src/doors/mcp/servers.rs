@@ -32,6 +32,9 @@ pub struct Servers {
     /// Definitions that changed since, by server and tool, until a person accepts them.
     #[serde(default)]
     pub held: BTreeMap<String, BTreeMap<String, Value>>,
+    /// Whether each ran in a cage when it was started last.
+    #[serde(default)]
+    pub caged: BTreeMap<String, bool>,
 }
 
 /// What is to be known of a list of tools.
@@ -117,16 +120,31 @@ impl Servers {
                     seen.is_new = true;
                 }
                 Compared::Changed(change) => {
-                    seen.held.push(name.to_owned());
-                    let held = self.held.entry(server.to_owned()).or_default();
-                    if held.insert(name.to_owned(), tool.clone()).as_ref() != Some(tool) {
+                    if self.hold(server, name, tool, &mut seen) {
                         seen.changed.push(*change);
-                        seen.is_new = true;
                     }
                 }
             }
         }
         seen
+    }
+
+    /// Whether each of these tools is as it was accepted.
+    #[must_use]
+    pub fn are_accepted(&self, server: &str, tools: &[Value]) -> bool {
+        tools.iter().all(|tool| {
+            name_of(tool)
+                .is_some_and(|name| matches!(self.pins.compare(server, name, tool), Compared::Same))
+        })
+    }
+
+    /// Holds a definition back; says whether it was not held before.
+    fn hold(&mut self, server: &str, name: &str, tool: &Value, seen: &mut Seen) -> bool {
+        seen.held.push(name.to_owned());
+        let held = self.held.entry(server.to_owned()).or_default();
+        let is_new = held.insert(name.to_owned(), tool.clone()).as_ref() != Some(tool);
+        seen.is_new |= is_new;
+        is_new
     }
 
     /// How far a server is trusted.
@@ -164,6 +182,7 @@ fn name_of(tool: &Value) -> Option<&str> {
     tool.get("name").and_then(Value::as_str)
 }
 
-fn file(home: &Path) -> PathBuf {
+/// Where it is kept.
+pub(super) fn file(home: &Path) -> PathBuf {
     home.join(FILE)
 }

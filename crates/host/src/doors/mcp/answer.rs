@@ -1,0 +1,94 @@
+//! What a person says to a question that their client put to them, and what happens in a server's life.
+
+use evidence::{Clock as _, SystemClock};
+use model::ipc::Uuid;
+use monitor::approvals::Word;
+use monitor::standing::Span;
+use serde_json::{Value, json};
+
+use super::request::Said;
+use super::servers::Servers;
+use super::{Client, Doors};
+use crate::standing;
+
+/// The event by which the gateway says whether a server runs in a cage.
+pub const CAGE: &str = "cage";
+
+/// Why, in the record of an answer.
+const BY_CLIENT: &str = "by the client's own question";
+
+impl Doors<'_> {
+    /// Takes a person's answer. Each question once: whoever connects here is no person, but passes on what one said to its
+    /// own question.
+    pub(super) fn mcp_said(
+        &self,
+        client: &mut Client,
+        question: &str,
+        said: Said,
+    ) -> Result<Value, String> {
+        if !client.asked.remove(question) {
+            return Err("this question was not put to this client".to_owned());
+        }
+        let id = Uuid::parse(question).ok_or("this is no question")?;
+        let (word, span) = match said {
+            Said::Once => (Word::Approve, None),
+            Said::Session => (Word::Approve, Some(Span::Session)),
+            // No further than its own session: what a client says of a person is believed for that client.
+            Said::Kind => (Word::Approve, Some(Span::SessionKind)),
+            Said::Deny => (Word::Deny, None),
+        };
+        let by = client.who.user.clone();
+        let monitor = &self.gate.monitor;
+        let answered = monitor.answer_approval(id, word, by.clone(), BY_CLIENT.to_owned());
+        let answered = answered.map_err(|error| error.to_string())?;
+        if let Some(span) = span {
+            let said = (by, BY_CLIENT.to_owned(), SystemClock.unix_seconds());
+            standing::give(self.gate, &answered, span, said)?;
+        }
+        Ok(json!({}))
+    }
+
+    /// Takes in what happened to a server.
+    pub(super) fn mcp_lived(
+        &self,
+        client: &Client,
+        server: &str,
+        event: &str,
+        detail: &Value,
+    ) -> Result<Value, String> {
+        let content = json!({ "server": server, "event": event, "detail": detail });
+        self.mcp_record(client, "mcp_lifecycle", content);
+        let caged = detail.get("caged").and_then(Value::as_bool).filter(|_| event == CAGE);
+        if let Some(caged) = caged {
+            let text = |error: super::servers::ServersError| error.to_string();
+            if Servers::of(self.home).map_err(text)?.caged.get(server) != Some(&caged) {
+                let set = |it: &mut Servers| it.caged.insert(server.to_owned(), caged);
+                Servers::change(self.home, set).map_err(text)?;
+            }
+        }
+        Ok(json!({}))
+    }
+
+    /// Tools of a server that the policy denies whatever they are called with: a model needs not hear of them.
+    pub(super) fn mcp_hidden(
+        &self,
+        client: &Client,
+        server: &str,
+        names: &[String],
+    ) -> Vec<String> {
+        let denied = names.iter().filter_map(|name| {
+            let key = super::key_of(server, name);
+            // What cannot be asked about is shown: its calls are judged.
+            let rule = self.gate.monitor.denied_outright(&client.who, &key).ok().flatten()?;
+            Some((name.clone(), rule))
+        });
+        let denied: Vec<(String, String)> = denied.collect();
+        if !denied.is_empty() {
+            let tools = denied.iter().map(|(name, rule)| json!({ "tool": name, "rule": rule }));
+            let tools: Vec<Value> = tools.collect();
+            let content = json!({ "server": server, "tools": tools, "decision": "deny" });
+            self.mcp_record(client, "mcp_tools_hidden", content);
+        }
+        denied.into_iter().map(|(name, _)| name).collect()
+    }
+}
