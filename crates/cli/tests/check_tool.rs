@@ -22,7 +22,7 @@ fn an_honest_definition_exits_0_and_any_other_1() {
     );
     let bad = run(&[POISONED], "");
     assert_eq!(bad.code, 1);
-    let expected = "injection   add: forget_orders in inputSchema.properties.a.description\n";
+    let expected = "injection   add: ignore_instructions in inputSchema.properties.a.description\n";
     assert_eq!(bad.out, expected);
     run(&["nonsense"], "").fails(2, &["a definition is a JSON object"]);
     run(&["[]"], "").fails(2, &["a definition is a JSON object"]);

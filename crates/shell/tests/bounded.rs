@@ -1,10 +1,11 @@
 //! Nothing grows beyond what is read, and nothing is left out without a word.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use shell::{Act, Decision, Reading, Rule, read};
+use testkit::Stopwatch;
 
-/// For one text, also in a build without optimization on a machine that does other things, too.
+/// Processor time for one text, in a build without optimization.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 fn says_too_much(reading: &Reading) -> bool {
@@ -13,7 +14,7 @@ fn says_too_much(reading: &Reading) -> bool {
 
 #[track_caller]
 fn is_bounded(text: &str) -> Reading {
-    let begun = Instant::now();
+    let begun = Stopwatch::start();
     let reading = read(text);
     assert!(begun.elapsed() < PATIENCE, "{:?}: {}", begun.elapsed(), text.len());
     reading

@@ -9,6 +9,7 @@
 
 mod built;
 mod compile_fail;
+mod cpu;
 pub mod crash;
 pub mod documents;
 pub mod frames;
@@ -17,3 +18,4 @@ pub mod program;
 pub mod tls;
 
 pub use compile_fail::must_not_compile;
+pub use cpu::Stopwatch;

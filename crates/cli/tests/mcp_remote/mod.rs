@@ -261,14 +261,16 @@ fn servers_with_and_without_an_address_stand_behind_one_endpoint_and_one_that_ha
 
 #[test]
 fn a_server_that_is_started_gets_a_secret_by_its_environment() {
-    let place =
-        Place::with_secret("GIVEN_SECRET", "zQ8-not-a-real-token-4Kq9vT2m", "unused.example");
+    let place = Place::with_secret("OTHER_SECRET", "zQ8-not-a-real-token-7Hq3wR5n", "a.example");
+    let mut set = lazaret(&place.home, &["vault", "set", "GIVEN_SECRET"]);
+    assert_eq!(set.run_with("zQ8-not-a-real-token-4Kq9vT2m").code, 0);
     let program = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../corpus/mcp-server/server.py")
         .display()
         .to_string();
     let words = |secret: &'static str| {
-        ["mcp", "--name", "notes", "--secret", secret, "--", "python3", "-B", program.as_str()]
+        let read = program.as_str();
+        ["mcp", "--name", "notes", "--read", read, "--secret", secret, "--", "python3", "-B", read]
             .map(str::to_owned)
     };
     let given = words("GIVEN=GIVEN_SECRET");
