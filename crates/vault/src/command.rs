@@ -11,8 +11,9 @@ use policy::access::KeyGrant;
 use serde_json::json;
 
 use crate::environment::may_be_set;
-use crate::keeper::{Keeper, ResolveError, beside};
+use crate::keeper::{Keeper, beside};
 use crate::name::Name;
+use crate::resolve_error::ResolveError;
 use crate::scope::Scope;
 use crate::secret::Secret;
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use monitor::{COMMANDS, Permit};
 use serde_json::json;
 
-use crate::keeper::{Keeper, ResolveError, beside};
+use crate::keeper::{Keeper, beside};
 use crate::name::Name;
+use crate::resolve_error::ResolveError;
 use crate::secret::Secret;
 
 impl Keeper {
