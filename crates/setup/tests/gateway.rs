@@ -37,8 +37,10 @@ const CLAUDE: &str = r#"{
 
 fn wrapped(machine: &Machine, name: &str, behind: &[&str]) -> serde_json::Value {
     let home = machine.around.state.to_str().unwrap();
-    let args = ["mcp", "--home", home, "--name", name, "--no-cage"];
-    let args: Vec<&str> = args.iter().chain(behind).copied().collect();
+    let args = ["mcp", "--home", home, "--name", name];
+    // What has an address runs elsewhere: there is nothing to put into a cage.
+    let cage = (behind.first() != Some(&"--url")).then_some("--no-cage");
+    let args: Vec<&str> = args.iter().chain(&cage).chain(behind).copied().collect();
     json!([machine.around.lazaret, args])
 }
 
