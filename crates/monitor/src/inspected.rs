@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use aegx::Digest;
 use model::{Effect, Reach, Role, Source, Taint, TaintTag, Trust};
-use scan::text::{Author, Verdict};
+use scan::text::{Author, Category, Finding, Reading, Verdict};
 use serde_json::Value;
 
 use crate::envelope;
@@ -48,9 +48,13 @@ pub(crate) struct Inspected {
 }
 
 impl Inspected {
-    pub(crate) fn new(output: Output) -> Self {
+    /// Looks at an output of `asked`.
+    pub(crate) fn new(asked: &Understood, output: Output) -> Self {
         let mut inspected = Self { output, verdict: Verdict::Clean, orders: Vec::new() };
-        let reading = scan::text::read(inspected.seen(), Author::Outsider);
+        let mut reading = scan::text::read(inspected.seen(), Author::Outsider);
+        if matches!(asked.effect, Effect::Action(_)) {
+            leave_out_marks(&mut reading, inspected.seen());
+        }
         inspected.verdict = reading.verdict();
         inspected.orders = provenance::orders(&reading);
         inspected
@@ -145,6 +149,19 @@ impl Inspected {
             (Trust::Untrusted, _) => Source::Tool,
         }
     }
+}
+
+/// Marks of our own around what an action gave back are no forgery of marks. What they enclose holds none: it lost them
+/// when it was put there.
+fn leave_out_marks(reading: &mut Reading, seen: &str) {
+    let is_forged = |it: &Finding| it.category == Category::DelimiterForgery;
+    if !reading.findings.iter().any(is_forged) {
+        return;
+    }
+    let marks = scan::boundary::marks(seen);
+    let is_ours = |it: &Finding| marks.iter().any(|mark| mark.contains(&it.start));
+    reading.findings.retain(|it| !is_forged(it) || !is_ours(it));
+    reading.score = scan::text::score(&reading.findings);
 }
 
 /// Does an answer hold much that the call did not say?

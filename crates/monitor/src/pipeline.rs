@@ -225,7 +225,7 @@ impl Monitor {
         };
 
         // Inspect: look at what came back. An error text is output too.
-        let inspected = Inspected::new(output);
+        let inspected = Inspected::new(&begun.understood, output);
         let withheld = guards::review(AFTER, &inspected);
 
         // Absorb, also what is withheld: its length and its moment may say something already.

@@ -5,6 +5,8 @@
 
 mod unit;
 
+use std::ops::Range;
+
 use unicode_normalization::char::decompose_compatible;
 
 use crate::fold::is_invisible;
@@ -105,6 +107,29 @@ pub fn inside(text: &str) -> Option<&str> {
         .strip_suffix(" id=\"")?
         .strip_suffix(name)?
         .strip_suffix("</")
+}
+
+/// Where opening and closing marks with a number stand in `text`, also as a string of JSON writes them. Whose they are
+/// nobody knows here.
+#[must_use]
+pub fn marks(text: &str) -> Vec<Range<usize>> {
+    let mut all = Vec::new();
+    for kind in Boundary::ALL {
+        for open in ["<", "</"] {
+            let begin = format!("{open}{} id=", kind.name());
+            for (at, found) in text.match_indices(&begin) {
+                let rest = text.get(at + found.len()..).unwrap_or_default();
+                let id = rest.trim_start_matches('\\').strip_prefix('"').unwrap_or_default();
+                let digits = id.bytes().take_while(u8::is_ascii_hexdigit).count();
+                let limit = rest.floor_char_boundary(MARK_BYTES_MAX);
+                let end = rest.get(..limit).and_then(|it| it.find('>'));
+                if let Some(end) = end.filter(|_| digits == NONCE_DIGITS) {
+                    all.push(at..at + found.len() + end + 1);
+                }
+            }
+        }
+    }
+    all
 }
 
 /// The value of an attribute: on one line, of what can be seen, unable to end itself.
@@ -244,6 +269,8 @@ fn behind_namespace(text: &str) -> Option<&str> {
     None
 }
 
+/// The longest mark, in bytes: a source in which every character is written as a reference.
+const MARK_BYTES_MAX: usize = 32 * 1024;
 /// Digits of the number of a mark.
 const NONCE_DIGITS: usize = 32;
 
