@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use model::provider::{
-    Audit, Browser, Credentials, Database, Image, Memory, Provider, ProviderKind, Scanner,
+    Audit, Browser, Credentials, Database, Image, Llm, Memory, Provider, ProviderKind, Scanner,
     Scheduler, Screener, Shell, Skills, Storage, Web,
 };
 use policy::access::Global;
@@ -75,6 +75,12 @@ pub fn is_built(provider: Provider) -> bool {
 
 /// What is there and has to be chosen: it reaches out, gives keys, or does something that not everybody wants.
 const BESIDE: &[Provider] = &[
+    Provider::Llm(Llm::Anthropic),
+    Provider::Llm(Llm::OpenAi),
+    Provider::Llm(Llm::Local),
+    Provider::Llm(Llm::Multi),
+    Provider::Llm(Llm::Router),
+    Provider::Llm(Llm::Mock),
     Provider::Memory(Memory::File),
     Provider::Web(Web::Fetch),
     Provider::Web(Web::Search),
@@ -107,6 +113,12 @@ mod tests {
     #[test]
     fn every_row_of_the_table_is_there_or_refused_by_its_name() {
         let beside = [
+            "anthropic",
+            "openai",
+            "local",
+            "multi",
+            "router",
+            "mock",
             "fetch",
             "search",
             "container",
@@ -137,6 +149,12 @@ mod tests {
             }
         }
         let expected = [
+            "llm anthropic",
+            "llm openai",
+            "llm local",
+            "llm multi",
+            "llm router",
+            "llm mock",
             "image none",
             "memory file",
             "memory sqlite",

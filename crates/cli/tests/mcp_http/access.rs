@@ -104,7 +104,7 @@ fn with_oauth(dir: &Path, more: &[&str]) -> Gateway {
     Gateway::of(&dir.join("state"), &[words.as_slice(), more].concat())
 }
 
-fn token(name: &str) -> String {
+pub(super) fn token(name: &str) -> String {
     let text = std::fs::read_to_string(corpus(&format!("jwt/{name}.txt"))).unwrap();
     text.lines().nth(1).unwrap().to_owned()
 }

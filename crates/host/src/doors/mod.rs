@@ -8,6 +8,7 @@ pub mod hook;
 pub mod mcp;
 mod notify;
 mod observing;
+mod saying;
 mod status;
 mod verdict;
 mod way_out;
@@ -46,6 +47,18 @@ pub fn socket_path(home: &Path) -> PathBuf {
     home.join("doors.sock")
 }
 
+/// A server in the same process, which the doors can be asked about.
+pub trait Served: Send + Sync {
+    /// What goes on there.
+    fn status(&self) -> Value;
+
+    /// Does what these words say; the answer has `ok`.
+    fn command(&self, words: &[&str]) -> Value;
+
+    /// Says something to an agent, as the request says it, and waits for the answer; it has `ok`.
+    fn send(&self, request: &[u8]) -> Value;
+}
+
 /// The doors.
 pub struct Doors<'a> {
     gate: &'a Gate,
@@ -60,6 +73,7 @@ pub struct Doors<'a> {
     clients: AtomicUsize,
     /// Programs that wanted out and that nobody had announced.
     strangers: Arc<AtomicU64>,
+    served: Option<Arc<dyn Served>>,
 }
 
 impl<'a> Doors<'a> {
@@ -78,7 +92,14 @@ impl<'a> Doors<'a> {
             answered: AtomicU64::new(0),
             clients: AtomicUsize::new(0),
             strangers: Arc::default(),
+            served: None,
         }
+    }
+
+    /// The same, beside a server.
+    #[must_use]
+    pub fn beside(self, served: Arc<dyn Served>) -> Self {
+        Self { served: Some(served), ..self }
     }
 
     /// Serves every connection of `socket` until it is told to stop.
@@ -125,6 +146,15 @@ impl<'a> Doors<'a> {
             ["ipc"] => self.agent(&stream, descriptors),
             ["mcp"] => self.mcp(&stream),
             ["proxy"] => self.way_out(&stream, descriptors),
+            ["serve-send"] => match (&self.served, self.hear(&stream)) {
+                (Some(served), Some(request)) => self.say_json(&stream, &served.send(&request)),
+                (None, _) => self.say_error(&stream, "refused", "no server runs in this daemon"),
+                (Some(_), None) => {}
+            },
+            ["serve", words @ ..] => match &self.served {
+                Some(served) => self.say_json(&stream, &served.command(words)),
+                None => self.say_error(&stream, "refused", "no server runs in this daemon"),
+            },
             ["status"] => self.say(&stream, self.status().to_string().as_bytes()),
             _ => self.say(&stream, format!("{PROTOCOL} no such door").as_bytes()),
         }

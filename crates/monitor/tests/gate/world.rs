@@ -86,6 +86,12 @@ impl World {
         open(self.dir.path(), &self.clock, Durability::DangerouslyUnsynced)
     }
 
+    /// The same with something else done with outputs.
+    pub(crate) fn open_sanitizing(&self, plans: scan::sanitize::Plans) -> Gate {
+        let gate = self.open_unsynced();
+        Gate { monitor: gate.monitor.with_sanitizing(plans), ..gate }
+    }
+
     /// The same with other rules.
     pub(crate) fn open_with_rules(&self, rules: Policy) -> Gate {
         open_with(self.dir.path(), &self.clock, Durability::DangerouslyUnsynced, Arc::new(rules))

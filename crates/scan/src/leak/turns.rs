@@ -48,6 +48,13 @@ impl Turns {
         merged(leaks)
     }
 
+    /// Forgets the words of the last answers: what is written to disk says which parts of the prompt were given out, and
+    /// quotes nothing. A passage that is cut in two by a restart is then seen as two pieces.
+    #[must_use]
+    pub fn without_words(&self) -> Self {
+        Self { tail: String::new(), ..self.clone() }
+    }
+
     /// What lies across the end of the last answer and the beginning of this one.
     fn across(&self, registry: &Registry, text: &str) -> Option<Leak> {
         if self.tail.is_empty() {

@@ -25,10 +25,12 @@ use aegx::{Principal, RecordType};
 use evidence::NewRecord;
 use hooks::{Answer, Event, Host, Reply, Seen};
 use model::{Kind, Source};
-use monitor::Heard;
+use monitor::{Heard, Refusal, Verdict};
 use serde_json::json;
 
 use crate::doors::notify::Notifier;
+use crate::doors::saying;
+use crate::doors::verdict::{question, reason};
 use crate::gate::Gate;
 use crate::trust::{self, Trust};
 use announced::Announced;
@@ -128,9 +130,9 @@ impl<'a> HookDoor<'a> {
             Event::After { tool, output, failed, shape } => {
                 self.after(&mut session, tool, Came { output, failed: *failed, shape })
             }
-            Event::Stop => {
+            Event::Stop { message } => {
                 self.settle(&mut session)?;
-                Ok(Reply::Pass)
+                self.said(&session, message.as_deref())
             }
             Event::SubagentStop { id } => {
                 drop(session);
@@ -165,9 +167,25 @@ impl<'a> HookDoor<'a> {
             };
             others.and_then(|()| users())
         };
-        heard.map_err(|error| error.to_string())?;
+        match heard {
+            Ok(()) => {}
+            // The host drops the prompt, and shows the reason.
+            Err(Refusal::Stopped(verdict)) => return Ok(stopped(&verdict)),
+            Err(error) => return Err(error.to_string()),
+        }
         self.hear_mentioned(session, users)?;
         Ok(Reply::Pass)
+    }
+
+    /// What the agent said last. Its user has seen it, so that nothing can be held back: what it gives away is on record, and
+    /// the person is told.
+    fn said(&self, session: &Hooked, message: Option<&str>) -> Result<Reply, String> {
+        let Some(message) = message else { return Ok(Reply::Pass) };
+        match saying::say(self.gate, &session.who, message) {
+            Ok(()) => Ok(Reply::Pass),
+            Err(Refusal::Stopped(verdict)) => Ok(Reply::Deny { reason: reason(&verdict) }),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Files that a prompt names with `@` reach the model without a call.
@@ -339,6 +357,14 @@ impl<'a> HookDoor<'a> {
         // It stays as it is, recorded or not.
         let _ = self.gate.journal.append(record);
     }
+}
+
+/// A prompt that is not taken in, in the words of its host.
+fn stopped(verdict: &Verdict) -> Reply {
+    if verdict.decision.asks() {
+        return Reply::Ask { reason: question(verdict) };
+    }
+    Reply::Deny { reason: reason(verdict) }
 }
 
 /// The path that follows an `@`, without quotes, lines and what ends a sentence.

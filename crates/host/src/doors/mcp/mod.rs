@@ -25,8 +25,8 @@ use monitor::{Approver, Asked, Begun, Opening, Output, Refusal, Status};
 use serde_json::{Value, json};
 
 use super::Doors;
-use super::observing;
 use super::verdict::{question, reason};
+use super::{observing, saying};
 use crate::ipc::socket::folder_of_peer;
 use kept::Kept;
 use request::Judged;
@@ -57,12 +57,12 @@ struct Client {
 
 /// A call that is under way.
 enum Waiting {
-    /// Judged here, and to which server it goes.
-    Here(Box<Begun>, String),
+    /// Judged here, to which server it goes, and whether what comes back instructs the model.
+    Here { begun: Box<Begun>, server: String, instructs: bool },
     /// Judged by a hook of the agent that calls, in its session.
     Hook { session: String, key: String, server: String },
-    /// What servers ask of clients, by trust alone.
-    ByTrust,
+    /// What servers ask of clients, by trust alone; the answer is looked at where it is made of words.
+    ByTrust { speaks: bool },
 }
 
 impl Doors<'_> {
@@ -219,7 +219,7 @@ impl Doors<'_> {
                 }
                 let content = json!({ "server": asked.server, "capability": asked.kind });
                 self.mcp_record(client, "mcp_server_request", content);
-                Waiting::ByTrust
+                Waiting::ByTrust { speaks: asked.kind != "roots" }
             }
             _ => match self.mcp_judge(client, asked)? {
                 Ok(waiting) => waiting,
@@ -250,13 +250,13 @@ impl Doors<'_> {
         match self.gate.monitor.begin(&client.who, &call) {
             Ok((permit, begun)) => {
                 drop(permit);
-                Ok(Ok(Waiting::Here(Box::new(begun), asked.server.to_owned())))
+                Ok(Ok(asked.waiting(begun)))
             }
             Err(Refusal::Stopped(verdict)) => {
                 let stopped = (&call, &*verdict);
                 let begun = observing::let_through(self.gate, self.home, &client.who, stopped);
                 if let Some(begun) = begun {
-                    return Ok(Ok(Waiting::Here(Box::new(begun), asked.server.to_owned())));
+                    return Ok(Ok(asked.waiting(begun)));
                 }
                 Ok(Err(match verdict.approval {
                     Some(id) if verdict.decision.asks() => {
@@ -286,14 +286,23 @@ impl Doors<'_> {
             Ok(Output { status, tags, ..Output::text(text) })
         };
         let seen = match waiting {
-            Waiting::Here(begun, server) => {
+            Waiting::Here { begun, server, instructs } => {
                 let finished = self.gate.monitor.finish(*begun, output(&server)?);
-                finished.map(|it| it.output.body).map_err(|error| error.to_string())
+                let seen = finished.map(|it| it.output.body).map_err(|error| error.to_string());
+                match instructs {
+                    true => seen.map(|it| self.mcp_instructions(client, &server, it)),
+                    false => seen,
+                }
             }
             Waiting::Hook { session, key, server } => {
                 self.hook.finish(&session, &key, output(&server)?)
             }
-            Waiting::ByTrust => return Ok(json!({ "as_it_came": true })),
+            Waiting::ByTrust { speaks } => {
+                if speaks && let Err(stopped) = saying::say(self.gate, &client.who, text) {
+                    return Ok(json!({ "withheld": stopped.to_string() }));
+                }
+                return Ok(json!({ "as_it_came": true }));
+            }
         };
         Ok(match seen {
             Ok(seen) if seen != text => json!({ "replaced": seen }),

@@ -1,10 +1,15 @@
 //! What `lazaret mcp` asks.
 
 use model::ToolDef;
+use monitor::Begun;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::Waiting;
 use crate::doors::hook::type_of;
+
+/// The kind of what a server tells the model to begin with.
+pub(super) const INSTRUCTIONS: &str = "instructions";
 
 /// A question about a server or a call.
 #[derive(Clone, Serialize, Deserialize)]
@@ -99,6 +104,12 @@ pub(super) struct Judged<'a> {
 }
 
 impl Judged<'_> {
+    /// The call as it waits for what comes back.
+    pub(super) fn waiting(&self, begun: Begun) -> Waiting {
+        let (begun, server) = (Box::new(begun), self.server.to_owned());
+        Waiting::Here { begun, server, instructs: self.kind == INSTRUCTIONS }
+    }
+
     /// The tool that it counts as.
     pub(super) fn tool(&self) -> String {
         match self.kind {

@@ -11,7 +11,7 @@ pub use jwks::{Keys, KeysError};
 pub use jwt::TokenError;
 pub(super) use oauth::WELL_KNOWN;
 pub use oauth::{KeySource, Oauth, OauthError, OauthSettings};
-pub use token::{LocalToken, TokenUnfit};
+pub use token::{NewToken, TOKENS_MAX, TokenDigest, TokenSource, TokenTable, TokenUnfit};
 
 use super::limits::TOKEN_BYTES_MAX;
 use hyper::HeaderMap;
@@ -42,8 +42,8 @@ impl fmt::Display for Principal {
 
 /// A way to tell who calls.
 pub enum Authenticator {
-    /// By the token of this machine.
-    Local(LocalToken),
+    /// By the tokens of this machine, as they are now.
+    Local(TokenSource),
     /// By access tokens, as an OAuth 2.1 resource server.
     Oauth(Box<Oauth>),
 }
@@ -61,12 +61,31 @@ pub(super) enum Refused {
 
 impl Authenticator {
     /// Tells who calls, by the field `Authorization` alone.
-    pub(super) fn check(&self, headers: &HeaderMap, now: i64) -> Result<Principal, Refused> {
+    pub(super) async fn check(&self, headers: &HeaderMap, now: i64) -> Result<Principal, Refused> {
         let token = bearer(headers)?;
         match self {
-            Self::Local(own) if own.is(token) => Ok(Principal::new("local".to_owned())),
-            Self::Local(_) => Err(Refused::Invalid(TokenError::Unknown)),
-            Self::Oauth(oauth) => oauth.check(token, now),
+            Self::Local(tokens) => {
+                let name = tokens().name_of(token).map(str::to_owned);
+                name.map(Principal::new).ok_or(Refused::Invalid(TokenError::Unknown))
+            }
+            Self::Oauth(oauth) => oauth.check(token, now).await,
+        }
+    }
+
+    /// Whether somebody may still be this client: a token that was taken back is nobody's.
+    pub(super) fn may_be(&self, client: &Principal) -> bool {
+        match self {
+            Self::Local(tokens) => tokens().has(client.as_str()),
+            // An access token ends by itself, and its issuer is not asked about it.
+            Self::Oauth(_) => true,
+        }
+    }
+
+    /// Whether there are several clients who must leave each other room.
+    pub(super) fn tells_apart(&self) -> bool {
+        match self {
+            Self::Local(tokens) => tokens().len() > 1,
+            Self::Oauth(_) => true,
         }
     }
 

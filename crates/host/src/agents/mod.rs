@@ -1,0 +1,304 @@
+//! Agents of our own: one confined worker for each open session, and turns that always come to an end.
+
+mod cards;
+mod create;
+mod settings;
+mod slots;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::Duration;
+
+use agent::{
+    AgentCard, Approval, Frame, Question, Reply, Runtime, ToWorker, Turn, TurnError, TurnErrorCode,
+};
+use evidence::{Clock, SystemClock};
+use llm::Role;
+use model::{AgentId, Caller, Kind, SessionId, Source, UserId};
+use monitor::{Heard, Refusal};
+use policy::access::Origin;
+
+use crate::agent_session::SessionOptions;
+use crate::gate::{Gate, GateError};
+use crate::worker::{Asks, HistoryError, IDLE_MAX, Prepared, Seen, Spawner, Start, Worker};
+use crate::worker::{History, Spoken, TurnLimits};
+
+pub use cards::{DEFAULT_AGENT, all as cards, card};
+pub use create::{create, new_session};
+pub use settings::{AgentsOptions, WORKERS_MAX};
+
+use slots::{Slot, Slots};
+
+/// How often it is looked for workers that have nothing to do.
+const SWEEP: Duration = Duration::from_secs(15);
+
+/// Runs agents. What it stands on must stay until it has ended.
+pub struct Agents {
+    gate: Arc<Gate>,
+    home: PathBuf,
+    asks: Arc<dyn Asks>,
+    options: AgentsOptions,
+    spawner: Spawner,
+    slots: Slots,
+}
+
+/// A turn, and what was denied in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Account {
+    /// How it ended.
+    pub reply: Reply,
+    /// Calls that the gate did not let happen: tool and rule.
+    pub denied: Vec<String>,
+    /// Is there a call among them that a person could allow?
+    pub needs_person: bool,
+}
+
+impl Agents {
+    /// Agents of the state directory `home`, behind `gate`, with models that `asks` reaches.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn new(
+        gate: Arc<Gate>,
+        home: &Path,
+        asks: Arc<dyn Asks>,
+        options: AgentsOptions,
+    ) -> Result<Arc<Self>, GateError> {
+        let spawner = Spawner::new().map_err(GateError::unable)?;
+        let slots = Slots::new(options.workers_max);
+        let home = home.to_owned();
+        let agents = Arc::new(Self { gate, home, asks, options, spawner, slots });
+        let weak = Arc::downgrade(&agents);
+        let sweeper = thread::Builder::new().name("sweeper".to_owned());
+        sweeper.spawn(move || sweep(&weak)).map_err(GateError::unable)?;
+        Ok(agents)
+    }
+
+    /// Opens the session of a turn and starts its worker, so that the turn finds it ready. Nothing is said.
+    ///
+    /// # Errors
+    /// As [`Runtime::turn`].
+    pub fn open(&self, turn: &Turn) -> Result<(), TurnError> {
+        let who = caller(turn)?;
+        cards::exists(&self.home, &who.agent)?;
+        let slot = self.slots.of(&who)?;
+        let Some(_query) = slot.query() else {
+            return Err(error(TurnErrorCode::QueryInProgress, "a turn of this session runs"));
+        };
+        let started = self.worker(&slot, &who, turn.local).map(drop);
+        if started.is_err() {
+            self.slots.remove(&slot);
+        }
+        started
+    }
+
+    /// Ends all workers.
+    pub fn end(&self) {
+        for slot in self.slots.all() {
+            self.end_slot(&slot);
+        }
+    }
+
+    /// Runs one turn, and tells what was denied in it.
+    ///
+    /// # Errors
+    /// As [`Runtime::turn`].
+    pub fn account(
+        &self,
+        turn: &Turn,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Account, TurnError> {
+        let who = caller(turn)?;
+        cards::exists(&self.home, &who.agent)?;
+        let slot = self.slots.of(&who)?;
+        let Some(_query) = slot.query() else {
+            return Err(error(TurnErrorCode::QueryInProgress, "a turn of this session runs"));
+        };
+        let outcome = self.turn_in(&slot, &who, turn, on_frame);
+        let is_of_no_use = slot.worker().is_none_or(|it| it.is_over());
+        if is_of_no_use {
+            self.end_worker(&slot);
+        }
+        outcome
+    }
+
+    fn turn_in(
+        &self,
+        slot: &Slot,
+        who: &Caller,
+        turn: &Turn,
+        on_frame: &mut dyn FnMut(Frame),
+    ) -> Result<Account, TurnError> {
+        let worker = self.worker(slot, who, turn.local)?;
+        let history = History::of(&self.home, who).map_err(|it| not_kept(&it.into()))?;
+        let earlier = history.read(&*self.gate.store, who);
+        let (earlier, _) = earlier.map_err(|it| not_kept(&it))?;
+        let heard = self.gate.monitor.hear_turn(who, &turn.content).map_err(refused)?;
+        let said = |role, text: &str| Spoken { role, text: text.to_owned() };
+        let spoken = said(Role::User, &turn.content);
+        let kept = history.add(&*self.gate.store, who, &spoken, heard.tag.as_ref());
+        kept.map_err(|it| not_kept(&it))?;
+
+        let now = || SystemClock.unix_seconds();
+        let prepared = Prepared { content: &turn.content, earlier: &earlier, now: now() };
+        let message: ToWorker = worker.prepare(&prepared).map_err(|it| not_kept(&it))?;
+        let limits = TurnLimits {
+            wall: self.options.turn_max,
+            cost: self.options.cost_max,
+            ..TurnLimits::default()
+        };
+        let seen = worker.turn(&message, limits, &*self.gate.store, &now, on_frame)?;
+
+        let Seen { mut reply, denied, needs_person } = seen;
+        reply.content = self.gate.monitor.without_secrets(&reply.content).into_owned();
+        self.keep(&history, who, &said(Role::Assistant, &reply.content))?;
+        Ok(Account { reply, denied, needs_person })
+    }
+
+    /// The agent's own words, with the label of its session.
+    fn keep(&self, history: &History, who: &Caller, spoken: &Spoken) -> Result<(), TurnError> {
+        let heard = Heard { source: Source::Agent, origin: "", text: &spoken.text };
+        let heard = self.gate.monitor.hear(who, &heard).map_err(refused)?;
+        let kept = history.add(&*self.gate.store, who, spoken, heard.tag.as_ref());
+        kept.map_err(|it| not_kept(&it))
+    }
+
+    /// The worker of a slot; one is started where there is none.
+    fn worker(&self, slot: &Slot, who: &Caller, local: bool) -> Result<Arc<Worker>, TurnError> {
+        if let Some(worker) = slot.worker() {
+            if !worker.is_over() {
+                return Ok(worker);
+            }
+            // Whoever takes it out waits until nobody else holds it.
+            drop(worker);
+            self.end_worker_of(slot);
+        }
+        let options = SessionOptions {
+            profile: self.options.profile,
+            approver: self.options.approver,
+            workspace: self.options.workspace.clone(),
+            own_workspace: self.options.workspace.is_none(),
+            origin: if local { Origin::Local } else { Origin::Remote },
+        };
+        let start = Start {
+            gate: &self.gate,
+            home: &self.home,
+            who,
+            options: &options,
+            asks: &self.asks,
+            spawner: &self.spawner,
+            required: &self.options.required,
+            hooks: self.options.hooks,
+        };
+        let worker = Worker::start(&start).map_err(|why| match why {
+            GateError::Refused(why) => error(TurnErrorCode::AccessDenied, why),
+            // Where its files are not understood, there is no such agent.
+            GateError::Usage(why) => error(TurnErrorCode::AgentNotFound, why),
+            GateError::Unable(why) | GateError::Busy(why) => error(TurnErrorCode::InitFailed, why),
+        })?;
+        Ok(slot.put(worker))
+    }
+
+    /// Ends the worker of a slot, and forgets the slot.
+    fn end_worker(&self, slot: &Arc<Slot>) {
+        self.end_worker_of(slot);
+        self.slots.remove(slot);
+    }
+
+    fn end_worker_of(&self, slot: &Slot) {
+        if let Some(worker) = slot.take() {
+            // It is gone either way; a session that could not be ended in order is found so when it is opened again.
+            let _ = worker.end(&self.gate);
+        }
+    }
+
+    /// Ends the worker of a slot whose turn may run.
+    fn end_slot(&self, slot: &Arc<Slot>) {
+        if let Some(worker) = slot.worker() {
+            worker.interrupt();
+        }
+        let _query = slot.wait_for_query();
+        self.end_worker(slot);
+    }
+
+    fn sweep(&self) {
+        for slot in self.slots.all() {
+            let Some(_query) = slot.query() else { continue };
+            let over = |it: Arc<Worker>| it.is_over() || it.is_idle_for(IDLE_MAX);
+            if slot.worker().is_some_and(over) {
+                self.end_worker(&slot);
+            }
+        }
+    }
+}
+
+impl Runtime for Agents {
+    fn agents(&self) -> Vec<AgentCard> {
+        cards::all(&self.home)
+    }
+
+    fn turn(&self, turn: &Turn, on_frame: &mut dyn FnMut(Frame)) -> Result<Reply, TurnError> {
+        self.account(turn, on_frame).map(|it| it.reply)
+    }
+
+    fn interrupt(&self, user: &str, agent: &str, session: &str) {
+        let found = self.slots.find(user, Some(agent), session);
+        if let Some(worker) = found.and_then(|it| it.worker()) {
+            worker.interrupt();
+        }
+    }
+
+    fn approve(&self, user: &str, approval: &Approval) -> bool {
+        let Ok(by) = UserId::parse(user) else { return false };
+        let found = self.slots.find(user, None, &approval.session);
+        let worker = found.and_then(|it| it.worker());
+        worker.is_some_and(|it| {
+            it.answer(&self.gate.monitor, &approval.tool_id, approval.approved, by)
+        })
+    }
+
+    fn questions(&self, user: &str, session: &str) -> Vec<Question> {
+        let found = self.slots.find(user, None, session).and_then(|it| it.worker());
+        let now = SystemClock.unix_seconds();
+        found.map(|it| it.questions(&*self.gate.store, now)).unwrap_or_default()
+    }
+
+    fn close(&self, user: &str, agent: &str, session: &str) {
+        if let Some(slot) = self.slots.find(user, Some(agent), session) {
+            self.end_slot(&slot);
+        }
+    }
+}
+
+fn sweep(agents: &Weak<Agents>) {
+    loop {
+        thread::sleep(SWEEP);
+        let Some(agents) = agents.upgrade() else { return };
+        agents.sweep();
+    }
+}
+
+fn caller(turn: &Turn) -> Result<Caller, TurnError> {
+    let unknown =
+        |it: &dyn std::fmt::Display| error(TurnErrorCode::SessionNotFound, it.to_string());
+    let no_agent = |it: &dyn std::fmt::Display| error(TurnErrorCode::AgentNotFound, it.to_string());
+    Ok(Caller {
+        session: SessionId::parse(&turn.session).map_err(|it| unknown(&it))?,
+        user: UserId::parse(&turn.user).map_err(|it| unknown(&it))?,
+        agent: AgentId::parse(&turn.agent).map_err(|it| no_agent(&it))?,
+        door: Kind::of_static("worker"),
+    })
+}
+
+fn refused(refusal: Refusal) -> TurnError {
+    error(TurnErrorCode::Busy, refusal.to_string())
+}
+
+fn not_kept(why: &HistoryError) -> TurnError {
+    error(TurnErrorCode::Busy, why.to_string())
+}
+
+pub(crate) fn error(code: TurnErrorCode, message: impl Into<String>) -> TurnError {
+    TurnError { code, message: message.into() }
+}

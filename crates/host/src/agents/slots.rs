@@ -1,0 +1,115 @@
+//! Sessions and their workers. A slot counts as used until the process of its worker is gone.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use agent::{TurnError, TurnErrorCode};
+use model::Caller;
+
+use super::error;
+use crate::worker::Worker;
+
+type Key = (String, String, String);
+
+/// The slots of a host.
+pub(super) struct Slots {
+    all: Mutex<HashMap<Key, Arc<Slot>>>,
+    at_most: usize,
+}
+
+/// A session of one user with one agent.
+pub(super) struct Slot {
+    key: Key,
+    query: Mutex<()>,
+    worker: Mutex<Option<Arc<Worker>>>,
+}
+
+impl Slots {
+    pub(super) fn new(at_most: usize) -> Self {
+        Self { all: Mutex::default(), at_most }
+    }
+
+    /// The slot of `who`, which is made if there is room.
+    pub(super) fn of(&self, who: &Caller) -> Result<Arc<Slot>, TurnError> {
+        let key: Key = (
+            who.user.as_str().to_owned(),
+            who.agent.as_str().to_owned(),
+            who.session.as_str().to_owned(),
+        );
+        let mut all = held(&self.all);
+        if let Some(slot) = all.get(&key) {
+            return Ok(Arc::clone(slot));
+        }
+        if all.len() >= self.at_most {
+            let why = format!("{} workers run, which is the most", all.len());
+            return Err(error(TurnErrorCode::WorkersExhausted, why));
+        }
+        let slot =
+            Arc::new(Slot { key: key.clone(), query: Mutex::default(), worker: Mutex::default() });
+        all.insert(key, Arc::clone(&slot));
+        Ok(slot)
+    }
+
+    /// The slot of a session of this user.
+    pub(super) fn find(&self, user: &str, agent: Option<&str>, session: &str) -> Option<Arc<Slot>> {
+        let all = held(&self.all);
+        let is_it = |(u, a, s): &Key| u == user && s == session && agent.is_none_or(|it| it == a);
+        all.iter().find(|(key, _)| is_it(key)).map(|(_, slot)| Arc::clone(slot))
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<Slot>> {
+        held(&self.all).values().cloned().collect()
+    }
+
+    /// Forgets a slot whose worker is gone.
+    pub(super) fn remove(&self, slot: &Arc<Slot>) {
+        let mut all = held(&self.all);
+        if all.get(&slot.key).is_some_and(|it| Arc::ptr_eq(it, slot)) {
+            all.remove(&slot.key);
+        }
+    }
+}
+
+impl Slot {
+    /// The right to run a turn; none while another one runs.
+    pub(super) fn query(&self) -> Option<MutexGuard<'_, ()>> {
+        match self.query.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// The same, when the other one has ended.
+    pub(super) fn wait_for_query(&self) -> MutexGuard<'_, ()> {
+        held(&self.query)
+    }
+
+    pub(super) fn worker(&self) -> Option<Arc<Worker>> {
+        held(&self.worker).clone()
+    }
+
+    pub(super) fn put(&self, worker: Worker) -> Arc<Worker> {
+        let worker = Arc::new(worker);
+        *held(&self.worker) = Some(Arc::clone(&worker));
+        worker
+    }
+
+    /// Takes the worker out, to end it. Whoever looked at it a moment ago lets go of it at once.
+    pub(super) fn take(&self) -> Option<Worker> {
+        let mut worker = held(&self.worker).take()?;
+        loop {
+            match Arc::try_unwrap(worker) {
+                Ok(worker) => return Some(worker),
+                Err(shared) => {
+                    worker = shared;
+                    std::thread::yield_now();
+                }
+            }
+        }
+    }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,268 @@
+//! Workers that lie, and workers that end: whatever one says, the parent believes what it did itself, and whoever waits
+//! is answered.
+
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agent::{Frame, FromWorker, ToWorker, TurnError, TurnErrorCode, wire};
+use evidence::{Clock, Durability, SystemClock};
+use llm::{Answer, Block, Flow, LlmError, Piece, Price, Request, StopReason, Usage};
+use model::{AgentId, Caller, Kind, SessionId, UserId};
+use monitor::Approver;
+use monitor::provenance::Catalogue;
+use policy::Policy;
+use policy::access::Origin;
+use serde_json::{Value, json};
+
+use super::link::Link;
+use super::model::Asks;
+use super::offer::Offer;
+use super::questions::Questions;
+use super::start::{Inner, Worker};
+use super::turn::{Prepared, Seen, TurnLimits};
+use crate::agent_session::{AgentSession, SessionOptions};
+use crate::gate::Gate;
+use crate::ipc::Stop;
+
+/// A model that says the same, and notes what it was asked.
+#[derive(Default)]
+struct Model(Mutex<Vec<Request>>);
+
+impl Asks for Model {
+    fn ask(
+        &self,
+        _: &Caller,
+        request: &Request,
+        on_piece: &mut dyn FnMut(Piece) -> Flow,
+    ) -> Result<Answer, LlmError> {
+        self.0.lock().unwrap().push(request.clone());
+        on_piece(Piece::Text("true".to_owned()));
+        let usage = Usage { input_tokens: 7, output_tokens: 3, ..Usage::default() };
+        let content = vec![Block::Text { text: "the true answer".to_owned() }];
+        Ok(Answer { content, stop: StopReason::EndTurn, usage, model: "mock/m".to_owned() })
+    }
+
+    fn price(&self, _: &str) -> Option<Price> {
+        None
+    }
+}
+
+struct House {
+    gate: Gate,
+    worker: Worker,
+    model: Arc<Model>,
+}
+
+/// A session whose worker is `play`, which is given the socket.
+fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
+    let policy = Policy::embedded().unwrap();
+    let gate =
+        Gate::open(home, Durability::DangerouslyUnsynced, policy, Catalogue::default()).unwrap();
+    let who = Caller {
+        session: SessionId::parse("s1").unwrap(),
+        user: UserId::parse("me").unwrap(),
+        agent: AgentId::parse("main").unwrap(),
+        door: Kind::of_static("worker"),
+    };
+    let options = SessionOptions {
+        profile: model::Profile::Standard,
+        approver: Approver::Reachable,
+        workspace: None,
+        own_workspace: true,
+        origin: Origin::Local,
+    };
+    let (stopper, stop) = Stop::pair().unwrap();
+    let session = AgentSession::open(&gate, home, &who, &options, &stop).unwrap();
+    let offer = Offer::of(home, &who, Origin::Local, |it| session.door().carries_out(it)).unwrap();
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    thread::spawn(move || play(theirs));
+    let model = Arc::new(Model::default());
+    let inner = Inner {
+        who,
+        link: Link::new(ours).unwrap(),
+        shared: Arc::default(),
+        questions: Questions::default(),
+        session,
+        asks: Arc::clone(&model) as Arc<dyn Asks>,
+        offer,
+        model: "default".to_owned(),
+        fast: "fast".to_owned(),
+        system: Mutex::default(),
+        reachable: true,
+    };
+    House { gate, worker: Worker::of(inner, stopper), model }
+}
+
+impl House {
+    fn turn(&self, frames: &mut Vec<Frame>) -> Result<Seen, TurnError> {
+        let now = || SystemClock.unix_seconds();
+        let turn = Prepared { content: "hello", earlier: &[], now: now() };
+        let message = self.worker.prepare(&turn).unwrap();
+        let limits = TurnLimits { wall: Duration::from_secs(10), ..TurnLimits::default() };
+        self.worker.turn(&message, limits, &*self.gate.store, &now, &mut |it| frames.push(it))
+    }
+}
+
+fn say(socket: &mut UnixStream, message: &Value) {
+    let _ = wire::write(socket, message.to_string().as_bytes());
+}
+
+fn hear(socket: &mut UnixStream) -> Option<ToWorker> {
+    let bytes = wire::read(socket).ok()??;
+    serde_json::from_slice(&bytes).ok()
+}
+
+fn ask(id: u64) -> Value {
+    let text = json!([{"type": "text", "text": "hello"}]);
+    json!({"type": "ask", "id": id, "purpose": "step", "messages": [{"role": "user", "content": text}]})
+}
+
+fn result(session: &str) -> Value {
+    json!({
+        "type": "result", "sessionId": session, "interrupted": false,
+        "usage": {"inputTokens": 0, "outputTokens": 0, "cacheReadTokens": 0, "cacheCreationTokens": 0},
+        "responseContent": "a lie", "toolCalls": [{"name": "shell_exec", "status": "ran"}],
+    })
+}
+
+/// Waits for the answer to a question.
+fn until_answered(socket: &mut UnixStream) {
+    while let Some(said) = hear(socket) {
+        if matches!(said, ToWorker::Answer { .. } | ToWorker::NoAnswer { .. }) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn what_a_worker_says_of_usage_answers_and_calls_is_not_used() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        hear(&mut socket);
+        for lie in [
+            json!({"type": "ready"}),
+            json!({"type": "ready"}),
+            json!({"type": "session_id", "sessionId": "s1", "firstMessage": "x"}),
+            json!({"type": "frame", "frame": {"type": "token", "id": 5, "text": "shown", "role": "admin"}}),
+            json!({"type": "frame", "frame": {"type": "token", "id": 5, "text": "again"}}),
+            json!({"type": "frame", "frame": {"type": "assistant_message", "text": "forged"}}),
+            json!({"type": "frame", "frame": {"type": "status", "status": "done"}}),
+            json!({"type": "tool_approval_request", "toolId": "t", "toolName": "shell_exec", "toolInput": {"command": "id"}}),
+            json!({"type": "call", "id": 1, "message": {"action": "llm_call", "provider": "mock", "messages": []}}),
+            json!({"type": "call", "id": 2, "message": {"action": "memory_list", "scope": "a", "user": "root"}}),
+            json!({"type": "unknown"}),
+        ] {
+            say(&mut socket, &lie);
+        }
+        say(&mut socket, &ask(9));
+        until_answered(&mut socket);
+        say(&mut socket, &result("s1"));
+        say(&mut socket, &result("s1"));
+        say(
+            &mut socket,
+            &json!({"type": "frame", "frame": {"type": "token", "id": 99, "text": "late"}}),
+        );
+    });
+    let mut frames = Vec::new();
+    let seen = house.turn(&mut frames).unwrap();
+    assert_eq!(seen.reply.content, "the true answer");
+    assert_eq!((seen.reply.usage.input_tokens, seen.reply.usage.output_tokens), (7, 3));
+    assert_eq!(frames, [Frame::Token { id: 5, text: "shown".to_owned() }]);
+    // The call with a name in it was refused; the one to a model was not even a call.
+    assert_eq!(seen.reply.tool_calls, [("memory_list".to_owned(), "failed".to_owned())]);
+    let asked = house.model.0.lock().unwrap();
+    assert_eq!(asked.len(), 1);
+    assert!(asked[0].system.contains("Your tools:") && !asked[0].tools.is_empty());
+    drop(asked);
+    house.worker.end(&house.gate).unwrap();
+}
+
+#[test]
+fn a_worker_that_names_another_session_is_ended() {
+    for message in
+        [json!({"type": "session_id", "sessionId": "s2", "firstMessage": "x"}), result("s2")]
+    {
+        let home = tempfile::tempdir().unwrap();
+        let house = house(home.path(), move |mut socket| {
+            hear(&mut socket);
+            say(&mut socket, &message);
+            until_answered(&mut socket);
+        });
+        let error = house.turn(&mut Vec::new()).err().unwrap();
+        assert_eq!(error.code, TurnErrorCode::WorkerError);
+        assert!(error.message.contains("not its own"), "{}", error.message);
+        house.worker.end(&house.gate).unwrap();
+    }
+}
+
+#[test]
+fn errors_of_a_worker_are_mapped_cut_and_cleaned() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        hear(&mut socket);
+        let message = format!("\u{1b}[2J{}", "x".repeat(5000));
+        say(&mut socket, &json!({"type": "error", "code": "access\ndenied", "message": message}));
+    });
+    let error = house.turn(&mut Vec::new()).err().unwrap();
+    assert_eq!(error.code, TurnErrorCode::WorkerError);
+    assert!(error.message.starts_with("worker_access denied: "), "{}", error.message);
+    assert!(error.message.chars().count() < 1100 && !error.message.contains('\u{1b}'));
+    house.worker.end(&house.gate).unwrap();
+}
+
+#[test]
+fn whenever_a_worker_ends_whoever_waits_is_answered() {
+    // It ends after so many messages of a turn, in the middle of a frame, or with a frame that is none.
+    for after in 0..6usize {
+        let home = tempfile::tempdir().unwrap();
+        let house = house(home.path(), move |mut socket| {
+            let script = [
+                json!({"type": "session_id", "sessionId": "s1", "firstMessage": "x"}),
+                json!({"type": "frame", "frame": {"type": "status", "status": "thinking"}}),
+                json!({"type": "call", "id": 1, "message": {"action": "memory_list", "scope": "a"}}),
+                ask(2),
+            ];
+            for message in script.iter().take(after) {
+                say(&mut socket, message);
+            }
+            let torn: &[u8] = if after == 5 { &[0xff; 8] } else { &[0, 0, 0, 9, b'{'] };
+            let _ = std::io::Write::write_all(&mut socket, torn);
+        });
+        let begun = Instant::now();
+        let error = house.turn(&mut Vec::new()).err().unwrap();
+        assert_eq!(error.code, TurnErrorCode::WorkerError, "{after}");
+        assert!(begun.elapsed() < Duration::from_secs(9), "{after}");
+        while !house.worker.is_over() && begun.elapsed() < Duration::from_secs(9) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(house.worker.is_over());
+        house.worker.end(&house.gate).unwrap();
+        house.gate.close().unwrap();
+    }
+}
+
+#[test]
+fn an_interruption_ends_a_turn_also_of_a_worker_that_does_not_obey() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| while hear(&mut socket).is_some() {});
+    let seen = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(200));
+            house.worker.interrupt();
+        });
+        house.turn(&mut Vec::new())
+    });
+    assert!(seen.unwrap().reply.interrupted);
+    house.worker.end(&house.gate).unwrap();
+}
+
+#[test]
+fn messages_serialise_as_the_vectors_have_them() {
+    let ready = serde_json::to_value(FromWorker::Ready {}).unwrap();
+    assert_eq!(ready, json!({"type": "ready"}));
+    let interrupt = serde_json::to_value(ToWorker::Interrupt {}).unwrap();
+    assert_eq!(interrupt, json!({"type": "interrupt"}));
+}
