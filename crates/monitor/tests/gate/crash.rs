@@ -22,6 +22,8 @@ fn child() {
     let who = who(&format!("s-{round}"));
     gate.monitor.open_session(opening(&who)).unwrap();
     gate.hear(&who, Source::User, TASK).unwrap();
+    // The first reading loads the rules, which would take all the time until the kill.
+    drop(scan::text::read("Number", scan::text::Author::Outsider));
     for step in 0.. {
         let args = json!({ "url": "https://news.example/today" }).to_string();
         let asked = Asked::Tool(RawCall { tool: "read_page", args: args.as_bytes() });
