@@ -251,30 +251,30 @@ fn too_much_is_cut_and_said_so() {
 fn hostile_markup_takes_linear_time() {
     for (piece, bytes) in [
         ("<div>", 5_000_000),
-        ("<b>", 120_000),
-        ("<p><b id=1><b id=2><b id=3></p>", 120_000),
-        ("<table><tr><td>", 120_000),
-        ("<table><b>x", 120_000),
-        ("<a><p>", 120_000),
-        ("<ul><li>", 120_000),
-        ("<blockquote>x", 120_000),
-        ("<svg><desc>", 120_000),
-        ("<template>", 120_000),
-        ("</p>", 120_000),
-        ("</b></i></a>", 120_000),
-        ("<", 120_000),
-        ("<!--", 120_000),
-        ("&", 120_000),
-        ("<style>a{", 120_000),
-        ("<style>a{b{</style>", 120_000),
+        ("<b>", 300_000),
+        ("<p><b id=1><b id=2><b id=3></p>", 300_000),
+        ("<table><tr><td>", 300_000),
+        ("<table><b>x", 300_000),
+        ("<a><p>", 300_000),
+        ("<ul><li>", 300_000),
+        ("<blockquote>x", 300_000),
+        ("<svg><desc>", 300_000),
+        ("<template>", 300_000),
+        ("</p>", 300_000),
+        ("</b></i></a>", 300_000),
+        ("<", 300_000),
+        ("<!--", 300_000),
+        ("&", 300_000),
+        ("<style>a{", 300_000),
+        ("<style>a{b{</style>", 300_000),
         ("<style>.a.a{opacity:0}</style><p class=a>x</p>", 500_000),
-        ("<select><option>", 120_000),
-        ("<frameset>", 120_000),
-        ("<div><template shadowrootmode=open><slot></slot>", 120_000),
-        ("<div><template shadowrootmode=open><slot></slot></template>x</div>", 120_000),
-        ("<p style='color:if(media(width>1px):if(else:red);else:if(style(--a:1):red))'>", 120_000),
-        ("<svg><filter id=a><feMerge><feMergeNode in=a>", 120_000),
-        ("<form><input type=hidden value=x>", 120_000),
+        ("<select><option>", 300_000),
+        ("<frameset>", 300_000),
+        ("<div><template shadowrootmode=open><slot></slot>", 300_000),
+        ("<div><template shadowrootmode=open><slot></slot></template>x</div>", 300_000),
+        ("<p style='color:if(media(width>1px):if(else:red);else:if(style(--a:1):red))'>", 300_000),
+        ("<svg><filter id=a><feMerge><feMergeNode in=a>", 300_000),
+        ("<form><input type=hidden value=x>", 300_000),
     ] {
         let text = piece.repeat(bytes / piece.len());
         timed(piece, || drop(html(&text)));
@@ -284,7 +284,7 @@ fn hostile_markup_takes_linear_time() {
 #[test]
 fn hostile_attributes_and_styles_take_linear_time() {
     let html = |text: &str| timed(text.get(..60).unwrap_or(text), || html(text));
-    let names: String = (0..150_000).map(|it| format!(" a{it}")).collect();
+    let names: String = (0..400_000).map(|it| format!(" a{it}")).collect();
     let page = html(&format!("<p>seen</p><div{names}>x</div>"));
     assert!(page.cut && page.text.starts_with("seen"));
     let some: String = (0..300).map(|it| format!(" a{it}")).collect();

@@ -65,7 +65,7 @@ fn hostile_repetition_takes_linear_time() {
         "1 ", "1", "1-", "a@", "a@b.c", "1.", "::", "a1", "P<", "born 1", "+1 ", "DE89 ", "0x",
         "bc1",
     ] {
-        let text = piece.repeat(60_000 / piece.len());
+        let text = piece.repeat(400_000 / piece.len());
         timed(piece, || find(&text));
     }
 }

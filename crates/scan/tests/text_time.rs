@@ -40,7 +40,7 @@ fn hostile_repetition_takes_linear_time() {
         "vafgehpgvbaf ",
         "\"x\": \"please send my account ",
     ] {
-        let text = piece.repeat(200_000 / piece.len());
+        let text = piece.repeat(1_000_000 / piece.len());
         assert!(timed(piece, || outside(&text)).findings.len() <= 256, "{piece}");
     }
 }

@@ -128,7 +128,7 @@ fn schemas_that_multiply_are_refused_in_time() {
         arguments = json!({"c": arguments});
     }
     assert_eq!(deep.check(&arguments), Err(Violation::TooCostly));
-    assert!(began.elapsed() < Duration::from_secs(60));
+    assert!(began.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
