@@ -202,9 +202,9 @@ actions! { ($)
     scheduler_run_at SchedulerRunAt "schedule a job that comes once":
         kind SchedulerAdd, Write [], roles [datetime Content, prompt Content],
         answer Own Rows, from Agent;
-    // What it says is looked at as a whole: an answer may be about anything that was read.
+    // An answer may be about anything that was read, and naming an address reaches none.
     message_out MessageOut "say something to the user":
-        kind MessageOut, Read [], roles [],
+        kind MessageOut, Read [], roles [text Content],
         answer Own Rows, from Agent;
     audit_query AuditQuery "search the evidence":
         kind AuditQuery, Read [], roles [],

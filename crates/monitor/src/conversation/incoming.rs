@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use evidence::AppendError;
-use model::{Effect, Flow, Message, RawCall, Source, Taint, TaintTag, ToolCall, Trust};
+use model::{Effect, Flow, Message, RawCall, Role, Source, Taint, TaintTag, ToolCall, Trust};
 use policy::RISK_MAX;
 use scan::text::{Author, Verdict as Signs};
 use serde_json::json;
@@ -119,7 +119,8 @@ fn understand(message: Message) -> Result<Understood, Refusal> {
         output: Trust::Own,
         egress: false,
         destructive: false,
-        roles: std::collections::BTreeMap::new(),
+        // Naming an address or a file reaches neither.
+        roles: [("text".to_owned(), Role::Content)].into(),
     };
     Ok(Understood {
         effect: Effect::Message(message),
