@@ -96,10 +96,7 @@ const BESIDE: &[Provider] = &[
 fn instead(kind: ProviderKind) -> String {
     let built = DEFAULT.iter().chain(BESIDE).filter(|it| it.kind() == kind);
     let names: Vec<String> = built.map(|it| format!("`{}`", it.name())).collect();
-    match names.as_slice() {
-        [_, ..] => format!("there is {}", names.join(", ")),
-        [] => format!("there is no {} provider yet: leave it out", kind.as_str()),
-    }
+    format!("there is {}", names.join(", "))
 }
 
 #[cfg(test)]
@@ -186,8 +183,8 @@ mod tests {
         let words =
             "the memory provider `postgres` is not in this version; there is `sqlite`, `file`";
         assert_eq!(error, words);
-        let error = choose("providers:\n  llm: anthropic\n").unwrap_err().to_string();
-        assert!(error.ends_with("there is no llm provider yet: leave it out"), "{error}");
+        let error = choose("providers:\n  image: gemini\n").unwrap_err().to_string();
+        assert!(error.ends_with("there is `none`"), "{error}");
         assert_eq!(Providers::choose(None), Ok(Providers::default()));
         assert_eq!(Providers::default().of(ProviderKind::Llm), None);
     }

@@ -232,7 +232,7 @@ fn found(facts: &Facts, trust: &'static str) -> FoundIn {
 fn shown_output<'a>(kind: EffectKind, output: &'a Output, shown: &Shown) -> Cow<'a, str> {
     // A secret that nobody keeps here is not kept in a record either.
     let has_secret = shown.facts.as_ref().is_some_and(|it| !it.secrets.is_empty());
-    if has_secret && shown.body.is_none() {
+    if has_secret && !(shown.without_secrets && shown.body.is_some()) {
         return Cow::Borrowed("");
     }
     if kind == EffectKind::ShellExec && output.status != Status::NotBegun {

@@ -7,7 +7,7 @@
 
 use model::{Decision, Objection, Source, TaintTag};
 use scan::boundary::{Boundary, Nonce};
-use scan::sanitize::{Facts, Frame, Plans, Sanitized, TrustLevel, sanitize};
+use scan::sanitize::{Facts, Frame, Plans, Sanitized, Treatment, TrustLevel, sanitize};
 use scan::text::Verdict;
 
 use crate::inspected::{Inspected, origin};
@@ -35,6 +35,8 @@ pub(crate) struct Shown {
     /// What was found, where something was.
     pub(crate) facts: Option<Facts>,
     pub(crate) level: TrustLevel,
+    /// Whether secrets were taken out.
+    pub(crate) without_secrets: bool,
 }
 
 impl Monitor {
@@ -61,7 +63,7 @@ impl Monitor {
         let found = inspected.found();
         let level = level(asked, inspected, tag);
         let facts = (!found.is_empty()).then(|| found.facts());
-        let mut shown = Shown { body: None, withheld: None, facts, level };
+        let mut shown = Shown { body: None, withheld: None, facts, level, without_secrets: false };
         if found.is_empty() || inspected.output.words() == Words::Ours {
             return shown;
         }
@@ -84,7 +86,10 @@ impl Monitor {
         let frame = Frame { kind, source: &source, nonce: &nonce };
         match sanitize(inspected.seen(), found, &plan, frame) {
             Sanitized::AsItCame => {}
-            Sanitized::Changed(body) => shown.body = Some(body),
+            Sanitized::Changed(body) => {
+                shown.body = Some(body);
+                shown.without_secrets = plan.secrets == Treatment::Clean;
+            }
             Sanitized::Withheld(category) => {
                 let why = format!("the output holds what is not passed on ({})", category.as_str());
                 shown.withheld = Some(objection(&why));

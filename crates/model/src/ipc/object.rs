@@ -54,7 +54,8 @@ impl<const MAX: usize> Shape for Object<MAX> {
     }
 
     fn schema() -> Value {
-        json!({"type": "object"})
+        let names = json!({ "maxLength": MAX, "pattern": r"^[^\u0000]*$" });
+        json!({ "type": "object", "propertyNames": names })
     }
 }
 

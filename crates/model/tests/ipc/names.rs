@@ -22,6 +22,7 @@ const OTHERS: &[&str] = &[
     r#"{"action":"file_list"}"#,
     r#"{"action":"file_search","query":"b","path":"a","maxResults":1}"#,
     r#"{"action":"shell_exec","command":"ls","dir":"src","timeoutMs":1000}"#,
+    r#"{"action":"message_out","text":"The harbour opens at six."}"#,
     r#"{"action":"scheduler_add_cron","schedule":"0 9 * * 1","prompt":"p","maxTokenBudget":5}"#,
     r#"{"action":"scheduler_run_at","datetime":"2026-03-01T14:30:00","prompt":"p","delivery":{"mode":"channel","target":"last"}}"#,
     r#"{"action":"scheduler_run_at","datetime":"2026-03-01T14:30:00","prompt":"p","delivery":{"mode":"channel","target":{"provider":"slack","scope":"dm","identifiers":{"peer":"U1"}}}}"#,

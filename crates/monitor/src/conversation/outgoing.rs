@@ -29,7 +29,6 @@ impl Monitor {
             spoken.touches_prompt(found.certain);
         }
         spoken.prompt = registry.prompt_hash().map(str::to_owned);
-        // What carries data off by an answer (an image's address, a link) is looked for here, too, and notes its target.
         proposed.speak(spoken);
         Ok(())
     }

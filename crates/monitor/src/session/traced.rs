@@ -11,7 +11,7 @@ impl Session {
     pub(crate) fn trace(&self, asked: &Understood) -> Traced {
         let mut traced = self.trace_values(asked);
         // An address that carries something off is a destination, wherever it stands: once others had their say.
-        if taint::is_outside(self.flags()) && asked.acts() {
+        if taint::is_outside(self.flags()) && (asked.acts() || carried::is_answer(asked)) {
             let hosts = carried::hosts(asked);
             let hosts = hosts.iter().map(String::as_str);
             self.ledger.trace_hosts(("text", Unseen::Held), hosts, &mut traced);

@@ -38,9 +38,11 @@ fn rules() -> Policy {
     Policy::build(&packs).unwrap()
 }
 
-/// The facts of the `n`th decision, in the spelling of `policy explain`. A reader may be behind the journal for a moment.
+/// The facts of the `n`th decision about a call, in the spelling of `policy explain`. A reader may be behind the journal for a moment.
 fn recorded(gate: &Gate, n: usize) -> FactSheet {
-    let is_decision = |it: &Value| content(it, "facts").is_object();
+    let is_decision = |it: &Value| {
+        content(it, "facts").is_object() && *content(it, "effect") != json!("message_in")
+    };
     let decided = (0..WAITS_MAX).find_map(|_| {
         let found = gate.records().into_iter().filter(is_decision).nth(n);
         if found.is_none() {

@@ -6,14 +6,8 @@ use memchr::memchr_iter;
 use super::address;
 use super::{Carries, Finding, Kind};
 
-/// Attributes of one tag that are looked at.
-const ATTRIBUTES_MAX: usize = 64;
-/// Addresses of one attribute that are looked at.
-const ADDRESSES_MAX: usize = 64;
 /// The longest name of an element, in bytes.
 const NAME_BYTES_MAX: usize = 64;
-/// The longest tag that is looked at, in bytes.
-const TAG_BYTES_MAX: usize = 64 * 1024;
 /// The longest style that is looked at, in bytes.
 const STYLE_BYTES_MAX: usize = 64 * 1024;
 /// How deep a style is followed into its blocks.
@@ -30,24 +24,13 @@ pub(super) fn find(text: &str, all: &mut Vec<Finding>) {
         }
         let Some(tag) = Tag::read(text, open) else { continue };
         done = tag.end;
-        let mut best: Option<Finding> = None;
         for (name, value) in &tag.attributes {
-            for finding in in_attribute(&tag, name, value) {
-                if best.as_ref().is_none_or(|it| rank(it) < rank(&finding)) {
-                    best = Some(finding);
-                }
-            }
+            all.extend(in_attribute(&tag, name, value));
         }
-        all.extend(best);
         if tag.name.eq_ignore_ascii_case("style") {
             done = style_sheet(text, tag.end, all);
         }
     }
-}
-
-/// The worst of a tag speaks for it.
-fn rank(finding: &Finding) -> (bool, Carries) {
-    (finding.kind.loads(), finding.carries)
 }
 
 fn in_attribute(tag: &Tag<'_>, name: &str, value: &str) -> Vec<Finding> {
@@ -67,7 +50,7 @@ fn in_attribute(tag: &Tag<'_>, name: &str, value: &str) -> Vec<Finding> {
     // A list of addresses, each with its width (`srcset`, `ping`), or behind a word (`0; url=…`).
     let words = value.split([',', ' ']).filter(|it| it.contains(['/', '\\']));
     let all = words.filter_map(|it| address::of(it).or_else(|| address::of(from_scheme(it)?)));
-    let mut urls: Vec<url::Url> = all.take(ADDRESSES_MAX).collect();
+    let mut urls: Vec<url::Url> = all.collect();
     urls.dedup();
     urls.iter().map(|it| found(kind, it)).collect()
 }
@@ -133,8 +116,7 @@ struct Tag<'a> {
 impl<'a> Tag<'a> {
     /// Reads the tag that opens at `start`. One that never closes ends with the text: programs show such ones, too.
     fn read(text: &'a str, start: usize) -> Option<Self> {
-        let limit = text.floor_char_boundary(text.len().min(start + TAG_BYTES_MAX));
-        let rest = text.get(start + 1..limit)?;
+        let rest = text.get(start + 1..)?;
         if !rest.starts_with(|it: char| it.is_ascii_alphabetic()) {
             return None;
         }
@@ -160,9 +142,7 @@ impl<'a> Tag<'a> {
                 }
                 Some(_) => {
                     let (attribute, next) = attribute(rest, at)?;
-                    if attributes.len() < ATTRIBUTES_MAX {
-                        attributes.push(attribute);
-                    }
+                    attributes.push(attribute);
                     at = next.max(at + 1);
                 }
             }

@@ -12,11 +12,15 @@ mod html;
 mod markdown;
 mod neutral;
 
+use std::collections::HashMap;
+
 pub use carries::Carries;
 pub use neutral::neutralised;
 
-/// Findings that are reported.
+/// Findings that are reported. Behind so many, those remain that lead to a host that no other one leads to.
 const FINDINGS_MAX: usize = 256;
+/// Hosts that are told apart.
+const HOSTS_MAX: usize = 4096;
 
 /// How a text names an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,6 +78,11 @@ impl Finding {
     pub fn host(&self) -> Option<String> {
         url::Url::parse(&self.url).ok()?.host_str().map(str::to_owned)
     }
+
+    /// How bad it is.
+    fn rank(&self) -> (Carries, bool) {
+        (self.carries, self.kind.loads())
+    }
 }
 
 /// Looks for addresses by which something could leave: everything that loads from elsewhere, and links that carry
@@ -89,18 +98,38 @@ pub fn look(text: &str) -> Vec<Finding> {
     html::find(&shown.text, &mut all);
     markdown::find(&shown.text, &mut all);
     all.sort_by_key(|it| (it.start, usize::MAX - it.end));
-    let mut kept: Vec<Finding> = Vec::new();
-    for it in all {
-        // What stands inside of something that was found is found.
-        let inside = kept.last().is_some_and(|last| it.end <= last.end);
-        if !inside && (it.kind.loads() || it.carries != Carries::Nothing) {
-            kept.push(it);
-        }
-    }
-    kept.truncate(FINDINGS_MAX);
+    let mut kept = bounded(all);
     for it in &mut kept {
         it.start = text.floor_char_boundary(shown.original(it.start));
         it.end = text.ceil_char_boundary(shown.original_end(it.end).min(text.len()));
+    }
+    kept
+}
+
+/// Drops what says nothing, what stands inside of something at least as bad that leads to the same host, and what is too
+/// much.
+fn bounded(all: Vec<Finding>) -> Vec<Finding> {
+    let mut kept: Vec<Finding> = Vec::new();
+    let mut hosts: HashMap<Option<String>, (Carries, bool)> = HashMap::new();
+    let mut last: Option<(usize, Option<String>, (Carries, bool))> = None;
+    for it in all {
+        if !it.kind.loads() && it.carries == Carries::Nothing {
+            continue;
+        }
+        let (host, rank) = (it.host(), it.rank());
+        let said = last
+            .as_ref()
+            .is_some_and(|(end, at, worst)| it.end <= *end && *at == host && rank <= *worst);
+        if said {
+            continue;
+        }
+        let is_new = hosts.get(&host).is_none_or(|known| *known < rank);
+        if kept.len() >= FINDINGS_MAX && !(is_new && hosts.len() < HOSTS_MAX) {
+            continue;
+        }
+        hosts.entry(host.clone()).and_modify(|it| *it = rank.max(*it)).or_insert(rank);
+        last = Some((it.end, host, rank));
+        kept.push(it);
     }
     kept
 }

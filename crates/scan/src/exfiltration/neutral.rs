@@ -16,7 +16,12 @@ pub fn neutralised<'a>(text: &'a str, findings: &[Finding]) -> Cow<'a, str> {
     gone.sort_by_key(|it| it.start);
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
     for it in gone {
-        out.push_str(text.get(at..it.start.max(at)).unwrap_or_default());
+        // Several addresses of one tag, or one inside of another: the first note stands for all.
+        if it.start < at {
+            at = it.end.max(at);
+            continue;
+        }
+        out.push_str(text.get(at..it.start).unwrap_or_default());
         let what = if it.kind.loads() { "image" } else { "link" };
         let host = it.host().unwrap_or_default();
         out.push_str(&format!("[{what} removed: {host}]"));

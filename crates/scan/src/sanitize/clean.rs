@@ -17,19 +17,24 @@ const SENTENCE_BYTES_MAX: usize = 600;
 /// `cleans_orders` is said of the whole that `text` may be a field of: alone it may only be a little odd.
 pub(super) fn clean(text: &str, found: &Found, plan: &Plan, cleans_orders: bool) -> String {
     let mut gone: Vec<Replacement> = Vec::new();
+    // What was found behind a cut is gone already.
+    let is_here = |start: usize| start < text.len();
     if cleans_orders {
-        gone.extend(found.signs().iter().map(|it| {
+        let signs = found.signs();
+        gone.extend(signs.iter().filter(|it| is_here(it.start)).map(|it| {
             let (start, end) = sentence(text, it.start, it.end);
             (start, end, Cow::Borrowed(REMOVED))
         }));
     }
     if plan.secrets == Treatment::Clean {
         let named = |rule: &str| Cow::Owned(format!("[REDACTED:{rule}]"));
-        gone.extend(found.secrets().iter().map(|it| (it.start, it.end, named(it.rule))));
+        let secrets = found.secrets().iter().filter(|it| is_here(it.start));
+        gone.extend(secrets.map(|it| (it.start, it.end, named(it.rule))));
     }
     if plan.personal == Treatment::Clean {
         let named = |kind: &str| Cow::Owned(format!("[PII:{kind}]"));
-        gone.extend(found.personal().iter().map(|it| (it.start, it.end, named(it.kind))));
+        let personal = found.personal().iter().filter(|it| is_here(it.start));
+        gone.extend(personal.map(|it| (it.start, it.end, named(it.kind))));
     }
     let cleaned = replaced(text, gone);
     let strips = cleans_orders || found.is_hidden() && plan.hidden == Treatment::Clean;

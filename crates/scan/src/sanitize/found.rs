@@ -197,7 +197,8 @@ fn phrased(mut reading: Reading, text: &str, plan: &Plan) -> Reading {
         weight: PHRASE_WEIGHT,
     }));
     reading.findings.sort_by_key(|it| (it.start, it.end));
-    reading.score = text::score(&reading.findings);
+    // One phrase says as much as many.
+    reading.score = 1.0 - (1.0 - reading.score) * (1.0 - PHRASE_WEIGHT);
     reading
 }
 

@@ -254,6 +254,8 @@ pub enum PhrasesError {
     Unusable,
 }
 
+/// Places of phrases in one text that are told apart.
+const PLACES_MAX: usize = 4096;
 /// A shorter phrase is everywhere, in bytes.
 const PHRASE_BYTES_MIN: usize = 3;
 
@@ -278,9 +280,14 @@ impl Phrases {
         found.map(|it| Self(Some(Arc::new(it)))).map_err(|_| PhrasesError::Unusable)
     }
 
-    /// Returns where phrases stand in `text`.
+    /// Returns where phrases stand in `text`. Of too many, the last one reaches to the end.
     pub(super) fn find(&self, text: &str) -> Vec<(usize, usize)> {
         let Some(phrases) = &self.0 else { return Vec::new() };
-        phrases.find_iter(text).map(|it| (it.start(), it.end())).collect()
+        let places = phrases.find_iter(text).take(PLACES_MAX);
+        let mut places: Vec<_> = places.map(|it| (it.start(), it.end())).collect();
+        if let Some(last) = places.get_mut(PLACES_MAX - 1) {
+            last.1 = text.len();
+        }
+        places
     }
 }

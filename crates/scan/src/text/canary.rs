@@ -6,19 +6,23 @@
 use super::finding::{Coding, Finding};
 
 /// The rules that find an order about what an answer holds.
-const FORCED: [&str; 2] = ["forced_phrase", "begin_answer"];
+const FORCED: [&str; 2] = ["forced_phrase", BEGINS];
+/// The one that says how an answer begins: whatever is quoted there is to be said.
+const BEGINS: &str = "begin_answer";
+/// Quotation marks, and what stands for them.
+const QUOTES: &str = "\"'[`“‘«";
 /// How far around such an order its canary may stand, in bytes.
 const AROUND_BYTES: usize = 80;
 /// The shortest canary, in characters.
 const CANARY_CHARS_MIN: usize = 6;
-/// Words for a text that is to be said as it stands.
-const LITERAL: [&str; 7] = ["phrase", "string", "word", "token", "text", "exact", "code"];
+/// Words directly before a text that is to be said as it stands.
+const LITERAL: [&str; 7] = ["phrase", "string", "word", "token", "text", "exact", "say"];
 
 /// Does one of these findings dictate a canary, or dictate anything in an encoding?
 pub(super) fn is_forced(text: &str, findings: &[Finding]) -> bool {
     findings.iter().filter(|it| FORCED.contains(&it.rule)).any(|it| {
         // Nobody writes to an assistant of their own in base64.
-        it.coding != Coding::Plain || names_canary(around(text, it))
+        it.coding != Coding::Plain || names_canary(around(text, it), it.rule == BEGINS)
     })
 }
 
@@ -28,24 +32,21 @@ fn around<'a>(text: &'a str, finding: &Finding) -> &'a str {
     text.get(from..to).unwrap_or_default()
 }
 
-/// Is there a canary that is quoted, or that a word for a literal text stands before?
-fn names_canary(passage: &str) -> bool {
+/// Is there a canary directly behind a word for a literal text, or in quotation marks where those are enough?
+fn names_canary(passage: &str, quoted_is_enough: bool) -> bool {
     let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
-    let lower = passage.to_lowercase();
-    let is_literal =
-        LITERAL.iter().any(|it| lower.split(|it| !is_part(it)).any(|word| word == *it));
-    let mut before = None;
-    let mut rest = passage;
+    let (mut before, mut rest) = ("", passage);
     while let Some(start) = rest.find(is_part) {
-        let before_word = rest.get(..start).and_then(|it| it.chars().next_back()).or(before);
-        let word = rest.get(start..).unwrap_or_default();
-        let end = word.find(|it| !is_part(it)).unwrap_or(word.len());
-        let is_quoted = before_word.is_some_and(|it| "\"'[“‘«".contains(it));
-        if is_canary(word.get(..end).unwrap_or_default()) && (is_literal || is_quoted) {
+        let (gap, from) = rest.split_at(start);
+        let end = from.find(|it| !is_part(it)).unwrap_or(from.len());
+        let (word, behind) = from.split_at(end);
+        let is_literal = LITERAL.iter().any(|it| it.eq_ignore_ascii_case(before))
+            && gap.chars().all(|it| it.is_whitespace() || QUOTES.contains(it) || it == ':');
+        let is_quoted = quoted_is_enough && gap.ends_with(|it| QUOTES.contains(it));
+        if is_canary(word) && (is_literal || is_quoted) {
             return true;
         }
-        before = word.get(..end).and_then(|it| it.chars().next_back());
-        rest = word.get(end..).unwrap_or_default();
+        (before, rest) = (word, behind);
     }
     false
 }
@@ -86,6 +87,10 @@ mod tests {
             "Start your response with a summary of HTTP2 support.",
             "Add a section about DATABASE_URL to your summary.",
             "Rename FOO_BAR to BAZ_QUX and run the tests.",
+            "Your response must be JSON with the string fields USER_ID and ORDER_ID.",
+            "Include the code for MAX_RETRIES in your answer.",
+            "Your response must cite the text of RFC2119.",
+            "Your answer must mention \"API_KEY\" and where it is read.",
             "",
         ] {
             assert!(!forces(honest), "{honest}");

@@ -59,9 +59,12 @@ pub(crate) fn read(language: Language, text: &str) -> Program {
     let mut evaluator = Evaluator::new(&grammar, text);
     let mut program = Program { whole: true, ..Program::default() };
     let mut cursor = tree.walk();
+    // `Node::parent` looks from the root downwards each time, which is quadratic in a deep tree.
+    let mut ancestors = Vec::new();
     let mut seen = 0;
     loop {
         let node = cursor.node();
+        let parent = ancestors.last().copied();
         seen += 1;
         if seen > NODES_MAX || program.calls.len() >= CALLS_MAX || evaluator.is_spent() {
             program.whole = false;
@@ -71,19 +74,21 @@ pub(crate) fn read(language: Language, text: &str) -> Program {
         if let Some(call) = evaluator.call(node) {
             program.calls.push(call);
         }
-        if let Some(text) = evaluator.text(node) {
+        if let Some(text) = evaluator.text(node, parent) {
             program.texts.push((text, node.start_byte(), node.end_byte()));
         }
-        if evaluator.takes_environment(node) {
+        if evaluator.takes_environment(node, parent) {
             program.environment.push((node.start_byte(), node.end_byte()));
         }
         if cursor.goto_first_child() {
+            ancestors.push(node);
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
                 return program;
             }
+            ancestors.pop();
         }
     }
     program

@@ -88,13 +88,13 @@ impl Evaluator<'_> {
     }
 
     /// The text of a node that is one, as a whole.
-    pub(super) fn text(&mut self, node: Node<'_>) -> Option<String> {
+    pub(super) fn text(&mut self, node: Node<'_>, parent: Option<Node<'_>>) -> Option<String> {
         let of_texts = |kind: &str| {
             self.grammar.texts.contains(&kind)
                 || self.grammar.joined.contains(&kind)
                 || self.grammar.sums.contains(&kind)
         };
-        let inner = node.parent().is_some_and(|it| {
+        let inner = parent.is_some_and(|it| {
             let kind = it.kind();
             self.grammar.joined.contains(&kind) || self.grammar.sums.contains(&kind)
         });
@@ -105,7 +105,7 @@ impl Evaluator<'_> {
     }
 
     /// Is the whole environment taken here, to be handed on?
-    pub(super) fn takes_environment(&mut self, node: Node<'_>) -> bool {
+    pub(super) fn takes_environment(&mut self, node: Node<'_>, parent: Option<Node<'_>>) -> bool {
         let is_member = self.grammar.members.iter().any(|it| it.0 == node.kind());
         let is_name = self.grammar.names.contains(&node.kind());
         if !is_member && !is_name {
@@ -115,7 +115,7 @@ impl Evaluator<'_> {
         if !self.grammar.environment.contains(&&*name) {
             return false;
         }
-        let Some(parent) = node.parent() else { return false };
+        let Some(parent) = parent else { return false };
         let members = self.grammar.members.iter().find(|it| it.0 == parent.kind());
         if let Some((_, _, field)) = members {
             let taken = parent.child_by_field_name(field).map_or("", |it| self.source(it));

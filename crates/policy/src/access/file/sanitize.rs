@@ -4,10 +4,12 @@ use scan::sanitize::{Category, Phrases, Plan, Plans, Treatment, Tripwire, TrustL
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
+use super::scalar::Number;
+
 /// The smallest bound on a text, in bytes: less than this shows nothing of it.
-const BYTES_MIN: u64 = 64;
+const BYTES_MIN: f64 = 64.0;
 /// The largest one, in bytes: longer outputs are withheld anyway.
-const BYTES_MAX: u64 = 10_000_000;
+const BYTES_MAX: f64 = 10_000_000.0;
 
 /// What is done with what tools give back. What is not said stays as it is without settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -119,10 +121,12 @@ struct Bytes(Option<usize>);
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        let number = u64::deserialize(input)?;
-        let wrong = || D::Error::custom(format!("a number from {BYTES_MIN} to {BYTES_MAX}"));
-        let fits = (BYTES_MIN..=BYTES_MAX).contains(&number);
-        usize::try_from(number).ok().filter(|_| fits).map(|it| Self(Some(it))).ok_or_else(wrong)
+        let Number(number) = Number::deserialize(input)?;
+        if number.fract() != 0.0 || !(BYTES_MIN..=BYTES_MAX).contains(&number) {
+            let wrong = format!("a whole number from {BYTES_MIN} to {BYTES_MAX}");
+            return Err(D::Error::custom(wrong));
+        }
+        Ok(Self(Some(number as usize)))
     }
 }
 
