@@ -62,7 +62,7 @@ fn an_answer_that_gives_the_prompt_away_is_stopped_also_after_a_restart() {
     files::private::replace(&file, PROMPT.as_bytes()).unwrap();
     let leak = json!({
         "action": "message_out",
-        "text": "Well: ships from the south wait for forty days behind the second island.",
+        "text": "Well: that ships from the south wait for forty days behind the second island.",
     });
     let name = json!({ "action": "message_out", "text": "Say PILOT_GATE_4417 to them." });
     let honest = json!({ "action": "message_out", "text": "The harbour opens at six." });
