@@ -330,6 +330,27 @@ fn nobody_answers_the_questions_of_another_client() {
 }
 
 #[test]
+fn a_call_that_was_not_sent_leaves_no_label_and_one_that_was_lost_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = &dir.path().join("state");
+    assert_eq!(lazaret(home, &["daemon", "start"]).run().code, 0);
+    let tainted = |op: &str| {
+        let name = host::doors::mcp::new_name().unwrap();
+        let door = host::doors::mcp::door(&name, false);
+        let mut client = Connection::open(home, &door, &[]).unwrap().unwrap();
+        let begin = json!({ "op": "begin", "server": "s", "kind": "tool", "name": "read_note", "arguments": { "id": "1" } });
+        let ticket = ask(&mut client, &begin)["allowed"].clone();
+        assert_eq!(ask(&mut client, &json!({ "op": op, "ticket": ticket })), json!({}));
+        let sessions = lazaret(home, &["sessions", "--json"]).run().objects();
+        let own = sessions.iter().find(|it| it["session"] == name.as_str()).unwrap();
+        own["taint"].clone()
+    };
+    assert_eq!(tainted("unsent"), json!([]));
+    assert_ne!(tainted("lost"), json!([]));
+    stop(home);
+}
+
+#[test]
 fn a_call_that_a_hook_has_judged_is_judged_once() {
     let dir = tempfile::tempdir().unwrap();
     let home = &dir.path().join("state");

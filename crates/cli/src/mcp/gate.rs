@@ -163,6 +163,11 @@ impl Gate for DaemonGate {
         self.exchange.tell(&Request::Lost { ticket: ticket.reference().to_owned() });
     }
 
+    fn unsent(&self, ticket: Ticket) {
+        // Where nobody is left to be told, it counts as lost: that is the worse of the two.
+        self.exchange.tell(&Request::Unsent { ticket: ticket.reference().to_owned() });
+    }
+
     fn answer(&self, question: &str, answered: Answered) -> Result<(), GateError> {
         let said = match answered {
             Answered::Once => Said::Once,

@@ -170,6 +170,7 @@ impl Doors<'_> {
                 client.begun.remove(&ticket);
                 Ok(json!({}))
             }
+            Request::Unsent { ticket } => self.mcp_unsent(client, &ticket),
             Request::Answer { question, answer } => self.mcp_said(client, &question, answer),
             Request::Lifecycle { server, event, detail } => {
                 self.mcp_lived(client, &server, &event, &detail)
@@ -327,6 +328,19 @@ impl Doors<'_> {
             Ok(_) => json!({ "as_it_came": true }),
             Err(why) => json!({ "withheld": why }),
         })
+    }
+
+    /// Takes back a call that nobody has heard of: nothing was read by it.
+    fn mcp_unsent(&self, client: &mut Client, ticket: &str) -> Result<Value, String> {
+        match client.begun.remove(ticket).ok_or("no such call is under way")? {
+            Waiting::Here { begun, .. } => {
+                let finished = self.gate.monitor.finish(*begun, Output::not_begun(""));
+                finished.map(drop).map_err(|error| error.to_string())?;
+            }
+            // A hook says of its own calls how they ended.
+            Waiting::Hook { .. } | Waiting::ByTrust { .. } => {}
+        }
+        Ok(json!({}))
     }
 
     /// INVARIANT (NothingSilent): what happens to servers and their definitions.

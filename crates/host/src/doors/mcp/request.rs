@@ -77,6 +77,11 @@ pub enum Request {
         /// Of which call.
         ticket: String,
     },
+    /// It was not sent.
+    Unsent {
+        /// Which call.
+        ticket: String,
+    },
     /// A person's answer to a question.
     Answer {
         /// Which.
