@@ -309,7 +309,7 @@ impl Doors<'_> {
                 let finished = self.gate.monitor.finish(*begun, output(&server)?);
                 let seen = finished.map(|it| it.output.body).map_err(|error| error.to_string());
                 match instructs {
-                    true => seen.map(|it| self.mcp_instructions(client, &server, it)),
+                    true => seen.map(|it| self.mcp_instructions(client, &server, text, it)),
                     false => seen,
                 }
             }
