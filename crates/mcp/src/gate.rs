@@ -6,8 +6,8 @@ use serde_json::Value;
 
 /// A decider about calls between a client and its servers.
 ///
-/// An implementation answers within a bounded time and never waits for a person: it says [`Begun::Asked`]. Every [`Ticket`] comes back exactly once, by [`Gate::finish`] or
-/// [`Gate::lost`].
+/// An implementation answers within a bounded time and never waits for a person: it says [`Begun::Asked`]. Every [`Ticket`] comes back exactly once, by [`Gate::finish`],
+/// [`Gate::lost`] or [`Gate::unsent`].
 pub trait Gate: Send + Sync {
     /// Judges a server's tools as they are listed now: the whole list, or one page of it.
     fn tools(&self, server: &str, tools: &[Value]) -> Result<Listed, GateError>;
@@ -29,8 +29,11 @@ pub trait Gate: Send + Sync {
         then(self.finish(ticket, result, failed));
     }
 
-    /// Takes a ticket back: no result will come.
+    /// Takes the ticket of a call back that was sent: no result will come, and nobody knows what it did.
     fn lost(&self, ticket: Ticket);
+
+    /// Takes the ticket of a call back that was not sent: nobody has heard of it.
+    fn unsent(&self, ticket: Ticket);
 
     /// Takes the person's answer to a question that [`Begun::Asked`] put. The call is judged again afterwards.
     fn answer(&self, question: &str, answered: Answered) -> Result<(), GateError>;

@@ -39,6 +39,8 @@ impl Gate for Open {
 
     fn lost(&self, _: Ticket) {}
 
+    fn unsent(&self, _: Ticket) {}
+
     fn answer(&self, _: &str, _: Answered) -> Result<(), GateError> {
         Ok(())
     }

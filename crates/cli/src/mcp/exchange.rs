@@ -1,5 +1,5 @@
 //! Questions to the daemon over one connection: many are under way at once, and answered in the order in which they were
-//! asked.
+//! asked. If it breaks, another goes on with the same session: what was read stays read.
 //!
 //! Whoever asks writes; one thread reads and hands each answer to whoever waits for it. INVARIANT (AnsweredOnce): every
 //! question that was put is answered, once: by the daemon or, where there is none, by an error.
@@ -13,8 +13,9 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use ::mcp::GateError;
+use host::doors::DOOR_BYTES_MAX;
 use host::doors::client::Connection;
-use host::doors::mcp::Request;
+use host::doors::mcp::{self, Numbered, Request};
 use host::ipc::FrameError;
 use serde_json::Value;
 
@@ -26,6 +27,12 @@ const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// How long the daemon may take to hear what it was told last.
 const END_WAIT: Duration = Duration::from_secs(2);
 
+/// Questions that wait for an answer at once: more than a client has under way.
+const WAITING_MAX: usize = 2048;
+
+/// Bytes of these questions: two of the longest.
+const WAITING_BYTES_MAX: usize = 2 * DOOR_BYTES_MAX;
+
 /// Whoever waits for an answer.
 pub(super) type Then = Box<dyn FnOnce(Result<Value, GateError>) + Send>;
 
@@ -36,6 +43,8 @@ pub(super) struct Exchange {
 
 struct Line {
     home: PathBuf,
+    /// The session's name, on each connection.
+    session: String,
     /// The end that is written to. Held while one question is written, so that they are in one order.
     speaker: Mutex<Option<Connection>>,
     state: Mutex<State>,
@@ -48,13 +57,18 @@ struct Line {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Waiting>,
+    /// The number of the newest question.
+    newest: u64,
     /// What servers listed last, for a daemon that was started anew.
     listed: BTreeMap<String, Vec<u8>>,
+    /// Whether the daemon has answered anything yet.
+    is_begun: bool,
     is_over: bool,
 }
 
 struct Waiting {
     question: Vec<u8>,
+    number: u64,
     since: Instant,
     /// Whether it was asked of a daemon that has gone.
     is_repeated: bool,
@@ -64,11 +78,12 @@ struct Waiting {
 impl Exchange {
     /// Connects, where a daemon is there; else the first question starts one.
     pub(super) fn start(home: PathBuf) -> io::Result<Self> {
-        let speaker = Connection::open(&home, "mcp", &[])?;
+        let session = mcp::new_name()?;
+        let speaker = Connection::open(&home, &mcp::door(&session, false), &[])?;
         let hearer = speaker.as_ref().map(Connection::again).transpose()?;
         let (state, asked) = (Mutex::default(), Condvar::new());
         let (speaker, reader) = (Mutex::new(speaker), OnceLock::new());
-        let line = Arc::new(Line { home, speaker, state, asked, reader });
+        let line = Arc::new(Line { home, session, speaker, state, asked, reader });
         let reading = Arc::clone(&line);
         let read = move || reading.read(hearer);
         let thread = thread::Builder::new().name("mcp-gate".to_owned()).spawn(read)?;
@@ -86,10 +101,7 @@ impl Exchange {
 
     /// Asks; `then` gets the answer, on a thread that must not wait.
     pub(super) fn put(&self, request: &Request, then: Then) {
-        match serde_json::to_vec(request) {
-            Ok(question) => self.line.put(question, then),
-            Err(error) => then(Err(GateError(error.to_string()))),
-        }
+        self.line.put(request, then);
     }
 
     /// Tells something to which no answer matters. It waits for nobody, so that whoever brings answers may say it, too.
@@ -118,12 +130,41 @@ impl Drop for Exchange {
     }
 }
 
+impl State {
+    /// Whether there is room for one more question. The daemon takes no longer ones, and no connection is given up for one:
+    /// a server can make it so long.
+    fn check_room(&self, bytes: usize) -> Result<(), GateError> {
+        if bytes > DOOR_BYTES_MAX {
+            return Err(GateError(format!("{bytes} bytes, at most {DOOR_BYTES_MAX} are read")));
+        }
+        let waiting: usize = self.waiting.iter().map(|it| it.question.len()).sum();
+        if self.waiting.len() >= WAITING_MAX || waiting + bytes > WAITING_BYTES_MAX {
+            return Err(GateError("too many questions wait for the daemon".to_owned()));
+        }
+        Ok(())
+    }
+}
+
 impl Line {
-    fn put(&self, question: Vec<u8>, then: Then) {
+    fn put(&self, request: &Request, then: Then) {
         let mut speaker = self.speaker();
-        let waiting =
-            Waiting { question: question.clone(), since: Instant::now(), is_repeated: false, then };
-        self.state().waiting.push_back(waiting);
+        let number = self.state().newest + 1;
+        let question = serde_json::to_vec(&Numbered { number: Some(number), question: request });
+        let question = question.map_err(|error| GateError(error.to_string()));
+        let room = |it: Vec<u8>| self.state().check_room(it.len()).map(|()| it);
+        let question = match question.and_then(room) {
+            Ok(question) => question,
+            Err(error) => {
+                drop(speaker);
+                return then(Err(error));
+            }
+        };
+        let (since, is_repeated) = (Instant::now(), false);
+        let waiting = Waiting { question: question.clone(), number, since, is_repeated, then };
+        let mut state = self.state();
+        state.newest = number;
+        state.waiting.push_back(waiting);
+        drop(state);
         self.asked.notify_all();
         if let Some(connection) = &mut *speaker
             && connection.say(&question).is_err()
@@ -143,15 +184,16 @@ impl Line {
                 }
                 continue;
             };
-            match connection.hear() {
+            let goes_on = match connection.hear() {
                 Ok(answer) => self.answered(answer),
-                Err(FrameError::Idle) if !self.is_late() => {}
-                Err(_) => {
-                    connection.hang_up();
-                    hearer = None;
-                    *self.speaker() = None;
-                    self.give_up_repeated();
-                }
+                Err(FrameError::Idle) => !self.is_late(),
+                Err(_) => false,
+            };
+            if !goes_on {
+                connection.hang_up();
+                hearer = None;
+                *self.speaker() = None;
+                self.give_up_repeated();
             }
         }
         self.fail_all(&GateError("the session has ended".to_owned()));
@@ -166,15 +208,27 @@ impl Line {
         !state.is_over
     }
 
-    fn answered(&self, answer: Value) {
+    /// Hands an answer to whoever waits for it; says whether it is the one that is next.
+    fn answered(&self, mut answer: Value) -> bool {
+        let number = answer.as_object_mut().and_then(|it| it.remove("number"));
         let mut state = self.state();
-        // What nobody asked for is nobody's.
-        let Some(waiting) = state.waiting.pop_front() else { return };
+        let is_next = |it: &mut Waiting| number == Some(it.number.into());
+        let Some(waiting) = state.waiting.pop_front_if(is_next) else {
+            drop(state);
+            // A daemon that takes nobody in says why, and not to whom.
+            let why = answer.get("error").and_then(Value::as_str);
+            if let Some(why) = why.filter(|_| number.is_none()) {
+                self.fail_all(&GateError(why.to_owned()));
+            }
+            return false;
+        };
+        state.is_begun = true;
         if state.waiting.is_empty() {
             self.asked.notify_all();
         }
         drop(state);
         (waiting.then)(Ok(answer));
+        true
     }
 
     /// Waits a moment until the daemon has heard what it was told. Whoever reads its answers cannot wait for them.
@@ -195,13 +249,14 @@ impl Line {
         self.state().waiting.front().is_some_and(|it| it.since.elapsed() >= ANSWER_MAX)
     }
 
-    /// Starts the daemon if it has to be, tells it what servers listed, and asks anew what was not answered: a question can
-    /// be asked of the next daemon; a call that was under way is not known there.
+    /// Starts the daemon if it has to be, goes on with the session, tells it what servers listed, and asks anew what was not
+    /// answered: a question can be asked of the next daemon; a call that was under way is not known there.
     fn reconnect(&self) -> Result<Connection, GateError> {
         let failed = |why: &dyn std::fmt::Display| GateError(why.to_string());
         daemon::start(&self.home).map_err(|error| failed(&error.message()))?;
         let mut speaker = self.speaker();
-        let connection = Connection::open(&self.home, "mcp", &[]).map_err(|it| failed(&it))?;
+        let door = mcp::door(&self.session, self.state().is_begun);
+        let connection = Connection::open(&self.home, &door, &[]).map_err(|it| failed(&it))?;
         let mut connection = connection.ok_or_else(|| failed(&"the daemon is not there"))?;
         let mut hearer = connection.again().map_err(|error| failed(&error))?;
         let listed: Vec<Vec<u8>> = self.state().listed.values().cloned().collect();
@@ -251,3 +306,6 @@ impl Line {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;

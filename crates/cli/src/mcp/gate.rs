@@ -9,6 +9,7 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::exchange::Exchange;
+use super::texts::texts;
 
 /// The gate of the daemon, by a connection of one's own. If the daemon goes, the next question starts it again; calls
 /// that were under way are denied.
@@ -100,28 +101,6 @@ fn delivery(answer: &Value) -> Result<Delivery, GateError> {
     }
 }
 
-/// Fields whose texts say nothing: names of forms, and what is no text.
-const NO_TEXT: &[&str] = &["type", "mimeType", "data", "blob", "resultType"];
-
-/// Everything in a result that a model could read, wherever it stands.
-fn texts(result: &Value) -> String {
-    let mut all = Vec::new();
-    gather(result, &mut all);
-    all.join("\n")
-}
-
-fn gather<'a>(value: &'a Value, all: &mut Vec<&'a str>) {
-    match value {
-        Value::String(text) => all.push(text),
-        Value::Array(items) => items.iter().for_each(|it| gather(it, all)),
-        Value::Object(fields) => {
-            let said = fields.iter().filter(|(name, _)| !NO_TEXT.contains(&name.as_str()));
-            said.for_each(|(_, it)| gather(it, all));
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
 impl Gate for DaemonGate {
     fn tools(&self, server: &str, tools: &[Value]) -> Result<Listed, GateError> {
         let request = Request::Tools { server: server.to_owned(), tools: tools.to_vec() };
@@ -161,6 +140,11 @@ impl Gate for DaemonGate {
     fn lost(&self, ticket: Ticket) {
         // Where nobody is left to be told, the call is lost there too.
         self.exchange.tell(&Request::Lost { ticket: ticket.reference().to_owned() });
+    }
+
+    fn unsent(&self, ticket: Ticket) {
+        // Where nobody is left to be told, it counts as lost: that is the worse of the two.
+        self.exchange.tell(&Request::Unsent { ticket: ticket.reference().to_owned() });
     }
 
     fn answer(&self, question: &str, answered: Answered) -> Result<(), GateError> {

@@ -57,12 +57,13 @@ impl Named {
 
     /// Adds a token of a new name, and returns its text: it is kept nowhere.
     pub(super) fn create(home: &Path, name: &str, made: i64) -> io::Result<String> {
-        let token = NewToken::random()?;
+        let token = NewToken::random().map_err(io::Error::other)?;
         change(home, |named| {
             if named.tokens.contains_key(name) {
                 return Err(io::Error::other(format!("there is a token `{name}` already")));
             }
-            if named.tokens.len() >= TOKENS_MAX {
+            // The one that is kept as a text is among them.
+            if named.tokens.len() + usize::from(has_open(home)?) >= TOKENS_MAX {
                 return Err(io::Error::other(format!("there are {TOKENS_MAX} tokens already")));
             }
             let kept = Kept { sha256: token.digest.to_hex(), made };
@@ -109,24 +110,40 @@ pub(super) fn open_file(home: &Path) -> io::Result<Option<PathBuf>> {
     if !Named::of(home)?.tokens.is_empty() {
         return Ok(None);
     }
-    files::private::replace(&file, NewToken::random()?.text.as_bytes())?;
+    let token = NewToken::random().map_err(io::Error::other)?;
+    files::private::replace(&file, token.text.as_bytes())?;
     Ok(Some(file))
 }
 
 /// Returns who tells which tokens count now: one that is made or taken back counts, or not, at the next request.
 pub(super) fn source(home: PathBuf) -> io::Result<TokenSource> {
-    let first = (stamps(&home), Arc::new(table(&home)?));
-    let read = Mutex::new(first);
+    let read = Mutex::new(Read { of: Some(stamps(&home)), table: Arc::new(table(&home)?) });
     Ok(Box::new(move || {
         let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
         // Looked at before it is read: what is replaced in between is read once more the next time.
         let now = stamps(&home);
-        if read.0 != now {
-            // INVARIANT (FailClosed): where the files cannot be read, nobody has a token.
-            *read = (now, Arc::new(table(&home).unwrap_or_default()));
-        }
-        Arc::clone(&read.1)
+        read.renew(now, || table(&home));
+        Arc::clone(&read.table)
     }))
+}
+
+/// The tokens as they were read last, and from which versions of the files: none where that failed.
+struct Read {
+    of: Option<Stamps>,
+    table: Arc<TokenTable>,
+}
+
+impl Read {
+    fn renew(&mut self, now: Stamps, table: impl FnOnce() -> io::Result<TokenTable>) {
+        if self.of == Some(now) {
+            return;
+        }
+        *self = match table() {
+            Ok(table) => Self { of: Some(now), table: Arc::new(table) },
+            // INVARIANT (FailClosed): where the files cannot be read, nobody has a token, until they can.
+            Err(_) => Self { of: None, table: Arc::default() },
+        };
+    }
 }
 
 fn table(home: &Path) -> io::Result<TokenTable> {
@@ -144,9 +161,45 @@ fn table(home: &Path) -> io::Result<TokenTable> {
 }
 
 /// Versions of the two files. Each is only ever replaced as a whole, so that another version is another file.
-fn stamps(home: &Path) -> [Option<(u64, i64, i64)>; 2] {
+type Stamps = [Option<(u64, i64, i64)>; 2];
+
+fn stamps(home: &Path) -> Stamps {
     [home.join(OPEN_FILE), home.join(NAMED_FILE)].map(|path| {
         let of = std::fs::symlink_metadata(path).ok()?;
         Some((of.ino(), of.ctime(), of.ctime_nsec()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_could_not_be_read_are_read_again() {
+        let now = [None, Some((1, 2, 3))];
+        let mut read = Read { of: None, table: Arc::default() };
+        read.renew(now, || Err(io::Error::other("no descriptors are left")));
+        let mut count = 0;
+        for _ in 0..2 {
+            read.renew(now, || {
+                count += 1;
+                Ok(TokenTable::default())
+            });
+        }
+        assert_eq!(count, 1, "once, and then not before they change");
+    }
+
+    #[test]
+    fn the_token_that_is_kept_as_a_text_is_one_of_those_that_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = files::resolved(dir.path()).unwrap();
+        assert!(open_file(&home).unwrap().is_some());
+        for number in 1..TOKENS_MAX {
+            Named::create(&home, &format!("t{number}"), 0).unwrap();
+        }
+        let refused = Named::create(&home, "one-more", 0).unwrap_err();
+        assert!(refused.to_string().contains("already"), "{refused}");
+        assert!(Named::revoke(&home, OPEN_NAME).unwrap());
+        Named::create(&home, "one-more", 0).unwrap();
+    }
 }

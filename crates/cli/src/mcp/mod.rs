@@ -12,6 +12,7 @@ mod known;
 mod peers;
 mod remote;
 mod several;
+mod texts;
 mod tokens;
 
 use std::ffi::OsString;

@@ -2,6 +2,7 @@
 //! calls of the one gate; none has an opinion of its own about what is allowed.
 
 mod agent;
+mod before;
 pub mod client;
 pub mod hello;
 pub mod hook;
@@ -71,6 +72,8 @@ pub struct Doors<'a> {
     answered: AtomicU64,
     /// Clients of servers that are connected.
     clients: AtomicUsize,
+    /// Their sessions.
+    shared: mcp::Shared,
     /// Programs that wanted out and that nobody had announced.
     strangers: Arc<AtomicU64>,
     served: Option<Arc<dyn Served>>,
@@ -91,6 +94,7 @@ impl<'a> Doors<'a> {
             open: AtomicUsize::new(0),
             answered: AtomicU64::new(0),
             clients: AtomicUsize::new(0),
+            shared: mcp::Shared::default(),
             strangers: Arc::default(),
             served: None,
         }
@@ -144,7 +148,7 @@ impl<'a> Doors<'a> {
         match words.as_slice() {
             ["hook", host, event, ..] => self.hooked(&stream, host, event),
             ["ipc"] => self.agent(&stream, descriptors),
-            ["mcp"] => self.mcp(&stream),
+            ["mcp", session @ ..] => self.mcp(&stream, session),
             ["proxy"] => self.way_out(&stream, descriptors),
             ["serve-send"] => match (&self.served, self.hear(&stream)) {
                 (Some(served), Some(request)) => self.say_json(&stream, &served.send(&request)),
@@ -189,7 +193,11 @@ impl<'a> Doors<'a> {
 
     /// One frame; whoever does not take it has gone.
     fn say(&self, stream: &UnixStream, bytes: &[u8]) {
-        let _ = write(&mut Ends::new(stream, stream, self.stop.clone()), bytes, &limits());
+        let _ = self.try_say(stream, bytes);
+    }
+
+    fn try_say(&self, stream: &UnixStream, bytes: &[u8]) -> Result<(), FrameError> {
+        write(&mut Ends::new(stream, stream, self.stop.clone()), bytes, &limits())
     }
 
     fn say_json(&self, stream: &UnixStream, value: &Value) {

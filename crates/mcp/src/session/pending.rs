@@ -150,7 +150,7 @@ impl Session {
         if !self.open.get(&place.id).is_some_and(is_its) {
             // Cancelled meanwhile, or its server is gone.
             if let Ok(Begun::Allowed(ticket)) = begun {
-                self.gate.lost(ticket);
+                self.gate.unsent(ticket);
             }
             return;
         }
@@ -165,7 +165,7 @@ impl Session {
                 self.forward(id, message, target, ticket);
             }
             Ok(Begun::Allowed(ticket)) => {
-                self.gate.lost(ticket);
+                self.gate.unsent(ticket);
                 self.refuse(id, &target, CHANGED_MEANWHILE);
             }
             Ok(Begun::Denied { reason }) => self.refuse(id, &target, &reason),

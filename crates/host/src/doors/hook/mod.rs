@@ -29,8 +29,8 @@ use monitor::{Heard, Refusal, Verdict};
 use serde_json::json;
 
 use crate::doors::notify::Notifier;
-use crate::doors::saying;
 use crate::doors::verdict::{question, reason};
+use crate::doors::{before, saying};
 use crate::gate::Gate;
 use crate::trust::{self, Trust};
 use announced::Announced;
@@ -49,8 +49,6 @@ const MENTIONED_MAX: usize = 32;
 const MENTIONED_BYTES_MAX: u64 = 1 << 20;
 /// Words of hosts for a session that goes on with what was said in another, or before a summary.
 const GOES_ON: &[&str] = &["resume", "fork", "compact"];
-/// What stands for a conversation that nobody saw.
-const BEFORE: &str = "What was said and read before this session is not known.";
 /// How much of a hook's input that is refused is recorded, in bytes.
 const PREVIEW_BYTES_MAX: usize = 400;
 
@@ -122,7 +120,9 @@ impl<'a> HookDoor<'a> {
         let mut session = lock(&session);
         match &seen.event {
             Event::SessionStart { source } => {
-                self.hear_of_before(&session, source)?;
+                if GOES_ON.contains(&source.as_str()) {
+                    before::hear_of(self.gate, &session.who)?;
+                }
                 Ok(self.welcome(&session))
             }
             Event::Prompt { text } => self.prompt(&mut session, seen, text),
@@ -201,17 +201,6 @@ impl<'a> HookDoor<'a> {
             self.gate.monitor.hear(&session.who, &heard).map_err(|it| it.to_string())?;
         }
         Ok(())
-    }
-
-    /// A conversation that goes on under a name that is new here brings along what nobody saw.
-    fn hear_of_before(&self, session: &Hooked, source: &str) -> Result<(), String> {
-        let known = self.gate.monitor.summary(&session.who).map_err(|error| error.to_string())?;
-        let is_new = known.calls == 0 && known.tainted_tokens == 0 && known.clean_tokens == 0;
-        if !is_new || !GOES_ON.contains(&source) {
-            return Ok(());
-        }
-        let heard = Heard { source: Source::Tool, origin: "the conversation before", text: BEFORE };
-        self.gate.monitor.hear(&session.who, &heard).map(drop).map_err(|error| error.to_string())
     }
 
     /// What the model and the person should know when a session begins.

@@ -70,12 +70,18 @@ impl Doors<'_> {
         cleaned
     }
 
-    /// Reads what a server tells the model to begin with, as a definition is read: where it gives orders, nothing of it is
-    /// shown. It has passed the gate like any result before.
-    pub(super) fn mcp_instructions(&self, client: &Client, server: &str, text: String) -> String {
-        let scanned = tool::scan_instructions(&text);
+    /// Reads what a server tells the model to begin with, as a definition is read: where it gives orders as it came, nothing of
+    /// it is shown, also not what the gate has left of it (`seen`).
+    pub(super) fn mcp_instructions(
+        &self,
+        client: &Client,
+        server: &str,
+        came: &str,
+        seen: String,
+    ) -> String {
+        let scanned = tool::scan_instructions(came);
         if scanned.findings.is_empty() {
-            return text;
+            return seen;
         }
         let content = flagged(server, INSTRUCTIONS, &scanned);
         self.mcp_record(client, "mcp_instructions_flagged", content);

@@ -20,23 +20,27 @@ use std::fmt;
 
 /// A client, as its token says. Sessions of one are never another's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Principal(String);
+pub struct Principal {
+    name: String,
+    /// By which token of this machine: another of the same name is another client's.
+    token: Option<TokenDigest>,
+}
 
 impl Principal {
     pub(super) fn new(name: String) -> Self {
-        Self(name)
+        Self { name, token: None }
     }
 
     /// Returns the client's name, for records.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.name
     }
 }
 
 impl fmt::Display for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.name)
     }
 }
 
@@ -65,8 +69,9 @@ impl Authenticator {
         let token = bearer(headers)?;
         match self {
             Self::Local(tokens) => {
-                let name = tokens().name_of(token).map(str::to_owned);
-                name.map(Principal::new).ok_or(Refused::Invalid(TokenError::Unknown))
+                let found = tokens().find(token).cloned();
+                let (name, digest) = found.ok_or(Refused::Invalid(TokenError::Unknown))?;
+                Ok(Principal { name, token: Some(digest) })
             }
             Self::Oauth(oauth) => oauth.check(token, now).await,
         }
@@ -75,7 +80,9 @@ impl Authenticator {
     /// Whether somebody may still be this client: a token that was taken back is nobody's.
     pub(super) fn may_be(&self, client: &Principal) -> bool {
         match self {
-            Self::Local(tokens) => tokens().has(client.as_str()),
+            Self::Local(tokens) => {
+                client.token.as_ref().is_some_and(|it| tokens().has(&client.name, it))
+            }
             // An access token ends by itself, and its issuer is not asked about it.
             Self::Oauth(_) => true,
         }

@@ -124,6 +124,23 @@ fn the_field_is_one_bearer_token_and_nothing_else() {
 }
 
 #[test]
+fn a_new_token_of_the_same_name_is_another_client_s() {
+    let (old, new) = (NewToken::random().unwrap(), NewToken::random().unwrap());
+    let table = |token: &NewToken| {
+        let table = vec![("laptop".to_owned(), token.digest.clone())];
+        Arc::new(TokenTable::new(table))
+    };
+    let (before, after) = (table(&old), table(&new));
+    let before = Authenticator::Local(Box::new(move || Arc::clone(&before)));
+    let after = Authenticator::Local(Box::new(move || Arc::clone(&after)));
+    let first = check(&before, &with(&format!("Bearer {}", old.text))).unwrap();
+    let second = check(&after, &with(&format!("Bearer {}", new.text))).unwrap();
+    assert_eq!(first.as_str(), second.as_str());
+    assert!(first != second && before.may_be(&first) && after.may_be(&second));
+    assert!(!after.may_be(&first), "what the old one had open ends");
+}
+
+#[test]
 fn keys_that_could_be_mistaken_are_refused() {
     for (text, why) in [
         ("[]", "keys"),

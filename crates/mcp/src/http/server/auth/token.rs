@@ -14,7 +14,7 @@ pub struct NewToken {
 }
 
 /// The SHA-256 of a token: it says whether a text is the token, and not what it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TokenDigest([u8; 32]);
 
 /// A refusal of a text as a token: one that could be guessed.
@@ -75,20 +75,21 @@ impl TokenTable {
         Self(tokens)
     }
 
-    /// Returns the name of the token that `text` is. How long it takes says nothing about any of them.
-    pub(super) fn name_of(&self, text: &str) -> Option<&str> {
+    /// Returns the name and the digest of the token that `text` is. How long it takes says nothing about any of them.
+    pub(super) fn find(&self, text: &str) -> Option<&(String, TokenDigest)> {
         let TokenDigest(asked) = TokenDigest::of_text(text);
         let mut found = None;
-        for (name, TokenDigest(known)) in &self.0 {
+        for token in &self.0 {
+            let TokenDigest(known) = &token.1;
             if bool::from(known.ct_eq(&asked)) {
-                found = Some(name.as_str());
+                found = Some(token);
             }
         }
         found
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|it| it.0 == name)
+    pub(super) fn has(&self, name: &str, digest: &TokenDigest) -> bool {
+        self.0.iter().any(|it| it.0 == name && it.1 == *digest)
     }
 
     pub(super) fn len(&self) -> usize {
