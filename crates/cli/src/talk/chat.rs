@@ -117,7 +117,7 @@ fn talk(agents: &Agents, first: &Turn, stop: Stop, home: &Path) -> Result<(), Fa
         let begun = Instant::now();
         let (outcome, heard) = one(agents, &turn, &stop, is_terminal)?;
         let exit = outcome.as_ref().map_or_else(exit_of, |_| Exit::Done);
-        let usage = outcome.as_ref().map(|it| it.usage).unwrap_or_default();
+        let usage = outcome.as_ref().map_or_else(|it| it.usage, |it| it.usage);
         Run { turn: &turn, exit, took: begun.elapsed(), usage, denied: &[] }.append(home)?;
         match outcome {
             Ok(reply) if reply.interrupted => output::line("\n(interrupted)"),

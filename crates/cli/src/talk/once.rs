@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         Err(error) => {
             let exit = exit_of(error);
-            let usage = llm::Usage::default();
+            let usage = error.usage;
             Run { turn: &turn, exit, took, usage, denied: &[] }.append(&home)?;
             untold(args, &turn, error, exit);
             exit

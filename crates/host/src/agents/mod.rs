@@ -152,7 +152,8 @@ impl Agents {
 
         let Seen { mut reply, denied, needs_person } = seen;
         reply.content = self.gate.monitor.without_secrets(&reply.content).into_owned();
-        self.keep(&history, who, &said(Role::Assistant, &reply.content))?;
+        let kept = self.keep(&history, who, &said(Role::Assistant, &reply.content));
+        kept.map_err(|it| it.after(reply.usage))?;
         Ok(Account { reply, denied, needs_person })
     }
 
@@ -300,5 +301,5 @@ fn not_kept(why: &HistoryError) -> TurnError {
 }
 
 pub(crate) fn error(code: TurnErrorCode, message: impl Into<String>) -> TurnError {
-    TurnError { code, message: message.into() }
+    TurnError::new(code, message)
 }

@@ -199,6 +199,32 @@ fn a_worker_that_names_another_session_is_ended() {
 }
 
 #[test]
+fn whatever_ends_a_turn_what_the_model_used_is_counted() {
+    let ends = [
+        json!({"type": "error", "code": "loop_detected", "message": "x"}),
+        json!({"type": "session_id", "sessionId": "s2", "firstMessage": "x"}),
+        json!(null),
+    ];
+    for end in ends {
+        let home = tempfile::tempdir().unwrap();
+        let house = house(home.path(), move |mut socket| {
+            hear(&mut socket);
+            say(&mut socket, &ask(1));
+            until_answered(&mut socket);
+            // The last of them is no message: it only goes.
+            if !end.is_null() {
+                say(&mut socket, &end);
+                hear(&mut socket);
+            }
+        });
+        let error = house.turn(&mut Vec::new()).err().unwrap();
+        assert_eq!((error.usage.input_tokens, error.usage.output_tokens), (7, 3), "{error}");
+        assert!(error.is_all);
+        house.worker.end(&house.gate).unwrap();
+    }
+}
+
+#[test]
 fn errors_of_a_worker_are_mapped_cut_and_cleaned() {
     let home = tempfile::tempdir().unwrap();
     let house = house(home.path(), |mut socket| {

@@ -110,7 +110,8 @@ impl Worker {
         inner.shared.settle(END_WITHIN);
         *held(&self.used) = Instant::now();
         let turn = std::mem::take(&mut *inner.shared.of_turn());
-        settled(ending?, turn)
+        let usage = turn.usage;
+        ending.and_then(|it| settled(it, turn)).map_err(|it| it.after(usage))
     }
 
     fn follow(
@@ -217,12 +218,10 @@ fn settled(ending: Ending, turn: OfTurn) -> Result<Seen, TurnError> {
         }
         Ending::Error { message, .. } if over_cost => {
             let message = agent::clean(&message, ERROR_CHARS_MAX);
-            Err(TurnError { code: TurnErrorCode::BudgetExceeded, message })
+            Err(TurnError::new(TurnErrorCode::BudgetExceeded, message))
         }
         Ending::Error { code, message } => Err(match failed {
-            Some((kind, detail)) => {
-                TurnError { code: TurnErrorCode::ModelError(kind), message: detail }
-            }
+            Some((kind, detail)) => TurnError::new(TurnErrorCode::ModelError(kind), detail),
             None => {
                 let code = agent::clean(&code, agent::FRAME_NAME_CHARS_MAX).replace('\n', " ");
                 let message = agent::clean(&message, ERROR_CHARS_MAX);
@@ -233,5 +232,5 @@ fn settled(ending: Ending, turn: OfTurn) -> Result<Seen, TurnError> {
 }
 
 fn broken(message: String) -> TurnError {
-    TurnError { code: TurnErrorCode::WorkerError, message }
+    TurnError::new(TurnErrorCode::WorkerError, message)
 }
