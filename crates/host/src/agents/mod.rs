@@ -21,7 +21,7 @@ use policy::access::Origin;
 
 use crate::agent_session::SessionOptions;
 use crate::gate::{Gate, GateError};
-use crate::worker::{Asks, HistoryError, IDLE_MAX, Prepared, Seen, Spawner, Start, Worker};
+use crate::worker::{Asks, HistoryError, IDLE_MAX, Leases, Prepared, Seen, Spawner, Start, Worker};
 use crate::worker::{History, Spoken, TurnLimits};
 
 pub use cards::{DEFAULT_AGENT, all as cards, card};
@@ -40,6 +40,7 @@ pub struct Agents {
     asks: Arc<dyn Asks>,
     options: AgentsOptions,
     spawner: Spawner,
+    leases: Leases,
     slots: Slots,
 }
 
@@ -68,7 +69,7 @@ impl Agents {
         let spawner = Spawner::new().map_err(GateError::unable)?;
         let slots = Slots::new(options.workers_max);
         let home = home.to_owned();
-        let agents = Arc::new(Self { gate, home, asks, options, spawner, slots });
+        let agents = Arc::new(Self { gate, home, asks, options, spawner, leases: Leases::default(), slots });
         let weak = Arc::downgrade(&agents);
         let sweeper = thread::Builder::new().name("sweeper".to_owned());
         sweeper.spawn(move || sweep(&weak)).map_err(GateError::unable)?;
@@ -184,6 +185,7 @@ impl Agents {
         };
         let start = Start {
             gate: &self.gate,
+            leases: &self.leases,
             home: &self.home,
             who,
             options: &options,
@@ -210,7 +212,7 @@ impl Agents {
     fn end_worker_of(&self, slot: &Slot) {
         if let Some(worker) = slot.take() {
             // It is gone either way; a session that could not be ended in order is found so when it is opened again.
-            let _ = worker.end(&self.gate);
+            let _ = worker.end();
         }
     }
 

@@ -72,13 +72,14 @@ impl Link {
         self.why.get().cloned().unwrap_or_else(|| "the worker ended".to_owned())
     }
 
-    /// Has the worker ended?
+    /// Has the worker ended, or was it closed?
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }
 
     /// Nothing more is heard nor said.
     pub(super) fn close(&self) {
+        self.over.store(true, Ordering::Release);
         // It may be closed already.
         let _ = self.stream.shutdown(Shutdown::Both);
     }

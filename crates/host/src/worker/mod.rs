@@ -9,6 +9,7 @@ mod ask;
 mod call;
 mod history;
 mod inbox;
+mod lease;
 mod link;
 mod model;
 mod offer;
@@ -27,6 +28,7 @@ pub use history::{HISTORY_TURNS_MAX, History, HistoryError, Spoken};
 pub use model::Asks;
 pub use offer::Offer;
 
+pub(crate) use lease::Leases;
 pub(crate) use spawner::Spawner;
 pub(crate) use start::{Start, Worker};
 pub(crate) use turn::{Prepared, Seen, TurnLimits};

@@ -9,7 +9,7 @@ use aegx::Digest;
 use llm::{ErrorKind, Usage};
 use model::ipc::Uuid;
 
-/// What is known of the turn that runs.
+/// What is known of one turn. Each has its own: what comes late counts for the turn that it belongs to.
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) interrupted: AtomicBool,
@@ -47,14 +47,6 @@ pub(super) struct OfTurn {
 impl Shared {
     pub(super) fn of_turn(&self) -> MutexGuard<'_, OfTurn> {
         held(&self.turn)
-    }
-
-    /// A new turn: nothing of the last one counts.
-    pub(super) fn begin(&self) {
-        *self.of_turn() = OfTurn::default();
-        self.interrupted.store(false, Ordering::Release);
-        self.asked.store(0, Ordering::Release);
-        self.called.store(0, Ordering::Release);
     }
 
     /// Counts a question to a model; false if one is asked already, or there were enough.

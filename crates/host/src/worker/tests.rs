@@ -17,6 +17,7 @@ use policy::Policy;
 use policy::access::Origin;
 use serde_json::{Value, json};
 
+use super::lease::Leases;
 use super::link::Link;
 use super::model::Asks;
 use super::offer::Offer;
@@ -27,9 +28,12 @@ use crate::agent_session::{AgentSession, SessionOptions};
 use crate::gate::Gate;
 use crate::ipc::Stop;
 
-/// A model that says the same, and notes what it was asked.
+/// A model that says the same, and notes what it was asked. It does not answer while somebody shuts its door.
 #[derive(Default)]
-struct Model(Mutex<Vec<Request>>);
+struct Model {
+    asked: Mutex<Vec<Request>>,
+    door: Mutex<()>,
+}
 
 impl Asks for Model {
     fn ask(
@@ -38,7 +42,8 @@ impl Asks for Model {
         request: &Request,
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Result<Answer, LlmError> {
-        self.0.lock().unwrap().push(request.clone());
+        self.asked.lock().unwrap().push(request.clone());
+        drop(self.door.lock().unwrap());
         on_piece(Piece::Text("true".to_owned()));
         let usage = Usage { input_tokens: 7, output_tokens: 3, ..Usage::default() };
         let content = vec![Block::Text { text: "the true answer".to_owned() }];
@@ -51,7 +56,8 @@ impl Asks for Model {
 }
 
 struct House {
-    gate: Gate,
+    gate: Arc<Gate>,
+    leases: Leases,
     worker: Worker,
     model: Arc<Model>,
 }
@@ -61,6 +67,8 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
     let policy = Policy::embedded().unwrap();
     let gate =
         Gate::open(home, Durability::DangerouslyUnsynced, policy, Catalogue::default()).unwrap();
+    let (gate, leases) = (Arc::new(gate), Leases::default());
+    let lease = leases.take(&SessionId::parse("s1").unwrap()).unwrap();
     let who = Caller {
         session: SessionId::parse("s1").unwrap(),
         user: UserId::parse("me").unwrap(),
@@ -83,7 +91,7 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
     let inner = Inner {
         who,
         link: Link::new(ours).unwrap(),
-        shared: Arc::default(),
+        shared: Mutex::default(),
         questions: Questions::default(),
         session,
         asks: Arc::clone(&model) as Arc<dyn Asks>,
@@ -92,8 +100,10 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
         fast: "fast".to_owned(),
         system: Mutex::default(),
         reachable: true,
+        gate: Arc::downgrade(&gate),
+        lease,
     };
-    House { gate, worker: Worker::of(inner, stopper), model }
+    House { gate, leases, worker: Worker::of(inner, stopper), model }
 }
 
 impl House {
@@ -173,11 +183,11 @@ fn what_a_worker_says_of_usage_answers_and_calls_is_not_used() {
     assert_eq!(frames, [Frame::Token { id: 5, text: "shown".to_owned() }]);
     // The call with a name in it was refused; the one to a model was not even a call.
     assert_eq!(seen.reply.tool_calls, [("memory_list".to_owned(), "failed".to_owned())]);
-    let asked = house.model.0.lock().unwrap();
+    let asked = house.model.asked.lock().unwrap();
     assert_eq!(asked.len(), 1);
     assert!(asked[0].system.contains("Your tools:") && !asked[0].tools.is_empty());
     drop(asked);
-    house.worker.end(&house.gate).unwrap();
+    house.worker.end().unwrap();
 }
 
 #[test]
@@ -194,7 +204,7 @@ fn a_worker_that_names_another_session_is_ended() {
         let error = house.turn(&mut Vec::new()).err().unwrap();
         assert_eq!(error.code, TurnErrorCode::WorkerError);
         assert!(error.message.contains("not its own"), "{}", error.message);
-        house.worker.end(&house.gate).unwrap();
+        house.worker.end().unwrap();
     }
 }
 
@@ -220,7 +230,7 @@ fn whatever_ends_a_turn_what_the_model_used_is_counted() {
         let error = house.turn(&mut Vec::new()).err().unwrap();
         assert_eq!((error.usage.input_tokens, error.usage.output_tokens), (7, 3), "{error}");
         assert!(error.is_all);
-        house.worker.end(&house.gate).unwrap();
+        house.worker.end().unwrap();
     }
 }
 
@@ -236,7 +246,7 @@ fn errors_of_a_worker_are_mapped_cut_and_cleaned() {
     assert_eq!(error.code, TurnErrorCode::WorkerError);
     assert!(error.message.starts_with("worker_access denied: "), "{}", error.message);
     assert!(error.message.chars().count() < 1100 && !error.message.contains('\u{1b}'));
-    house.worker.end(&house.gate).unwrap();
+    house.worker.end().unwrap();
 }
 
 #[test]
@@ -265,8 +275,8 @@ fn whenever_a_worker_ends_whoever_waits_is_answered() {
             thread::sleep(Duration::from_millis(5));
         }
         assert!(house.worker.is_over());
-        house.worker.end(&house.gate).unwrap();
-        house.gate.close().unwrap();
+        house.worker.end().unwrap();
+        Arc::into_inner(house.gate).unwrap().close().unwrap();
     }
 }
 
@@ -282,7 +292,39 @@ fn an_interruption_ends_a_turn_also_of_a_worker_that_does_not_obey() {
         house.turn(&mut Vec::new())
     });
     assert!(seen.unwrap().reply.interrupted);
-    house.worker.end(&house.gate).unwrap();
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn a_question_that_outlives_its_turn_spoils_the_worker_and_ends_its_session_when_it_comes_back() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        hear(&mut socket);
+        say(&mut socket, &ask(1));
+        say(&mut socket, &result("s1"));
+        while hear(&mut socket).is_some() {}
+    });
+    let (model, who) = (Arc::clone(&house.model), house.worker.inner.who.clone());
+    let shut = model.door.lock().unwrap();
+    let error = house.turn(&mut Vec::new()).err().unwrap();
+    assert_eq!(error.code, TurnErrorCode::WorkerError);
+    assert!(!error.is_all && error.message.contains("not come back"), "{error}");
+    assert!(house.worker.is_over());
+    // What comes late is no answer of another turn.
+    let late = house.worker.inner.shared();
+    let next = house.worker.inner.begin();
+    house.worker.end().unwrap();
+    assert!(house.gate.monitor.summary(&who).is_ok(), "somebody still works in it");
+    assert!(house.leases.take(&who.session).is_none());
+    drop(shut);
+    let begun = Instant::now();
+    while house.leases.take(&who.session).is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(9));
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(house.gate.monitor.summary(&who).is_err(), "the last one has ended it");
+    assert_eq!((late.of_turn().usage.input_tokens, next.of_turn().usage.input_tokens), (7, 0));
+    assert!(next.of_turn().answer.is_none());
 }
 
 #[test]

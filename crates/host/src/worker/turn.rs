@@ -1,5 +1,6 @@
 //! One turn of a worker, from the user's words to whatever end it takes.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use monitor::{Approvals, Monitor};
 
 use super::history::{self, HistoryError, Spoken};
 use super::inbox::Next;
-use super::shared::{OfTurn, held};
+use super::shared::{OfTurn, Shared, held};
 use super::start::Worker;
 use super::{END_WITHIN, ERROR_CHARS_MAX, TURN_MAX, ask, call, prompt, questions};
 
@@ -74,7 +75,7 @@ impl Worker {
 
     /// Interrupts the turn that runs.
     pub(crate) fn interrupt(&self) {
-        self.inner.shared.interrupted.store(true, Ordering::Release);
+        self.inner.shared().interrupted.store(true, Ordering::Release);
     }
 
     /// What a person is asked now.
@@ -98,24 +99,30 @@ impl Worker {
     ) -> Result<Seen, TurnError> {
         let inner = &self.inner;
         *held(&self.used) = Instant::now();
-        inner.shared.begin();
+        let shared = inner.begin();
         // What it said after its last result belongs to no turn.
         inner.link.clear();
         inner.link.say(message).map_err(|_| broken(inner.link.why()))?;
-        let ending = self.follow(limits, approvals, now, on_frame);
+        let ending = self.follow(&shared, limits, approvals, now, on_frame);
         for tool_id in inner.questions.clear() {
             let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved: false });
         }
         // What was begun is finished before the next turn: a call does not outlive the words that it was made for.
-        inner.shared.settle(END_WITHIN);
+        let is_settled = shared.settle(END_WITHIN);
         *held(&self.used) = Instant::now();
-        let turn = std::mem::take(&mut *inner.shared.of_turn());
+        let turn = std::mem::take(&mut *shared.of_turn());
         let usage = turn.usage;
+        if !is_settled {
+            inner.link.close();
+            let why = "a call of this turn has not come back";
+            return Err(broken(why.to_owned()).after(usage).perhaps_more());
+        }
         ending.and_then(|it| settled(it, turn)).map_err(|it| it.after(usage))
     }
 
     fn follow(
         &self,
+        shared: &Arc<Shared>,
         limits: TurnLimits,
         approvals: &dyn Approvals,
         now: &dyn Fn() -> i64,
@@ -127,7 +134,7 @@ impl Worker {
         loop {
             match inner.link.next(TICK) {
                 Next::Message(said) => {
-                    if let Some(ending) = self.hear(said, limits, &mut frames, on_frame)? {
+                    if let Some(ending) = self.hear(shared, said, limits, &mut frames, on_frame)? {
                         return Ok(ending);
                     }
                 }
@@ -137,7 +144,7 @@ impl Worker {
             for (tool_id, approved) in inner.questions.answered(approvals, now()) {
                 let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved });
             }
-            if inner.shared.interrupted.load(Ordering::Acquire) && interrupted.is_none() {
+            if shared.interrupted.load(Ordering::Acquire) && interrupted.is_none() {
                 interrupted = Some(Instant::now());
                 inner.link.say(&ToWorker::Interrupt {}).map_err(|_| broken(inner.link.why()))?;
             }
@@ -156,6 +163,7 @@ impl Worker {
     /// Takes one message of the worker; an ending if it is one.
     fn hear(
         &self,
+        shared: &Arc<Shared>,
         said: FromWorker,
         limits: TurnLimits,
         frames: &mut Rebuilder,
@@ -173,7 +181,7 @@ impl Worker {
             FromWorker::SessionId { session_id, .. } => self.is_its_own(session_id.as_str())?,
             FromWorker::ToolApprovalRequest { tool_id, tool_name, tool_input } => {
                 let call = questions::asked(&tool_name, &tool_input);
-                let id = call.and_then(|it| inner.shared.of_turn().stopped.get(&it).copied());
+                let id = call.and_then(|it| shared.of_turn().stopped.get(&it).copied());
                 let waits =
                     inner.reachable && id.is_some_and(|it| inner.questions.wait(&tool_id, it));
                 if !waits {
@@ -182,9 +190,9 @@ impl Worker {
                 }
             }
             FromWorker::Ask { id, purpose, messages } => {
-                ask::ask(inner, id, purpose, messages, limits);
+                ask::ask(inner, shared, id, purpose, messages, limits);
             }
-            FromWorker::Call { id, message } => call::call(inner, id, message),
+            FromWorker::Call { id, message } => call::call(inner, shared, id, message),
             FromWorker::Result { session_id, interrupted, .. } => {
                 self.is_its_own(session_id.as_str())?;
                 return Ok(Some(Ending::Result { interrupted }));
