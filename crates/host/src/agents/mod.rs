@@ -20,6 +20,7 @@ use monitor::{Heard, Refusal};
 use policy::access::Origin;
 
 use crate::agent_session::SessionOptions;
+use crate::doors::saying;
 use crate::gate::{Gate, GateError};
 use crate::worker::{Asks, HistoryError, IDLE_MAX, Leases, Prepared, Seen, Spawner, Start, Worker};
 use crate::worker::{History, Spoken, TurnLimits};
@@ -143,7 +144,7 @@ impl Agents {
 
         let now = || SystemClock.unix_seconds();
         let prepared = Prepared { content: &turn.content, earlier: &earlier, now: now() };
-        let message: ToWorker = worker.prepare(&prepared).map_err(|it| not_kept(&it))?;
+        let message: ToWorker = worker.prepare(&self.gate.monitor, &prepared)?;
         let limits = TurnLimits {
             wall: self.options.turn_max,
             cost: self.options.cost_max,
@@ -153,9 +154,15 @@ impl Agents {
 
         let Seen { mut reply, denied, needs_person } = seen;
         reply.content = self.gate.monitor.without_secrets(&reply.content).into_owned();
-        let kept = self.keep(&history, who, &said(Role::Assistant, &reply.content));
-        kept.map_err(|it| it.after(reply.usage))?;
+        let spoken = said(Role::Assistant, &reply.content);
+        self.let_out(&history, who, &spoken).map_err(|it| it.after(reply.usage))?;
         Ok(Account { reply, denied, needs_person })
+    }
+
+    /// INVARIANT (OneGate): an answer is an effect, too. It is judged before it is kept or shown.
+    fn let_out(&self, history: &History, who: &Caller, spoken: &Spoken) -> Result<(), TurnError> {
+        saying::say(&self.gate, who, &spoken.text).map_err(|it| withheld(&it))?;
+        self.keep(history, who, spoken)
     }
 
     /// The agent's own words, with the label of its session.
@@ -296,6 +303,16 @@ fn caller(turn: &Turn) -> Result<Caller, TurnError> {
 
 fn refused(refusal: Refusal) -> TurnError {
     error(TurnErrorCode::Busy, refusal.to_string())
+}
+
+/// An answer that the gate does not let out.
+fn withheld(refusal: &Refusal) -> TurnError {
+    let first = refusal.objections().first();
+    let why = first.map_or_else(|| refusal.to_string(), |it| it.for_person.clone());
+    let remedy = first.and_then(|it| it.remedy.as_deref());
+    let next = remedy.unwrap_or("ask for something else, or in other words");
+    let why = format!("the answer is withheld: {why} ({}); {next}", refusal.rule());
+    error(TurnErrorCode::AccessDenied, why)
 }
 
 fn not_kept(why: &HistoryError) -> TurnError {

@@ -110,7 +110,7 @@ impl House {
     fn turn(&self, frames: &mut Vec<Frame>) -> Result<Seen, TurnError> {
         let now = || SystemClock.unix_seconds();
         let turn = Prepared { content: "hello", earlier: &[], now: now() };
-        let message = self.worker.prepare(&turn).unwrap();
+        let message = self.worker.prepare(&self.gate.monitor, &turn).unwrap();
         let limits = TurnLimits { wall: Duration::from_secs(10), ..TurnLimits::default() };
         self.worker.turn(&message, limits, &*self.gate.store, &now, &mut |it| frames.push(it))
     }

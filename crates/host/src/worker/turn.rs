@@ -10,8 +10,9 @@ use agent::{
 };
 use model::UserId;
 use monitor::{Approvals, Monitor};
+use scan::leak::Sources;
 
-use super::history::{self, HistoryError, Spoken};
+use super::history::{self, Spoken};
 use super::inbox::Next;
 use super::shared::{OfTurn, Shared, held};
 use super::start::Worker;
@@ -58,12 +59,22 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl Worker {
-    /// What is said to the worker for a turn. Its instructions are made anew, with the time; what was said before is
-    /// told to one that does not know it.
-    pub(crate) fn prepare(&self, turn: &Prepared<'_>) -> Result<ToWorker, HistoryError> {
+    /// What is said to the worker for a turn. Its instructions are made anew, with the time, and answers are compared with
+    /// them from here on; what was said before is told to one that does not know it.
+    pub(crate) fn prepare(
+        &self,
+        monitor: &Monitor,
+        turn: &Prepared<'_>,
+    ) -> Result<ToWorker, TurnError> {
         let inner = &self.inner;
+        let busy = |why: String| TurnError::new(TurnErrorCode::Busy, why);
         let workspace = inner.session.workspace();
-        let system = prompt::instructions(&inner.offer, workspace, &[], turn.now)?;
+        let system = prompt::instructions(&inner.offer, workspace, &[], turn.now);
+        let system = system.map_err(|it| busy(it.to_string()))?;
+        let public = prompt::public(&inner.offer, workspace, turn.now);
+        let sources = Sources { prompt: Some(&system), public: &public, ..Sources::default() };
+        let registered = monitor.register_system_prompt(&inner.who, &sources);
+        registered.map_err(|it| busy(it.to_string()))?;
         *held(&inner.system) = system;
         let fresh = self.fresh.swap(false, Ordering::AcqRel);
         Ok(ToWorker::Message {
