@@ -181,7 +181,7 @@ fn answer(agents: &Agents, turn: &Turn, question: &Question, stop: &Stop, is_ter
     question.shown.iter().for_each(|it| output::note(it));
     let approved = is_terminal && {
         output::note("Type `yes` to let it happen, anything else to refuse it:");
-        let line = Input::new(true).line(stop);
+        let line = Input::answer(stop);
         matches!(line, Ok(Some(word)) if word.trim() == "yes")
     };
     let (session, tool_id) = (turn.session.clone(), question.tool_id.clone());
