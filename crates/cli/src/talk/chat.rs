@@ -23,6 +23,9 @@ use crate::output::{self, Paint};
 /// How often it is looked whether there is a question.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Frames that wait to be shown; whoever has more to say waits, too.
+const FRAMES_MAX: usize = 1024;
+
 /// Speak with an agent.
 ///
 /// Write a line and press Enter. What the agent answers comes as it is written; calls of tools are shown in one line
@@ -144,7 +147,7 @@ fn one(
     stop: &Stop,
     is_terminal: bool,
 ) -> Result<(Result<Reply, TurnError>, bool), Failure> {
-    let (says, frames) = mpsc::channel();
+    let (says, frames) = mpsc::sync_channel(FRAMES_MAX);
     thread::scope(|scope| {
         let working =
             thread::Builder::new().name("turn".to_owned()).spawn_scoped(scope, move || {

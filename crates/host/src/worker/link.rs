@@ -59,7 +59,14 @@ impl Link {
 
     /// What it says next.
     pub(super) fn next(&self, at_most: Duration) -> Next {
-        self.inbox.next(at_most)
+        match self.inbox.next(at_most) {
+            Next::Spoilt(why) => {
+                let _ = self.why.set(why);
+                self.close();
+                Next::Over
+            }
+            next @ (Next::Message(_) | Next::Nothing | Next::Over) => next,
+        }
     }
 
     /// Forgets what it has said.
@@ -88,7 +95,7 @@ impl Link {
 fn listen(mut wire: Ends<UnixStream, UnixStream>, mut intake: Intake) -> Result<(), String> {
     loop {
         match read(&mut wire, &limits()) {
-            Ok(Some(message)) => intake.take(&message, Instant::now())?,
+            Ok(Some(message)) => intake.take(message, Instant::now())?,
             Ok(None) | Err(FrameError::Stopped) => return Ok(()),
             Err(error) => return Err(error.to_string()),
         }

@@ -233,7 +233,7 @@ fn ready(link: &Link) -> Result<(), GateError> {
         Next::Message(FromWorker::Ready {}) => Ok(()),
         Next::Message(_) => Err(GateError::unable("the worker said something else than `ready`")),
         Next::Nothing => Err(GateError::unable("the worker was not ready in time")),
-        Next::Over => Err(GateError::unable(link.why())),
+        Next::Over | Next::Spoilt(_) => Err(GateError::unable(link.why())),
     }
 }
 

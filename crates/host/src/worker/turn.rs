@@ -150,7 +150,7 @@ impl Worker {
                     }
                 }
                 Next::Nothing => {}
-                Next::Over => return Err(broken(inner.link.why())),
+                Next::Over | Next::Spoilt(_) => return Err(broken(inner.link.why())),
             }
             for (tool_id, approved) in inner.questions.answered(approvals, now()) {
                 let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved });
