@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 
 use agent::{MESSAGES_MAX, PARALLEL_CALLS_MAX, Purpose, ToWorker};
-use llm::{Answer, Block, ErrorKind, Flow, Message, Request};
+use llm::{Answer, Block, ErrorKind, Flow, Message, Request, Usage};
 
 use super::shared::{Shared, add};
 use super::start::Inner;
@@ -66,17 +66,16 @@ fn asking(
         if stopped || said.is_err() { Flow::Stop } else { Flow::Continue }
     };
     let outcome = worker.asks.ask(&worker.who, &request, &mut on_piece);
+    // INVARIANT (FailClosed): what has no price costs more than anything, where somebody has set a limit.
+    let unknown = if is_limited { u64::MAX } else { 0 };
+    let cost = |model: &str, usage: &Usage| worker.asks.cost(model, usage).unwrap_or(unknown);
     // Before the answer is told: the next question may come at once.
     shared.has_asked();
     match outcome {
         Ok(answer) => {
             let mut turn = shared.of_turn();
             add(&mut turn.usage, answer.usage);
-            // INVARIANT (FailClosed): what has no price costs more than anything, where somebody has set a limit.
-            let unknown = if is_limited { u64::MAX } else { 0 };
-            let price = worker.asks.price(&answer.model);
-            let cost = price.map_or(unknown, |it| it.cost(&answer.usage));
-            turn.cost = turn.cost.saturating_add(cost);
+            turn.cost = turn.cost.saturating_add(cost(&answer.model, &answer.usage));
             if purpose == Purpose::Step {
                 turn.answer = text(&answer);
             }
@@ -87,6 +86,10 @@ fn asking(
             let detail = agent::clean(&error.detail, super::ERROR_CHARS_MAX);
             let mut turn = shared.of_turn();
             add(&mut turn.usage, error.usage);
+            // A question that the gate did not let out has used nothing.
+            if error.usage != Usage::default() {
+                turn.cost = turn.cost.saturating_add(cost(&request.model, &error.usage));
+            }
             turn.failed = Some((error.kind, detail.clone()));
             drop(turn);
             no_answer(worker, id, error.kind, &detail);

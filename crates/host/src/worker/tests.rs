@@ -3,13 +3,14 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::{Frame, FromWorker, ToWorker, TurnError, TurnErrorCode, wire};
 use evidence::{Clock, Durability, SystemClock};
-use llm::{Answer, Block, Flow, LlmError, Piece, Price, Request, StopReason, Usage};
+use llm::{Answer, Block, ErrorKind, Flow, LlmError, Piece, Request, StopReason, Usage};
 use model::{AgentId, Caller, Kind, SessionId, UserId};
 use monitor::Approver;
 use monitor::provenance::Catalogue;
@@ -33,6 +34,7 @@ use crate::ipc::Stop;
 struct Model {
     asked: Mutex<Vec<Request>>,
     door: Mutex<()>,
+    fails: AtomicBool,
 }
 
 impl Asks for Model {
@@ -46,11 +48,14 @@ impl Asks for Model {
         drop(self.door.lock().unwrap());
         on_piece(Piece::Text("true".to_owned()));
         let usage = Usage { input_tokens: 7, output_tokens: 3, ..Usage::default() };
+        if self.fails.load(Ordering::Acquire) {
+            return Err(LlmError::new(ErrorKind::Unreachable, "broke off").after(usage));
+        }
         let content = vec![Block::Text { text: "the true answer".to_owned() }];
         Ok(Answer { content, stop: StopReason::EndTurn, usage, model: "mock/m".to_owned() })
     }
 
-    fn price(&self, _: &str) -> Option<Price> {
+    fn cost(&self, _: &str, _: &Usage) -> Option<u64> {
         None
     }
 }
@@ -108,10 +113,14 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
 
 impl House {
     fn turn(&self, frames: &mut Vec<Frame>) -> Result<Seen, TurnError> {
+        self.turn_within(frames, None)
+    }
+
+    fn turn_within(&self, frames: &mut Vec<Frame>, cost: Option<u64>) -> Result<Seen, TurnError> {
         let now = || SystemClock.unix_seconds();
         let turn = Prepared { content: "hello", earlier: &[], now: now() };
         let message = self.worker.prepare(&self.gate.monitor, &turn).unwrap();
-        let limits = TurnLimits { wall: Duration::from_secs(10), ..TurnLimits::default() };
+        let limits = TurnLimits { wall: Duration::from_secs(10), cost, ..TurnLimits::default() };
         self.worker.turn(&message, limits, &*self.gate.store, &now, &mut |it| frames.push(it))
     }
 }
@@ -232,6 +241,26 @@ fn whatever_ends_a_turn_what_the_model_used_is_counted() {
         assert!(error.is_all);
         house.worker.end().unwrap();
     }
+}
+
+#[test]
+fn a_model_that_fails_costs_what_it_used() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        hear(&mut socket);
+        for id in 1..3 {
+            say(&mut socket, &ask(id));
+            until_answered(&mut socket);
+        }
+        say(&mut socket, &json!({"type": "error", "code": "model", "message": "x"}));
+        hear(&mut socket);
+    });
+    house.model.fails.store(true, Ordering::Release);
+    let error = house.turn_within(&mut Vec::new(), Some(1_000_000)).err().unwrap();
+    // It has no price, so that nothing is left of the limit: the second question is not asked.
+    assert_eq!(error.code, TurnErrorCode::BudgetExceeded, "{error}");
+    assert_eq!((house.model.asked.lock().unwrap().len(), error.usage.input_tokens), (1, 7));
+    house.worker.end().unwrap();
 }
 
 #[test]
