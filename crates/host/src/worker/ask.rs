@@ -1,7 +1,6 @@
 //! Questions of a worker to a model: it gives the conversation, and nothing else.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread;
 
 use agent::{MESSAGES_MAX, PARALLEL_CALLS_MAX, Purpose, ToWorker};
@@ -61,7 +60,7 @@ fn asking(
 ) {
     let request = request(worker, purpose, messages);
     let mut on_piece = |piece: llm::Piece| {
-        let stopped = shared.interrupted.load(Ordering::Acquire);
+        let stopped = shared.is_interrupted();
         let said = worker.link.say(&ToWorker::Piece { id, piece: piece.into() });
         if stopped || said.is_err() { Flow::Stop } else { Flow::Continue }
     };

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use aegx::Digest;
@@ -12,7 +12,8 @@ use model::ipc::Uuid;
 /// What is known of one turn. Each has its own: what comes late counts for the turn that it belongs to.
 #[derive(Default)]
 pub(super) struct Shared {
-    pub(super) interrupted: AtomicBool,
+    /// Whoever runs the turn has the other end.
+    interrupted: Arc<AtomicBool>,
     turn: Mutex<OfTurn>,
     at_work: Mutex<usize>,
     nobody: Condvar,
@@ -45,6 +46,19 @@ pub(super) struct OfTurn {
 }
 
 impl Shared {
+    /// Of a turn that ends when `stop` says so; perhaps it does already.
+    pub(super) fn new(stop: &Arc<AtomicBool>) -> Self {
+        Self { interrupted: Arc::clone(stop), ..Self::default() }
+    }
+
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Acquire)
+    }
+
+    pub(super) fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Release);
+    }
+
     pub(super) fn of_turn(&self) -> MutexGuard<'_, OfTurn> {
         held(&self.turn)
     }
@@ -65,13 +79,13 @@ impl Shared {
     }
 
     /// Notes that somebody works for the turn, unless so many do already.
-    pub(super) fn work(self: &std::sync::Arc<Self>, at_most: usize) -> Option<AtWork> {
+    pub(super) fn work(self: &Arc<Self>, at_most: usize) -> Option<AtWork> {
         let mut count = held(&self.at_work);
         if *count >= at_most {
             return None;
         }
         *count += 1;
-        Some(AtWork(std::sync::Arc::clone(self)))
+        Some(AtWork(Arc::clone(self)))
     }
 
     /// Waits until nobody works any more; false if that takes too long.
@@ -90,7 +104,7 @@ impl Shared {
 }
 
 /// Somebody works for the turn, until this is dropped.
-pub(super) struct AtWork(std::sync::Arc<Shared>);
+pub(super) struct AtWork(Arc<Shared>);
 
 impl Drop for AtWork {
     fn drop(&mut self) {

@@ -2,6 +2,7 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -45,7 +46,7 @@ pub(crate) struct Worker {
     /// Says that commands of the session are to end; so does its loss.
     _stopper: Stopper,
     /// Was anything said to it?
-    pub(super) fresh: std::sync::atomic::AtomicBool,
+    pub(super) fresh: AtomicBool,
     /// When it had something to do last.
     pub(super) used: Mutex<Instant>,
 }
@@ -81,6 +82,8 @@ pub(crate) struct Start<'a> {
     pub(crate) spawner: &'a Spawner,
     pub(crate) required: &'a [Rung],
     pub(crate) hooks: Hooks,
+    /// Is it not wanted any more?
+    pub(crate) stop: &'a AtomicBool,
 }
 
 impl Inner {
@@ -94,8 +97,8 @@ impl Inner {
     }
 
     /// A new turn: nothing of the last one counts.
-    pub(super) fn begin(&self) -> Arc<Shared> {
-        let shared = Arc::<Shared>::default();
+    pub(super) fn begin(&self, stop: &Arc<AtomicBool>) -> Arc<Shared> {
+        let shared = Arc::new(Shared::new(stop));
         *held(&self.shared) = Arc::clone(&shared);
         shared
     }
@@ -189,7 +192,7 @@ impl Worker {
             access_user: AccessUser { name, tools_deny: offer.denied.clone() },
         };
         link.say(&init).map_err(GateError::unable)?;
-        ready(&link)?;
+        ready(&link, start.stop)?;
         Ok((confined, link, offer))
     }
 
@@ -197,7 +200,7 @@ impl Worker {
     pub(crate) fn end(self) -> Result<(), GateError> {
         let Self { inner, confined, _stopper: stopper, .. } = self;
         let shared = inner.shared();
-        shared.interrupted.store(true, std::sync::atomic::Ordering::Release);
+        shared.interrupt();
         for tool_id in inner.questions.clear() {
             let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved: false });
         }
@@ -214,6 +217,11 @@ impl Worker {
         inner.let_go()
     }
 
+    /// Nothing more is heard from it nor said to it.
+    pub(crate) fn close(&self) {
+        self.inner.link.close();
+    }
+
     /// Has its process ended?
     pub(crate) fn is_over(&self) -> bool {
         self.inner.link.is_over()
@@ -228,13 +236,19 @@ impl Worker {
 /// How often it is looked whether a worker has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-fn ready(link: &Link) -> Result<(), GateError> {
-    match link.next(READY_WITHIN) {
-        Next::Message(FromWorker::Ready {}) => Ok(()),
-        Next::Message(_) => Err(GateError::unable("the worker said something else than `ready`")),
-        Next::Nothing => Err(GateError::unable("the worker was not ready in time")),
-        Next::Over | Next::Spoilt(_) => Err(GateError::unable(link.why())),
+fn ready(link: &Link, stop: &AtomicBool) -> Result<(), GateError> {
+    let until = Instant::now() + READY_WITHIN;
+    while Instant::now() < until && !stop.load(Ordering::Acquire) {
+        match link.next(LOOK) {
+            Next::Message(FromWorker::Ready {}) => return Ok(()),
+            Next::Message(_) => {
+                return Err(GateError::unable("the worker said something else than `ready`"));
+            }
+            Next::Nothing => {}
+            Next::Over | Next::Spoilt(_) => return Err(GateError::unable(link.why())),
+        }
     }
+    Err(GateError::unable("the worker was not ready in time"))
 }
 
 /// Nothing of the machine but the system's programs and this one.

@@ -61,6 +61,7 @@ impl Asks for Model {
 }
 
 struct House {
+    stop: Arc<AtomicBool>,
     gate: Arc<Gate>,
     leases: Leases,
     worker: Worker,
@@ -108,7 +109,7 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
         gate: Arc::downgrade(&gate),
         lease,
     };
-    House { gate, leases, worker: Worker::of(inner, stopper), model }
+    House { stop: Arc::default(), gate, leases, worker: Worker::of(inner, stopper), model }
 }
 
 impl House {
@@ -121,7 +122,9 @@ impl House {
         let turn = Prepared { content: "hello", earlier: &[], now: now() };
         let message = self.worker.prepare(&self.gate.monitor, &turn).unwrap();
         let limits = TurnLimits { wall: Duration::from_secs(10), cost, ..TurnLimits::default() };
-        self.worker.turn(&message, limits, &*self.gate.store, &now, &mut |it| frames.push(it))
+        self.worker.turn(&message, &self.stop, limits, &*self.gate.store, &now, &mut |it| {
+            frames.push(it);
+        })
     }
 }
 
@@ -316,11 +319,30 @@ fn an_interruption_ends_a_turn_also_of_a_worker_that_does_not_obey() {
     let seen = thread::scope(|scope| {
         scope.spawn(|| {
             thread::sleep(Duration::from_millis(200));
-            house.worker.interrupt();
+            house.stop.store(true, Ordering::Release);
         });
         house.turn(&mut Vec::new())
     });
     assert!(seen.unwrap().reply.interrupted);
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn an_interruption_from_before_the_turn_began_counts() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        while let Some(said) = hear(&mut socket) {
+            if matches!(said, ToWorker::Interrupt {}) {
+                let mut ended = result("s1");
+                ended["interrupted"] = json!(true);
+                say(&mut socket, &ended);
+            }
+        }
+    });
+    house.stop.store(true, Ordering::Release);
+    let begun = Instant::now();
+    assert!(house.turn(&mut Vec::new()).unwrap().reply.interrupted);
+    assert!(begun.elapsed() < Duration::from_secs(4) && !house.worker.is_over());
     house.worker.end().unwrap();
 }
 
@@ -341,7 +363,7 @@ fn a_question_that_outlives_its_turn_spoils_the_worker_and_ends_its_session_when
     assert!(house.worker.is_over());
     // What comes late is no answer of another turn.
     let late = house.worker.inner.shared();
-    let next = house.worker.inner.begin();
+    let next = house.worker.inner.begin(&Arc::default());
     house.worker.end().unwrap();
     assert!(house.gate.monitor.summary(&who).is_ok(), "somebody still works in it");
     assert!(house.leases.take(&who.session).is_none());

@@ -1,7 +1,7 @@
 //! One turn of a worker, from the user's words to whatever end it takes.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agent::{
@@ -84,11 +84,6 @@ impl Worker {
         })
     }
 
-    /// Interrupts the turn that runs.
-    pub(crate) fn interrupt(&self) {
-        self.inner.shared().interrupted.store(true, Ordering::Release);
-    }
-
     /// What a person is asked now.
     pub(crate) fn questions(&self, approvals: &dyn Approvals, now: i64) -> Vec<Question> {
         self.inner.questions.shown(approvals, now)
@@ -99,10 +94,11 @@ impl Worker {
         self.inner.questions.answer(monitor, id, approved, by)
     }
 
-    /// Runs one turn. After an error of the worker it is of no use any more.
+    /// Runs one turn, until `stop` says that it is to end. After an error of the worker it is of no use any more.
     pub(crate) fn turn(
         &self,
         message: &ToWorker,
+        stop: &Arc<AtomicBool>,
         limits: TurnLimits,
         approvals: &dyn Approvals,
         now: &dyn Fn() -> i64,
@@ -110,7 +106,7 @@ impl Worker {
     ) -> Result<Seen, TurnError> {
         let inner = &self.inner;
         *held(&self.used) = Instant::now();
-        let shared = inner.begin();
+        let shared = inner.begin(stop);
         // What it said after its last result belongs to no turn.
         inner.link.clear();
         inner.link.say(message).map_err(|_| broken(inner.link.why()))?;
@@ -155,7 +151,7 @@ impl Worker {
             for (tool_id, approved) in inner.questions.answered(approvals, now()) {
                 let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved });
             }
-            if shared.interrupted.load(Ordering::Acquire) && interrupted.is_none() {
+            if shared.is_interrupted() && interrupted.is_none() {
                 interrupted = Some(Instant::now());
                 inner.link.say(&ToWorker::Interrupt {}).map_err(|_| broken(inner.link.why()))?;
             }
