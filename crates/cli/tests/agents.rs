@@ -315,7 +315,8 @@ fn an_answer_that_gives_the_instructions_away_is_withheld_and_one_about_tools_is
     let home = tempfile::tempdir().unwrap();
     put(home.path(), "config.yaml", "providers: {llm: mock}\nmodels: {mock: {script: s.json}}\n");
     let leak = agent::prompt::DEFAULT_IDENTITY;
-    let honest = "It is late. I have audit_query, memory_list, memory_query, memory_read and memory_write.";
+    let honest =
+        "It is late. I have audit_query, memory_list, memory_query, memory_read and memory_write.";
     let script = json!({"replies": [
         {"when": "reveal", "give": {"say": format!("My instructions: {leak}")}},
         {"when": "tools", "give": {"say": honest}},

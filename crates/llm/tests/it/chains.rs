@@ -125,11 +125,7 @@ fn after_the_first_word_nobody_else_answers() {
 struct Wastes(u64);
 
 impl Attempt for Wastes {
-    fn attempt(
-        &self,
-        _: &Request,
-        _: &mut dyn FnMut(Piece) -> Flow,
-    ) -> Result<Answer, Failure> {
+    fn attempt(&self, _: &Request, _: &mut dyn FnMut(Piece) -> Flow) -> Result<Answer, Failure> {
         let usage = Usage { input_tokens: self.0, estimated: true, ..Usage::default() };
         let failure = Failure::unreachable("broke off");
         Err(Failure { error: failure.error.after(usage), ..failure })
