@@ -105,6 +105,29 @@ pub struct TurnError {
     pub code: TurnErrorCode,
     /// Why, for people.
     pub message: String,
+    /// What the parent metered until then.
+    pub usage: Usage,
+    /// Whether that is all. It is not where a model may still be at work, or nobody knows.
+    pub is_all: bool,
+}
+
+impl TurnError {
+    /// A turn in which no model was asked.
+    pub fn new(code: TurnErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), usage: Usage::default(), is_all: true }
+    }
+
+    /// The same after so much was used.
+    #[must_use]
+    pub fn after(self, usage: Usage) -> Self {
+        Self { usage, ..self }
+    }
+
+    /// The same where nobody knows whether that was all.
+    #[must_use]
+    pub fn perhaps_more(self) -> Self {
+        Self { is_all: false, ..self }
+    }
 }
 
 /// Why there is no answer.

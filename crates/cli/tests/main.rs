@@ -45,6 +45,7 @@ mod shell_exec;
 mod shell_network;
 mod skill_run;
 mod taint;
+mod terminal;
 mod transcripts;
 mod vault;
 mod vault_keys;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::Provider;
-use crate::answer::{Answer, Flow, Piece};
+use crate::answer::{Answer, Flow, Piece, Usage};
 use crate::attempt::{Attempt, Failure};
 use crate::error::{ErrorKind, LlmError};
 use crate::request::Request;
@@ -35,7 +35,8 @@ pub struct Chain<'a> {
 
 impl Chain<'_> {
     /// Asks the first that is not left alone; where it fails in a way in which another may not, and nothing of its
-    /// answer was handed over, the next. `on_failed` hears of each failure by the name `provider/model`.
+    /// answer was handed over, the next. `on_failed` hears of each failure by the name `provider/model`. What those that
+    /// failed have used is counted with the answer, or with the error.
     ///
     /// # Errors
     /// If none of them answers: what the last one said.
@@ -45,7 +46,7 @@ impl Chain<'_> {
         on_piece: &mut dyn FnMut(Piece) -> Flow,
         on_failed: &mut dyn FnMut(&str, &LlmError),
     ) -> Result<Answer, LlmError> {
-        let mut last = None;
+        let (mut last, mut used) = (None, Usage::default());
         for link in &self.links {
             let name = format!("{}/{}", link.provider, link.model);
             if let Some(rest) = self.rest_of(link) {
@@ -64,22 +65,24 @@ impl Chain<'_> {
             match link.attempt.attempt(&request, &mut pass) {
                 Ok(answer) => {
                     self.cooldowns.answered(link.provider);
-                    return Ok(Answer { model: name, ..answer });
+                    return Ok(Answer { model: name, usage: used.and(answer.usage), ..answer });
                 }
                 Err(failure) => {
                     on_failed(&name, &failure.error);
+                    used = used.and(failure.error.usage);
                     if failure.passes_on {
                         self.cooldowns.failed(link.provider, failure.retry_after, Instant::now());
                     }
                     // What was handed over cannot be taken back: a second answer behind it would be a lie.
                     if handed || !failure.passes_on {
-                        return Err(failure.error);
+                        return Err(failure.error.after(used));
                     }
                     last = Some(failure.error);
                 }
             }
         }
-        Err(last.unwrap_or_else(|| LlmError::new(ErrorKind::Invalid, "no model is configured")))
+        let none = || LlmError::new(ErrorKind::Invalid, "no model is configured");
+        Err(last.unwrap_or_else(none).after(used))
     }
 
     /// How long a link is still left alone. An only choice is asked all the same, unless it said itself when to

@@ -194,13 +194,13 @@ async fn work(
     asked: &Asked,
     slot: crate::workers::Slot,
 ) -> Result<Reply, TurnError> {
-    let broke = |why: &str| TurnError { code: TurnErrorCode::WorkerError, message: why.to_owned() };
+    let broke = |why: &str| TurnError::new(TurnErrorCode::WorkerError, why);
     let (key, content, now) = (asked.key.clone(), asked.content.clone(), app.now());
     let said =
         app.blocking(move |app| app.books.say(&key.session, Role::User, &content, now)).await;
     if !matches!(said, Some(Ok(()))) {
         let why = "the session has gone, or the books do not answer";
-        return Err(TurnError { code: TurnErrorCode::SessionNotFound, message: why.to_owned() });
+        return Err(TurnError::new(TurnErrorCode::SessionNotFound, why));
     }
     let turn = Turn {
         user: asked.key.user.clone(),
@@ -225,7 +225,7 @@ async fn work(
         return Err(broke("there is no thread for it"));
     }
     let ended = watched(app, &asked.key, ended).await;
-    let reply = ended.unwrap_or_else(|| Err(broke("the turn broke off")));
+    let reply = ended.unwrap_or_else(|| Err(broke("the turn broke off").perhaps_more()));
     let event = if reply.is_ok() { Event::WorkerExit } else { Event::WorkerError };
     let code = reply.as_ref().err().map(|it| code_of(it).as_str());
     app.log(event, about(&asked.key), json!({ "code": code }));
@@ -273,31 +273,22 @@ pub(crate) fn say(app: &App, key: &Key, frame: impl FnOnce(u64) -> ServerFrame) 
     }
 }
 
-/// Settles what was set aside. What nobody knows the cost of stays as it was set aside.
+/// Settles what was set aside, however the turn ended. Where nobody knows what it cost, no less than that is spent.
 async fn account(
     app: &Arc<App>,
     reservation: Reservation,
     ended: &Result<Reply, TurnError>,
     prices: Option<Prices>,
 ) -> Result<Spent, Refused> {
-    let usage = match ended {
-        Ok(reply) => reply.usage,
-        Err(error) => match error.code {
-            TurnErrorCode::AgentNotFound
-            | TurnErrorCode::AccessDenied
-            | TurnErrorCode::SessionNotFound
-            | TurnErrorCode::Busy
-            | TurnErrorCode::QueryInProgress
-            | TurnErrorCode::WorkersExhausted
-            | TurnErrorCode::BudgetExceeded
-            | TurnErrorCode::InitFailed => Usage::default(),
-            TurnErrorCode::WorkerError | TurnErrorCode::ModelError(_) => {
-                return Ok(Spent::default());
-            }
-        },
+    let (usage, is_all) = match ended {
+        Ok(reply) => (reply.usage, true),
+        Err(error) => (error.usage, error.is_all),
     };
     app.metrics.tokens.inc_by(usage.input_tokens.saturating_add(usage.output_tokens));
-    let settled = app.blocking(move |app| app.books.settle(reservation, &usage, prices.as_ref()));
+    let settled = app.blocking(move |app| match is_all {
+        true => app.books.settle(reservation, &usage, prices.as_ref()),
+        false => app.books.settle_at_least(reservation, &usage, prices.as_ref()),
+    });
     match settled.await {
         Some(Ok(spent)) => Ok(spent),
         Some(Err(_)) | None => Err(internal("the books do not answer")),

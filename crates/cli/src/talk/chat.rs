@@ -23,6 +23,9 @@ use crate::output::{self, Paint};
 /// How often it is looked whether there is a question.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Frames that wait to be shown; whoever has more to say waits, too.
+const FRAMES_MAX: usize = 1024;
+
 /// Speak with an agent.
 ///
 /// Write a line and press Enter. What the agent answers comes as it is written; calls of tools are shown in one line
@@ -117,7 +120,7 @@ fn talk(agents: &Agents, first: &Turn, stop: Stop, home: &Path) -> Result<(), Fa
         let begun = Instant::now();
         let (outcome, heard) = one(agents, &turn, &stop, is_terminal)?;
         let exit = outcome.as_ref().map_or_else(exit_of, |_| Exit::Done);
-        let usage = outcome.as_ref().map(|it| it.usage).unwrap_or_default();
+        let usage = outcome.as_ref().map_or_else(|it| it.usage, |it| it.usage);
         Run { turn: &turn, exit, took: begun.elapsed(), usage, denied: &[] }.append(home)?;
         match outcome {
             Ok(reply) if reply.interrupted => output::line("\n(interrupted)"),
@@ -144,7 +147,7 @@ fn one(
     stop: &Stop,
     is_terminal: bool,
 ) -> Result<(Result<Reply, TurnError>, bool), Failure> {
-    let (says, frames) = mpsc::channel();
+    let (says, frames) = mpsc::sync_channel(FRAMES_MAX);
     thread::scope(|scope| {
         let working =
             thread::Builder::new().name("turn".to_owned()).spawn_scoped(scope, move || {
@@ -181,7 +184,7 @@ fn answer(agents: &Agents, turn: &Turn, question: &Question, stop: &Stop, is_ter
     question.shown.iter().for_each(|it| output::note(it));
     let approved = is_terminal && {
         output::note("Type `yes` to let it happen, anything else to refuse it:");
-        let line = Input::new(true).line(stop);
+        let line = Input::answer(stop);
         matches!(line, Ok(Some(word)) if word.trim() == "yes")
     };
     let (session, tool_id) = (turn.session.clone(), question.tool_id.clone());

@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         Err(error) => {
             let exit = exit_of(error);
-            let usage = llm::Usage::default();
+            let usage = error.usage;
             Run { turn: &turn, exit, took, usage, denied: &[] }.append(&home)?;
             untold(args, &turn, error, exit);
             exit
@@ -159,7 +159,8 @@ fn untold(args: &Args, turn: &Turn, error: &TurnError, exit: Exit) {
         let code = format!("{:?}", error.code);
         let session = &turn.session;
         output::json(&json!({
-            "session": session, "error": error.message, "code": code, "exit": exit as u8,
+            "session": session, "error": error.message, "code": code, "usage": error.usage,
+            "exit": exit as u8,
         }));
     } else {
         output::error(&error.message);

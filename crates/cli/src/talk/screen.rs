@@ -5,7 +5,9 @@ use std::os::fd::AsFd;
 
 use host::ipc::Stop;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::{
+    OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetwinsize, tcsetattr,
+};
 
 use super::editor::{Edited, Editor};
 use super::keys;
@@ -39,6 +41,17 @@ impl Input {
         }
         let raw = Raw::begin()?;
         let line = self.edited(stop);
+        drop(raw);
+        writeln!(io::stdout())?;
+        line
+    }
+
+    /// The same of a terminal, where only what is typed from now on counts: nobody answers a question before it is shown.
+    pub(super) fn answer(stop: &Stop) -> io::Result<Option<String>> {
+        let mut input = Self::new(true);
+        let raw = Raw::begin()?;
+        tcflush(io::stdin().as_fd(), QueueSelector::IFlush)?;
+        let line = input.edited(stop);
         drop(raw);
         writeln!(io::stdout())?;
         line

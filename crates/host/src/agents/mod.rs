@@ -6,6 +6,7 @@ mod settings;
 mod slots;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
@@ -14,15 +15,16 @@ use agent::{
     AgentCard, Approval, Frame, Question, Reply, Runtime, ToWorker, Turn, TurnError, TurnErrorCode,
 };
 use evidence::{Clock, SystemClock};
-use llm::Role;
+use llm::{Role, Usage};
 use model::{AgentId, Caller, Kind, SessionId, Source, UserId};
 use monitor::{Heard, Refusal};
 use policy::access::Origin;
 
 use crate::agent_session::SessionOptions;
+use crate::doors::saying;
 use crate::gate::{Gate, GateError};
-use crate::worker::{Asks, HistoryError, IDLE_MAX, Prepared, Seen, Spawner, Start, Worker};
-use crate::worker::{History, Spoken, TurnLimits};
+use crate::worker::{Asks, HistoryError, IDLE_MAX, Leases, Prepared, Seen, Spawner, Start, Worker};
+use crate::worker::{END_WITHIN, History, Spoken, TurnLimits};
 
 pub use cards::{DEFAULT_AGENT, all as cards, card};
 pub use create::{create, new_session};
@@ -33,6 +35,9 @@ use slots::{Slot, Slots};
 /// How often it is looked for workers that have nothing to do.
 const SWEEP: Duration = Duration::from_secs(15);
 
+/// How long a turn may take to end whose worker was closed: what it has begun is waited for, and the worker.
+const FORCED_WITHIN: Duration = Duration::from_secs(15);
+
 /// Runs agents. What it stands on must stay until it has ended.
 pub struct Agents {
     gate: Arc<Gate>,
@@ -40,6 +45,7 @@ pub struct Agents {
     asks: Arc<dyn Asks>,
     options: AgentsOptions,
     spawner: Spawner,
+    leases: Leases,
     slots: Slots,
 }
 
@@ -52,6 +58,15 @@ pub struct Account {
     pub denied: Vec<String>,
     /// Is there a call among them that a person could allow?
     pub needs_person: bool,
+}
+
+impl Account {
+    /// Of a turn that was interrupted before anything was said.
+    fn interrupted() -> Self {
+        let (content, usage, tool_calls) = (String::new(), Usage::default(), Vec::new());
+        let reply = Reply { content, interrupted: true, usage, tool_calls };
+        Self { reply, denied: Vec::new(), needs_person: false }
+    }
 }
 
 impl Agents {
@@ -68,7 +83,8 @@ impl Agents {
         let spawner = Spawner::new().map_err(GateError::unable)?;
         let slots = Slots::new(options.workers_max);
         let home = home.to_owned();
-        let agents = Arc::new(Self { gate, home, asks, options, spawner, slots });
+        let agents =
+            Arc::new(Self { gate, home, asks, options, spawner, leases: Leases::default(), slots });
         let weak = Arc::downgrade(&agents);
         let sweeper = thread::Builder::new().name("sweeper".to_owned());
         sweeper.spawn(move || sweep(&weak)).map_err(GateError::unable)?;
@@ -86,6 +102,7 @@ impl Agents {
         let Some(_query) = slot.query() else {
             return Err(error(TurnErrorCode::QueryInProgress, "a turn of this session runs"));
         };
+        slot.begin();
         let started = self.worker(&slot, &who, turn.local).map(drop);
         if started.is_err() {
             self.slots.remove(&slot);
@@ -95,9 +112,10 @@ impl Agents {
 
     /// Ends all workers.
     pub fn end(&self) {
-        for slot in self.slots.all() {
-            self.end_slot(&slot);
-        }
+        let all = self.slots.all();
+        // They end at once, and are waited for one after the other.
+        all.iter().for_each(|it| it.stop());
+        all.iter().for_each(|it| self.end_slot(it));
     }
 
     /// Runs one turn, and tells what was denied in it.
@@ -115,7 +133,8 @@ impl Agents {
         let Some(_query) = slot.query() else {
             return Err(error(TurnErrorCode::QueryInProgress, "a turn of this session runs"));
         };
-        let outcome = self.turn_in(&slot, &who, turn, on_frame);
+        let stop = slot.begin();
+        let outcome = self.turn_in(&slot, &stop, &who, turn, on_frame);
         let is_of_no_use = slot.worker().is_none_or(|it| it.is_over());
         if is_of_no_use {
             self.end_worker(&slot);
@@ -126,11 +145,16 @@ impl Agents {
     fn turn_in(
         &self,
         slot: &Slot,
+        stop: &Arc<AtomicBool>,
         who: &Caller,
         turn: &Turn,
         on_frame: &mut dyn FnMut(Frame),
     ) -> Result<Account, TurnError> {
-        let worker = self.worker(slot, who, turn.local)?;
+        let worker = self.worker(slot, who, turn.local);
+        if stop.load(Ordering::Acquire) {
+            return Ok(Account::interrupted());
+        }
+        let worker = worker?;
         let history = History::of(&self.home, who).map_err(|it| not_kept(&it.into()))?;
         let earlier = history.read(&*self.gate.store, who);
         let (earlier, _) = earlier.map_err(|it| not_kept(&it))?;
@@ -142,18 +166,25 @@ impl Agents {
 
         let now = || SystemClock.unix_seconds();
         let prepared = Prepared { content: &turn.content, earlier: &earlier, now: now() };
-        let message: ToWorker = worker.prepare(&prepared).map_err(|it| not_kept(&it))?;
+        let message: ToWorker = worker.prepare(&self.gate.monitor, &prepared)?;
         let limits = TurnLimits {
             wall: self.options.turn_max,
             cost: self.options.cost_max,
             ..TurnLimits::default()
         };
-        let seen = worker.turn(&message, limits, &*self.gate.store, &now, on_frame)?;
+        let seen = worker.turn(&message, stop, limits, &*self.gate.store, &now, on_frame)?;
 
         let Seen { mut reply, denied, needs_person } = seen;
         reply.content = self.gate.monitor.without_secrets(&reply.content).into_owned();
-        self.keep(&history, who, &said(Role::Assistant, &reply.content))?;
+        let spoken = said(Role::Assistant, &reply.content);
+        self.let_out(&history, who, &spoken).map_err(|it| it.after(reply.usage))?;
         Ok(Account { reply, denied, needs_person })
+    }
+
+    /// INVARIANT (OneGate): an answer is an effect, too. It is judged before it is kept or shown.
+    fn let_out(&self, history: &History, who: &Caller, spoken: &Spoken) -> Result<(), TurnError> {
+        saying::say(&self.gate, who, &spoken.text).map_err(|it| withheld(&it))?;
+        self.keep(history, who, spoken)
     }
 
     /// The agent's own words, with the label of its session.
@@ -183,6 +214,7 @@ impl Agents {
         };
         let start = Start {
             gate: &self.gate,
+            leases: &self.leases,
             home: &self.home,
             who,
             options: &options,
@@ -190,6 +222,7 @@ impl Agents {
             spawner: &self.spawner,
             required: &self.options.required,
             hooks: self.options.hooks,
+            stop: &slot.stop_wanted(),
         };
         let worker = Worker::start(&start).map_err(|why| match why {
             GateError::Refused(why) => error(TurnErrorCode::AccessDenied, why),
@@ -209,17 +242,23 @@ impl Agents {
     fn end_worker_of(&self, slot: &Slot) {
         if let Some(worker) = slot.take() {
             // It is gone either way; a session that could not be ended in order is found so when it is opened again.
-            let _ = worker.end(&self.gate);
+            let _ = worker.end();
         }
     }
 
-    /// Ends the worker of a slot whose turn may run.
+    /// Ends the worker of a slot whose turn may run: in order if that obeys, by force if not.
     fn end_slot(&self, slot: &Arc<Slot>) {
-        if let Some(worker) = slot.worker() {
-            worker.interrupt();
+        slot.stop();
+        let query = slot.wait_for_query(END_WITHIN).or_else(|| {
+            if let Some(worker) = slot.worker() {
+                worker.close();
+            }
+            slot.wait_for_query(FORCED_WITHIN)
+        });
+        // A turn that hangs even so has a worker that is closed: whoever runs it ends that, should it come back.
+        if query.is_some() {
+            self.end_worker(slot);
         }
-        let _query = slot.wait_for_query();
-        self.end_worker(slot);
     }
 
     fn sweep(&self) {
@@ -243,9 +282,8 @@ impl Runtime for Agents {
     }
 
     fn interrupt(&self, user: &str, agent: &str, session: &str) {
-        let found = self.slots.find(user, Some(agent), session);
-        if let Some(worker) = found.and_then(|it| it.worker()) {
-            worker.interrupt();
+        if let Some(slot) = self.slots.find(user, Some(agent), session) {
+            slot.stop();
         }
     }
 
@@ -295,10 +333,20 @@ fn refused(refusal: Refusal) -> TurnError {
     error(TurnErrorCode::Busy, refusal.to_string())
 }
 
+/// An answer that the gate does not let out.
+fn withheld(refusal: &Refusal) -> TurnError {
+    let first = refusal.objections().first();
+    let why = first.map_or_else(|| refusal.to_string(), |it| it.for_person.clone());
+    let remedy = first.and_then(|it| it.remedy.as_deref());
+    let next = remedy.unwrap_or("ask for something else, or in other words");
+    let why = format!("the answer is withheld: {why} ({}); {next}", refusal.rule());
+    error(TurnErrorCode::AccessDenied, why)
+}
+
 fn not_kept(why: &HistoryError) -> TurnError {
     error(TurnErrorCode::Busy, why.to_string())
 }
 
 pub(crate) fn error(code: TurnErrorCode, message: impl Into<String>) -> TurnError {
-    TurnError { code, message: message.into() }
+    TurnError::new(code, message)
 }

@@ -1,7 +1,9 @@
 //! Sessions and their workers. A slot counts as used until the process of its worker is gone.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use agent::{TurnError, TurnErrorCode};
 use model::Caller;
@@ -22,7 +24,12 @@ pub(super) struct Slot {
     key: Key,
     query: Mutex<()>,
     worker: Mutex<Option<Arc<Worker>>>,
+    /// Is the turn that runs to end? Each has its own.
+    stop: Mutex<Arc<AtomicBool>>,
 }
+
+/// How often it is looked whether a turn has ended.
+const LOOK: Duration = Duration::from_millis(5);
 
 impl Slots {
     pub(super) fn new(at_most: usize) -> Self {
@@ -44,8 +51,7 @@ impl Slots {
             let why = format!("{} workers run, which is the most", all.len());
             return Err(error(TurnErrorCode::WorkersExhausted, why));
         }
-        let slot =
-            Arc::new(Slot { key: key.clone(), query: Mutex::default(), worker: Mutex::default() });
+        let slot = Arc::new(Slot::new(key.clone()));
         all.insert(key, Arc::clone(&slot));
         Ok(slot)
     }
@@ -71,6 +77,11 @@ impl Slots {
 }
 
 impl Slot {
+    fn new(key: Key) -> Self {
+        let (query, worker, stop) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { key, query, worker, stop }
+    }
+
     /// The right to run a turn; none while another one runs.
     pub(super) fn query(&self) -> Option<MutexGuard<'_, ()>> {
         match self.query.try_lock() {
@@ -80,9 +91,33 @@ impl Slot {
         }
     }
 
-    /// The same, when the other one has ended.
-    pub(super) fn wait_for_query(&self) -> MutexGuard<'_, ()> {
-        held(&self.query)
+    /// The same, when the other one has ended; none if that takes too long.
+    pub(super) fn wait_for_query(&self, at_most: Duration) -> Option<MutexGuard<'_, ()>> {
+        let until = Instant::now() + at_most;
+        loop {
+            let query = self.query();
+            if query.is_some() || Instant::now() >= until {
+                return query;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// A turn begins, which nobody has stopped yet. Its worker may still have to start.
+    pub(super) fn begin(&self) -> Arc<AtomicBool> {
+        let stop = Arc::<AtomicBool>::default();
+        *held(&self.stop) = Arc::clone(&stop);
+        stop
+    }
+
+    /// Is the turn that runs to end?
+    pub(super) fn stop_wanted(&self) -> Arc<AtomicBool> {
+        Arc::clone(&held(&self.stop))
+    }
+
+    /// The turn that runs is to end.
+    pub(super) fn stop(&self) {
+        self.stop_wanted().store(true, Ordering::Release);
     }
 
     pub(super) fn worker(&self) -> Option<Arc<Worker>> {
@@ -112,4 +147,23 @@ impl Slot {
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_waits_for_a_turn_does_not_wait_for_ever_and_a_turn_is_stopped_once() {
+        let slot = Slot::new((String::new(), String::new(), String::new()));
+        let query = slot.query().unwrap();
+        let stop = slot.begin();
+        // Its worker has not even started: the word is kept.
+        slot.stop();
+        assert!(slot.worker().is_none() && stop.load(Ordering::Acquire));
+        assert!(slot.wait_for_query(Duration::from_millis(20)).is_none());
+        drop(query);
+        assert!(slot.wait_for_query(Duration::ZERO).is_some());
+        assert!(!slot.begin().load(Ordering::Acquire));
+    }
 }

@@ -9,7 +9,7 @@ pub mod hook;
 pub mod mcp;
 mod notify;
 mod observing;
-mod saying;
+pub(crate) mod saying;
 mod status;
 mod verdict;
 mod way_out;

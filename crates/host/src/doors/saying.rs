@@ -20,7 +20,7 @@ impl Executor for Shown {
 }
 
 /// Judges what `who` says, and records it.
-pub(super) fn say(gate: &Gate, who: &Caller, text: &str) -> Result<(), Refusal> {
+pub(crate) fn say(gate: &Gate, who: &Caller, text: &str) -> Result<(), Refusal> {
     let mut rest = text;
     while !rest.is_empty() {
         let (piece, next) =

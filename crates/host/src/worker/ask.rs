@@ -1,13 +1,12 @@
 //! Questions of a worker to a model: it gives the conversation, and nothing else.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread;
 
 use agent::{MESSAGES_MAX, PARALLEL_CALLS_MAX, Purpose, ToWorker};
-use llm::{Answer, Block, ErrorKind, Flow, Message, Request};
+use llm::{Answer, Block, ErrorKind, Flow, Message, Request, Usage};
 
-use super::shared::add;
+use super::shared::{Shared, add};
 use super::start::Inner;
 use super::turn::TurnLimits;
 
@@ -17,6 +16,7 @@ const MESSAGE_CHARS_MAX: usize = 200_000;
 /// Asks the model, beside whatever else goes on.
 pub(super) fn ask(
     worker: &Arc<Inner>,
+    shared: &Arc<Shared>,
     id: u64,
     purpose: Purpose,
     messages: Vec<Message>,
@@ -26,47 +26,55 @@ pub(super) fn ask(
     if messages.len() > MESSAGES_MAX || messages.iter().any(|it| chars(it) > MESSAGE_CHARS_MAX) {
         return refuse("the conversation is too long for a model");
     }
-    if limits.cost.is_some_and(|most| worker.shared.of_turn().cost >= most) {
-        worker.shared.of_turn().over_cost = true;
+    if limits.cost.is_some_and(|most| shared.of_turn().cost >= most) {
+        shared.of_turn().over_cost = true;
         return refuse("the turn has cost as much as it may");
     }
-    if !worker.shared.may_ask(limits.model_calls) {
+    if !shared.may_ask(limits.model_calls) {
         return refuse("this turn has asked the model as often as one may");
     }
-    let Some(at_work) = worker.shared.work(PARALLEL_CALLS_MAX + 1) else {
-        worker.shared.has_asked();
+    let Some(at_work) = shared.work(PARALLEL_CALLS_MAX + 1) else {
+        shared.has_asked();
         return refuse("too much goes on at once");
     };
-    let its = Arc::clone(worker);
+    let (its, of_turn) = (Arc::clone(worker), Arc::clone(shared));
     let asked = thread::Builder::new().name("ask".to_owned()).spawn(move || {
-        asking(&its, id, purpose, messages, limits.cost.is_some());
+        asking(&its, &of_turn, id, purpose, messages, limits.cost.is_some());
+        // If the worker has ended meanwhile, nobody is left to hear that its session could not be ended in order.
+        let _ = its.let_go();
         drop(at_work);
     });
     if asked.is_err() {
-        worker.shared.has_asked();
+        shared.has_asked();
         refuse("the system has no thread left");
     }
 }
 
-fn asking(worker: &Inner, id: u64, purpose: Purpose, messages: Vec<Message>, is_limited: bool) {
+fn asking(
+    worker: &Inner,
+    shared: &Shared,
+    id: u64,
+    purpose: Purpose,
+    messages: Vec<Message>,
+    is_limited: bool,
+) {
     let request = request(worker, purpose, messages);
     let mut on_piece = |piece: llm::Piece| {
-        let stopped = worker.shared.interrupted.load(Ordering::Acquire);
+        let stopped = shared.is_interrupted();
         let said = worker.link.say(&ToWorker::Piece { id, piece: piece.into() });
         if stopped || said.is_err() { Flow::Stop } else { Flow::Continue }
     };
     let outcome = worker.asks.ask(&worker.who, &request, &mut on_piece);
+    // INVARIANT (FailClosed): what has no price costs more than anything, where somebody has set a limit.
+    let unknown = if is_limited { u64::MAX } else { 0 };
+    let cost = |model: &str, usage: &Usage| worker.asks.cost(model, usage).unwrap_or(unknown);
     // Before the answer is told: the next question may come at once.
-    worker.shared.has_asked();
+    shared.has_asked();
     match outcome {
         Ok(answer) => {
-            let mut turn = worker.shared.of_turn();
+            let mut turn = shared.of_turn();
             add(&mut turn.usage, answer.usage);
-            // INVARIANT (FailClosed): what has no price costs more than anything, where somebody has set a limit.
-            let unknown = if is_limited { u64::MAX } else { 0 };
-            let price = worker.asks.price(&answer.model);
-            let cost = price.map_or(unknown, |it| it.cost(&answer.usage));
-            turn.cost = turn.cost.saturating_add(cost);
+            turn.cost = turn.cost.saturating_add(cost(&answer.model, &answer.usage));
             if purpose == Purpose::Step {
                 turn.answer = text(&answer);
             }
@@ -75,8 +83,12 @@ fn asking(worker: &Inner, id: u64, purpose: Purpose, messages: Vec<Message>, is_
         }
         Err(error) => {
             let detail = agent::clean(&error.detail, super::ERROR_CHARS_MAX);
-            let mut turn = worker.shared.of_turn();
+            let mut turn = shared.of_turn();
             add(&mut turn.usage, error.usage);
+            // A question that the gate did not let out has used nothing.
+            if error.usage != Usage::default() {
+                turn.cost = turn.cost.saturating_add(cost(&request.model, &error.usage));
+            }
             turn.failed = Some((error.kind, detail.clone()));
             drop(turn);
             no_answer(worker, id, error.kind, &detail);

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 
 use super::CALLS_PER_TURN_MAX;
 use super::questions::digest;
+use super::shared::Shared;
 use super::start::Inner;
 
 /// Carries out a message of the worker, beside others.
-pub(super) fn call(worker: &Arc<Inner>, id: u64, message: Value) {
+pub(super) fn call(worker: &Arc<Inner>, shared: &Arc<Shared>, id: u64, message: Value) {
     let refuse = |why: &str| {
         let answer = json!({ "ok": false, "error": why });
         // A worker that does not listen is closed; the turn notices.
@@ -23,17 +24,19 @@ pub(super) fn call(worker: &Arc<Inner>, id: u64, message: Value) {
     if action.and_then(ActionName::parse) == Some(ActionName::LlmCall) {
         return refuse("models are asked by the loop itself");
     }
-    if !worker.shared.may_call(CALLS_PER_TURN_MAX) {
+    if !shared.may_call(CALLS_PER_TURN_MAX) {
         return refuse("this turn has called as many tools as one may");
     }
     // One place is for the model.
-    let Some(at_work) = worker.shared.work(PARALLEL_CALLS_MAX + 1) else {
+    let Some(at_work) = shared.work(PARALLEL_CALLS_MAX + 1) else {
         return refuse("too many calls at once");
     };
-    let its = Arc::clone(worker);
+    let (its, of_turn) = (Arc::clone(worker), Arc::clone(shared));
     let carried = thread::Builder::new().name("call".to_owned()).spawn(move || {
-        let answer = answer(&its, &message);
+        let answer = answer(&its, &of_turn, &message);
         let _ = its.link.say(&ToWorker::Called { id, answer });
+        // If the worker has ended meanwhile, nobody is left to hear that its session could not be ended in order.
+        let _ = its.let_go();
         drop(at_work);
     });
     if carried.is_err() {
@@ -41,12 +44,12 @@ pub(super) fn call(worker: &Arc<Inner>, id: u64, message: Value) {
     }
 }
 
-fn answer(worker: &Inner, message: &Value) -> Value {
+fn answer(worker: &Inner, shared: &Shared, message: &Value) -> Value {
     let bytes = message.to_string();
     let (answer, remedy) = worker.door().answer_and_remedy(&worker.who, bytes.as_bytes());
     let mut answer = answer.to_value();
     help(&mut answer, remedy, message);
-    let mut turn = worker.shared.of_turn();
+    let mut turn = shared.of_turn();
     let said = |key: &str| answer.get(key).and_then(Value::as_str);
     if let Some(call) = digest(bytes.as_bytes()) {
         let lifts = said("decision") == Some(Decision::StepUp.as_str())

@@ -59,7 +59,14 @@ impl Link {
 
     /// What it says next.
     pub(super) fn next(&self, at_most: Duration) -> Next {
-        self.inbox.next(at_most)
+        match self.inbox.next(at_most) {
+            Next::Spoilt(why) => {
+                let _ = self.why.set(why);
+                self.close();
+                Next::Over
+            }
+            next @ (Next::Message(_) | Next::Nothing | Next::Over) => next,
+        }
     }
 
     /// Forgets what it has said.
@@ -72,13 +79,14 @@ impl Link {
         self.why.get().cloned().unwrap_or_else(|| "the worker ended".to_owned())
     }
 
-    /// Has the worker ended?
+    /// Has the worker ended, or was it closed?
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }
 
     /// Nothing more is heard nor said.
     pub(super) fn close(&self) {
+        self.over.store(true, Ordering::Release);
         // It may be closed already.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
@@ -87,7 +95,7 @@ impl Link {
 fn listen(mut wire: Ends<UnixStream, UnixStream>, mut intake: Intake) -> Result<(), String> {
     loop {
         match read(&mut wire, &limits()) {
-            Ok(Some(message)) => intake.take(&message, Instant::now())?,
+            Ok(Some(message)) => intake.take(message, Instant::now())?,
             Ok(None) | Err(FrameError::Stopped) => return Ok(()),
             Err(error) => return Err(error.to_string()),
         }

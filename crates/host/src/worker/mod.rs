@@ -9,6 +9,7 @@ mod ask;
 mod call;
 mod history;
 mod inbox;
+mod lease;
 mod link;
 mod model;
 mod offer;
@@ -27,6 +28,7 @@ pub use history::{HISTORY_TURNS_MAX, History, HistoryError, Spoken};
 pub use model::Asks;
 pub use offer::Offer;
 
+pub(crate) use lease::Leases;
 pub(crate) use spawner::Spawner;
 pub(crate) use start::{Start, Worker};
 pub(crate) use turn::{Prepared, Seen, TurnLimits};
@@ -41,6 +43,8 @@ pub const END_WITHIN: Duration = Duration::from_secs(5);
 pub const TURN_MAX: Duration = Duration::from_secs(900);
 /// Messages of a worker that nobody has taken yet.
 pub const QUEUED_MAX: usize = 10_000;
+/// Bytes of one message of a worker, but for a question to a model, which holds the conversation.
+pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
 /// Bytes of messages of a worker that nobody has taken yet.
 pub const QUEUED_BYTES_MAX: usize = 64 << 20;
 /// Messages a second, for as long as [`RATE_OVER`].

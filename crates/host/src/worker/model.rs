@@ -1,7 +1,8 @@
 //! Who asks models for a worker.
 
-use llm::{Answer, Flow, LlmError, Piece, Price, Request};
+use llm::{Answer, Flow, LlmError, Piece, Request, Usage};
 use model::Caller;
+use policy::access::Task;
 
 use crate::models::Models;
 
@@ -18,8 +19,9 @@ pub trait Asks: Send + Sync {
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Result<Answer, LlmError>;
 
-    /// What the model of this name costs, where that is known.
-    fn price(&self, model: &str) -> Option<Price>;
+    /// What so much costs of a model, in micro-dollars, where that is known: of the dearest, where the name is that of a task
+    /// that has several.
+    fn cost(&self, model: &str, usage: &Usage) -> Option<u64>;
 }
 
 impl Asks for Models {
@@ -32,7 +34,12 @@ impl Asks for Models {
         Models::ask(self, who, request, on_piece)
     }
 
-    fn price(&self, model: &str) -> Option<Price> {
-        self.catalog().price_of(model)
+    fn cost(&self, model: &str, usage: &Usage) -> Option<u64> {
+        let Some(task) = Task::parse(model) else {
+            return self.catalog().price_of(model).map(|it| it.cost(usage));
+        };
+        let each = self.catalog().chain(task).iter();
+        let costs = each.map(|it| self.catalog().price(it).map(|it| it.cost(usage)));
+        costs.collect::<Option<Vec<u64>>>()?.into_iter().max()
     }
 }

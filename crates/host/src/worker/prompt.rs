@@ -20,7 +20,7 @@ pub(super) fn instructions(
     memory: &[String],
     now: i64,
 ) -> io::Result<String> {
-    let tools: Vec<String> = offer.tools.iter().map(|it| it.name.clone()).collect();
+    let tools = tools(offer);
     let workspace = workspace.map(|it| it.display().to_string());
     let now = said(now);
     let parts = Parts {
@@ -40,6 +40,17 @@ pub(super) fn instructions(
         Nonce::new(random)
     });
     failed.map_or(Ok(text), Err)
+}
+
+/// What of the instructions an agent may say: its user knows it.
+pub(super) fn public(offer: &Offer, workspace: Option<&Path>, now: i64) -> Vec<String> {
+    let mut public = vec![said(now), tools(offer).join(", ")];
+    public.extend(workspace.map(|it| it.display().to_string()));
+    public
+}
+
+fn tools(offer: &Offer) -> Vec<String> {
+    offer.tools.iter().map(|it| it.name.clone()).collect()
 }
 
 /// Date, time and zone, as people say them.

@@ -2,17 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use aegx::Digest;
 use llm::{ErrorKind, Usage};
 use model::ipc::Uuid;
 
-/// What is known of the turn that runs.
+/// What is known of one turn. Each has its own: what comes late counts for the turn that it belongs to.
 #[derive(Default)]
 pub(super) struct Shared {
-    pub(super) interrupted: AtomicBool,
+    /// Whoever runs the turn has the other end.
+    interrupted: Arc<AtomicBool>,
     turn: Mutex<OfTurn>,
     at_work: Mutex<usize>,
     nobody: Condvar,
@@ -45,16 +46,21 @@ pub(super) struct OfTurn {
 }
 
 impl Shared {
-    pub(super) fn of_turn(&self) -> MutexGuard<'_, OfTurn> {
-        held(&self.turn)
+    /// Of a turn that ends when `stop` says so; perhaps it does already.
+    pub(super) fn new(stop: &Arc<AtomicBool>) -> Self {
+        Self { interrupted: Arc::clone(stop), ..Self::default() }
     }
 
-    /// A new turn: nothing of the last one counts.
-    pub(super) fn begin(&self) {
-        *self.of_turn() = OfTurn::default();
-        self.interrupted.store(false, Ordering::Release);
-        self.asked.store(0, Ordering::Release);
-        self.called.store(0, Ordering::Release);
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Acquire)
+    }
+
+    pub(super) fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Release);
+    }
+
+    pub(super) fn of_turn(&self) -> MutexGuard<'_, OfTurn> {
+        held(&self.turn)
     }
 
     /// Counts a question to a model; false if one is asked already, or there were enough.
@@ -73,13 +79,13 @@ impl Shared {
     }
 
     /// Notes that somebody works for the turn, unless so many do already.
-    pub(super) fn work(self: &std::sync::Arc<Self>, at_most: usize) -> Option<AtWork> {
+    pub(super) fn work(self: &Arc<Self>, at_most: usize) -> Option<AtWork> {
         let mut count = held(&self.at_work);
         if *count >= at_most {
             return None;
         }
         *count += 1;
-        Some(AtWork(std::sync::Arc::clone(self)))
+        Some(AtWork(Arc::clone(self)))
     }
 
     /// Waits until nobody works any more; false if that takes too long.
@@ -98,7 +104,7 @@ impl Shared {
 }
 
 /// Somebody works for the turn, until this is dropped.
-pub(super) struct AtWork(std::sync::Arc<Shared>);
+pub(super) struct AtWork(Arc<Shared>);
 
 impl Drop for AtWork {
     fn drop(&mut self) {

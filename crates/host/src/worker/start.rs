@@ -2,7 +2,8 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use aegx::RecordType;
@@ -15,11 +16,12 @@ use sandbox::runner::Confined;
 use serde_json::json;
 
 use super::inbox::Next;
+use super::lease::{Lease, Leases};
 use super::link::Link;
 use super::model::Asks;
 use super::offer::Offer;
 use super::questions::Questions;
-use super::shared::Shared;
+use super::shared::{Shared, held};
 use super::spawner::Spawner;
 use super::{END_WITHIN, READY_WITHIN};
 use crate::agent_session::{AgentSession, SessionOptions};
@@ -44,7 +46,7 @@ pub(crate) struct Worker {
     /// Says that commands of the session are to end; so does its loss.
     _stopper: Stopper,
     /// Was anything said to it?
-    pub(super) fresh: std::sync::atomic::AtomicBool,
+    pub(super) fresh: AtomicBool,
     /// When it had something to do last.
     pub(super) used: Mutex<Instant>,
 }
@@ -53,7 +55,8 @@ pub(crate) struct Worker {
 pub(super) struct Inner {
     pub(super) who: Caller,
     pub(super) link: Link,
-    pub(super) shared: Arc<Shared>,
+    /// Of the turn that runs, or of the last one.
+    pub(super) shared: Mutex<Arc<Shared>>,
     pub(super) questions: Questions,
     pub(super) session: AgentSession,
     pub(super) asks: Arc<dyn Asks>,
@@ -63,11 +66,15 @@ pub(super) struct Inner {
     pub(super) system: Mutex<String>,
     /// Can a person be asked?
     pub(super) reachable: bool,
+    /// The gate behind which the session is, as long as there is one.
+    pub(super) gate: Weak<Gate>,
+    pub(super) lease: Lease,
 }
 
 /// What a worker is started with.
 pub(crate) struct Start<'a> {
-    pub(crate) gate: &'a Gate,
+    pub(crate) gate: &'a Arc<Gate>,
+    pub(crate) leases: &'a Leases,
     pub(crate) home: &'a Path,
     pub(crate) who: &'a Caller,
     pub(crate) options: &'a SessionOptions,
@@ -75,11 +82,34 @@ pub(crate) struct Start<'a> {
     pub(crate) spawner: &'a Spawner,
     pub(crate) required: &'a [Rung],
     pub(crate) hooks: Hooks,
+    /// Is it not wanted any more?
+    pub(crate) stop: &'a AtomicBool,
 }
 
 impl Inner {
     pub(super) fn door(&self) -> &Door {
         self.session.door()
+    }
+
+    /// What is known of the turn that runs, or of the last one.
+    pub(super) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&held(&self.shared))
+    }
+
+    /// A new turn: nothing of the last one counts.
+    pub(super) fn begin(&self, stop: &Arc<AtomicBool>) -> Arc<Shared> {
+        let shared = Arc::new(Shared::new(stop));
+        *held(&self.shared) = Arc::clone(&shared);
+        shared
+    }
+
+    /// Lets go of a worker. Whoever is the last to do so ends its session.
+    pub(super) fn let_go(self: Arc<Self>) -> Result<(), GateError> {
+        let Some(Self { session, gate, lease, .. }) = Arc::into_inner(self) else { return Ok(()) };
+        // A gate that is closed has ended its sessions.
+        let ended = gate.upgrade().map_or(Ok(()), |gate| session.end(&gate).map(drop));
+        drop(lease);
+        ended
     }
 }
 
@@ -88,6 +118,9 @@ impl Worker {
     /// anything is said to it.
     pub(crate) fn start(start: &Start<'_>) -> Result<Self, GateError> {
         let Start { gate, home, who, options, .. } = *start;
+        let lease = start.leases.take(&who.session).ok_or_else(|| {
+            GateError::Busy("a call of this session has not come back yet".to_owned())
+        })?;
         let (stopper, stop) = Stop::pair().map_err(GateError::unable)?;
         let session = AgentSession::open(gate, home, who, options, &stop)?;
         let confined = Self::confine(start, &session);
@@ -102,7 +135,7 @@ impl Worker {
         let inner = Inner {
             who: who.clone(),
             link,
-            shared: Arc::default(),
+            shared: Mutex::default(),
             questions: Questions::default(),
             session,
             asks: Arc::clone(start.asks),
@@ -111,9 +144,11 @@ impl Worker {
             offer,
             system: Mutex::default(),
             reachable: options.approver == monitor::Approver::Reachable,
+            gate: Arc::downgrade(gate),
+            lease,
         };
         let worker = Self::of(inner, stopper);
-        *super::shared::held(&worker.confined) = Some(confined);
+        *held(&worker.confined) = Some(confined);
         Ok(worker)
     }
 
@@ -157,14 +192,15 @@ impl Worker {
             access_user: AccessUser { name, tools_deny: offer.denied.clone() },
         };
         link.say(&init).map_err(GateError::unable)?;
-        ready(&link)?;
+        ready(&link, start.stop)?;
         Ok((confined, link, offer))
     }
 
     /// Ends it: in order if it obeys, by force if not. The session ends with it.
-    pub(crate) fn end(self, gate: &Gate) -> Result<(), GateError> {
+    pub(crate) fn end(self) -> Result<(), GateError> {
         let Self { inner, confined, _stopper: stopper, .. } = self;
-        inner.shared.interrupted.store(true, std::sync::atomic::Ordering::Release);
+        let shared = inner.shared();
+        shared.interrupt();
         for tool_id in inner.questions.clear() {
             let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved: false });
         }
@@ -176,12 +212,14 @@ impl Worker {
         inner.link.close();
         drop(confined);
         stopper.stop();
-        inner.shared.settle(END_WITHIN);
-        match Arc::into_inner(inner) {
-            Some(inner) => inner.session.end(gate).map(drop),
-            // A call does not come back. Its entry is closed when it does; the session is over now.
-            None => Ok(()),
-        }
+        // A call that does not come back ends the session when it does; until then nobody begins it anew.
+        shared.settle(END_WITHIN);
+        inner.let_go()
+    }
+
+    /// Nothing more is heard from it nor said to it.
+    pub(crate) fn close(&self) {
+        self.inner.link.close();
     }
 
     /// Has its process ended?
@@ -191,20 +229,26 @@ impl Worker {
 
     /// Has it had nothing to do for so long?
     pub(crate) fn is_idle_for(&self, at_least: Duration) -> bool {
-        super::shared::held(&self.used).elapsed() >= at_least
+        held(&self.used).elapsed() >= at_least
     }
 }
 
 /// How often it is looked whether a worker has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-fn ready(link: &Link) -> Result<(), GateError> {
-    match link.next(READY_WITHIN) {
-        Next::Message(FromWorker::Ready {}) => Ok(()),
-        Next::Message(_) => Err(GateError::unable("the worker said something else than `ready`")),
-        Next::Nothing => Err(GateError::unable("the worker was not ready in time")),
-        Next::Over => Err(GateError::unable(link.why())),
+fn ready(link: &Link, stop: &AtomicBool) -> Result<(), GateError> {
+    let until = Instant::now() + READY_WITHIN;
+    while Instant::now() < until && !stop.load(Ordering::Acquire) {
+        match link.next(LOOK) {
+            Next::Message(FromWorker::Ready {}) => return Ok(()),
+            Next::Message(_) => {
+                return Err(GateError::unable("the worker said something else than `ready`"));
+            }
+            Next::Nothing => {}
+            Next::Over | Next::Spoilt(_) => return Err(GateError::unable(link.why())),
+        }
     }
+    Err(GateError::unable("the worker was not ready in time"))
 }
 
 /// Nothing of the machine but the system's programs and this one.

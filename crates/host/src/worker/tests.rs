@@ -3,13 +3,14 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::{Frame, FromWorker, ToWorker, TurnError, TurnErrorCode, wire};
 use evidence::{Clock, Durability, SystemClock};
-use llm::{Answer, Block, Flow, LlmError, Piece, Price, Request, StopReason, Usage};
+use llm::{Answer, Block, ErrorKind, Flow, LlmError, Piece, Request, StopReason, Usage};
 use model::{AgentId, Caller, Kind, SessionId, UserId};
 use monitor::Approver;
 use monitor::provenance::Catalogue;
@@ -17,6 +18,7 @@ use policy::Policy;
 use policy::access::Origin;
 use serde_json::{Value, json};
 
+use super::lease::Leases;
 use super::link::Link;
 use super::model::Asks;
 use super::offer::Offer;
@@ -27,9 +29,13 @@ use crate::agent_session::{AgentSession, SessionOptions};
 use crate::gate::Gate;
 use crate::ipc::Stop;
 
-/// A model that says the same, and notes what it was asked.
+/// A model that says the same, and notes what it was asked. It does not answer while somebody shuts its door.
 #[derive(Default)]
-struct Model(Mutex<Vec<Request>>);
+struct Model {
+    asked: Mutex<Vec<Request>>,
+    door: Mutex<()>,
+    fails: AtomicBool,
+}
 
 impl Asks for Model {
     fn ask(
@@ -38,20 +44,26 @@ impl Asks for Model {
         request: &Request,
         on_piece: &mut dyn FnMut(Piece) -> Flow,
     ) -> Result<Answer, LlmError> {
-        self.0.lock().unwrap().push(request.clone());
+        self.asked.lock().unwrap().push(request.clone());
+        drop(self.door.lock().unwrap());
         on_piece(Piece::Text("true".to_owned()));
         let usage = Usage { input_tokens: 7, output_tokens: 3, ..Usage::default() };
+        if self.fails.load(Ordering::Acquire) {
+            return Err(LlmError::new(ErrorKind::Unreachable, "broke off").after(usage));
+        }
         let content = vec![Block::Text { text: "the true answer".to_owned() }];
         Ok(Answer { content, stop: StopReason::EndTurn, usage, model: "mock/m".to_owned() })
     }
 
-    fn price(&self, _: &str) -> Option<Price> {
+    fn cost(&self, _: &str, _: &Usage) -> Option<u64> {
         None
     }
 }
 
 struct House {
-    gate: Gate,
+    stop: Arc<AtomicBool>,
+    gate: Arc<Gate>,
+    leases: Leases,
     worker: Worker,
     model: Arc<Model>,
 }
@@ -61,6 +73,8 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
     let policy = Policy::embedded().unwrap();
     let gate =
         Gate::open(home, Durability::DangerouslyUnsynced, policy, Catalogue::default()).unwrap();
+    let (gate, leases) = (Arc::new(gate), Leases::default());
+    let lease = leases.take(&SessionId::parse("s1").unwrap()).unwrap();
     let who = Caller {
         session: SessionId::parse("s1").unwrap(),
         user: UserId::parse("me").unwrap(),
@@ -83,7 +97,7 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
     let inner = Inner {
         who,
         link: Link::new(ours).unwrap(),
-        shared: Arc::default(),
+        shared: Mutex::default(),
         questions: Questions::default(),
         session,
         asks: Arc::clone(&model) as Arc<dyn Asks>,
@@ -92,17 +106,25 @@ fn house(home: &Path, play: impl FnOnce(UnixStream) + Send + 'static) -> House {
         fast: "fast".to_owned(),
         system: Mutex::default(),
         reachable: true,
+        gate: Arc::downgrade(&gate),
+        lease,
     };
-    House { gate, worker: Worker::of(inner, stopper), model }
+    House { stop: Arc::default(), gate, leases, worker: Worker::of(inner, stopper), model }
 }
 
 impl House {
     fn turn(&self, frames: &mut Vec<Frame>) -> Result<Seen, TurnError> {
+        self.turn_within(frames, None)
+    }
+
+    fn turn_within(&self, frames: &mut Vec<Frame>, cost: Option<u64>) -> Result<Seen, TurnError> {
         let now = || SystemClock.unix_seconds();
         let turn = Prepared { content: "hello", earlier: &[], now: now() };
-        let message = self.worker.prepare(&turn).unwrap();
-        let limits = TurnLimits { wall: Duration::from_secs(10), ..TurnLimits::default() };
-        self.worker.turn(&message, limits, &*self.gate.store, &now, &mut |it| frames.push(it))
+        let message = self.worker.prepare(&self.gate.monitor, &turn).unwrap();
+        let limits = TurnLimits { wall: Duration::from_secs(10), cost, ..TurnLimits::default() };
+        self.worker.turn(&message, &self.stop, limits, &*self.gate.store, &now, &mut |it| {
+            frames.push(it);
+        })
     }
 }
 
@@ -173,11 +195,11 @@ fn what_a_worker_says_of_usage_answers_and_calls_is_not_used() {
     assert_eq!(frames, [Frame::Token { id: 5, text: "shown".to_owned() }]);
     // The call with a name in it was refused; the one to a model was not even a call.
     assert_eq!(seen.reply.tool_calls, [("memory_list".to_owned(), "failed".to_owned())]);
-    let asked = house.model.0.lock().unwrap();
+    let asked = house.model.asked.lock().unwrap();
     assert_eq!(asked.len(), 1);
     assert!(asked[0].system.contains("Your tools:") && !asked[0].tools.is_empty());
     drop(asked);
-    house.worker.end(&house.gate).unwrap();
+    house.worker.end().unwrap();
 }
 
 #[test]
@@ -194,8 +216,54 @@ fn a_worker_that_names_another_session_is_ended() {
         let error = house.turn(&mut Vec::new()).err().unwrap();
         assert_eq!(error.code, TurnErrorCode::WorkerError);
         assert!(error.message.contains("not its own"), "{}", error.message);
-        house.worker.end(&house.gate).unwrap();
+        house.worker.end().unwrap();
     }
+}
+
+#[test]
+fn whatever_ends_a_turn_what_the_model_used_is_counted() {
+    let ends = [
+        json!({"type": "error", "code": "loop_detected", "message": "x"}),
+        json!({"type": "session_id", "sessionId": "s2", "firstMessage": "x"}),
+        json!(null),
+    ];
+    for end in ends {
+        let home = tempfile::tempdir().unwrap();
+        let house = house(home.path(), move |mut socket| {
+            hear(&mut socket);
+            say(&mut socket, &ask(1));
+            until_answered(&mut socket);
+            // The last of them is no message: it only goes.
+            if !end.is_null() {
+                say(&mut socket, &end);
+                hear(&mut socket);
+            }
+        });
+        let error = house.turn(&mut Vec::new()).err().unwrap();
+        assert_eq!((error.usage.input_tokens, error.usage.output_tokens), (7, 3), "{error}");
+        assert!(error.is_all);
+        house.worker.end().unwrap();
+    }
+}
+
+#[test]
+fn a_model_that_fails_costs_what_it_used() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        hear(&mut socket);
+        for id in 1..3 {
+            say(&mut socket, &ask(id));
+            until_answered(&mut socket);
+        }
+        say(&mut socket, &json!({"type": "error", "code": "model", "message": "x"}));
+        hear(&mut socket);
+    });
+    house.model.fails.store(true, Ordering::Release);
+    let error = house.turn_within(&mut Vec::new(), Some(1_000_000)).err().unwrap();
+    // It has no price, so that nothing is left of the limit: the second question is not asked.
+    assert_eq!(error.code, TurnErrorCode::BudgetExceeded, "{error}");
+    assert_eq!((house.model.asked.lock().unwrap().len(), error.usage.input_tokens), (1, 7));
+    house.worker.end().unwrap();
 }
 
 #[test]
@@ -210,7 +278,7 @@ fn errors_of_a_worker_are_mapped_cut_and_cleaned() {
     assert_eq!(error.code, TurnErrorCode::WorkerError);
     assert!(error.message.starts_with("worker_access denied: "), "{}", error.message);
     assert!(error.message.chars().count() < 1100 && !error.message.contains('\u{1b}'));
-    house.worker.end(&house.gate).unwrap();
+    house.worker.end().unwrap();
 }
 
 #[test]
@@ -239,8 +307,8 @@ fn whenever_a_worker_ends_whoever_waits_is_answered() {
             thread::sleep(Duration::from_millis(5));
         }
         assert!(house.worker.is_over());
-        house.worker.end(&house.gate).unwrap();
-        house.gate.close().unwrap();
+        house.worker.end().unwrap();
+        Arc::into_inner(house.gate).unwrap().close().unwrap();
     }
 }
 
@@ -251,12 +319,63 @@ fn an_interruption_ends_a_turn_also_of_a_worker_that_does_not_obey() {
     let seen = thread::scope(|scope| {
         scope.spawn(|| {
             thread::sleep(Duration::from_millis(200));
-            house.worker.interrupt();
+            house.stop.store(true, Ordering::Release);
         });
         house.turn(&mut Vec::new())
     });
     assert!(seen.unwrap().reply.interrupted);
-    house.worker.end(&house.gate).unwrap();
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn an_interruption_from_before_the_turn_began_counts() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        while let Some(said) = hear(&mut socket) {
+            if matches!(said, ToWorker::Interrupt {}) {
+                let mut ended = result("s1");
+                ended["interrupted"] = json!(true);
+                say(&mut socket, &ended);
+            }
+        }
+    });
+    house.stop.store(true, Ordering::Release);
+    let begun = Instant::now();
+    assert!(house.turn(&mut Vec::new()).unwrap().reply.interrupted);
+    assert!(begun.elapsed() < Duration::from_secs(4) && !house.worker.is_over());
+    house.worker.end().unwrap();
+}
+
+#[test]
+fn a_question_that_outlives_its_turn_spoils_the_worker_and_ends_its_session_when_it_comes_back() {
+    let home = tempfile::tempdir().unwrap();
+    let house = house(home.path(), |mut socket| {
+        hear(&mut socket);
+        say(&mut socket, &ask(1));
+        say(&mut socket, &result("s1"));
+        while hear(&mut socket).is_some() {}
+    });
+    let (model, who) = (Arc::clone(&house.model), house.worker.inner.who.clone());
+    let shut = model.door.lock().unwrap();
+    let error = house.turn(&mut Vec::new()).err().unwrap();
+    assert_eq!(error.code, TurnErrorCode::WorkerError);
+    assert!(!error.is_all && error.message.contains("not come back"), "{error}");
+    assert!(house.worker.is_over());
+    // What comes late is no answer of another turn.
+    let late = house.worker.inner.shared();
+    let next = house.worker.inner.begin(&Arc::default());
+    house.worker.end().unwrap();
+    assert!(house.gate.monitor.summary(&who).is_ok(), "somebody still works in it");
+    assert!(house.leases.take(&who.session).is_none());
+    drop(shut);
+    let begun = Instant::now();
+    while house.leases.take(&who.session).is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(9));
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(house.gate.monitor.summary(&who).is_err(), "the last one has ended it");
+    assert_eq!((late.of_turn().usage.input_tokens, next.of_turn().usage.input_tokens), (7, 0));
+    assert!(next.of_turn().answer.is_none());
 }
 
 #[test]

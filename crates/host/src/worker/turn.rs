@@ -1,6 +1,7 @@
 //! One turn of a worker, from the user's words to whatever end it takes.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agent::{
@@ -9,10 +10,11 @@ use agent::{
 };
 use model::UserId;
 use monitor::{Approvals, Monitor};
+use scan::leak::Sources;
 
-use super::history::{self, HistoryError, Spoken};
+use super::history::{self, Spoken};
 use super::inbox::Next;
-use super::shared::{OfTurn, held};
+use super::shared::{OfTurn, Shared, held};
 use super::start::Worker;
 use super::{END_WITHIN, ERROR_CHARS_MAX, TURN_MAX, ask, call, prompt, questions};
 
@@ -57,12 +59,22 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl Worker {
-    /// What is said to the worker for a turn. Its instructions are made anew, with the time; what was said before is
-    /// told to one that does not know it.
-    pub(crate) fn prepare(&self, turn: &Prepared<'_>) -> Result<ToWorker, HistoryError> {
+    /// What is said to the worker for a turn. Its instructions are made anew, with the time, and answers are compared with
+    /// them from here on; what was said before is told to one that does not know it.
+    pub(crate) fn prepare(
+        &self,
+        monitor: &Monitor,
+        turn: &Prepared<'_>,
+    ) -> Result<ToWorker, TurnError> {
         let inner = &self.inner;
+        let busy = |why: String| TurnError::new(TurnErrorCode::Busy, why);
         let workspace = inner.session.workspace();
-        let system = prompt::instructions(&inner.offer, workspace, &[], turn.now)?;
+        let system = prompt::instructions(&inner.offer, workspace, &[], turn.now);
+        let system = system.map_err(|it| busy(it.to_string()))?;
+        let public = prompt::public(&inner.offer, workspace, turn.now);
+        let sources = Sources { prompt: Some(&system), public: &public, ..Sources::default() };
+        let registered = monitor.register_system_prompt(&inner.who, &sources);
+        registered.map_err(|it| busy(it.to_string()))?;
         *held(&inner.system) = system;
         let fresh = self.fresh.swap(false, Ordering::AcqRel);
         Ok(ToWorker::Message {
@@ -70,11 +82,6 @@ impl Worker {
             resume_session_id: Some(inner.who.session.as_str().to_owned()),
             history: if fresh { history::messages(turn.earlier) } else { Vec::new() },
         })
-    }
-
-    /// Interrupts the turn that runs.
-    pub(crate) fn interrupt(&self) {
-        self.inner.shared.interrupted.store(true, Ordering::Release);
     }
 
     /// What a person is asked now.
@@ -87,10 +94,11 @@ impl Worker {
         self.inner.questions.answer(monitor, id, approved, by)
     }
 
-    /// Runs one turn. After an error of the worker it is of no use any more.
+    /// Runs one turn, until `stop` says that it is to end. After an error of the worker it is of no use any more.
     pub(crate) fn turn(
         &self,
         message: &ToWorker,
+        stop: &Arc<AtomicBool>,
         limits: TurnLimits,
         approvals: &dyn Approvals,
         now: &dyn Fn() -> i64,
@@ -98,23 +106,30 @@ impl Worker {
     ) -> Result<Seen, TurnError> {
         let inner = &self.inner;
         *held(&self.used) = Instant::now();
-        inner.shared.begin();
+        let shared = inner.begin(stop);
         // What it said after its last result belongs to no turn.
         inner.link.clear();
         inner.link.say(message).map_err(|_| broken(inner.link.why()))?;
-        let ending = self.follow(limits, approvals, now, on_frame);
+        let ending = self.follow(&shared, limits, approvals, now, on_frame);
         for tool_id in inner.questions.clear() {
             let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved: false });
         }
         // What was begun is finished before the next turn: a call does not outlive the words that it was made for.
-        inner.shared.settle(END_WITHIN);
+        let is_settled = shared.settle(END_WITHIN);
         *held(&self.used) = Instant::now();
-        let turn = std::mem::take(&mut *inner.shared.of_turn());
-        settled(ending?, turn)
+        let turn = std::mem::take(&mut *shared.of_turn());
+        let usage = turn.usage;
+        if !is_settled {
+            inner.link.close();
+            let why = "a call of this turn has not come back";
+            return Err(broken(why.to_owned()).after(usage).perhaps_more());
+        }
+        ending.and_then(|it| settled(it, turn)).map_err(|it| it.after(usage))
     }
 
     fn follow(
         &self,
+        shared: &Arc<Shared>,
         limits: TurnLimits,
         approvals: &dyn Approvals,
         now: &dyn Fn() -> i64,
@@ -126,17 +141,17 @@ impl Worker {
         loop {
             match inner.link.next(TICK) {
                 Next::Message(said) => {
-                    if let Some(ending) = self.hear(said, limits, &mut frames, on_frame)? {
+                    if let Some(ending) = self.hear(shared, said, limits, &mut frames, on_frame)? {
                         return Ok(ending);
                     }
                 }
                 Next::Nothing => {}
-                Next::Over => return Err(broken(inner.link.why())),
+                Next::Over | Next::Spoilt(_) => return Err(broken(inner.link.why())),
             }
             for (tool_id, approved) in inner.questions.answered(approvals, now()) {
                 let _ = inner.link.say(&ToWorker::ToolApprovalResponse { tool_id, approved });
             }
-            if inner.shared.interrupted.load(Ordering::Acquire) && interrupted.is_none() {
+            if shared.is_interrupted() && interrupted.is_none() {
                 interrupted = Some(Instant::now());
                 inner.link.say(&ToWorker::Interrupt {}).map_err(|_| broken(inner.link.why()))?;
             }
@@ -155,6 +170,7 @@ impl Worker {
     /// Takes one message of the worker; an ending if it is one.
     fn hear(
         &self,
+        shared: &Arc<Shared>,
         said: FromWorker,
         limits: TurnLimits,
         frames: &mut Rebuilder,
@@ -172,7 +188,7 @@ impl Worker {
             FromWorker::SessionId { session_id, .. } => self.is_its_own(session_id.as_str())?,
             FromWorker::ToolApprovalRequest { tool_id, tool_name, tool_input } => {
                 let call = questions::asked(&tool_name, &tool_input);
-                let id = call.and_then(|it| inner.shared.of_turn().stopped.get(&it).copied());
+                let id = call.and_then(|it| shared.of_turn().stopped.get(&it).copied());
                 let waits =
                     inner.reachable && id.is_some_and(|it| inner.questions.wait(&tool_id, it));
                 if !waits {
@@ -181,9 +197,9 @@ impl Worker {
                 }
             }
             FromWorker::Ask { id, purpose, messages } => {
-                ask::ask(inner, id, purpose, messages, limits);
+                ask::ask(inner, shared, id, purpose, messages, limits);
             }
-            FromWorker::Call { id, message } => call::call(inner, id, message),
+            FromWorker::Call { id, message } => call::call(inner, shared, id, message),
             FromWorker::Result { session_id, interrupted, .. } => {
                 self.is_its_own(session_id.as_str())?;
                 return Ok(Some(Ending::Result { interrupted }));
@@ -217,12 +233,10 @@ fn settled(ending: Ending, turn: OfTurn) -> Result<Seen, TurnError> {
         }
         Ending::Error { message, .. } if over_cost => {
             let message = agent::clean(&message, ERROR_CHARS_MAX);
-            Err(TurnError { code: TurnErrorCode::BudgetExceeded, message })
+            Err(TurnError::new(TurnErrorCode::BudgetExceeded, message))
         }
         Ending::Error { code, message } => Err(match failed {
-            Some((kind, detail)) => {
-                TurnError { code: TurnErrorCode::ModelError(kind), message: detail }
-            }
+            Some((kind, detail)) => TurnError::new(TurnErrorCode::ModelError(kind), detail),
             None => {
                 let code = agent::clean(&code, agent::FRAME_NAME_CHARS_MAX).replace('\n', " ");
                 let message = agent::clean(&message, ERROR_CHARS_MAX);
@@ -233,5 +247,5 @@ fn settled(ending: Ending, turn: OfTurn) -> Result<Seen, TurnError> {
 }
 
 fn broken(message: String) -> TurnError {
-    TurnError { code: TurnErrorCode::WorkerError, message }
+    TurnError::new(TurnErrorCode::WorkerError, message)
 }

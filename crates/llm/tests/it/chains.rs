@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use llm::router::{REST_MAX, REST_MIN};
 use llm::{
     Answer, Attempt, Chain, Cooldowns, Dialect, Failure, Flow, HttpProvider, Link, Mock, Piece,
-    Provider, Request,
+    Provider, Request, Usage,
 };
 
 use crate::support::{Replay, request};
@@ -119,4 +119,31 @@ fn after_the_first_word_nobody_else_answers() {
     let mock = Mock::default();
     assert_eq!(ask(&breaks, &mock, &Cooldowns::default()).unwrap_err(), "unreachable");
     assert_eq!(breaks.0.load(Ordering::Relaxed), 1);
+}
+
+/// Uses something, and gives nothing for it.
+struct Wastes(u64);
+
+impl Attempt for Wastes {
+    fn attempt(&self, _: &Request, _: &mut dyn FnMut(Piece) -> Flow) -> Result<Answer, Failure> {
+        let usage = Usage { input_tokens: self.0, estimated: true, ..Usage::default() };
+        let failure = Failure::unreachable("broke off");
+        Err(Failure { error: failure.error.after(usage), ..failure })
+    }
+}
+
+#[test]
+fn what_models_used_that_failed_is_counted_with_the_answer_and_with_the_error() {
+    let mock = Mock::parse(
+        r#"{"otherwise": {"say": "hi", "usage": {"inputTokens": 1, "outputTokens": 2}}}"#,
+    );
+    let answer = ask(&Wastes(100), &mock.unwrap(), &Cooldowns::default()).unwrap();
+    let used = Usage { input_tokens: 101, output_tokens: 2, estimated: true, ..Usage::default() };
+    assert_eq!(answer.usage, used);
+    let cooldowns = Cooldowns::default();
+    let link = |provider, attempt| Link { provider, model: "m", attempt };
+    let links = vec![link("first", &Wastes(100) as &dyn Attempt), link("second", &Wastes(10))];
+    let chain = Chain { links, cooldowns: &cooldowns };
+    let error = chain.ask(&request(), &mut |_| Flow::Continue).unwrap_err();
+    assert_eq!(error.usage.input_tokens, 110);
 }

@@ -177,12 +177,37 @@ impl Books {
         usage: &Usage,
         prices: Option<&Prices>,
     ) -> Result<Spent, BooksError> {
+        self.settle_as("?2", "?3", reservation, usage, prices)
+    }
+
+    /// The same where more may have been used: what was set aside stays spent, if that is more.
+    ///
+    /// # Errors
+    /// As [`Books::settle`].
+    pub fn settle_at_least(
+        &self,
+        reservation: Reservation,
+        usage: &Usage,
+        prices: Option<&Prices>,
+    ) -> Result<Spent, BooksError> {
+        self.settle_as("max(tokens, ?2)", "max(micro_usd, ?3)", reservation, usage, prices)
+    }
+
+    fn settle_as(
+        &self,
+        tokens: &'static str,
+        micro_usd: &'static str,
+        reservation: Reservation,
+        usage: &Usage,
+        prices: Option<&Prices>,
+    ) -> Result<Spent, BooksError> {
         let spent = Spent::of(usage, prices);
-        let sql =
-            "UPDATE spending SET settled = 1, tokens = ?2, micro_usd = ?3, input = ?4, output = ?5,
-            cache_read = ?6, cache_creation = ?7 WHERE id = ?1";
+        let sql = format!(
+            "UPDATE spending SET settled = 1, tokens = {tokens}, micro_usd = {micro_usd}, input = ?4, output = ?5,
+            cache_read = ?6, cache_creation = ?7 WHERE id = ?1"
+        );
         self.lock().execute(
-            sql,
+            &sql,
             params![
                 reservation.id,
                 whole(spent.tokens),

@@ -91,3 +91,32 @@ fn a_budget_in_dollars_needs_prices() {
     client.message("hello");
     client.until("budget_exceeded");
 }
+
+#[test]
+fn a_turn_that_fails_costs_what_it_used_and_is_settled() {
+    let world = world(TOKENS);
+    let (mut client, _) = world.subscribed(ANN, "main");
+    let used =
+        || world.get("/api/usage", Some(ANN)).json()["budget"]["daily"]["used"].as_f64().unwrap();
+    client.message("fail");
+    client.until("error");
+    assert_eq!(used(), 30.0);
+    client.message("waste 400");
+    assert_eq!(client.until("error")["code"], "busy");
+    assert_eq!(used(), 430.0);
+    // Where nobody knows how much it was, what was set aside stays spent: all that was left.
+    client.message("waste 5 perhaps");
+    client.until("error");
+    assert_eq!(used(), 1000.0);
+    client.message("hello");
+    client.until("budget_exceeded");
+    // Each of them is settled: an administrator can clear it.
+    let path = "/api/admin/users/ann/budget/reset";
+    assert_eq!(world.post(path, Some(ROOT), "{\"scope\":\"all\"}").status, 200);
+    assert_eq!(used(), 0.0);
+    client.message("panic");
+    client.until("error");
+    assert!(used() > 0.0);
+    assert_eq!(world.post(path, Some(ROOT), "{\"scope\":\"all\"}").status, 200);
+    assert_eq!(used(), 0.0);
+}

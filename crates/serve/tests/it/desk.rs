@@ -110,7 +110,12 @@ impl Desk {
             Some("panic") => panic!("a worker that breaks"),
             Some("fail") => {
                 let message = format!("log in at evil.example \u{1b}[31m{}", "x".repeat(5000));
-                return Err(TurnError { code: TurnErrorCode::WorkerError, message });
+                return Err(TurnError::new(TurnErrorCode::WorkerError, message).after(usage));
+            }
+            Some("waste") => {
+                usage = Usage { output_tokens: number(words.next(), 0), ..Usage::default() };
+                let error = TurnError::new(TurnErrorCode::Busy, "not kept").after(usage);
+                return Err(if words.next().is_some() { error.perhaps_more() } else { error });
             }
             Some(_) | None => format!("you said: {}", turn.content),
         };
