@@ -78,7 +78,7 @@ impl<'a> Served<'a> {
         let bearer = token.map(|it| format!("Authorization: Bearer {it}\r\n")).unwrap_or_default();
         write!(
             stream,
-            "{method} {path} HTTP/1.0\r\nHost: {}\r\n{bearer}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{bearer}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             self.address,
             body.len()
         )

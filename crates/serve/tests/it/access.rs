@@ -96,7 +96,7 @@ fn a_message_that_waits_does_not_outlive_the_token_it_came_with() {
     let world = World::wide();
     let (token, id) = issue(&world, None);
     let (mut client, _) = world.subscribed(&token, "main");
-    client.message("sleep 2000");
+    client.message("sleep 5000");
     client.until("status");
     client.message("second");
     let revoke = Tokens::in_home(world.home()).revoke::<AccessError>(&id, now(), false, |_| Ok(()));
@@ -109,7 +109,7 @@ fn a_message_that_waits_does_not_outlive_the_token_it_came_with() {
     }
     std::thread::sleep(std::time::Duration::from_millis(500));
     let turns: Vec<String> = world.desk.turns().into_iter().map(|it| it.content).collect();
-    assert_eq!(turns, ["sleep 2000"]);
+    assert_eq!(turns, ["sleep 5000"]);
 }
 
 #[test]
