@@ -2,6 +2,8 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
     reason = "test helpers; clippy's exceptions cover only `#[test]` functions"
 )]
 

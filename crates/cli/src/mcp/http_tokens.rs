@@ -57,7 +57,7 @@ impl Named {
 
     /// Adds a token of a new name, and returns its text: it is kept nowhere.
     pub(super) fn create(home: &Path, name: &str, made: i64) -> io::Result<String> {
-        let token = NewToken::random()?;
+        let token = NewToken::random().map_err(|it| io::Error::other(it.to_string()))?;
         change(home, |named| {
             if named.tokens.contains_key(name) {
                 return Err(io::Error::other(format!("there is a token `{name}` already")));
@@ -109,7 +109,10 @@ pub(super) fn open_file(home: &Path) -> io::Result<Option<PathBuf>> {
     if !Named::of(home)?.tokens.is_empty() {
         return Ok(None);
     }
-    files::private::replace(&file, NewToken::random()?.text.as_bytes())?;
+    files::private::replace(
+        &file,
+        NewToken::random().map_err(|it| io::Error::other(it.to_string()))?.text.as_bytes(),
+    )?;
     Ok(Some(file))
 }
 

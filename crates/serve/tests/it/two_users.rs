@@ -109,7 +109,7 @@ fn what_is_too_old_goes_with_its_files_and_who_is_gone_can_be_deleted() {
     while world.desk.forgotten().is_empty() && began.elapsed().as_secs() < 20 {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    assert_eq!(world.desk.forgotten(), [old.clone()]);
+    assert_eq!(world.desk.forgotten(), std::slice::from_ref(&old));
     // Bob leaves; what was kept of him does not stay because of that.
     let without = users("unlimited");
     let bobs_entry =
