@@ -26,6 +26,9 @@ pub trait Runtime: Send + Sync {
         Vec::new()
     }
 
+    /// The files by which sessions are admitted are others: what was opened by the old ones does not go on.
+    fn reloaded(&self) {}
+
     /// Ends the worker of this session; its history stays.
     fn close(&self, user: &str, agent: &str, session: &str);
 }
@@ -58,6 +61,8 @@ pub struct Turn {
     pub session: String,
     /// What is said.
     pub content: String,
+    /// What somebody else says was said before: it comes from outside, and is nobody's word.
+    pub earlier: Option<String>,
     /// Whether the person sits at this machine. Everybody else is remote, and layer 3 counts.
     pub local: bool,
 }

@@ -40,6 +40,7 @@ mod program;
 mod providers;
 mod proxy_access;
 mod replay;
+mod serve;
 mod shell_calm;
 mod shell_exec;
 mod shell_network;

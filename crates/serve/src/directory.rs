@@ -36,8 +36,18 @@ pub struct Known {
     pub user: Arc<User>,
     /// The name of the token. The token itself is not kept.
     pub token: String,
-    /// The agents of the token, if it was issued and is not that of the users file.
-    issued: Option<Option<Vec<String>>>,
+    shown: Shown,
+}
+
+/// On whose word somebody is known.
+#[derive(Clone, Debug)]
+enum Shown {
+    /// The token of the users file.
+    Own,
+    /// A token that was issued, for these agents alone if it names some.
+    Issued(Option<Vec<String>>),
+    /// The operator at this machine.
+    Operator,
 }
 
 /// Characters of a hash that name a token.
@@ -112,28 +122,30 @@ impl Directory {
             return Ok(user.map(|user| Known {
                 user: narrowed(user, bearer.agents()),
                 token: bearer.id.clone(),
-                issued: Some(bearer.agents().map(<[_]>::to_vec)),
+                shown: Shown::Issued(bearer.agents().map(<[_]>::to_vec)),
             }));
         }
         let token = hash.chars().take(ID_CHARS).collect();
-        Ok(own.map(|user| Known { user: Arc::new(user.clone()), token, issued: None }))
+        Ok(own.map(|user| Known { user: Arc::new(user.clone()), token, shown: Shown::Own }))
     }
 
     /// A user on the word of the operator at this machine, who shows no token.
     pub(crate) fn named(&self, name: &str) -> Option<Known> {
         let user = self.users.get(name)?;
-        Some(Known { user: narrowed(user, None), token: "local".to_owned(), issued: None })
+        let (user, token) = (narrowed(user, None), "local".to_owned());
+        Some(Known { user, token, shown: Shown::Operator })
     }
 
     /// The same person as the files say it now; none if their token opens nothing any more.
     #[must_use]
     pub fn again(&self, known: &Known, issued: &[Issued], now: i64) -> Option<Known> {
         let user = self.users.get(known.user.name.as_str())?;
-        let holds = match &known.issued {
-            Some(_) => issued.iter().any(|it| it.id == known.token && it.is_in_force(now)),
-            None => user.token_hash.starts_with(&known.token),
+        let holds = match &known.shown {
+            Shown::Issued(_) => issued.iter().any(|it| it.id == known.token && it.is_in_force(now)),
+            Shown::Own => user.token_hash.starts_with(&known.token),
+            Shown::Operator => true,
         };
-        let agents = known.issued.as_ref().and_then(|it| it.as_deref());
+        let agents = known.only_agents();
         holds.then(|| Known { user: narrowed(user, agents), ..known.clone() })
     }
 }
@@ -145,6 +157,15 @@ impl Known {
     /// If not.
     pub fn may_use(&self, manifest: &Manifest) -> Result<(), Objection> {
         self.user.may_use(manifest)
+    }
+
+    /// The agents beside which their token opens nothing, if it names some.
+    #[must_use]
+    pub fn only_agents(&self) -> Option<&[String]> {
+        match &self.shown {
+            Shown::Issued(agents) => agents.as_deref(),
+            Shown::Own | Shown::Operator => None,
+        }
     }
 
     /// Their name.

@@ -20,6 +20,7 @@ mod listen;
 mod log;
 mod message;
 mod metrics;
+mod opening;
 mod refusal;
 mod relay;
 mod reload;
@@ -36,7 +37,7 @@ mod workers;
 
 pub use app::{Deleted, Parts, Personal, StartError};
 pub use books::{
-    Account, Books, BooksError, Exceeded, Forgotten, Kept, Reservation, Scope, Spent, Totals,
+    Account, Books, BooksError, Exceeded, Forgotten, Reservation, Scope, Spent, Totals,
 };
 pub use directory::{Directory, Known};
 pub use frame::{ErrorCode, ServerFrame};

@@ -36,6 +36,10 @@ pub const REPLAY_AGE_MAX: Duration = Duration::from_secs(30 * 60);
 pub const SWEEP: Duration = Duration::from_secs(5 * 60);
 /// Sessions whose frames are kept.
 pub const ROOMS_MAX: usize = 1000;
+/// The same, of one user.
+pub const ROOMS_PER_USER_MAX: usize = 100;
+/// Messages of one socket that wait for their turn or have it.
+pub const TURNS_PER_SOCKET_MAX: usize = 16;
 /// How long a message waits for the one before it.
 pub const TURN_WAIT_MAX: Duration = Duration::from_secs(5 * 60);
 /// Messages that wait for one session.
@@ -50,8 +54,14 @@ pub const DEBOUNCE: Duration = Duration::from_millis(500);
 pub const BLOCKING_THREADS_MAX: usize = 8;
 /// Sessions that a list shows.
 pub const SESSIONS_SHOWN_MAX: u32 = 500;
-/// Messages of a session that are shown.
-pub const MESSAGES_SHOWN_MAX: u32 = 5000;
+/// Sessions that one user may have.
+pub const SESSIONS_PER_USER_MAX: u32 = 10_000;
+/// Messages of a session that are shown at once.
+pub const MESSAGES_SHOWN_MAX: usize = 500;
+/// Their bytes, unless it is one.
+pub const MESSAGES_BYTES_MAX: usize = 4 << 20;
+/// Sessions that are forgotten in one go when they are too old.
+pub const STALE_MAX: u32 = 1000;
 /// Messages that a client of the OpenAI-shaped door may send at once.
 pub const CHAT_MESSAGES_MAX: usize = 200;
 /// Tokens that are set aside for a turn before it begins, beside one for each character of the message.

@@ -33,9 +33,6 @@ impl<'a> Relay<'a> {
     }
 
     pub(crate) fn frame(&mut self, frame: Frame) {
-        if !matches!(frame, Frame::Token { .. }) {
-            self.flush();
-        }
         let frame = match frame {
             Frame::Token { id, text } => Frame::Token { id, text: self.text.push(&text) },
             Frame::ThinkingToken { text } => {
@@ -97,15 +94,12 @@ impl<'a> Relay<'a> {
         say(self.app, self.key, |_| ServerFrame::ToolUseEnd { tool_id, input: clean(&whole) });
     }
 
-    fn flush(&mut self) {
+    /// Lets go of the rest. Not before: whatever else is said between two pieces of a secret, they stay one.
+    pub(crate) fn finish(mut self) {
         let text = self.text.flush();
         if !text.is_empty() {
             say(self.app, self.key, |id| ServerFrame::Token { id, text });
         }
-    }
-
-    pub(crate) fn finish(mut self) {
-        self.flush();
         let text = self.thinking.flush();
         if !text.is_empty() {
             say(self.app, self.key, |_| ServerFrame::ThinkingToken { text });

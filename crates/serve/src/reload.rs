@@ -34,6 +34,8 @@ pub(crate) fn now(app: &App) -> Result<(), String> {
     let before = app.directory();
     let after = Arc::new(directory);
     *app.directory.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&after);
+    // What was opened by the old files does not outlive its turn.
+    app.parts.runtime.reloaded();
     let moment = app.now();
     app.sockets.again(|known| after.again(known, &issued, moment));
     app.log(Event::AccessReloaded, About::default(), json!({}));

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::Sender;
 
 use crate::frame::ServerFrame;
-use crate::limits::{REPLAY_AGE_MAX, REPLAY_BYTES_MAX, REPLAY_MAX, ROOMS_MAX};
+use crate::limits::{REPLAY_AGE_MAX, REPLAY_BYTES_MAX, REPLAY_MAX, ROOMS_MAX, ROOMS_PER_USER_MAX};
 use crate::sockets::Outgoing;
 use crate::turns::Key;
 
@@ -110,14 +110,14 @@ fn is_fresh(kept: &Kept) -> bool {
     kept.at.elapsed() < REPLAY_AGE_MAX
 }
 
-/// The room of a session; where there are too many, the stalest is forgotten.
+/// The room of a session; where there are too many, of the user or of all, the stalest is forgotten.
 fn room<'a>(rooms: &'a mut HashMap<Key, Room>, key: &Key, now_ms: u64) -> &'a mut Room {
-    if rooms.len() >= ROOMS_MAX && !rooms.contains_key(key) {
-        let quiet = |it: &&Room| it.listeners.iter().all(|it| it.1.is_closed());
-        let stalest = rooms.iter().filter(|it| quiet(&it.1)).min_by_key(|it| it.1.touched);
-        let stalest = stalest.map(|it| it.0.clone());
-        if let Some(stalest) = stalest {
-            rooms.remove(&stalest);
+    if !rooms.contains_key(key) {
+        if rooms.keys().filter(|it| it.user == key.user).count() >= ROOMS_PER_USER_MAX {
+            forget_stalest(rooms, |it| it.user == key.user);
+        }
+        if rooms.len() >= ROOMS_MAX {
+            forget_stalest(rooms, |_| true);
         }
     }
     let room = rooms.entry(key.clone()).or_insert_with(|| Room {
@@ -129,6 +129,16 @@ fn room<'a>(rooms: &'a mut HashMap<Key, Room>, key: &Key, now_ms: u64) -> &'a mu
     });
     room.touched = Instant::now();
     room
+}
+
+/// Forgets the stalest of those rooms in which nobody listens.
+fn forget_stalest(rooms: &mut HashMap<Key, Room>, of: impl Fn(&Key) -> bool) {
+    let quiet = |it: &Room| it.listeners.iter().all(|it| it.1.is_closed());
+    let found = rooms.iter().filter(|(key, room)| of(key) && quiet(room));
+    let stalest = found.min_by_key(|it| it.1.touched).map(|it| it.0.clone());
+    if let Some(stalest) = stalest {
+        rooms.remove(&stalest);
+    }
 }
 
 #[cfg(test)]
@@ -158,6 +168,18 @@ mod tests {
         assert_eq!(last, 1000 + REPLAY_MAX as u64 + 10);
         assert!(rooms.listen(&key("ann"), (1, to.clone()), Some(last), 0).is_empty());
         assert!(rooms.listen(&key("bob"), (2, to), Some(0), 0).is_empty());
+    }
+
+    #[test]
+    fn one_user_does_not_push_the_others_out() {
+        let rooms = Rooms::default();
+        assert!(rooms.say(&key("bob"), 0, token).is_empty());
+        for number in 0..ROOMS_MAX + 10 {
+            let key = Key { session: number.to_string(), ..key("ann") };
+            assert!(rooms.say(&key, 0, token).is_empty());
+        }
+        assert_eq!(rooms.lock().len(), ROOMS_PER_USER_MAX + 1);
+        assert!(rooms.lock().contains_key(&key("bob")));
     }
 
     #[test]

@@ -9,16 +9,16 @@ use model::ipc::Uuid;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::admit::may_use;
+use crate::admit::{charge, may_use};
 use crate::app::{App, Parts, StartError};
-use crate::books::{Forgotten, Kept};
+use crate::books::{BooksError, Forgotten};
 use crate::directory::Directory;
 use crate::frame::ErrorCode;
-use crate::limits::{BLOCKING_THREADS_MAX, DRAIN_MAX, SWEEP, WORKERS_END_MAX};
+use crate::limits::{BLOCKING_THREADS_MAX, DRAIN_MAX, STALE_MAX, SWEEP, WORKERS_END_MAX};
 use crate::listen;
 use crate::log::{About, Event};
+use crate::opening::open_session;
 use crate::reload;
-use crate::socket::open_session;
 use crate::sockets::Closing;
 use crate::turn::{self, Asked, Refused};
 use crate::turns::Key;
@@ -206,18 +206,46 @@ async fn keep_house(app: Arc<App>) {
     }
 }
 
-fn retain(app: &App) -> Result<Forgotten, crate::books::BooksError> {
+fn retain(app: &App) -> Result<Forgotten, BooksError> {
     let privacy = app.directory().settings.privacy.clone();
-    let seconds = |days: u64| i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_SECONDS);
-    let kept = Kept {
-        sessions: seconds(privacy.session_retention_days.get()),
-        spending: seconds(privacy.usage_retention_days.get()),
+    let since = |days: u64| {
+        let seconds = i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY_SECONDS);
+        app.now().saturating_sub(seconds)
     };
     let workspaces = privacy.workspace_retention_days.get().saturating_mul(DAY.as_secs());
     if let Err(why) = app.parts.personal.retain(workspaces) {
         app.log(Event::InternalError, About::default(), json!({ "why": why }));
     }
-    app.books.retain(kept, app.now())
+    let sessions = forget_stale(app, since(privacy.session_retention_days.get()))?;
+    let spending = app.books.forget_spending(since(privacy.usage_retention_days.get()))?;
+    Ok(Forgotten { sessions, spending, consent: 0 })
+}
+
+/// Forgets sessions in which nothing was said since `since`: first what lies in files, then the row that knows of it.
+fn forget_stale(app: &App, since: i64) -> Result<usize, BooksError> {
+    let mut forgotten = 0;
+    loop {
+        let stale = app.books.stale(since, STALE_MAX)?;
+        let before = forgotten;
+        for (user, agent, session) in stale {
+            let key = Key { user, agent, session };
+            if app.queues.is_busy(&key) {
+                continue;
+            }
+            app.parts.runtime.close(&key.user, &key.agent, &key.session);
+            match app.parts.personal.forget(&key.user, &key.agent, &key.session) {
+                Ok(()) => {
+                    forgotten += usize::from(app.books.forget_stale(&key.session, since)?);
+                    app.rooms.forget(&key);
+                }
+                // The row stays, so that it is tried again.
+                Err(why) => app.log(Event::InternalError, About::default(), json!({ "why": why })),
+            }
+        }
+        if forgotten == before {
+            return Ok(forgotten);
+        }
+    }
 }
 
 impl Handle {
@@ -254,10 +282,13 @@ impl Handle {
         };
         let runtime = self.runtime.get().ok_or_else(|| unknown("the server does not run yet"))?;
         runtime.block_on(async {
+            charge(&self.app, user).map_err(refused)?;
             may_use(&self.app.directory(), &known, agent).map_err(refused)?;
+            let once = session.is_none();
             let session = open_session(&self.app, &known, agent, session).await.map_err(refused)?;
             let key = Key { user: user.to_owned(), agent: agent.to_owned(), session };
-            let asked = Asked { known, key: key.clone(), content: content.to_owned() };
+            let (content, key_of) = (content.to_owned(), key.clone());
+            let asked = Asked { known, key: key_of, content, earlier: None, once };
             let waiting = self.app.queues.enqueue(&key);
             let answered = turn::run(&self.app, asked, waiting).await.map_err(refused)?;
             Ok((key.session, answered.content))

@@ -11,19 +11,23 @@ use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use model::ipc::Uuid;
 use serde_json::json;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_tungstenite::tungstenite;
 use vault::access::bearer;
 
-use crate::admit::{consented, may_use};
+use crate::admit::{charge, charge_socket, consented, may_use};
 use crate::app::App;
 use crate::auth::{self, protocol};
 use crate::directory::Known;
 use crate::frame::{Detail, ErrorCode, ServerFrame};
 use crate::front::{From, parameter};
-use crate::limits::{BODY_BYTES_MAX, OUTGOING_MAX, SEND_MAX, WRITE_BUFFER_BYTES_MAX};
+use crate::limits::{
+    BODY_BYTES_MAX, OUTGOING_MAX, SEND_MAX, TURNS_PER_SOCKET_MAX, WRITE_BUFFER_BYTES_MAX,
+};
 use crate::log::{About, Event};
 use crate::message::{ClientMessage, MessageError};
+use crate::opening::open_session;
 use crate::refusal::Refusal;
 use crate::sockets::{Closing, Outgoing, Seat};
 use crate::turn::{self, Asked, Refused};
@@ -91,6 +95,8 @@ struct Served {
     to: Sender<Outgoing>,
     /// The session that was chosen.
     key: Option<Key>,
+    /// Room for messages that wait for their turn or have it.
+    turns: Arc<Semaphore>,
 }
 
 async fn serve(app: Arc<App>, socket: WebSocket, known: Known, is_old_way: bool) {
@@ -105,7 +111,8 @@ async fn serve(app: Arc<App>, socket: WebSocket, known: Known, is_old_way: bool)
     let about = About { user: Some(known.name().as_str()), ..About::default() };
     app.log(Event::AuthSuccess, about, json!({ "token": known.token }));
     app.metrics.sockets.inc();
-    let served = Served { app: Arc::clone(&app), seat, to, key: None };
+    let turns = Arc::new(Semaphore::new(TURNS_PER_SOCKET_MAX));
+    let served = Served { app: Arc::clone(&app), seat, to, key: None, turns };
     served.frame(&ServerFrame::Connected { connection_id: served.seat.id.to_string() });
     if is_old_way {
         app.log(Event::AuthDeprecated, about, json!({}));
@@ -191,12 +198,16 @@ impl Served {
     }
 
     async fn hear(&mut self, text: &str) {
+        // As the files say it now, not as they did when the socket was opened.
+        let Some(known) = self.app.sockets.known(self.seat.id) else { return };
+        // Before it is even read.
+        if let Err(refused) = charge_socket(&self.app, known.name().as_str()) {
+            return self.refuse(&refused);
+        }
         let message = match ClientMessage::parse(text) {
             Ok(message) => message,
             Err(error) => return self.not_understood(error),
         };
-        // As the files say it now, not as they did when the socket was opened.
-        let Some(known) = self.app.sockets.known(self.seat.id) else { return };
         match message {
             ClientMessage::Ping => self.frame(&ServerFrame::Pong),
             ClientMessage::Subscribe { agent, session, last } => {
@@ -284,12 +295,20 @@ impl Served {
 
     fn message(&self, known: Known, content: String) {
         let Some(key) = self.key.clone() else { return self.refuse(&not_subscribed()) };
+        if let Err(refused) = charge(&self.app, &key.user) {
+            return self.refuse(&refused);
+        }
+        let Ok(one_of_few) = Arc::clone(&self.turns).try_acquire_owned() else {
+            let why = "too many messages of this socket wait for their turn";
+            return self.refuse(&Refused::new(ErrorCode::Busy, why));
+        };
         let (app, to, id) = (Arc::clone(&self.app), self.to.clone(), self.seat.id);
         // In the order in which messages came, whatever else has to be waited for.
         let waiting = app.queues.enqueue(&key);
         // A turn does not end with the socket that asked for it.
         tokio::spawn(async move {
-            let asked = Asked { known, key, content };
+            let _one_of_few = one_of_few;
+            let asked = Asked { known, key, content, earlier: None, once: false };
             if let Err(refused) = turn::run(&app, asked, waiting).await {
                 for frame in refused.frames() {
                     if to.try_send(Outgoing::Frame(frame.to_text().into())).is_err() {
@@ -336,35 +355,6 @@ pub(crate) async fn agree(app: &Arc<App>, known: &Known, version: String) -> Res
     let user = known.name().to_string();
     let kept = app.blocking(move |app| app.books.agree(&user, &version, app.now()));
     kept.await.and_then(Result::ok).ok_or_else(|| turn::internal("the books do not answer"))
-}
-
-/// A session of this user with this agent: the one that is named, or a new one.
-pub(crate) async fn open_session(
-    app: &Arc<App>,
-    known: &Known,
-    agent: &str,
-    session: Option<Uuid>,
-) -> Result<String, Refused> {
-    let (user, with) = (known.name().to_string(), agent.to_owned());
-    let Some(session) = session else {
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(|_| turn::internal("there is no randomness"))?;
-        let id = Uuid::from_random(random).to_string();
-        let (new, of) = (id.clone(), user.clone());
-        let begun = app.blocking(move |app| app.books.begin(&new, &of, &with, app.now())).await;
-        begun.and_then(Result::ok).ok_or_else(|| turn::internal("the books do not answer"))?;
-        let about = About { user: Some(&user), agent: Some(agent), session: Some(&id) };
-        app.log(Event::SessionCreated, about, json!({}));
-        return Ok(id);
-    };
-    let id = session.to_string();
-    let looked = id.clone();
-    let found = app.blocking(move |app| app.books.session(&user, &looked)).await;
-    match found {
-        Some(Ok(Some(row))) if row.agent == agent => Ok(id),
-        Some(Ok(_)) => Err(Refused::new(ErrorCode::SessionNotFound, "there is no such session")),
-        Some(Err(_)) | None => Err(turn::internal("the books do not answer")),
-    }
 }
 
 /// How a socket is closed whose client broke the protocol; none if it has gone.

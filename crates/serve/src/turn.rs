@@ -11,7 +11,7 @@ use policy::access::{Budget, Prices};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use crate::admit::{admit, may_use};
+use crate::admit::{admit, again, may_use};
 use crate::app::App;
 use crate::books::{Account, Exceeded, Reservation, Role, Spent};
 use crate::directory::{Directory, Known};
@@ -30,6 +30,18 @@ pub(crate) struct Asked {
     pub(crate) known: Known,
     pub(crate) key: Key,
     pub(crate) content: String,
+    /// What the client says was said before; nobody's word.
+    pub(crate) earlier: Option<String>,
+    /// Nobody is expected to go on with the session, so its worker ends with the turn.
+    pub(crate) once: bool,
+}
+
+impl Asked {
+    /// Characters that the agent is told.
+    pub(crate) fn chars(&self) -> usize {
+        let earlier = self.earlier.as_ref().map_or(0, |it| it.chars().count());
+        self.content.chars().count().saturating_add(earlier)
+    }
 }
 
 /// An answer.
@@ -109,13 +121,16 @@ async fn run_counted(
     asked: &Asked,
     waiting: Option<Waiting>,
 ) -> Result<Answered, Refused> {
-    let directory = app.directory();
-    admit(app, &directory, asked).await?;
+    admit(app, &app.directory(), asked).await?;
     let busy = || Refused::new(ErrorCode::Busy, "the messages before this one take too long");
     let _held = waiting.ok_or_else(busy)?.turn(TURN_WAIT_MAX).await.ok_or_else(busy)?;
     if app.is_draining() {
         return Err(Refused::new(ErrorCode::ShuttingDown, "the server is about to end"));
     }
+    // They may have lost their token, their access or their budget while they waited.
+    let (directory, asked) = (app.directory(), again(app, asked).await?);
+    may_use(&directory, &asked.known, &asked.key.agent)?;
+    let asked = &asked;
     let reservation = reserve(app, &directory, asked).await?;
     let prices = directory.settings.prices;
     let Some(slot) = app.workers.take(&asked.key, directory.settings.max_workers.as_len()) else {
@@ -123,11 +138,6 @@ async fn run_counted(
         let why = "all workers are busy; try again when a turn has ended";
         return Err(Refused::new(ErrorCode::WorkersExhausted, why));
     };
-    // They may have lost their access while they waited.
-    if let Err(refused) = may_use(&app.directory(), &asked.known, &asked.key.agent) {
-        release(app, reservation).await;
-        return Err(refused);
-    }
     let began = Instant::now();
     app.metrics.running.inc();
     let ended = work(app, asked, slot).await;
@@ -156,7 +166,7 @@ async fn reserve(
         let why = "the budget is in dollars, and `serve.prices` does not say what tokens cost";
         return Err(Refused::new(ErrorCode::ModelUnpriced, why));
     }
-    let chars = u64::try_from(asked.content.chars().count()).unwrap_or(u64::MAX);
+    let chars = u64::try_from(asked.chars()).unwrap_or(u64::MAX);
     let (known, key) = (asked.known.clone(), asked.key.clone());
     let reserved = app.blocking(move |app| {
         let account = Account {
@@ -207,17 +217,21 @@ async fn work(
         agent: asked.key.agent.clone(),
         session: asked.key.session.clone(),
         content: asked.content.clone(),
+        earlier: asked.earlier.clone(),
         // Whoever comes over the network is remote, wherever they sit.
         local: false,
     };
     let (done, ended) = oneshot::channel();
-    let (on_thread, key) = (Arc::clone(app), asked.key.clone());
+    let (on_thread, key, once) = (Arc::clone(app), asked.key.clone(), asked.once);
     app.log(Event::WorkerSpawned, about(&asked.key), json!({}));
     let spawned = thread::Builder::new().name("serve-turn".to_owned()).spawn(move || {
         let _slot = slot;
         let mut relay = Relay::new(&on_thread, &key);
         let reply = on_thread.parts.runtime.turn(&turn, &mut |frame| relay.frame(frame));
         relay.finish();
+        if once {
+            on_thread.parts.runtime.close(&key.user, &key.agent, &key.session);
+        }
         // Whoever waits may have gone.
         let _ = done.send(reply);
     });
@@ -259,7 +273,7 @@ async fn watched(
                 tool_id: question.tool_id,
                 tool_name: question.tool_name,
                 // What is shown is what the question is bound to; the bare input would be a second reading.
-                tool_input: json!({ "shown": question.shown }),
+                tool_input: json!({ "shown": shown.lines().collect::<Vec<_>>() }),
                 question: shown,
             });
         }

@@ -57,7 +57,7 @@ impl Named {
 
     /// Adds a token of a new name, and returns its text: it is kept nowhere.
     pub(super) fn create(home: &Path, name: &str, made: i64) -> io::Result<String> {
-        let token = NewToken::random().map_err(io::Error::other)?;
+        let token = NewToken::random().map_err(|it| io::Error::other(it.to_string()))?;
         change(home, |named| {
             if named.tokens.contains_key(name) {
                 return Err(io::Error::other(format!("there is a token `{name}` already")));
@@ -110,7 +110,7 @@ pub(super) fn open_file(home: &Path) -> io::Result<Option<PathBuf>> {
     if !Named::of(home)?.tokens.is_empty() {
         return Ok(None);
     }
-    let token = NewToken::random().map_err(io::Error::other)?;
+    let token = NewToken::random().map_err(|it| io::Error::other(it.to_string()))?;
     files::private::replace(&file, token.text.as_bytes())?;
     Ok(Some(file))
 }

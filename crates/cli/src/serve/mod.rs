@@ -103,6 +103,7 @@ fn serve_doors(
     let options = AgentsOptions {
         approver: Approver::Reachable,
         workers_max: settings.serve().max_workers.as_len(),
+        workers_per_user_max: settings.serve().rate_limits.concurrent_sessions.as_len(),
         ..AgentsOptions::default()
     };
     let agents = Agents::new(Arc::clone(gate), home, Arc::new(models), options)?;

@@ -76,6 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         agent: args.agent.as_str().to_owned(),
         session: session.as_str().to_owned(),
         content: String::new(),
+        earlier: None,
         local: true,
     };
     output::hint(&format!("session {session}; Ctrl-D ends"));

@@ -88,6 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         agent: args.agent.as_str().to_owned(),
         session: session.as_str().to_owned(),
         content: args.message.clone(),
+        earlier: None,
         local: true,
     };
     let options = AgentsOptions {

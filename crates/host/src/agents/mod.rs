@@ -4,9 +4,10 @@ mod cards;
 mod create;
 mod settings;
 mod slots;
+mod words;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
@@ -16,12 +17,11 @@ use agent::{
 };
 use evidence::{Clock, SystemClock};
 use llm::{Role, Usage};
-use model::{AgentId, Caller, Kind, SessionId, Source, UserId};
-use monitor::{Heard, Refusal};
+use model::{AgentId, Caller, Kind, SessionId, UserId};
+use monitor::Refusal;
 use policy::access::Origin;
 
 use crate::agent_session::SessionOptions;
-use crate::doors::saying;
 use crate::gate::{Gate, GateError};
 use crate::worker::{Asks, HistoryError, IDLE_MAX, Leases, Prepared, Seen, Spawner, Start, Worker};
 use crate::worker::{END_WITHIN, History, Spoken, TurnLimits};
@@ -30,7 +30,7 @@ pub use cards::{DEFAULT_AGENT, all as cards, card};
 pub use create::{create, new_session};
 pub use settings::{AgentsOptions, WORKERS_MAX};
 
-use slots::{Slot, Slots};
+use slots::{Full, Slot, Slots};
 
 /// How often it is looked for workers that have nothing to do.
 const SWEEP: Duration = Duration::from_secs(15);
@@ -47,6 +47,8 @@ pub struct Agents {
     spawner: Spawner,
     leases: Leases,
     slots: Slots,
+    /// Which reading of the files counts.
+    generation: AtomicU64,
 }
 
 /// A turn, and what was denied in it.
@@ -81,10 +83,11 @@ impl Agents {
         options: AgentsOptions,
     ) -> Result<Arc<Self>, GateError> {
         let spawner = Spawner::new().map_err(GateError::unable)?;
-        let slots = Slots::new(options.workers_max);
-        let home = home.to_owned();
+        let slots = Slots::new(options.workers_max, options.workers_per_user_max);
+        let (home, generation) = (home.to_owned(), AtomicU64::default());
+        let leases = Leases::default();
         let agents =
-            Arc::new(Self { gate, home, asks, options, spawner, leases: Leases::default(), slots });
+            Arc::new(Self { gate, home, asks, options, spawner, leases, slots, generation });
         let weak = Arc::downgrade(&agents);
         let sweeper = thread::Builder::new().name("sweeper".to_owned());
         sweeper.spawn(move || sweep(&weak)).map_err(GateError::unable)?;
@@ -98,16 +101,14 @@ impl Agents {
     pub fn open(&self, turn: &Turn) -> Result<(), TurnError> {
         let who = caller(turn)?;
         cards::exists(&self.home, &who.agent)?;
-        let slot = self.slots.of(&who)?;
-        let Some(_query) = slot.query() else {
-            return Err(error(TurnErrorCode::QueryInProgress, "a turn of this session runs"));
-        };
-        slot.begin();
-        let started = self.worker(&slot, &who, turn.local).map(drop);
-        if started.is_err() {
-            self.slots.remove(&slot);
-        }
-        started
+        self.in_slot(&who, |slot| {
+            slot.begin();
+            let started = self.worker(slot, &who, turn.local).map(drop);
+            if started.is_err() {
+                self.slots.remove(slot);
+            }
+            started
+        })
     }
 
     /// Ends all workers.
@@ -129,17 +130,51 @@ impl Agents {
     ) -> Result<Account, TurnError> {
         let who = caller(turn)?;
         cards::exists(&self.home, &who.agent)?;
-        let slot = self.slots.of(&who)?;
-        let Some(_query) = slot.query() else {
-            return Err(error(TurnErrorCode::QueryInProgress, "a turn of this session runs"));
-        };
-        let stop = slot.begin();
-        let outcome = self.turn_in(&slot, &stop, &who, turn, on_frame);
-        let is_of_no_use = slot.worker().is_none_or(|it| it.is_over());
-        if is_of_no_use {
-            self.end_worker(&slot);
+        self.in_slot(&who, |slot| {
+            let stop = slot.begin();
+            let outcome = self.turn_in(slot, &stop, &who, turn, on_frame);
+            let is_of_no_use = slot.worker().is_none_or(|it| it.is_over());
+            if is_of_no_use {
+                self.end_worker(slot);
+            }
+            outcome
+        })
+    }
+
+    /// Does something in the slot of `who`, in which nothing else happens meanwhile.
+    fn in_slot<T>(
+        &self,
+        who: &Caller,
+        work: impl FnOnce(&Arc<Slot>) -> Result<T, TurnError>,
+    ) -> Result<T, TurnError> {
+        loop {
+            let slot = match self.slots.of(who) {
+                Ok(slot) => slot,
+                Err(full) if self.make_room(full, who) => continue,
+                Err(full) => return Err(no_room(full)),
+            };
+            let Some(_query) = slot.query() else {
+                return Err(error(TurnErrorCode::QueryInProgress, "a turn of this session runs"));
+            };
+            // Somebody may have needed its room before we had it.
+            if self.slots.holds(&slot) {
+                return work(&slot);
+            }
         }
-        outcome
+    }
+
+    /// Ends the worker that had nothing to do for longest. False if all of them have a turn.
+    fn make_room(&self, full: Full, who: &Caller) -> bool {
+        let user = (full == Full::OfUser).then_some(who.user.as_str());
+        self.slots.stalest_first(user).iter().any(|slot| {
+            let Some(_query) = slot.query() else { return false };
+            // One without a worker is about to have one.
+            let idle = slot.worker().is_some() && self.slots.holds(slot);
+            if idle {
+                self.end_worker(slot);
+            }
+            idle
+        })
     }
 
     fn turn_in(
@@ -158,14 +193,14 @@ impl Agents {
         let history = History::of(&self.home, who).map_err(|it| not_kept(&it.into()))?;
         let earlier = history.read(&*self.gate.store, who);
         let (earlier, _) = earlier.map_err(|it| not_kept(&it))?;
-        let heard = self.gate.monitor.hear_turn(who, &turn.content).map_err(refused)?;
+        let (content, tag) = self.heard(who, turn)?;
         let said = |role, text: &str| Spoken { role, text: text.to_owned() };
-        let spoken = said(Role::User, &turn.content);
-        let kept = history.add(&*self.gate.store, who, &spoken, heard.tag.as_ref());
+        let spoken = said(Role::User, &content);
+        let kept = history.add(&*self.gate.store, who, &spoken, tag.as_ref());
         kept.map_err(|it| not_kept(&it))?;
 
         let now = || SystemClock.unix_seconds();
-        let prepared = Prepared { content: &turn.content, earlier: &earlier, now: now() };
+        let prepared = Prepared { content: &content, earlier: &earlier, now: now() };
         let message: ToWorker = worker.prepare(&self.gate.monitor, &prepared)?;
         let limits = TurnLimits {
             wall: self.options.turn_max,
@@ -181,24 +216,12 @@ impl Agents {
         Ok(Account { reply, denied, needs_person })
     }
 
-    /// INVARIANT (OneGate): an answer is an effect, too. It is judged before it is kept or shown.
-    fn let_out(&self, history: &History, who: &Caller, spoken: &Spoken) -> Result<(), TurnError> {
-        saying::say(&self.gate, who, &spoken.text).map_err(|it| withheld(&it))?;
-        self.keep(history, who, spoken)
-    }
-
-    /// The agent's own words, with the label of its session.
-    fn keep(&self, history: &History, who: &Caller, spoken: &Spoken) -> Result<(), TurnError> {
-        let heard = Heard { source: Source::Agent, origin: "", text: &spoken.text };
-        let heard = self.gate.monitor.hear(who, &heard).map_err(refused)?;
-        let kept = history.add(&*self.gate.store, who, spoken, heard.tag.as_ref());
-        kept.map_err(|it| not_kept(&it))
-    }
-
     /// The worker of a slot; one is started where there is none.
     fn worker(&self, slot: &Slot, who: &Caller, local: bool) -> Result<Arc<Worker>, TurnError> {
+        // Before anything is read: whoever reloads meanwhile has it started again at the next turn.
+        let generation = self.generation.load(Ordering::Acquire);
         if let Some(worker) = slot.worker() {
-            if !worker.is_over() {
+            if !worker.is_over() && slot.generation() == generation {
                 return Ok(worker);
             }
             // Whoever takes it out waits until nobody else holds it.
@@ -230,7 +253,7 @@ impl Agents {
             GateError::Usage(why) => error(TurnErrorCode::AgentNotFound, why),
             GateError::Unable(why) | GateError::Busy(why) => error(TurnErrorCode::InitFailed, why),
         })?;
-        Ok(slot.put(worker))
+        Ok(slot.put(worker, generation))
     }
 
     /// Ends the worker of a slot, and forgets the slot.
@@ -302,6 +325,10 @@ impl Runtime for Agents {
         found.map(|it| it.questions(&*self.gate.store, now)).unwrap_or_default()
     }
 
+    fn reloaded(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
     fn close(&self, user: &str, agent: &str, session: &str) {
         if let Some(slot) = self.slots.find(user, Some(agent), session) {
             self.end_slot(&slot);
@@ -327,6 +354,14 @@ fn caller(turn: &Turn) -> Result<Caller, TurnError> {
         agent: AgentId::parse(&turn.agent).map_err(|it| no_agent(&it))?,
         door: Kind::of_static("worker"),
     })
+}
+
+fn no_room(full: Full) -> TurnError {
+    let why = match full {
+        Full::OfUser => "as many workers of this user run as may",
+        Full::OfAll => "as many workers run as may",
+    };
+    error(TurnErrorCode::WorkersExhausted, why)
 }
 
 fn refused(refusal: Refusal) -> TurnError {

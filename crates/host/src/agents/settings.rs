@@ -24,6 +24,8 @@ pub struct AgentsOptions {
     pub workspace: Option<PathBuf>,
     /// Workers at once.
     pub workers_max: usize,
+    /// Of these, workers of one user.
+    pub workers_per_user_max: usize,
     /// How long one turn may take.
     pub turn_max: Duration,
     /// What one turn may cost, in micro-dollars.
@@ -41,6 +43,7 @@ impl Default for AgentsOptions {
             approver: Approver::Absent,
             workspace: None,
             workers_max: WORKERS_MAX,
+            workers_per_user_max: usize::MAX,
             turn_max: TURN_MAX,
             cost_max: None,
             required: Vec::new(),

@@ -1,14 +1,12 @@
 //! Sessions and their workers. A slot counts as used until the process of its worker is gone.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use agent::{TurnError, TurnErrorCode};
 use model::Caller;
 
-use super::error;
 use crate::worker::Worker;
 
 type Key = (String, String, String);
@@ -17,6 +15,7 @@ type Key = (String, String, String);
 pub(super) struct Slots {
     all: Mutex<HashMap<Key, Arc<Slot>>>,
     at_most: usize,
+    at_most_per_user: usize,
 }
 
 /// A session of one user with one agent.
@@ -26,18 +25,31 @@ pub(super) struct Slot {
     worker: Mutex<Option<Arc<Worker>>>,
     /// Is the turn that runs to end? Each has its own.
     stop: Mutex<Arc<AtomicBool>>,
+    /// When somebody wanted it last.
+    used: Mutex<Instant>,
+    /// By which reading of the files its worker was started.
+    generation: AtomicU64,
+}
+
+/// Why there is no slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// The user has as many as one may have.
+    OfUser,
+    /// There are as many as there may be.
+    OfAll,
 }
 
 /// How often it is looked whether a turn has ended.
 const LOOK: Duration = Duration::from_millis(5);
 
 impl Slots {
-    pub(super) fn new(at_most: usize) -> Self {
-        Self { all: Mutex::default(), at_most }
+    pub(super) fn new(at_most: usize, at_most_per_user: usize) -> Self {
+        Self { all: Mutex::default(), at_most, at_most_per_user }
     }
 
     /// The slot of `who`, which is made if there is room.
-    pub(super) fn of(&self, who: &Caller) -> Result<Arc<Slot>, TurnError> {
+    pub(super) fn of(&self, who: &Caller) -> Result<Arc<Slot>, Full> {
         let key: Key = (
             who.user.as_str().to_owned(),
             who.agent.as_str().to_owned(),
@@ -45,15 +57,31 @@ impl Slots {
         );
         let mut all = held(&self.all);
         if let Some(slot) = all.get(&key) {
+            *held(&slot.used) = Instant::now();
             return Ok(Arc::clone(slot));
         }
+        if all.keys().filter(|it| it.0 == key.0).count() >= self.at_most_per_user {
+            return Err(Full::OfUser);
+        }
         if all.len() >= self.at_most {
-            let why = format!("{} workers run, which is the most", all.len());
-            return Err(error(TurnErrorCode::WorkersExhausted, why));
+            return Err(Full::OfAll);
         }
         let slot = Arc::new(Slot::new(key.clone()));
         all.insert(key, Arc::clone(&slot));
         Ok(slot)
+    }
+
+    /// Is this slot still one of them?
+    pub(super) fn holds(&self, slot: &Arc<Slot>) -> bool {
+        held(&self.all).get(&slot.key).is_some_and(|it| Arc::ptr_eq(it, slot))
+    }
+
+    /// All slots, or those of one user, the one first that nobody wanted for longest.
+    pub(super) fn stalest_first(&self, user: Option<&str>) -> Vec<Arc<Slot>> {
+        let mut found = self.all();
+        found.retain(|it| user.is_none_or(|user| it.key.0 == user));
+        found.sort_by_cached_key(|it| *held(&it.used));
+        found
     }
 
     /// The slot of a session of this user.
@@ -78,8 +106,14 @@ impl Slots {
 
 impl Slot {
     fn new(key: Key) -> Self {
-        let (query, worker, stop) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { key, query, worker, stop }
+        Self {
+            key,
+            query: Mutex::default(),
+            worker: Mutex::default(),
+            stop: Mutex::default(),
+            used: Mutex::new(Instant::now()),
+            generation: AtomicU64::default(),
+        }
     }
 
     /// The right to run a turn; none while another one runs.
@@ -124,7 +158,13 @@ impl Slot {
         held(&self.worker).clone()
     }
 
-    pub(super) fn put(&self, worker: Worker) -> Arc<Worker> {
+    /// By which reading of the files its worker was started.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    pub(super) fn put(&self, worker: Worker, generation: u64) -> Arc<Worker> {
+        self.generation.store(generation, Ordering::Release);
         let worker = Arc::new(worker);
         *held(&self.worker) = Some(Arc::clone(&worker));
         worker
@@ -151,7 +191,38 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use model::{AgentId, Kind, SessionId, UserId};
+
     use super::*;
+
+    fn who(user: &str, session: &str) -> Caller {
+        Caller {
+            session: SessionId::parse(session).unwrap(),
+            user: UserId::parse(user).unwrap(),
+            agent: AgentId::parse("main").unwrap(),
+            door: Kind::of_static("worker"),
+        }
+    }
+
+    #[test]
+    fn one_user_cannot_have_all_of_them() {
+        let slots = Slots::new(3, 2);
+        for session in ["s1", "s2"] {
+            assert!(slots.of(&who("ann", session)).is_ok());
+        }
+        assert_eq!(slots.of(&who("ann", "s3")).err(), Some(Full::OfUser));
+        let bobs = slots.of(&who("bob", "s4")).unwrap();
+        assert_eq!(slots.of(&who("cleo", "s5")).err(), Some(Full::OfAll));
+        // One that is there is found, and is the last that goes.
+        assert!(slots.of(&who("ann", "s1")).is_ok());
+        let order: Vec<String> =
+            slots.stalest_first(None).iter().map(|it| it.key.2.clone()).collect();
+        assert_eq!(order, ["s2", "s4", "s1"]);
+        assert_eq!(slots.stalest_first(Some("bob")).len(), 1);
+        assert!(slots.holds(&bobs));
+        slots.remove(&bobs);
+        assert!(!slots.holds(&bobs) && slots.of(&who("cleo", "s5")).is_ok());
+    }
 
     #[test]
     fn whoever_waits_for_a_turn_does_not_wait_for_ever_and_a_turn_is_stopped_once() {

@@ -12,8 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OpenFlags, Row};
 
-pub use retention::{Forgotten, Kept};
-pub(crate) use sessions::{Role, SessionRow};
+pub use retention::Forgotten;
+pub(crate) use sessions::{Page, Role, SessionRow};
 pub(crate) use spending::windows;
 pub use spending::{Account, Exceeded, Reservation, Scope, Spent, Totals};
 

@@ -17,30 +17,41 @@ pub struct Forgotten {
     pub consent: usize,
 }
 
-/// How long things are kept, in seconds.
-#[derive(Clone, Copy, Debug)]
-pub struct Kept {
-    /// Sessions.
-    pub sessions: i64,
-    /// What was spent.
-    pub spending: i64,
-}
-
 impl Books {
-    /// Forgets what is older than it may be.
+    /// Sessions in which nothing was said since `since`, the stalest first: user, agent and id.
+    ///
+    /// # Errors
+    /// If the books do not answer.
+    pub fn stale(
+        &self,
+        since: i64,
+        at_most: u32,
+    ) -> Result<Vec<(String, String, String)>, BooksError> {
+        let sql =
+            "SELECT user, agent, id FROM sessions WHERE updated < ?1 ORDER BY updated, id LIMIT ?2";
+        let connection = self.lock();
+        let mut statement = connection.prepare_cached(sql)?;
+        let rows = statement.query_map([since, at_most.into()], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Forgets a session, unless something was said in it since `since`.
     ///
     /// # Errors
     /// If it may not be durable.
-    pub fn retain(&self, kept: Kept, now: i64) -> Result<Forgotten, BooksError> {
-        let mut connection = self.lock();
-        let transaction = connection.transaction()?;
-        let since = |age: i64| now.saturating_sub(age);
-        let sessions = transaction
-            .execute("DELETE FROM sessions WHERE updated < ?1", [since(kept.sessions)])?;
-        let spending =
-            transaction.execute("DELETE FROM spending WHERE at < ?1", [since(kept.spending)])?;
-        transaction.commit()?;
-        Ok(Forgotten { sessions, spending, consent: 0 })
+    pub fn forget_stale(&self, id: &str, since: i64) -> Result<bool, BooksError> {
+        let sql = "DELETE FROM sessions WHERE id = ?1 AND updated < ?2";
+        Ok(self.lock().execute(sql, params![id, since])? > 0)
+    }
+
+    /// Forgets what was spent before `since`. Gives how many rows.
+    ///
+    /// # Errors
+    /// If it may not be durable.
+    pub fn forget_spending(&self, since: i64) -> Result<usize, BooksError> {
+        Ok(self.lock().execute("DELETE FROM spending WHERE at < ?1", [since])?)
     }
 
     /// Forgets a user's sessions and consent, and what they spent longer ago than a budget looks back.

@@ -15,14 +15,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::completion::{self, Completion};
-use crate::admit::{consented, may_use};
+use crate::admit::{charge, consented, may_use};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body;
 use crate::limits::CHAT_MESSAGES_MAX;
 use crate::message::CONTENT_CHARS_MAX;
+use crate::opening::open_session;
 use crate::refusal::Refusal;
-use crate::socket::open_session;
 use crate::turn::Asked;
 use crate::turns::Key;
 
@@ -106,10 +106,12 @@ pub(crate) async fn complete(
     body: Body,
 ) -> Result<Response, Refusal> {
     let request: Request = body::json(body).await?;
-    let content = check(&request, &caller)?;
+    let (content, earlier) = check(&request, &caller)?;
     let known = caller.known;
     may_use(&app.directory(), &known, &request.model)?;
     consented(&app, &app.directory(), &known).await?;
+    charge(&app, known.name().as_str())?;
+    let once = request.session_id.is_none();
     let session = match &request.session_id {
         None => None,
         Some(id) => Some(Uuid::parse(id).ok_or_else(|| Refusal::bad("`session_id` is no UUID"))?),
@@ -117,7 +119,7 @@ pub(crate) async fn complete(
     let session = open_session(&app, &known, &request.model, session).await?;
     let key = Key { user: known.name().to_string(), agent: request.model.clone(), session };
     let made = Completion::new(&app, &key);
-    let asked = Asked { known, key, content };
+    let asked = Asked { known, key, content, earlier, once };
     if request.stream {
         let with_usage = request.stream_options.is_some_and(|it| it.include_usage);
         let stream = completion::stream(&app, asked, made, with_usage);
@@ -133,8 +135,8 @@ pub(crate) async fn complete(
     Ok(([("x-session-id", session)], body).into_response())
 }
 
-/// The text of the turn.
-fn check(request: &Request, caller: &Caller) -> Result<String, Refusal> {
+/// What the user says, and what the client says was said before.
+fn check(request: &Request, caller: &Caller) -> Result<(String, Option<String>), Refusal> {
     // INVARIANT (NoIdentityInMessages): who asks is known by the token.
     if request.user.as_ref().is_some_and(|it| it != caller.known.name().as_str()) {
         let why = "`user` is not who the token belongs to";
@@ -155,25 +157,30 @@ fn check(request: &Request, caller: &Caller) -> Result<String, Refusal> {
     if last.role != Role::User {
         return Err(Refusal::bad("the last message is the user's"));
     }
-    let mut content = last.content.text();
-    if !earlier.is_empty() {
-        let history = earlier.iter().map(|it| {
-            let who = match it.role {
-                Role::System | Role::Developer => "system",
-                Role::User => "user",
-                Role::Assistant => "assistant",
-            };
-            format!("{who}: {}", it.content.text())
-        });
-        let history = history.collect::<Vec<_>>().join("\n\n");
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(|_| Refusal::broken())?;
-        let nonce = Nonce::new(random);
-        content = format!("{}\n\n{content}", wrap(Boundary::History, "client", &history, &nonce));
-    }
-    if content.is_empty() || content.contains('\0') || content.chars().count() > CONTENT_CHARS_MAX {
+    let content = last.content.text();
+    let earlier = if earlier.is_empty() { None } else { Some(history(earlier)?) };
+    let texts = [Some(&content), earlier.as_ref()];
+    let chars: usize = texts.into_iter().flatten().map(|it| it.chars().count()).sum();
+    let has_nul = texts.into_iter().flatten().any(|it| it.contains('\0'));
+    if content.is_empty() || has_nul || chars > CONTENT_CHARS_MAX {
         let why = format!("a message has 1 to {CONTENT_CHARS_MAX} characters, and no NUL");
         return Err(Refusal::bad(why));
     }
-    Ok(content)
+    Ok((content, earlier))
+}
+
+/// Earlier messages, between marks that nothing in them can close.
+fn history(earlier: &[Said]) -> Result<String, Refusal> {
+    let lines = earlier.iter().map(|it| {
+        let who = match it.role {
+            Role::System | Role::Developer => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        format!("{who}: {}", it.content.text())
+    });
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(|_| Refusal::broken())?;
+    let text = lines.collect::<Vec<_>>().join("\n\n");
+    Ok(wrap(Boundary::History, "client", &text, &Nonce::new(random)))
 }

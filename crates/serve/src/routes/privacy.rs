@@ -15,10 +15,12 @@ use crate::app::App;
 use crate::archive::Archive;
 use crate::auth::{Admin, Caller};
 use crate::body;
-use crate::limits::{MESSAGES_SHOWN_MAX, SESSIONS_SHOWN_MAX};
+use crate::books::{Page, SessionRow};
+use crate::limits::SESSIONS_PER_USER_MAX;
 use crate::log::{About, Event};
 use crate::refusal::Refusal;
 use crate::socket;
+use crate::turns::Key;
 
 /// For how long a budget looks back, in seconds.
 const BUDGET_LOOKS_BACK: i64 = 30 * 86_400;
@@ -64,9 +66,11 @@ pub(crate) async fn export(
     caller: Caller,
 ) -> Result<Response, Refusal> {
     caller.known.user.may_see_data_of(&user).map_err(|_| Refusal::not_found())?;
-    if app.directory().users.get(&user).is_none() {
-        return Err(Refusal::not_found());
+    if caller.known.only_agents().is_some() {
+        let why = "this token is for some agents alone; an export is about all of them";
+        return Err(Refusal::new(StatusCode::FORBIDDEN, "access_denied", why));
     }
+    is_known(&app, &user).await?;
     let by = caller.known.name().to_string();
     let of = user.clone();
     let made = app.blocking(move |app| {
@@ -85,24 +89,49 @@ pub(crate) async fn export(
 fn pack(app: &App, user: &str) -> Result<Vec<u8>, Refusal> {
     let broken = |_| Refusal::broken();
     let mut archive = Archive::default();
-    let sessions = app.books.sessions(user, None, SESSIONS_SHOWN_MAX).map_err(broken)?;
+    let sessions = app.books.sessions(user, None, SESSIONS_PER_USER_MAX).map_err(broken)?;
     for row in sessions {
-        let messages = app.books.messages(&row.id, MESSAGES_SHOWN_MAX).map_err(broken)?;
-        let messages = messages.into_iter().map(|it| {
-            json!({ "role": it.role, "content": it.content, "at": timestamp::from_unix(it.at) })
-        });
-        let whole = json!({
-            "id": row.id,
-            "agent": row.agent,
-            "created": timestamp::from_unix(row.created),
-            "messages": messages.collect::<Vec<_>>(),
-        });
-        archive.add(&format!("sessions/{}.json", row.id), whole.to_string().as_bytes())?;
+        pack_session(app, &row, &mut archive)?;
     }
     archive.add("usage.jsonl", app.books.spending_lines(user).map_err(broken)?.as_bytes())?;
     let consent = app.books.consent(user).map_err(broken)?;
     archive.add("consent.json", json!({ "policyVersion": consent }).to_string().as_bytes())?;
     archive.finish()
+}
+
+/// One session: a file for each page of it, so that no more than a page is held at once.
+fn pack_session(app: &App, row: &SessionRow, archive: &mut Archive) -> Result<(), Refusal> {
+    let mut page = Page::default();
+    for number in 1.. {
+        let found = app.books.messages(&row.id, page).map_err(|_| Refusal::broken())?;
+        let messages = found.messages.into_iter().map(|it| {
+            json!({ "role": it.role, "content": it.content, "at": timestamp::from_unix(it.at) })
+        });
+        let part = json!({
+            "id": row.id,
+            "agent": row.agent,
+            "created": timestamp::from_unix(row.created),
+            "messages": messages.collect::<Vec<_>>(),
+        });
+        let name = if number == 1 { row.id.clone() } else { format!("{}.{number}", row.id) };
+        archive.add(&format!("sessions/{name}.json"), part.to_string().as_bytes())?;
+        match found.next {
+            Some(after) => page.after = after,
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+/// Whoever stands in the users file, or stood there and is still in the books.
+async fn is_known(app: &Arc<App>, user: &str) -> Result<(), Refusal> {
+    if app.directory().users.get(user).is_some() {
+        return Ok(());
+    }
+    let of = user.to_owned();
+    let known = app.blocking(move |app| app.books.knows(&of)).await;
+    let known = known.and_then(Result::ok).ok_or_else(Refusal::broken)?;
+    if known { Ok(()) } else { Err(Refusal::not_found()) }
 }
 
 /// `DELETE /api/users/:id/data`, for administrators. What still counts against a budget stays until it does not.
@@ -111,9 +140,7 @@ pub(crate) async fn delete(
     Path(user): Path<String>,
     Admin(caller): Admin,
 ) -> Result<Json<Value>, Refusal> {
-    if app.directory().users.get(&user).is_none() {
-        return Err(Refusal::not_found());
-    }
+    is_known(&app, &user).await?;
     let by = caller.known.name().to_string();
     let of = user.clone();
     let done = app.blocking(move |app| {
@@ -123,6 +150,7 @@ pub(crate) async fn delete(
         for row in app.books.sessions(&of, None, u32::MAX).map_err(broken)? {
             app.parts.runtime.close(&of, &row.agent, &row.id);
             app.parts.personal.forget(&of, &row.agent, &row.id).map_err(not_deleted)?;
+            app.rooms.forget(&Key { user: of.clone(), agent: row.agent, session: row.id });
         }
         let since = app.now().saturating_sub(BUDGET_LOOKS_BACK);
         let books = app.books.forget_user(&of, since).map_err(broken)?;

@@ -15,12 +15,12 @@ use crate::admit::may_use;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::body;
-use crate::books::SessionRow;
+use crate::books::{Page, SessionRow};
 use crate::front::parameter;
 use crate::limits::{MESSAGES_SHOWN_MAX, SESSIONS_SHOWN_MAX, TICKET_MAX};
 use crate::log::Event;
+use crate::opening::open_session;
 use crate::refusal::Refusal;
-use crate::socket::open_session;
 use crate::turn::about;
 use crate::turns::Key;
 
@@ -62,16 +62,19 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, Json(json!({ "id": id, "agent": agent }))))
 }
 
-/// `GET /api/sessions/:id/messages`.
+/// `GET /api/sessions/:id/messages?after=&limit=`.
 pub(crate) async fn messages(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    RawQuery(query): RawQuery,
     caller: Caller,
 ) -> Result<Json<Value>, Refusal> {
     let row = own(&app, &caller, &id).await?;
-    let found = app.blocking(move |app| app.books.messages(&row.id, MESSAGES_SHOWN_MAX));
+    let page = page(query.as_deref())?;
+    let found = app.blocking(move |app| app.books.messages(&row.id, page));
     let found = found.await.and_then(Result::ok).ok_or_else(Refusal::broken)?;
-    let shown = found.into_iter().map(|it| {
+    let next = found.next;
+    let shown = found.messages.into_iter().map(|it| {
         json!({
             "id": it.id,
             "role": it.role,
@@ -79,7 +82,22 @@ pub(crate) async fn messages(
             "at": timestamp::from_unix(it.at),
         })
     });
-    Ok(Json(json!({ "messages": shown.collect::<Vec<_>>() })))
+    Ok(Json(json!({ "messages": shown.collect::<Vec<_>>(), "next": next })))
+}
+
+/// `after`, the number of the last message that is known, and `limit`.
+fn page(query: Option<&str>) -> Result<Page, Refusal> {
+    let mut page = Page::default();
+    if let Some(after) = parameter(query, "after") {
+        let after = after.parse::<i64>().ok().filter(|it| *it >= 0);
+        page.after = after.ok_or_else(|| Refusal::bad("`after` is the number of a message"))?;
+    }
+    if let Some(limit) = parameter(query, "limit") {
+        let limit = limit.parse::<usize>().ok().filter(|it| (1..=MESSAGES_SHOWN_MAX).contains(it));
+        let why = || Refusal::bad(format!("`limit` is 1 to {MESSAGES_SHOWN_MAX}"));
+        page.limit = limit.ok_or_else(why)?;
+    }
+    Ok(page)
 }
 
 /// `DELETE /api/sessions/:id`.

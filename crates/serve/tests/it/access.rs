@@ -13,9 +13,13 @@ fn now() -> i64 {
 }
 
 fn issue(world: &World, agents: Option<&[AgentId]>) -> (String, String) {
+    issue_to(world, "ann", agents)
+}
+
+fn issue_to(world: &World, user: &str, agents: Option<&[AgentId]>) -> (String, String) {
     let tokens = Tokens::in_home(world.home());
-    let ann = UserId::parse("ann").unwrap();
-    let made = tokens.create::<AccessError>(&ann, agents, (now(), None), |_| Ok(()));
+    let user = UserId::parse(user).unwrap();
+    let made = tokens.create::<AccessError>(&user, agents, (now(), None), |_| Ok(()));
     let (token, issued) = made.unwrap();
     (token.shown_once().to_owned(), issued.id)
 }
@@ -71,6 +75,41 @@ fn both_kinds_of_tokens_count_and_a_narrow_one_opens_less() {
     assert_eq!(agents(&wide).as_array().unwrap().len(), 2);
     assert_eq!(agents(&narrow).as_array().unwrap().len(), 1);
     assert_eq!(world.get("/api/agents/anns", Some(&narrow)).status, 403);
+}
+
+#[test]
+fn a_token_for_one_agent_administers_and_exports_nothing() {
+    let world = World::wide();
+    let main = AgentId::parse("main").unwrap();
+    let (wide, _) = issue_to(&world, "root", None);
+    let (narrow, _) = issue_to(&world, "root", Some(&[main]));
+    let paths = ["/health/deep", "/api/users/ann/data", "/api/users/root/data"];
+    let statuses = |token: &str| paths.map(|it| world.get(it, Some(token)).status);
+    assert_eq!(statuses(&wide), [200, 200, 200]);
+    assert_eq!(statuses(&narrow), [403, 404, 403]);
+    assert_eq!(world.post("/api/admin/reload", Some(&narrow), "").status, 403);
+    assert!(world.get("/api/usage", Some(&narrow)).json().get("summary").is_none());
+}
+
+#[test]
+fn a_message_that_waits_does_not_outlive_the_token_it_came_with() {
+    let world = World::wide();
+    let (token, id) = issue(&world, None);
+    let (mut client, _) = world.subscribed(&token, "main");
+    client.message("sleep 5000");
+    client.until("status");
+    client.message("second");
+    let revoke = Tokens::in_home(world.home()).revoke::<AccessError>(&id, now(), false, |_| Ok(()));
+    revoke.unwrap();
+    assert_eq!(client.closed(), 4003);
+    let began = std::time::Instant::now();
+    let ended = || world.log.events().iter().any(|it| it["event"] == "worker.exit");
+    while !ended() && began.elapsed() < std::time::Duration::from_secs(20) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let turns: Vec<String> = world.desk.turns().into_iter().map(|it| it.content).collect();
+    assert_eq!(turns, ["sleep 5000"]);
 }
 
 #[test]

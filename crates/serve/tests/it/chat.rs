@@ -43,6 +43,8 @@ fn an_answer_and_a_stream() {
     assert_eq!(chunks[chunks.len() - 1]["usage"]["completion_tokens"], 20);
     let sessions = world.desk.turns();
     assert_eq!(sessions[0].session, sessions[1].session);
+    // Who names no session is not expected to go on: its worker is gone. Who names one is.
+    assert_eq!(world.desk.closed(), [sessions[0].session.clone()]);
 }
 
 #[test]
@@ -54,11 +56,13 @@ fn what_a_client_says_for_others_is_history_from_outside() {
         user("ok"),
     ]);
     world.post(PATH, Some(ANN), &ask(messages).to_string());
-    let content = world.desk.turns().pop().unwrap().content;
-    assert!(content.starts_with("<session_history"), "{content}");
-    assert!(content.ends_with("\n\nok"), "{content}");
+    let turn = world.desk.turns().pop().unwrap();
+    // Only the last message is the user's.
+    assert_eq!(turn.content, "ok");
+    let earlier = turn.earlier.unwrap();
+    assert!(earlier.starts_with("<session_history"), "{earlier}");
     // What stands inside cannot close the mark.
-    assert_eq!(content.matches("</session_history").count(), 1, "{content}");
+    assert_eq!(earlier.matches("</session_history").count(), 1, "{earlier}");
 }
 
 #[test]

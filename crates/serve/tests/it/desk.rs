@@ -9,6 +9,14 @@ use agent::{
     AgentCard, Approval, Frame, Question, Reply, Runtime, Status, Turn, TurnError, TurnErrorCode,
 };
 use llm::Usage;
+use serve::{Deleted, Personal};
+
+/// Something that looks like a key.
+pub(crate) const KEY: &str = concat!(
+    "sk-ant-",
+    "api03-",
+    "aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vWxYzA1bC3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vWxYzA1bC3dE5fG7hI9jK1lM2n-AAAAAA"
+);
 
 #[derive(Default)]
 pub(crate) struct Desk {
@@ -24,11 +32,21 @@ struct State {
     asked: HashMap<(String, String), Option<bool>>,
     turns: Vec<Turn>,
     closed: Vec<String>,
+    forgotten: Vec<String>,
+    reloads: usize,
 }
 
 impl Desk {
     pub(crate) fn turns(&self) -> Vec<Turn> {
         self.state.lock().unwrap().turns.clone()
+    }
+
+    pub(crate) fn forgotten(&self) -> Vec<String> {
+        self.state.lock().unwrap().forgotten.clone()
+    }
+
+    pub(crate) fn reloads(&self) -> usize {
+        self.state.lock().unwrap().reloads
     }
 
     pub(crate) fn closed(&self) -> Vec<String> {
@@ -90,6 +108,8 @@ impl Desk {
                 let rest = words.collect::<Vec<_>>().join(" ");
                 for (id, letter) in (0..).zip(rest.chars()) {
                     on_frame(Frame::Token { id, text: letter.to_string() });
+                    // Something else in between does not make two texts of one.
+                    on_frame(Frame::Status { status: Status::Responding });
                 }
                 return Ok(Reply { content: rest, interrupted, usage, tool_calls });
             }
@@ -163,13 +183,36 @@ impl Runtime for Desk {
         let question = |(key, _): (&(String, String), _)| Question {
             tool_id: key.1.clone(),
             tool_name: "shell_exec".to_owned(),
-            shown: vec!["rm -r build".to_owned()],
+            shown: match key.1.as_str() {
+                "leak" => vec!["rm -r build".to_owned(), format!("with {KEY}")],
+                _ => vec!["rm -r build".to_owned()],
+            },
         };
         open.map(question).collect()
     }
 
+    fn reloaded(&self) {
+        self.state.lock().unwrap().reloads += 1;
+    }
+
     fn close(&self, _user: &str, _agent: &str, session: &str) {
         self.state.lock().unwrap().closed.push(session.to_owned());
+    }
+}
+
+/// What an agent keeps of sessions lies on the desk; nothing else is outside of the books.
+impl Personal for Desk {
+    fn forget(&self, _: &str, _: &str, session: &str) -> Result<(), String> {
+        self.state.lock().unwrap().forgotten.push(session.to_owned());
+        Ok(())
+    }
+
+    fn delete(&self, _: &str) -> Result<Deleted, String> {
+        Ok(Deleted { memory_files: 1, workspace_files: 2 })
+    }
+
+    fn retain(&self, _: u64) -> Result<usize, String> {
+        Ok(0)
     }
 }
 

@@ -57,6 +57,29 @@ fn lengths_requests_and_silence() {
 }
 
 #[test]
+fn messages_of_a_socket_that_wait_and_sockets_that_say_too_much() {
+    let world = world("{rateLimits: {maxRequestsPerWindow: 30, messagesPerMinute: 1000}}");
+    let (mut ann, _) = world.subscribed(ANN, "main");
+    ann.message("sleep 60000");
+    ann.until("status");
+    for _ in 0..15 {
+        ann.message("hello");
+    }
+    ann.message("one too many");
+    assert_eq!(ann.until("error")["code"], "busy");
+    // Eighteen things were said; whatever it is, and whether it is understood or not, the thirty-first is refused.
+    for _ in 0..12 {
+        ann.raw("{}");
+        assert_eq!(ann.until("error")["code"], "invalid_message");
+    }
+    ann.say(&json!({ "type": "subscribe", "agentId": "main" }));
+    assert_eq!(ann.until("error")["code"], "rate_limited");
+    let (mut bob, _) = world.subscribed(BOB, "main");
+    bob.message("hello");
+    bob.until("result");
+}
+
+#[test]
 fn workers_are_counted_and_can_be_ended() {
     let world = world("{maxWorkers: 1}");
     let (mut ann, session) = world.subscribed(ANN, "main");

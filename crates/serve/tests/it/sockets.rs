@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::desk::KEY;
 use crate::socket::Next;
 use crate::world::{ANN, BOB, World, users, write};
 
@@ -133,6 +134,7 @@ fn what_changes_in_the_files_reaches_open_sockets() {
     // A file that is not understood changes nothing.
     write(&world.home().join("users.yaml"), "users: nobody\n");
     assert!(world.handle.reload().is_err());
+    assert_eq!(world.desk.reloads(), 0);
     ann.message("hello");
     ann.until("assistant_message");
     // Bob's agent is closed to him; Ann's token is gone.
@@ -142,6 +144,8 @@ fn what_changes_in_the_files_reaches_open_sockets() {
     // By itself, without being told.
     assert_eq!(ann.closed(), 4003);
     let roster = bob.until("roster_updated");
+    // Workers that were started by the old files hear of it.
+    assert!(world.desk.reloads() > 0);
     let ids: Vec<&str> =
         roster["agents"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["main"]);
@@ -163,18 +167,19 @@ fn who_agreed_to_nothing_is_asked_first() {
 
 #[test]
 fn secrets_do_not_leave_while_the_agent_writes() {
-    let key = concat!(
-        "sk-ant-",
-        "api03-",
-        "aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vWxYzA1bC3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vWxYzA1bC3dE5fG7hI9jK1lM2n-AAAAAA"
-    );
     let world = World::wide();
     let (mut client, _) = world.subscribed(ANN, "main");
-    client.message(&format!("letters the key is {key} see"));
+    client.message(&format!("letters the key is {KEY} see"));
     let frames = client.all_until("result");
     let tokens: String = frames.iter().filter_map(|it| it["text"].as_str()).collect();
     assert!(tokens.starts_with("the key is [REDACTED"), "{tokens}");
     assert!(!format!("{frames:?}").contains("aB3dE5fG7h"));
+    client.message("ask leak");
+    let asked = client.until("tool_approval");
+    assert_eq!(asked["toolInput"]["shown"][0], "rm -r build");
+    assert!(!asked.to_string().contains("aB3dE5fG7h"), "{asked}");
+    client.say(&json!({ "type": "tool_approval", "toolId": "leak", "approved": false }));
+    client.until("result");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{ANN, BOB, ROOT, World};
+use crate::world::{ANN, BOB, ROOT, World, users, write};
 
 #[test]
 fn what_is_anns_is_not_there_for_bob() {
@@ -13,6 +13,16 @@ fn what_is_anns_is_not_there_for_bob() {
     let own = world.get(&format!("/api/sessions/{session}/messages"), Some(ANN)).json();
     assert_eq!(own["messages"][0]["content"], "a private thing");
     assert_eq!(own["messages"][1]["role"], "assistant");
+    assert!(own["next"].is_null());
+    let page =
+        |query: &str| world.get(&format!("/api/sessions/{session}/messages?{query}"), Some(ANN));
+    let first = page("limit=1").json();
+    assert_eq!(first["messages"].as_array().unwrap().len(), 1);
+    let rest = page(&format!("limit=1&after={}", first["next"])).json();
+    assert_eq!((&rest["messages"][0]["role"], &rest["next"]), (&json!("assistant"), &json!(null)));
+    for query in ["limit=0", "limit=501", "after=-1", "after=x"] {
+        assert_eq!(page(query).status, 400, "{query}");
+    }
 
     for path in [format!("/api/sessions/{session}/messages"), "/api/users/ann/data".to_owned()] {
         assert_eq!(world.get(&path, Some(BOB)).status, 404, "{path}");
@@ -78,4 +88,38 @@ fn a_users_data_is_theirs_to_take_and_an_administrators_to_delete() {
     let records = world.records();
     assert!(records.contains("privacy_export") && records.contains("privacy_deletion"));
     assert_eq!(world.get("/api/privacy", None).json()["policyVersion"], "1.0");
+}
+
+#[test]
+fn what_is_too_old_goes_with_its_files_and_who_is_gone_can_be_deleted() {
+    let mut world = World::wide();
+    let (mut ann, old) = world.subscribed(ANN, "main");
+    ann.message("long ago");
+    ann.until("result");
+    let (mut bob, bobs) = world.subscribed(BOB, "main");
+    bob.message("lately");
+    bob.until("result");
+    drop((ann, bob));
+    world.end();
+    let books = rusqlite::Connection::open(world.home().join("serve.db")).unwrap();
+    books.execute("UPDATE sessions SET updated = 0 WHERE id = ?1", [&old]).unwrap();
+    drop(books);
+    let world = world.restart();
+    let began = std::time::Instant::now();
+    while world.desk.forgotten().is_empty() && began.elapsed().as_secs() < 20 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(world.desk.forgotten(), std::slice::from_ref(&old));
+    // Bob leaves; what was kept of him does not stay because of that.
+    let without = users("unlimited");
+    let bobs_entry =
+        without.find("  - name: bob").unwrap()..without.find("  - name: root").unwrap();
+    let without = without.replace(without.get(bobs_entry).unwrap(), "");
+    write(&world.home().join("users.yaml"), &without);
+    world.handle.reload().unwrap();
+    assert_eq!(world.get("/api/users/bob/data", Some(ROOT)).status, 200);
+    let report = world.delete("/api/users/bob/data", Some(ROOT));
+    assert_eq!((report.status, &report.json()["sessions"]), (200, &json!(1)));
+    assert_eq!(world.desk.forgotten(), [old, bobs]);
+    assert_eq!(world.delete("/api/users/nobody/data", Some(ROOT)).status, 404);
 }

@@ -12,7 +12,7 @@ use agent::Runtime;
 use data_encoding::HEXLOWER;
 use evidence::{Config, Journal, SystemClock};
 use serde_json::Value;
-use serve::{Deleted, Handle, Log, Parts, Personal, Server};
+use serve::{Handle, Log, Parts, Personal, Server};
 use sha2::{Digest as _, Sha256};
 
 use crate::desk::{Desk, desk};
@@ -53,23 +53,6 @@ impl Lines {
 
     pub(crate) fn events(&self) -> Vec<Value> {
         self.text().lines().map(|it| serde_json::from_str(it).unwrap()).collect()
-    }
-}
-
-/// Nothing lies outside of the books.
-pub(crate) struct Nothing;
-
-impl Personal for Nothing {
-    fn forget(&self, _: &str, _: &str, _: &str) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn delete(&self, _: &str) -> Result<Deleted, String> {
-        Ok(Deleted { memory_files: 1, workspace_files: 2 })
-    }
-
-    fn retain(&self, _: u64) -> Result<usize, String> {
-        Ok(0)
     }
 }
 
@@ -204,7 +187,7 @@ pub(crate) fn server(home: &Path, desk: &Arc<Desk>, log: impl Write + Send + 'st
         journal: Arc::new(journal),
         clock: Arc::new(SystemClock),
         log: Log::to(log, Arc::new(SystemClock)).unwrap(),
-        personal: Arc::new(Nothing),
+        personal: Arc::clone(desk) as Arc<dyn Personal>,
     };
     Server::bind("127.0.0.1:0".parse().unwrap(), parts).unwrap()
 }

@@ -48,7 +48,7 @@ impl User {
         Err(deny(Layer::User, "agent_not_open", why, remedy))
     }
 
-    /// The same user with at most these agents, as a token may say.
+    /// The same user with at most these agents, as a token may say. Such a token administers nothing.
     #[must_use]
     pub fn narrowed_to(self, names: &[String]) -> Self {
         let named = |it: &AgentId| names.iter().any(|name| name == it.as_str());
@@ -56,7 +56,7 @@ impl User {
             Agents::All => names.iter().filter_map(|it| AgentId::parse(it).ok()).collect(),
             Agents::Only(agents) => agents.into_iter().filter(named).collect(),
         };
-        Self { agents: Agents::Only(agents), ..self }
+        Self { agents: Agents::Only(agents), admin: false, ..self }
     }
 
     /// May the user administer the host?
