@@ -58,16 +58,19 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Is this shown in time?
+    /// Is this shown in time? What stands before it is not looked at again.
     fn shows(&mut self, text: &str, within: Duration) -> bool {
         let until = Instant::now() + within;
-        while !self.shown.contains(text) {
+        loop {
+            if let Some((_, rest)) = self.shown.split_once(text) {
+                self.shown = rest.to_owned();
+                return true;
+            }
             match self.screen.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(piece) => self.shown.push_str(&String::from_utf8_lossy(&piece)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return false,
             }
         }
-        true
     }
 }
 
@@ -108,6 +111,7 @@ fn what_was_typed_before_a_question_is_no_answer_to_it() {
     terminal.type_in("no\r");
     assert!(terminal.shows("refused", LONG), "{}", terminal.shown);
     assert!(terminal.shows("that is all", LONG), "{}", terminal.shown);
+    assert!(terminal.shows("> ", LONG), "{}", terminal.shown);
     terminal.type_in("\u{4}");
     assert_eq!(terminal.child.wait().unwrap().code(), Some(0), "{}", terminal.shown);
 }
