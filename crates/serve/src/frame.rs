@@ -2,7 +2,7 @@
 
 use agent::{AgentCard, Frame, Status, SubagentStatus, TurnError, TurnErrorCode};
 use llm::Usage;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 /// One frame to a client.
@@ -185,8 +185,7 @@ impl From<AgentCard> for CardShown {
 }
 
 /// Codes of errors: stable, and the whole list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is a row of docs/serve-api.md")]
 pub enum ErrorCode {
     AuthFailed,
@@ -221,11 +220,42 @@ pub enum ErrorCode {
 impl ErrorCode {
     /// As it is written.
     #[must_use]
-    pub fn as_str(self) -> String {
-        serde_json::to_value(self)
-            .ok()
-            .and_then(|it| it.as_str().map(str::to_owned))
-            .unwrap_or_default()
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AuthFailed => "auth_failed",
+            Self::RateLimited => "rate_limited",
+            Self::MessageTooLarge => "message_too_large",
+            Self::ParseError => "parse_error",
+            Self::InvalidMessage => "invalid_message",
+            Self::NotSubscribed => "not_subscribed",
+            Self::AgentNotFound => "agent_not_found",
+            Self::SessionNotFound => "session_not_found",
+            Self::AccessDenied => "access_denied",
+            Self::ConsentRequired => "consent_required",
+            Self::BudgetExceeded => "budget_exceeded",
+            Self::Busy => "busy",
+            Self::WorkersExhausted => "workers_exhausted",
+            Self::TokenRevoked => "token_revoked",
+            Self::ShuttingDown => "shutting_down",
+            Self::InitFailed => "init_failed",
+            Self::QueryInProgress => "query_in_progress",
+            Self::WorkerError => "worker_error",
+            Self::ModelOverloaded => "model_overloaded",
+            Self::ModelRateLimited => "model_rate_limited",
+            Self::ModelInvalidKey => "model_invalid_key",
+            Self::ModelContextTooLong => "model_context_too_long",
+            Self::ModelRefused => "model_refused",
+            Self::ModelUnreachable => "model_unreachable",
+            Self::ModelInvalidRequest => "model_invalid_request",
+            Self::ModelUnpriced => "model_unpriced",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+impl Serialize for ErrorCode {
+    fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
+        output.serialize_str(self.as_str())
     }
 }
 

@@ -69,7 +69,7 @@ impl From<Refused> for Refusal {
             ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let retry_after = it.retry_after.map(|it| it.as_secs().saturating_add(1));
-        Self { status, code: it.code.as_str(), message: it.message, retry_after }
+        Self { status, code: it.code.as_str().to_owned(), message: it.message, retry_after }
     }
 }
 

@@ -271,8 +271,8 @@ impl Handle {
         session: Option<&str>,
         content: &str,
     ) -> Result<(String, String), (String, String)> {
-        let refused = |it: Refused| (it.code.as_str(), it.message);
-        let unknown = |what: &str| (ErrorCode::InvalidMessage.as_str(), what.to_owned());
+        let refused = |it: Refused| (it.code.as_str().to_owned(), it.message);
+        let unknown = |what: &str| (ErrorCode::InvalidMessage.as_str().to_owned(), what.to_owned());
         let known = self.app.directory().named(user);
         let known = known.ok_or_else(|| unknown("there is no such user in users.yaml"))?;
         let session = match session.map(Uuid::parse) {

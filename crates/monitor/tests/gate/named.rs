@@ -6,7 +6,7 @@ use model::Decision;
 use policy::{FactSheet, PackText, Policy};
 use serde_json::{Value, json};
 
-use crate::gate::world::{Gate, World, content, stopped};
+use crate::gate::world::{Gate, WAITS_MAX, World, content, stopped};
 
 const RULES: &str = r#"
 @id("own-no-push") @reason("a person pushes") @decision("deny")
@@ -28,9 +28,6 @@ when { context.op == "write" && context.path like "gen/*" };
 forbid (principal, action, resource)
 when { context.recipient != "" } unless { context.recipient like "*@example.org" };
 "#;
-
-/// Ten seconds of waiting for a record to be seen.
-const WAITS_MAX: usize = 1000;
 
 fn rules() -> Policy {
     let mut packs = PackText::embedded();

@@ -27,8 +27,7 @@ fn orders_from_outside_are_taken_out_and_on_record() {
     );
     assert!(!body.contains("eve@evil") && body.contains("<tool_output id="), "{body}");
     assert!(gate.taint(&who).contains(Taint::INJECTION_SUSPECT));
-    let all = gate.records();
-    let last = all.last().unwrap();
+    let last = &gate.last_with("found");
     assert_eq!(content(last, "found")["verdict"], "injection");
     assert_eq!(content(last, "found")["trust"], "external");
     assert_ne!(content(last, "sha256"), content(last, "shown_sha256"));
@@ -54,9 +53,8 @@ fn a_key_that_nobody_keeps_is_labelled_and_not_recorded() {
     let shown = gate.call(&who, &("read_file", json!({ "path": "notes/setup.md" })), text).unwrap();
     assert_eq!(shown.output.body, text);
     assert!(gate.taint(&who).contains(Taint::SECRET_RISK));
-    let all = gate.records();
-    assert!(!all.last().unwrap().to_string().contains("wJalrXUtn"));
-    assert!(content(all.last().unwrap(), "found")["secrets"].is_array());
+    assert!(content(&gate.last_with("found"), "found")["secrets"].is_array());
+    assert!(gate.records().iter().all(|it| !it.to_string().contains("wJalrXUtn")));
 }
 
 #[test]

@@ -185,6 +185,9 @@ pub(crate) fn records(evidence: &Path) -> Vec<Value> {
     lines
 }
 
+/// How often it is looked for a record, 10 ms apart.
+pub(crate) const WAITS_MAX: usize = 1000;
+
 pub(crate) fn kind(record: &Value) -> &str {
     record.pointer("/meta/kind").and_then(Value::as_str).unwrap_or_default()
 }
@@ -297,6 +300,18 @@ impl Gate {
 
     pub(crate) fn records(&self) -> Vec<Value> {
         records(&self.evidence)
+    }
+
+    /// The last record whose content has the field. Without syncs a reader may be behind the journal for a moment.
+    pub(crate) fn last_with(&self, field: &str) -> Value {
+        let found = (0..WAITS_MAX).find_map(|_| {
+            let last = self.records().pop().filter(|it| !content(it, field).is_null());
+            if last.is_none() {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            last
+        });
+        found.unwrap_or_else(|| panic!("the last record has no `{field}`"))
     }
 
     /// Ends in order.
