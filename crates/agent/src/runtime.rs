@@ -27,7 +27,9 @@ pub trait Runtime: Send + Sync {
     }
 
     /// The files by which sessions are admitted are others: what was opened by the old ones does not go on.
-    fn reloaded(&self) {}
+    fn reloaded(&self) {
+        // Whoever keeps nothing open has nothing to do.
+    }
 
     /// Ends the worker of this session; its history stays.
     fn close(&self, user: &str, agent: &str, session: &str);
